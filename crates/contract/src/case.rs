@@ -1,0 +1,48 @@
+//! Conformance cases: behaviour as data, which anyone can write without reading the code.
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// One case.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Case {
+    /// What it shows, as a sentence.
+    pub name: String,
+    /// The requirements and decisions it shows.
+    pub requirements: Vec<String>,
+    /// The project's configuration: an object, or a string for text that is no JSON.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub config: Option<Value>,
+    /// Answers for agent turns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script: Option<Value>,
+    /// Files that lie in the project: path to content.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub files: IndexMap<String, Value>,
+    /// The arguments of `materia`.
+    pub args: Vec<String>,
+    /// What it reads on standard input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Value>,
+    /// What must come out.
+    pub expect: Value,
+    /// Further commands in the same project, each with what must come out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub then: Vec<Step>,
+}
+
+/// A further command of a case.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Step {
+    /// The arguments of `materia`.
+    pub args: Vec<String>,
+    /// What it reads on standard input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Value>,
+    /// What must come out.
+    pub expect: Value,
+}

@@ -1,0 +1,76 @@
+//! What travels along an edge.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::time::Micros;
+use crate::{EdgeId, NodeId};
+
+/// A payload in transit or waiting at a node. It never changes once it exists.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Envelope {
+    /// Its identity: the id of the event that created it.
+    pub payload_id: Uuid,
+    /// What kind of payload it is.
+    pub kind: EnvelopeKind,
+    /// The node that produced it; absent for what comes from a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_node_id: Option<NodeId>,
+    /// The edge it crossed; absent for what comes from a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edge_id: Option<EdgeId>,
+    /// The run's logical time when it came to be.
+    pub ts: Micros,
+    /// Text for whoever runs next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// Parsed output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub structured: Option<Value>,
+    /// Things too large to travel, named by hash.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub artifacts: Vec<ArtifactRef>,
+    /// Whether the producing turn was content with its result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<PayloadStatus>,
+}
+
+/// What kind of payload an envelope holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EnvelopeKind {
+    /// Text that a node put out.
+    Message,
+    /// A handoff object that a node put out.
+    Handoff,
+    /// A compact delta for a node that continues.
+    Tick,
+    /// What a person said: the request, or an instruction.
+    User,
+}
+
+/// A stored thing, named by what it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ArtifactRef {
+    /// `diff`, `logs`, …
+    pub kind: String,
+    /// Its name for people.
+    pub name: String,
+    /// The hash of its bytes, in hexadecimal.
+    pub hash: String,
+}
+
+/// How the producing turn judged its own result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PayloadStatus {
+    /// The verdict, or true where there is none.
+    pub ok: bool,
+    /// Why not, where the turn said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}

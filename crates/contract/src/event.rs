@@ -1,0 +1,574 @@
+//! Facts. The journal is a sequence of these and nothing else.
+//!
+//! An event says what happened, in the past tense; the kernel alone says what that means for
+//! the state. Events are never edited. A field that must go is left unread, a field that must
+//! come is optional, and a new *type* raises [`JOURNAL_VERSION`], so that an older program
+//! refuses the run by its version instead of tripping over it half-way.
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::time::Micros;
+use crate::{EdgeId, EnvelopeKind, NodeId, Plan};
+
+/// The version of the event vocabulary. `run.created` records it.
+pub const JOURNAL_VERSION: u32 = 1;
+
+/// Something that has happened to a run, with its place and time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    /// Its place in the run, from 1, without gaps.
+    pub seq: u64,
+    /// The run's logical time: strictly increasing.
+    pub ts: Micros,
+    /// What a clock on the wall said, for display only.
+    pub wall: Micros,
+    /// The node it is about, where it is about one.
+    pub node: Option<NodeId>,
+    /// What happened.
+    pub body: EventBody,
+}
+
+/// Why an event could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum EventError {
+    /// A type that this version does not know.
+    #[error("unknown event type `{0}`; a newer version of materia may have written it")]
+    UnknownType(String),
+    /// The data does not fit its type.
+    #[error("the data of a `{kind}` event cannot be read: {source}")]
+    BadData {
+        /// The type.
+        kind: String,
+        /// What is wrong.
+        source: serde_json::Error,
+    },
+}
+
+macro_rules! events {
+    ($($(#[$doc:meta])* $word:literal => $name:ident),+ $(,)?) => {
+        /// What happened. The word in quotes is the event's `type`.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(tag = "type", content = "data")]
+        pub enum EventBody {
+            $($(#[$doc])* #[serde(rename = $word)] $name($name)),+
+        }
+
+        impl EventBody {
+            /// Every type there is.
+            pub const TYPES: &[&str] = &[$($word),+];
+
+            /// The event's type.
+            #[must_use]
+            pub fn type_name(&self) -> &'static str {
+                match self { $(Self::$name(_) => $word),+ }
+            }
+
+            /// The event's data as JSON text.
+            #[must_use]
+            pub fn data_json(&self) -> String {
+                match self { $(Self::$name(data) => serde_json::to_string(data)),+ }
+                    .expect("an event is data and always renders")
+            }
+
+            /// Reads an event back from its type and data.
+            pub fn parse(kind: &str, data: &str) -> Result<Self, EventError> {
+                match kind {
+                    $($word => serde_json::from_str(data).map(Self::$name),)+
+                    unknown => return Err(EventError::UnknownType(unknown.to_owned())),
+                }
+                .map_err(|source| EventError::BadData { kind: kind.to_owned(), source })
+            }
+        }
+
+        $(impl From<$name> for EventBody {
+            fn from(data: $name) -> Self { Self::$name(data) }
+        })+
+    };
+}
+
+events! {
+    /// A run came to be, with its plan and its request.
+    "run.created" => RunCreated,
+    /// A stopped run goes on.
+    "run.resumed" => RunResumed,
+    /// A run stopped and waits for a person.
+    "run.waiting" => RunWaiting,
+    /// A run reached its end.
+    "run.completed" => RunCompleted,
+    /// A run stopped short.
+    "run.failed" => RunFailed,
+    /// A person ended a run.
+    "run.aborted" => RunAborted,
+    /// A turn is about to begin, with exactly these inputs.
+    "turn.started" => TurnStarted,
+    /// A turn came to its end with a result.
+    "turn.completed" => TurnCompleted,
+    /// A turn came to its end without a usable result.
+    "turn.failed" => TurnFailed,
+    /// Nobody knows how a turn ended: its process or ours was stopped.
+    "turn.interrupted" => TurnInterrupted,
+    /// A way out of a node was chosen.
+    "route.selected" => RouteSelected,
+    /// A payload crossed an edge.
+    "handoff.sent" => HandoffSent,
+    /// A payload was attached to a node's inputs.
+    "payload.delivered" => PayloadDelivered,
+    /// A turn took a payload.
+    "payload.consumed" => PayloadConsumed,
+    /// Variables got new values.
+    "state.patched" => StatePatched,
+    /// An output had fields that have no meaning there.
+    "output.fields_ignored" => OutputFieldsIgnored,
+    /// A `foreach` or a loop moved to its next item.
+    "cursor.advanced" => CursorAdvanced,
+}
+
+/// Data of `run.created`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunCreated {
+    /// What the person asked for.
+    pub request: String,
+    /// The graph that runs.
+    pub plan: Plan,
+    /// The hash of the plan.
+    pub plan_hash: String,
+    /// The project folder.
+    pub cwd: String,
+    /// The folder of this cast.
+    pub run_dir: String,
+    /// Whether the scheduler starts turns.
+    pub pace: Pace,
+    /// What turns may write.
+    pub global_mode: GlobalMode,
+    /// Whether time is simulated.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub virtual_time: bool,
+    /// The script that answers agent turns, if one does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script: Option<ScriptBinding>,
+    /// The cast it continues from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_cast_id: Option<String>,
+    /// The version of the event vocabulary.
+    pub journal_version: u32,
+}
+
+/// Which list of a script answers which node.
+///
+/// It is pinned when the run begins, so that the position in each list is a fold over the
+/// events like everything else, and a resumed run goes on where its log says it was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ScriptBinding {
+    /// The file.
+    pub path: String,
+    /// The key that each agent node uses; nodes without one are not in it.
+    pub keys: IndexMap<NodeId, String>,
+}
+
+/// The place of one answer in a script.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ScriptEntry {
+    /// The list.
+    pub key: String,
+    /// The position in it, from 0.
+    pub index: u32,
+}
+
+/// Whether the scheduler starts turns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Pace {
+    /// Whenever a node is runnable.
+    #[default]
+    Auto,
+    /// Never; a person does.
+    Interactive,
+}
+
+/// What turns may write.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum GlobalMode {
+    /// Only the folder of documents.
+    Planning,
+    /// What the node's policy allows.
+    #[default]
+    Implementation,
+}
+
+/// Data of `run.resumed`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunResumed {
+    /// The project folder now.
+    pub cwd: String,
+    /// The folder of this cast now.
+    pub run_dir: String,
+}
+
+/// Data of `run.waiting`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunWaiting {
+    /// What it waits for.
+    pub reason: WaitReason,
+    /// The node that is concerned, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<NodeId>,
+    /// A sentence for a person.
+    pub message: String,
+}
+
+/// What a stopped run waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WaitReason {
+    /// The pace is INTERACTIVE, or a person stopped it.
+    Interactive,
+    /// A person must allow a turn.
+    Approval,
+    /// It made no progress.
+    Stall,
+    /// A multi-turn socket waits for its next instruction.
+    MultiTurn,
+    /// It has spent its budget.
+    Budget,
+    /// The input is at a node that only a person starts.
+    Manual,
+    /// The simulation reached its end.
+    RunFor,
+}
+
+/// Data of `run.completed`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunCompleted {}
+
+/// Data of `run.failed`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunFailed {
+    /// What went wrong, by name.
+    pub code: ErrorCode,
+    /// What went wrong, in a sentence.
+    pub message: String,
+    /// The socket at which it happened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub socket: Option<NodeId>,
+    /// Files that show more, relative to the cast's folder.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub artifacts: Vec<String>,
+}
+
+/// What can make a cast fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorCode {
+    /// A utility could not be started, or ended badly.
+    UtilityFailed,
+    /// A utility took too long.
+    UtilityTimeout,
+    /// An output broke its contract.
+    ContractError,
+    /// A provider failed.
+    ProviderFailed,
+    /// The script has no further answer.
+    ScriptExhausted,
+    /// An edge was taken as often as it may be.
+    EdgeExhausted,
+    /// The run went in circles.
+    NoAdvance,
+    /// A fault of this program.
+    Internal,
+}
+
+impl ErrorCode {
+    /// The word that stands for it outside.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::UtilityFailed => "utility_failed",
+            Self::UtilityTimeout => "utility_timeout",
+            Self::ContractError => "contract_error",
+            Self::ProviderFailed => "provider_failed",
+            Self::ScriptExhausted => "script_exhausted",
+            Self::EdgeExhausted => "edge_exhausted",
+            Self::NoAdvance => "no_advance",
+            Self::Internal => "internal",
+        }
+    }
+}
+
+/// Data of `run.aborted`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunAborted {
+    /// Who or what asked for it.
+    pub reason: String,
+}
+
+/// Data of `turn.started`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnStarted {
+    /// The how-manieth turn of this node it is, from 1.
+    pub visit: u32,
+    /// The how-manieth try at it, from 1.
+    pub attempt: u32,
+    /// The key of the current work item.
+    pub item: Option<String>,
+    /// Why it runs.
+    pub cause: Cause,
+    /// The payloads it takes, in order.
+    pub consumed: Vec<Uuid>,
+    /// An agent's prompt: exactly the text that the provider gets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
+    /// A utility's input: exactly the object that it reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Value>,
+    /// The scripted answer it takes, if a script answers this node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script: Option<ScriptEntry>,
+}
+
+/// Why a turn runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub enum Cause {
+    /// Payloads arrived.
+    Input,
+    /// The next element of a `foreach`.
+    Foreach {
+        /// Its position, from 0.
+        index: u32,
+    },
+    /// An earlier attempt was interrupted.
+    Retry {
+        /// The `turn.started` of that attempt.
+        turn: u64,
+    },
+    /// An earlier attempt broke the contract.
+    Repair {
+        /// The `turn.started` of that attempt.
+        turn: u64,
+    },
+    /// A person asked for it.
+    Manual,
+}
+
+/// Data of `turn.completed`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnCompleted {
+    /// The `turn.started` that began it.
+    pub turn: u64,
+    /// The how-manieth turn of this node it is.
+    pub visit: u32,
+    /// The how-manieth try at it.
+    pub attempt: u32,
+    /// What the runner reported.
+    #[serde(flatten)]
+    pub report: TurnOutput,
+}
+
+/// What a runner reports of a turn that ended by itself.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnOutput {
+    /// A utility's standard output, or an agent's final text.
+    pub output: String,
+    /// A utility's standard error.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub stderr: String,
+    /// The program's exit code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// The signal that ended the program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal: Option<i32>,
+    /// How long it took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
+    /// Bytes of standard output that were not kept.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub stdout_dropped: u64,
+    /// Bytes of standard error that were not kept.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub stderr_dropped: u64,
+    /// Whether some bytes were no UTF-8 and are shown as U+FFFD.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lossy: bool,
+    /// What it cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<TurnUsage>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// What one turn cost, as far as it is known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnUsage {
+    /// Tokens read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_tokens: Option<u64>,
+    /// Tokens written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_tokens: Option<u64>,
+    /// Cost; absent means unknown, not zero.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+}
+
+/// Data of `turn.failed`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnFailed {
+    /// The `turn.started` that began it.
+    pub turn: u64,
+    /// The how-manieth turn of this node it is.
+    pub visit: u32,
+    /// The how-manieth try at it.
+    pub attempt: u32,
+    /// What went wrong, by name.
+    pub code: ErrorCode,
+    /// What went wrong, in a sentence.
+    pub message: String,
+    /// What the runner reported beside that.
+    #[serde(flatten)]
+    pub report: TurnOutput,
+}
+
+/// Data of `turn.interrupted`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnInterrupted {
+    /// The `turn.started` that began it.
+    pub turn: u64,
+    /// The how-manieth turn of this node it is.
+    pub visit: u32,
+    /// The how-manieth try at it.
+    pub attempt: u32,
+    /// What interrupted it.
+    pub reason: InterruptReason,
+}
+
+/// What interrupted a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum InterruptReason {
+    /// The process that drove the run went away.
+    Crash,
+    /// A person stopped the run.
+    Stopped,
+    /// A person aborted the run.
+    Aborted,
+    /// Another turn made the run fail.
+    RunFailed,
+    /// The simulation reached its end.
+    RunFor,
+}
+
+/// Data of `route.selected`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RouteSelected {
+    /// The `turn.started` whose result was routed; absent where nothing ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<u64>,
+    /// The edge; absent where none matched.
+    pub edge_id: Option<EdgeId>,
+    /// The node it leads to, or `end`.
+    pub to: String,
+    /// The verdict that was read.
+    pub satisfied: Option<bool>,
+}
+
+/// Data of `handoff.sent`. The payload's id is the id of this event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct HandoffSent {
+    /// The payload.
+    pub payload_id: Uuid,
+    /// The edge it crosses.
+    pub edge_id: EdgeId,
+    /// Where it goes.
+    pub to: NodeId,
+    /// The `turn.started` whose output it carries; absent where nothing ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<u64>,
+    /// What kind of payload it is.
+    pub kind: EnvelopeKind,
+    /// The beginning of what it says.
+    pub preview: String,
+}
+
+/// Data of `payload.delivered`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PayloadDelivered {
+    /// The payload.
+    pub payload_id: Uuid,
+    /// The edge it crossed; absent for what comes from a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edge_id: Option<EdgeId>,
+}
+
+/// Data of `payload.consumed`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PayloadConsumed {
+    /// The payload.
+    pub payload_id: Uuid,
+}
+
+/// Data of `state.patched`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StatePatched {
+    /// The `turn.started` whose output did it.
+    pub turn: u64,
+    /// Whole variables that a utility's `state` object set, by name.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub merged: IndexMap<String, Value>,
+    /// Values that `assign` copied, by dotted target.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub assigned: IndexMap<String, Value>,
+}
+
+/// Data of `output.fields_ignored`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OutputFieldsIgnored {
+    /// The `turn.started` whose output it was.
+    pub turn: u64,
+    /// The fields, as paths (`$.state.satisfied`).
+    pub fields: Vec<String>,
+    /// Why they have no meaning there.
+    pub reason: String,
+}
+
+/// Data of `cursor.advanced`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CursorAdvanced {
+    /// The name of the cursor.
+    pub cursor: String,
+    /// Where it stands now.
+    pub index: u32,
+    /// How long the list is.
+    pub count: u32,
+    /// Whether it has passed the last item.
+    pub exhausted: bool,
+}

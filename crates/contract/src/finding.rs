@@ -1,0 +1,67 @@
+//! What can be said about a document: what, where, how bad, and what to do.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How much a finding matters. Only an error refuses.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Nothing runs until it is mended.
+    Error,
+    /// It runs, but perhaps not as meant.
+    Warning,
+    /// Worth knowing.
+    Info,
+}
+
+/// One thing found in a document.
+///
+/// The compiler gathers all of them before it gives up: a person mends a file once, not
+/// once for each mistake.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Finding {
+    /// A name that stays the same for as long as this kind of finding exists.
+    pub code: String,
+    /// How much it matters.
+    pub severity: Severity,
+    /// What is wrong, in one sentence.
+    pub message: String,
+    /// What the author can do about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub help: Option<String>,
+    /// The file, as a path for people; absent where no file is to blame.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// A JSON Pointer to the value.
+    #[serde(default)]
+    pub pointer: String,
+    /// The line of its first character, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// The column of its first character, from 1, in characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<u32>,
+}
+
+/// What `--json` prints when nothing ran.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RefusalReport {
+    /// Why.
+    pub error: Refusal,
+}
+
+/// Why nothing ran.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Refusal {
+    /// `usage`, `configuration`, `resolution`, `trust`, `storage`, …
+    pub code: String,
+    /// One sentence.
+    pub message: String,
+    /// Everything that was found.
+    #[serde(default)]
+    pub findings: Vec<Finding>,
+}

@@ -1,0 +1,30 @@
+//! Names and shapes that cross a boundary: files, the journal, the command line.
+//!
+//! Everything here is data. A type belongs in this crate when someone outside the process
+//! can see it; what it *means* is decided elsewhere: by the compiler for documents, by the
+//! kernel for events. The only behaviour allowed here is parsing, rendering and hashing.
+//!
+//! Deliberately absent: files, clocks, threads, and any rule of a run.
+
+pub mod case;
+mod document;
+mod envelope;
+mod event;
+mod finding;
+mod id;
+mod path;
+mod plan;
+mod record;
+pub mod script;
+mod summary;
+pub mod time;
+
+pub use document::*;
+pub use envelope::*;
+pub use event::*;
+pub use finding::*;
+pub use id::*;
+pub use path::*;
+pub use plan::*;
+pub use record::*;
+pub use summary::*;

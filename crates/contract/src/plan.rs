@@ -1,0 +1,199 @@
+//! The plan: what a run executes and what its first event pins.
+//!
+//! A plan is checked: every id it mentions exists, every default is written out. It is made by
+//! the compiler and read by the kernel, which never sees a document.
+
+use std::path::PathBuf;
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{
+    Condition, Consume, Control, EdgeId, NodeId, NodeMode, OnInterrupt, OutputSelector, Parse,
+    Path, Routing, Trigger,
+};
+
+/// How long a utility may run if nothing else is said.
+pub const UTILITY_TIMEOUT_MS_DEFAULT: u64 = 30_000;
+
+/// A compiled graph.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Plan {
+    /// The name of the loadout it was made from.
+    pub loadout: String,
+    /// Where a run begins.
+    pub entry: NodeId,
+    /// All nodes, in the order the author wrote them.
+    pub nodes: IndexMap<NodeId, Node>,
+    /// Bounds of the run.
+    pub limits: Limits,
+    /// The only folder that turns may write to in Planning mode, relative to the project.
+    pub doc_root: String,
+}
+
+/// A place where one behaviour runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Node {
+    /// The name of the materia.
+    pub materia: String,
+    /// What runs here.
+    pub behavior: Behavior,
+    /// How output is read.
+    pub parse: Parse,
+    /// Values copied into the variables, in order: dotted target, source.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub assign: IndexMap<String, Path>,
+    /// How long a turn may take; for an agent, absent means no limit of ours.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// Ways out, in the order they are tried.
+    pub edges: Vec<Edge>,
+    /// Whether the first matching edge is taken or every one.
+    pub routing: Routing,
+    /// Runs the node once for each element of a list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub foreach: Option<Foreach>,
+    /// Whether the scheduler may start turns here.
+    pub mode: NodeMode,
+    /// A person's override of the mode.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control: Option<Control>,
+    /// What starts a turn.
+    pub trigger: Trigger,
+    /// How many turns may run here at once.
+    pub max_in_flight: u32,
+    /// How much of what waits a turn takes.
+    pub consume: Consume,
+    /// Which part of an output travels on.
+    pub output_selector: OutputSelector,
+    /// What happens to a turn that a crash interrupted.
+    pub on_interrupt: OnInterrupt,
+}
+
+/// What runs at a node.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "camelCase")]
+pub enum Behavior {
+    /// A model is asked.
+    #[serde(rename_all = "camelCase")]
+    Agent {
+        /// What it is asked to do, as the author wrote it.
+        prompt: String,
+        /// The model, if the author chose one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
+        /// The provider, if the author chose one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        provider: Option<String>,
+    },
+    /// A local program runs.
+    #[serde(rename_all = "camelCase")]
+    Utility {
+        /// The program and its arguments, with script paths made absolute. Never a shell line.
+        command: Vec<String>,
+        /// What it is given as `params`.
+        params: serde_json::Map<String, Value>,
+    },
+}
+
+/// A guarded way out of a node.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Edge {
+    /// Its identity, unique in the plan.
+    pub id: EdgeId,
+    /// The verdict it asks for.
+    pub when: Condition,
+    /// One comparison that must hold as well.
+    #[serde(rename = "where", default, skip_serializing_if = "Option::is_none")]
+    pub guard: Option<Guard>,
+    /// Where it leads; absent means the end of the graph.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<NodeId>,
+    /// How often it may be taken for one work item.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_traversals: Option<u32>,
+}
+
+/// One comparison with a value of the run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Guard {
+    /// What is looked at.
+    pub path: Path,
+    /// What must hold of it.
+    pub test: Test,
+}
+
+/// What a guard asks of a value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Test {
+    /// It is there and equals this.
+    Equals(Value),
+    /// It is missing or differs from this.
+    NotEquals(Value),
+    /// It is there (or, if false, it is not).
+    Exists(bool),
+}
+
+/// Runs one node once for each element of a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Foreach {
+    /// The list.
+    pub items: Path,
+    /// The name under which the element appears in the utility's `state`.
+    #[serde(rename = "as")]
+    pub alias: String,
+    /// The name of the cursor.
+    pub cursor: String,
+}
+
+/// Bounds of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Limits {
+    /// Further tries after an output that breaks the contract.
+    pub max_repairs: u32,
+    /// Cycles that may close before the item moves.
+    pub max_no_advance_cycles: u32,
+    /// Turns that may run at once.
+    pub max_concurrent_turns: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { max_repairs: 1, max_no_advance_cycles: 3, max_concurrent_turns: 64 }
+    }
+}
+
+impl Plan {
+    /// The hash that names this plan: blake3 over its JSON, in hexadecimal.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        let bytes = serde_json::to_vec(self).expect("a plan is data and always renders");
+        blake3::hash(&bytes).to_hex().to_string()
+    }
+
+    /// The node of that id, if it is in the plan.
+    #[must_use]
+    pub fn node(&self, id: &str) -> Option<&Node> {
+        self.nodes.get(id)
+    }
+}
+
+impl Node {
+    /// The program that would run here, if it is a utility.
+    #[must_use]
+    pub fn program(&self) -> Option<PathBuf> {
+        match &self.behavior {
+            Behavior::Utility { command, .. } => command.first().map(PathBuf::from),
+            Behavior::Agent { .. } => None,
+        }
+    }
+}

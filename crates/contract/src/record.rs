@@ -1,0 +1,228 @@
+//! An event as it is stored and as it is shown, and the chain of hashes that guards it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use uuid::Uuid;
+
+use crate::time::{Micros, wall_time};
+use crate::{Event, EventBody, EventError, NodeId, RunId, derived_id};
+
+/// A hash of the chain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ChainHash(pub [u8; 32]);
+
+impl ChainHash {
+    /// What the first event of `run` follows on.
+    #[must_use]
+    pub fn origin(run: &RunId) -> Self {
+        Self(blake3::derive_key("materia 2026-11-15 origin of a run", run.as_str().as_bytes()))
+    }
+
+    /// Reads a hash as stored; `None` if it has the wrong length.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(Self)
+    }
+}
+
+impl std::fmt::Display for ChainHash {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(blake3::Hash::from_bytes(self.0).to_hex().as_str())
+    }
+}
+
+/// One stored event: text as it lies in the journal, with the hash that seals it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// Its place in the run, from 1.
+    pub seq: u64,
+    /// Logical time.
+    pub ts: Micros,
+    /// Wall time.
+    pub wall: Micros,
+    /// The event's type.
+    pub kind: String,
+    /// The node it is about.
+    pub node: Option<String>,
+    /// The event's data, as JSON text.
+    pub data: String,
+    /// The hash over all of the above and the hash before it.
+    pub hash: ChainHash,
+}
+
+impl Record {
+    /// Seals `event` behind `previous`.
+    #[must_use]
+    pub fn seal(event: &Event, previous: ChainHash) -> Self {
+        let mut record = Self {
+            seq: event.seq,
+            ts: event.ts,
+            wall: event.wall,
+            kind: event.body.type_name().to_owned(),
+            node: event.node.as_ref().map(|node| node.as_str().to_owned()),
+            data: event.body.data_json(),
+            hash: previous,
+        };
+        record.hash = record.hash_after(previous);
+        record
+    }
+
+    /// The hash this record must have if it stands behind `previous`.
+    ///
+    /// Every stored field is covered, each with its length, so that no byte can move from one
+    /// field to the next unseen.
+    #[must_use]
+    pub fn hash_after(&self, previous: ChainHash) -> ChainHash {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&previous.0);
+        hasher.update(&self.seq.to_le_bytes());
+        hasher.update(&self.ts.to_le_bytes());
+        hasher.update(&self.wall.to_le_bytes());
+        let node = self.node.as_deref();
+        hasher.update(&[u8::from(node.is_some())]);
+        for field in [self.kind.as_str(), node.unwrap_or_default(), self.data.as_str()] {
+            hasher.update(&(field.len() as u64).to_le_bytes());
+            hasher.update(field.as_bytes());
+        }
+        ChainHash(*hasher.finalize().as_bytes())
+    }
+
+    /// Reads the event.
+    pub fn event(&self) -> Result<Event, EventError> {
+        Ok(Event {
+            seq: self.seq,
+            ts: self.ts,
+            wall: self.wall,
+            node: self.node.as_deref().map(NodeId::new),
+            body: EventBody::parse(&self.kind, &self.data)?,
+        })
+    }
+
+    /// The event as one line of `materia events --json` shows it.
+    #[must_use]
+    pub fn shown<'a>(&'a self, run: &'a RunId, previous: ChainHash) -> ShownEvent<'a> {
+        ShownEvent {
+            seq: self.seq,
+            id: derived_id(run, self.seq),
+            run_id: run.as_str(),
+            ts: self.ts,
+            wall_time: wall_time(self.wall),
+            kind: &self.kind,
+            node_id: self.node.as_deref(),
+            data: raw(&self.data),
+            prev_hash: previous.to_string(),
+            hash: self.hash.to_string(),
+        }
+    }
+}
+
+/// Borrows JSON text as a value to be written unchanged; damaged text is shown as a string.
+fn raw(text: &str) -> std::borrow::Cow<'_, RawValue> {
+    serde_json::from_str::<&RawValue>(text).map_or_else(
+        |_| {
+            let quoted = serde_json::to_string(text).expect("a string always renders");
+            std::borrow::Cow::Owned(
+                RawValue::from_string(quoted).expect("a rendered string is valid JSON"),
+            )
+        },
+        std::borrow::Cow::Borrowed,
+    )
+}
+
+/// An event as people and programs see it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ShownEvent<'a> {
+    /// Its place in the run, from 1, without gaps.
+    pub seq: u64,
+    /// Its id, derived from run and place.
+    pub id: Uuid,
+    /// The run.
+    pub run_id: &'a str,
+    /// Logical time, in microseconds.
+    pub ts: Micros,
+    /// Wall time.
+    pub wall_time: String,
+    /// The event's type.
+    #[serde(rename = "type")]
+    pub kind: &'a str,
+    /// The node it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node_id: Option<&'a str>,
+    /// The event's data.
+    pub data: std::borrow::Cow<'a, RawValue>,
+    /// The hash of the event before it.
+    pub prev_hash: String,
+    /// The hash of this one.
+    pub hash: String,
+}
+
+/// The shape of one line of `materia events --json`, for the published schema.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EventLine {
+    /// Its place in the run, from 1, without gaps.
+    pub seq: u64,
+    /// Its id, derived from run and place.
+    pub id: Uuid,
+    /// The run.
+    pub run_id: String,
+    /// Logical time, in microseconds.
+    pub ts: Micros,
+    /// Wall time: RFC 3339, UTC, three decimals.
+    pub wall_time: String,
+    /// The node it is about.
+    #[serde(default)]
+    pub node_id: Option<String>,
+    /// The hash of the event before it.
+    pub prev_hash: String,
+    /// The hash of this one.
+    pub hash: String,
+    /// What happened: `type` and `data`.
+    #[serde(flatten)]
+    pub body: EventBody,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::RunCompleted;
+
+    fn sample() -> Event {
+        Event {
+            seq: 7,
+            ts: 12,
+            wall: 9,
+            node: Some(NodeId::new("a")),
+            body: RunCompleted {}.into(),
+        }
+    }
+
+    #[test]
+    fn every_field_is_under_the_hash() {
+        let previous = ChainHash::origin(&RunId::new("r"));
+        let sealed = Record::seal(&sample(), previous);
+        let changes: [fn(&mut Record); 7] = [
+            |record| record.seq += 1,
+            |record| record.ts += 1,
+            |record| record.wall += 1,
+            |record| record.kind.push('x'),
+            |record| record.node = None,
+            |record| record.node = Some("b".into()),
+            |record| record.data.push(' '),
+        ];
+        for change in changes {
+            let mut altered = sealed.clone();
+            change(&mut altered);
+            assert_ne!(altered.hash_after(previous), sealed.hash);
+        }
+        assert_ne!(sealed.hash_after(ChainHash::origin(&RunId::new("s"))), sealed.hash);
+    }
+
+    #[test]
+    fn a_record_reads_back_as_its_event() {
+        let sealed = Record::seal(&sample(), ChainHash::origin(&RunId::new("r")));
+        assert_eq!(sealed.event().unwrap(), sample());
+    }
+}

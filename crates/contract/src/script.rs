@@ -1,0 +1,54 @@
+//! The scripted provider's file: answers for agent turns, without a model.
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::TurnUsage;
+
+/// A script.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Script {
+    /// Answers, by socket id or materia name; a socket id wins. Each list has one position,
+    /// shared by all sockets that use its key.
+    #[serde(default)]
+    pub turns: IndexMap<String, Vec<Answer>>,
+    /// Whether the last answer of a list is given again when the list runs out.
+    #[serde(default)]
+    pub repeat_last: bool,
+    /// Ends the simulation at this instant of simulated time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_for_ms: Option<u64>,
+    /// Things that happen at simulated instants.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub timeline: Vec<Value>,
+}
+
+/// One answer.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Answer {
+    /// The final text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The final text, written as a JSON value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub json: Option<Value>,
+    /// What it cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<TurnUsage>,
+    /// How long it takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay_ms: Option<u64>,
+    /// The provider fails with this message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Files it changes in the workspace: path to content.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub writes: IndexMap<String, String>,
+    /// Artifacts it leaves: kind to content.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub artifacts: IndexMap<String, String>,
+}

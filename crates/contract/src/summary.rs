@@ -1,0 +1,132 @@
+//! What the commands print about a cast.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{NodeId, RunFailed, RunId, RunWaiting};
+
+/// Where a run stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CastStatus {
+    /// It is under way, or its process was killed and nobody has resumed it yet.
+    Running,
+    /// It waits for a person.
+    Waiting,
+    /// It reached its end.
+    Completed,
+    /// It stopped short.
+    Failed,
+    /// A person ended it.
+    Aborted,
+}
+
+impl CastStatus {
+    /// The word that stands for it outside.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Waiting => "waiting",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Aborted => "aborted",
+        }
+    }
+}
+
+/// What `cast --json` and `show --json` print.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CastReport {
+    /// The cast.
+    pub cast_id: RunId,
+    /// Where it stands.
+    pub status: CastStatus,
+    /// The loadout it runs.
+    pub loadout: String,
+    /// Every attempt at every turn, in the order they started.
+    pub visits: Vec<Visit>,
+    /// The variables.
+    pub state: Map<String, Value>,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<RunFailed>,
+    /// What it waits for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<RunWaiting>,
+    /// What it has spent.
+    pub usage: UsageTotals,
+    /// Its folder.
+    pub run_dir: String,
+    /// The place of its last event.
+    pub last_seq: u64,
+    /// The hash of its last event, in hexadecimal.
+    pub last_hash: String,
+    /// The cast it continues from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_cast_id: Option<String>,
+}
+
+/// One attempt at one turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Visit {
+    /// Where it ran.
+    pub socket: NodeId,
+    /// The how-manieth turn of this socket it is.
+    pub visit: u32,
+    /// The how-manieth try at it.
+    pub attempt: u32,
+    /// The key of the work item.
+    pub item: Option<String>,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// How an attempt ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// With a result.
+    Completed,
+    /// With an output that broke its contract.
+    Rejected,
+    /// Without a result.
+    Failed,
+    /// Nobody knows.
+    Interrupted,
+    /// Not yet.
+    Running,
+}
+
+/// What a run has spent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UsageTotals {
+    /// Attempts that were started.
+    pub turns: u64,
+    /// Tokens, in and out together, as far as they were reported.
+    pub tokens: u64,
+    /// Cost, as far as it was reported; absent while nothing was.
+    pub cost: Option<f64>,
+}
+
+/// One line of `casts --json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CastLine {
+    /// The cast.
+    pub cast_id: RunId,
+    /// Where it stands.
+    pub status: CastStatus,
+    /// The loadout it runs.
+    pub loadout: String,
+    /// What was asked for.
+    pub request: String,
+    /// When it began.
+    pub started_at: String,
+    /// The cast it continues from.
+    pub from_cast_id: Option<String>,
+}

@@ -1,0 +1,28 @@
+//! Instants, as microseconds since 1970 in UTC.
+
+use jiff::Timestamp;
+
+/// An instant in microseconds since 1970-01-01T00:00:00Z.
+pub type Micros = i64;
+
+/// Where simulated time begins: 2000-01-01T00:00:00Z.
+pub const VIRTUAL_EPOCH: Micros = 946_684_800_000_000;
+
+/// Renders an instant as RFC 3339 in UTC with three decimals, as `wallTime` shows it.
+#[must_use]
+pub fn wall_time(instant: Micros) -> String {
+    let timestamp = Timestamp::from_microsecond(instant).unwrap_or(Timestamp::UNIX_EPOCH);
+    format!("{timestamp:.3}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wall_time_has_three_decimals_and_a_zone() {
+        assert_eq!(wall_time(VIRTUAL_EPOCH), "2000-01-01T00:00:00.000Z");
+        assert_eq!(wall_time(VIRTUAL_EPOCH + 1_234_567), "2000-01-01T00:00:01.234Z");
+        assert_eq!(wall_time(-1), "1969-12-31T23:59:59.999Z");
+    }
+}

@@ -1,0 +1,166 @@
+use std::io;
+
+use materia_contract::time::Micros;
+use materia_contract::{CastLine, ChainHash, Record, RunId};
+use serde::{Deserialize, Serialize};
+
+use super::BoxFuture;
+
+/// The durable, ordered records of runs.
+///
+/// # Contract
+///
+/// * Places are gapless and start at 1.
+/// * `append` is all or nothing, and durable when its future resolves.
+/// * Two writers cannot both succeed at one place: the loser gets [`AppendError::Conflict`].
+/// * Batches that wait at the same time, of whatever runs, may share one commit.
+/// * `read` gives back exactly the records that were appended, in order.
+/// * One holder at a time has the [`Claim`] of a run; it ends with the holder, however that ends.
+///
+/// Every implementation passes [`journal_contract`](super::journal_contract).
+pub trait Journal: Send + Sync {
+    /// Adds the records of one decision.
+    fn append(&self, batch: Batch) -> BoxFuture<'_, Result<(), AppendError>>;
+
+    /// Reads at most `limit` records that come after place `after`.
+    fn read(&self, run: &RunId, after: u64, limit: usize) -> Result<Vec<Record>, ReadError>;
+
+    /// The last record of a run in short; `None` if there is no such run.
+    fn head(&self, run: &RunId) -> Result<Option<Head>, ReadError>;
+
+    /// The newest snapshot of a run, if one was kept.
+    fn snapshot(&self, run: &RunId) -> Result<Option<Snapshot>, ReadError>;
+
+    /// All runs, newest first.
+    fn runs(&self) -> Result<Vec<CastLine>, ReadError>;
+
+    /// Makes this process the only one that may drive `run`.
+    fn claim(&self, run: &RunId) -> Result<Claim, ClaimError>;
+
+    /// Leaves a command for whoever drives `run`.
+    fn post(&self, run: &RunId, command: &Command) -> Result<(), ReadError>;
+
+    /// Takes the commands that were left for `run`, oldest first.
+    fn take_commands(&self, run: &RunId) -> Result<Vec<Command>, ReadError>;
+}
+
+/// The records of one decision, to be appended together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Batch {
+    /// The run they belong to.
+    pub run: RunId,
+    /// The place after which they come: 0 for a new run.
+    pub after: u64,
+    /// The records, sealed, at places `after + 1`, `after + 2`, …
+    pub records: Vec<Record>,
+    /// A snapshot of the state behind them, if one is due.
+    pub snapshot: Option<Snapshot>,
+}
+
+/// The folded state of a run at a place. A cache: when in doubt it is thrown away.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    /// The place it was taken at.
+    pub seq: u64,
+    /// The hash of the record at that place.
+    pub hash: ChainHash,
+    /// The version of the code that wrote it; any other version ignores it.
+    pub version: String,
+    /// The state, in a form only that version knows.
+    pub bytes: Vec<u8>,
+}
+
+/// The last record of a run in short.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Head {
+    /// Its place.
+    pub seq: u64,
+    /// Its logical time.
+    pub ts: Micros,
+    /// Its hash.
+    pub hash: ChainHash,
+}
+
+/// Something another process asks of a run that is under way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "command", rename_all = "snake_case")]
+pub enum Command {
+    /// End it.
+    Abort {
+        /// Who asks.
+        reason: String,
+    },
+    /// Stop it in good order, so that it can be resumed.
+    Stop,
+}
+
+/// The right to drive one run. Dropping it gives it up.
+pub struct Claim(#[expect(dead_code, reason = "held for its Drop")] Box<dyn std::any::Any + Send>);
+
+impl Claim {
+    /// Wraps whatever holds the lock.
+    #[must_use]
+    pub fn new(holder: impl std::any::Any + Send) -> Self {
+        Self(Box::new(holder))
+    }
+}
+
+/// Why a run could not be claimed.
+#[derive(Debug, thiserror::Error)]
+pub enum ClaimError {
+    /// Another process drives it.
+    #[error("cast `{run}` is being run by another process{}", .pid.map(|pid| format!(" (pid {pid})")).unwrap_or_default())]
+    Held {
+        /// The run.
+        run: RunId,
+        /// The process, as far as it is known.
+        pid: Option<u32>,
+    },
+    /// The lock itself could not be used.
+    #[error("cannot lock cast `{run}`: {source}")]
+    Io {
+        /// The run.
+        run: RunId,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// Why nothing was appended.
+#[derive(Debug, thiserror::Error)]
+pub enum AppendError {
+    /// Another writer came first.
+    #[error(
+        "cast `{run}` has grown to event {actual}, not {expected}: another process has written to it"
+    )]
+    Conflict {
+        /// The run.
+        run: RunId,
+        /// The place the caller believed in.
+        expected: u64,
+        /// The place there is.
+        actual: u64,
+    },
+    /// The disk is full.
+    #[error("the disk is full: {0}")]
+    Full(String),
+    /// The storage failed in another way.
+    #[error("the journal cannot be written: {0}")]
+    Storage(String),
+}
+
+/// Why nothing could be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The storage failed.
+    #[error("the journal cannot be read: {0}")]
+    Storage(String),
+    /// What is stored makes no sense.
+    #[error("the journal is damaged at {place}: {what}")]
+    Damaged {
+        /// Where, for a person.
+        place: String,
+        /// What is wrong there.
+        what: String,
+    },
+}

@@ -1,0 +1,17 @@
+//! What the engine needs of the world, as small traits. Adapters live in `journal` and `runners`.
+
+mod journal;
+pub mod journal_contract;
+mod memory;
+mod observer;
+mod runner;
+
+pub use journal::{
+    AppendError, Batch, Claim, ClaimError, Command, Head, Journal, ReadError, Snapshot,
+};
+pub use memory::{MemoryJournal, status_after};
+pub use observer::{NoObserver, Observer};
+pub use runner::{Runner, Stop, StopSource, TurnFault, TurnJob, TurnReport, Work};
+
+/// A boxed future, so that ports can be used behind `dyn`.
+pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -1,0 +1,136 @@
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use materia_contract::{ErrorCode, GlobalMode, NodeId, RunId, ScriptEntry, TurnOutput};
+use serde_json::Value;
+use tokio::sync::watch;
+
+use super::BoxFuture;
+
+/// Performs turns of some kind.
+///
+/// # Contract
+///
+/// * The future resolves exactly once, whatever the turn does; it never panics on a turn's account.
+/// * When `stop` is asked, or the future is dropped, everything the turn has started is ended.
+///   After `stop` the future resolves once that is done; its report is then not used.
+/// * Under simulated time a runner does not wait: it says in [`TurnReport::after`] how long the
+///   turn would have taken.
+pub trait Runner: Send + Sync {
+    /// Performs one turn.
+    fn run(&self, job: TurnJob, stop: Stop) -> BoxFuture<'static, TurnReport>;
+}
+
+/// One turn to perform.
+#[derive(Debug, Clone)]
+pub struct TurnJob {
+    /// The run.
+    pub run: RunId,
+    /// The place of its `turn.started`, which is its identity.
+    pub turn: u64,
+    /// The node.
+    pub node: NodeId,
+    /// The how-manieth turn of this node it is.
+    pub visit: u32,
+    /// The how-manieth try at it.
+    pub attempt: u32,
+    /// What to do.
+    pub work: Work,
+    /// The project folder, in which everything runs.
+    pub cwd: PathBuf,
+    /// The folder of the cast.
+    pub run_dir: PathBuf,
+    /// How long it may take.
+    pub timeout: Option<Duration>,
+    /// What it may write.
+    pub global_mode: GlobalMode,
+    /// The folder it may write to in Planning mode, relative to `cwd`.
+    pub doc_root: String,
+    /// Whether time is simulated.
+    pub virtual_time: bool,
+}
+
+impl TurnJob {
+    /// The path of an artifact of this turn: `sockets/<node>/<visit>-<attempt>.<extension>`.
+    #[must_use]
+    pub fn artifact(&self, extension: &str) -> PathBuf {
+        self.run_dir
+            .join("sockets")
+            .join(self.node.as_str())
+            .join(format!("{}-{}.{extension}", self.visit, self.attempt))
+    }
+}
+
+/// What a turn is to do.
+#[derive(Debug, Clone)]
+pub enum Work {
+    /// Run a local program.
+    Utility {
+        /// The program and its arguments.
+        command: Vec<String>,
+        /// What it reads on standard input, as one JSON object.
+        input: Arc<Value>,
+    },
+    /// Ask an agent.
+    Agent {
+        /// The exact text it gets.
+        prompt: Arc<str>,
+        /// The model, if the author chose one.
+        model: Option<String>,
+        /// The provider, if the author chose one.
+        provider: Option<String>,
+        /// The scripted answer to take, if a script answers.
+        script: Option<ScriptEntry>,
+    },
+}
+
+/// How a turn ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TurnReport {
+    /// What came out, or what went wrong.
+    pub outcome: Result<TurnOutput, TurnFault>,
+    /// Under simulated time: how long the turn would have taken.
+    pub after: Duration,
+}
+
+/// A turn without a usable result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TurnFault {
+    /// What went wrong, by name.
+    pub code: ErrorCode,
+    /// What went wrong, in a sentence.
+    pub message: String,
+    /// What there was all the same: output so far, exit code, usage. Boxed, for it is rare.
+    pub report: Box<TurnOutput>,
+}
+
+/// Tells a turn that it should end.
+#[derive(Debug, Clone)]
+pub struct Stop(watch::Receiver<bool>);
+
+impl Stop {
+    /// Resolves when the turn should end.
+    pub async fn asked(&mut self) {
+        // An error means that the source is gone: the driver was dropped, so end as well.
+        let _ = self.0.wait_for(|asked| *asked).await;
+    }
+}
+
+/// The other end of [`Stop`].
+#[derive(Debug)]
+pub struct StopSource(watch::Sender<bool>);
+
+impl StopSource {
+    /// A source that has not asked yet, and what listens to it.
+    #[must_use]
+    pub fn new() -> (Self, Stop) {
+        let (sender, receiver) = watch::channel(false);
+        (Self(sender), Stop(receiver))
+    }
+
+    /// Asks the turn to end.
+    pub fn ask(&self) {
+        self.0.send_replace(true);
+    }
+}
