@@ -5,6 +5,8 @@
 //! come is optional, and a new *type* raises [`JOURNAL_VERSION`], so that an older program
 //! refuses the run by its version instead of tripping over it half-way.
 
+use std::sync::Arc;
+
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -333,7 +335,7 @@ pub struct TurnStarted {
     pub prompt: Option<String>,
     /// A utility's input: exactly the object that it reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub input: Option<Value>,
+    pub input: Option<Arc<Value>>,
     /// The scripted answer it takes, if a script answers this node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script: Option<ScriptEntry>,
@@ -374,6 +376,9 @@ pub struct TurnCompleted {
     pub visit: u32,
     /// The how-manieth try at it.
     pub attempt: u32,
+    /// The verdict that was read from the output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub satisfied: Option<bool>,
     /// What the runner reported.
     #[serde(flatten)]
     pub report: TurnOutput,

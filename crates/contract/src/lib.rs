@@ -28,3 +28,4 @@ pub use path::*;
 pub use plan::*;
 pub use record::*;
 pub use summary::*;
+pub use uuid::Uuid;

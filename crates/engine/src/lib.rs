@@ -1,5 +1,36 @@
 //! Drives runs: the only place where the kernel meets the world.
+//!
+//! # The law
+//!
+//! Decide, append, evolve, act: in that order, in [`Driver::take`]. An effect that happens before
+//! its event is durable would survive a crash that the event did not.
+//!
+//! # Invariants
+//!
+//! * One task drives one run, and holds the journal's claim on it.
+//! * Effects are derived from the state, never stored. Whatever is owed and not under way is
+//!   started; that is all there is to recovery.
+//! * When the journal refuses an append, the driver is thrown away: the run in memory has gone
+//!   ahead of what is on the disk and must not be believed.
+//!
+//! Deliberately absent: SQL, processes, terminals. They are behind the [ports](ports).
 
-mod ports;
+mod clock;
+mod drive;
+mod explain;
+mod load;
+pub mod ports;
+mod real_time;
+mod replay;
+mod report;
+mod session;
+mod virtual_time;
 
+pub use clock::{Clock, SystemClock};
+pub use drive::{DriveError, Driver};
+pub use explain::{Why, WhyError, why};
+pub use load::{LoadError, load};
 pub use ports::*;
+pub use replay::{Replay, ReplayError, ReplayFault, replay};
+pub use report::report;
+pub use session::{Ask, Asks, EngineError, Options, World, abort, cast, resume, watch_inbox};

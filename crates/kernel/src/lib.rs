@@ -1,1 +1,50 @@
-//! Placeholder.
+//! The rules of a run, with nothing else in the room.
+//!
+//! # Invariants
+//!
+//! * No clock, no dice, no files, no threads, no `HashMap`. Time arrives as an input and ids are
+//!   derived, so that the same inputs give the same events, byte for byte.
+//! * [`evolve`] is the only code that changes a [`Run`], and it is total: what it applies has
+//!   already happened. Deciding works on the run through events alone.
+//! * Effects are never stored. [`outstanding`] derives them from the state, so that a process that
+//!   restarts asks for exactly what was still owed.
+//! * What a step costs does not depend on how many came before it: nothing here grows with
+//!   history, and nothing copies the run.
+//!
+//! # The shape of a step
+//!
+//! ```text
+//! input ─ decide ─▶ events ─ evolve ─▶ run ─ outstanding ─▶ effects
+//! ```
+//!
+//! One file holds one family of transitions: `settle` what a finished turn means, `route`
+//! which way it leads, `deliver` how a payload reaches the next node, `schedule` who runs next,
+//! `halt` how a run stops and goes on.
+
+mod decide;
+mod deliver;
+mod draft;
+mod evolve;
+mod foreach;
+mod halt;
+mod input;
+mod lookup;
+mod output;
+mod recompute;
+mod route;
+mod schedule;
+mod settle;
+mod state;
+mod words;
+mod work;
+
+pub use decide::{decide, step};
+pub use evolve::evolve;
+pub use input::{Input, Rejection, TurnOutcome};
+pub use recompute::{Divergence, Recomputation};
+pub use route::matching;
+pub use schedule::{Readiness, readiness};
+pub use state::{Effect, Phase, Run, Turn, TurnWork, outstanding};
+
+/// Changes whenever the state or its meaning does, so that an older snapshot is not believed.
+pub const KERNEL_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+1");

@@ -1,0 +1,87 @@
+use std::sync::Arc;
+
+use materia_contract::time::Micros;
+use materia_contract::{ChainHash, Record, RunId};
+use materia_kernel::{Input, KERNEL_VERSION, Rejection, Run, step};
+
+use crate::{AppendError, Batch, Journal, Observer, Snapshot};
+
+/// How many events lie between two snapshots. It bounds what a restart has to fold.
+pub(crate) const SNAPSHOT_EVERY_EVENTS: u64 = 8_192;
+
+/// One run, where its journal has got to, and who listens.
+pub struct Driver {
+    run: Run,
+    head: ChainHash,
+    snapshot_at: u64,
+    journal: Arc<dyn Journal>,
+    observer: Arc<dyn Observer>,
+}
+
+/// Why an input was not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum DriveError {
+    /// The kernel refused it. Nothing has changed.
+    #[error(transparent)]
+    Rejected(#[from] Rejection),
+    /// The journal refused the events. The driver must be thrown away.
+    #[error(transparent)]
+    Append(#[from] AppendError),
+}
+
+impl Driver {
+    /// Takes up a run at the state its journal gives.
+    pub(crate) fn new(
+        run: Run,
+        head: ChainHash,
+        journal: Arc<dyn Journal>,
+        observer: Arc<dyn Observer>,
+    ) -> Self {
+        let snapshot_at = run.seq();
+        Self { run, head, snapshot_at, journal, observer }
+    }
+
+    /// A run that does not exist yet.
+    #[must_use]
+    pub fn fresh(id: RunId, journal: Arc<dyn Journal>, observer: Arc<dyn Observer>) -> Self {
+        let head = ChainHash::origin(&id);
+        Self::new(Run::new(id), head, journal, observer)
+    }
+
+    /// The run as its journal has it.
+    #[must_use]
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+
+    /// Takes one input: decides, appends, evolves. When it returns, what was decided is durable.
+    pub async fn take(&mut self, now: Micros, input: Input) -> Result<(), DriveError> {
+        let after = self.run.seq();
+        let events = step(&mut self.run, now, input)?;
+        let mut head = self.head;
+        let records: Vec<Record> = events
+            .iter()
+            .map(|event| {
+                let record = Record::seal(event, head);
+                head = record.hash;
+                record
+            })
+            .collect();
+        let snapshot = self.snapshot_if_due(head);
+        let batch = Batch { run: self.run.id().clone(), after, records: records.clone(), snapshot };
+        self.journal.append(batch).await?;
+        self.head = head;
+        self.observer.committed(self.run.id(), &records, &events);
+        Ok(())
+    }
+
+    fn snapshot_if_due(&mut self, hash: ChainHash) -> Option<Snapshot> {
+        let seq = self.run.seq();
+        if seq < self.snapshot_at + SNAPSHOT_EVERY_EVENTS {
+            return None;
+        }
+        self.snapshot_at = seq;
+        let bytes = serde_json::to_vec(&self.run).ok()?;
+        Some(Snapshot { seq, hash, version: KERNEL_VERSION.to_owned(), bytes })
+    }
+}

@@ -1,0 +1,290 @@
+//! Why a node ran, or why it did not: read off the events, so that it is what really happened.
+
+use std::collections::BTreeMap;
+
+use materia_contract::{
+    Cause, ChainHash, Edge, EdgeId, Event, EventBody, NodeId, Plan, RouteSelected, RunId, Uuid,
+};
+use materia_kernel::{Readiness, Run, evolve, readiness};
+use serde::Serialize;
+
+use crate::load::walk;
+use crate::{Journal, LoadError};
+
+/// Why a node ran, or why it did not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Why {
+    /// The node.
+    pub node: NodeId,
+    /// Whether it has had a turn.
+    pub ran: bool,
+    /// How many turns it has had.
+    pub visits: u32,
+    /// The answer in one sentence, with event numbers.
+    pub sentence: String,
+    /// The facts behind it, oldest first.
+    pub because: Vec<Because>,
+}
+
+/// One fact behind an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Because {
+    /// The event that made it true, if one did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seq: Option<u64>,
+    /// What is true.
+    pub text: String,
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum WhyError {
+    /// The run could not be read.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// The plan has no such node.
+    #[error("cast `{run}` has no socket `{node}`; it has {}", .known.join(", "))]
+    UnknownNode {
+        /// The run.
+        run: RunId,
+        /// What was asked for.
+        node: String,
+        /// What there is.
+        known: Vec<String>,
+    },
+}
+
+/// Explains a node, at the end of a run or as of event `at`.
+pub fn why(
+    journal: &dyn Journal,
+    id: &RunId,
+    node: &str,
+    at: Option<u64>,
+) -> Result<Why, WhyError> {
+    let mut run = Run::new(id.clone());
+    let mut trail = Trail::default();
+    walk(journal, id, 0, ChainHash::origin(id), |_, event| {
+        if at.is_none_or(|at| event.seq <= at) {
+            evolve(&mut run, event);
+            trail.note(event);
+        }
+    })?;
+    let plan = &run.created().ok_or_else(|| LoadError::Unknown(id.clone()))?.plan;
+    let Some((index, name, _)) = plan.nodes.get_full(node) else {
+        let known = plan.nodes.keys().map(ToString::to_string).collect();
+        return Err(WhyError::UnknownNode { run: id.clone(), node: node.to_owned(), known });
+    };
+    Ok(match trail.turns.get(name) {
+        Some(turn) => ran(name, turn, &trail),
+        None => did_not_run(&run, plan, index, name, &trail),
+    })
+}
+
+/// What the events say about turns, routes and payloads.
+#[derive(Default)]
+struct Trail {
+    turns: BTreeMap<NodeId, LastTurn>,
+    routes: BTreeMap<NodeId, (u64, RouteSelected)>,
+    /// Where each payload came from: the event that sent it, its edge and its sender.
+    sent: BTreeMap<Uuid, (u64, Option<(EdgeId, NodeId)>)>,
+    ended: Option<(u64, &'static str)>,
+}
+
+struct LastTurn {
+    seq: u64,
+    visit: u32,
+    attempt: u32,
+    cause: Cause,
+    consumed: Vec<Uuid>,
+    end: Option<(u64, &'static str)>,
+}
+
+impl Trail {
+    fn note(&mut self, event: &Event) {
+        let kind = event.body.type_name();
+        match (&event.body, &event.node) {
+            (EventBody::TurnStarted(data), Some(node)) => {
+                let turn = LastTurn {
+                    seq: event.seq,
+                    visit: data.visit,
+                    attempt: data.attempt,
+                    cause: data.cause.clone(),
+                    consumed: data.consumed.clone(),
+                    end: None,
+                };
+                self.turns.insert(node.clone(), turn);
+            }
+            (
+                EventBody::TurnCompleted(_)
+                | EventBody::TurnFailed(_)
+                | EventBody::TurnInterrupted(_),
+                Some(node),
+            ) => {
+                if let Some(turn) = self.turns.get_mut(node) {
+                    turn.end = Some((event.seq, kind.trim_start_matches("turn.")));
+                }
+            }
+            (EventBody::RouteSelected(data), Some(node)) => {
+                self.routes.insert(node.clone(), (event.seq, data.clone()));
+            }
+            (EventBody::HandoffSent(data), Some(node)) => {
+                let origin = Some((data.edge_id.clone(), node.clone()));
+                self.sent.insert(data.payload_id, (event.seq, origin));
+            }
+            (EventBody::PayloadDelivered(data), _) if data.edge_id.is_none() => {
+                self.sent.insert(data.payload_id, (event.seq, None));
+            }
+            _ if kind.starts_with("run.") => {
+                self.ended = Some((event.seq, kind.trim_start_matches("run.")));
+            }
+            _ => {}
+        }
+    }
+
+    /// What a payload is, in words.
+    fn origin(&self, payload: Uuid) -> Because {
+        match self.sent.get(&payload) {
+            Some((seq, Some((edge, from)))) => {
+                let verdict = self
+                    .routes
+                    .get(from)
+                    .filter(|(_, route)| route.edge_id.as_ref() == Some(edge))
+                    .map(|(seq, route)| format!(" with {} (event {seq})", verdict(route)))
+                    .unwrap_or_default();
+                let text =
+                    format!("`{from}` completed{verdict} and sent it a payload over `{edge}`");
+                Because { seq: Some(*seq), text }
+            }
+            Some((seq, None)) => Because {
+                seq: Some(*seq),
+                text: "it is the entry and was given the request".into(),
+            },
+            None => Because { seq: None, text: format!("payload {payload} was given to it") },
+        }
+    }
+}
+
+fn verdict(route: &RouteSelected) -> &'static str {
+    match route.satisfied {
+        Some(true) => "satisfied: true",
+        Some(false) => "satisfied: false",
+        None => "no verdict",
+    }
+}
+
+fn ran(name: &NodeId, turn: &LastTurn, trail: &Trail) -> Why {
+    let mut because: Vec<Because> =
+        turn.consumed.iter().map(|payload| trail.origin(*payload)).collect();
+    match &turn.cause {
+        Cause::Input => {}
+        Cause::Foreach { index } => because.push(Because {
+            seq: None,
+            text: format!("its foreach reached element {}", index + 1),
+        }),
+        Cause::Retry { turn } => because.push(Because {
+            seq: Some(*turn),
+            text: "its attempt before was interrupted, so it ran again with the same inputs".into(),
+        }),
+        Cause::Repair { turn } => because.push(Because {
+            seq: Some(*turn),
+            text: "its attempt before broke the contract, so it was asked once more".into(),
+        }),
+        Cause::Manual => {
+            because.push(Because { seq: None, text: "a person asked for the turn".into() });
+        }
+    }
+    because.sort_by_key(|fact| fact.seq);
+    let reasons: Vec<String> = because.iter().map(told).collect();
+    let end = match turn.end {
+        Some((seq, end)) => format!("; the turn {} (event {seq})", past(end)),
+        None => "; the turn has not ended".to_owned(),
+    };
+    let sentence = format!(
+        "`{name}` ran (visit {}, attempt {}, event {}) because {}{end}.",
+        turn.visit,
+        turn.attempt,
+        turn.seq,
+        reasons.join(", and ")
+    );
+    Why { node: name.clone(), ran: true, visits: turn.visit, sentence, because }
+}
+
+fn past(end: &str) -> &str {
+    match end {
+        "interrupted" => "was interrupted",
+        other => other,
+    }
+}
+
+fn told(fact: &Because) -> String {
+    match fact.seq {
+        Some(seq) => format!("{} (event {seq})", fact.text),
+        None => fact.text.clone(),
+    }
+}
+
+fn did_not_run(run: &Run, plan: &Plan, index: usize, name: &NodeId, trail: &Trail) -> Why {
+    let mut because = match waiting(readiness(run, index)) {
+        Some(text) => vec![Because { seq: None, text: text.to_owned() }],
+        None => plan
+            .nodes
+            .iter()
+            .flat_map(|(from, node)| node.edges.iter().map(move |edge| (from, edge)))
+            .filter(|(_, edge)| edge.to.as_ref() == Some(name))
+            .map(|(from, edge)| not_taken(from, edge, trail))
+            .collect(),
+    };
+    if because.is_empty() {
+        because.push(Because { seq: None, text: "no edge leads to it".into() });
+    }
+    if let Some((seq, end @ ("completed" | "failed" | "aborted" | "waiting"))) = trail.ended {
+        let text = match end {
+            "waiting" => "the cast waits for a person".to_owned(),
+            _ => format!("the cast has {end}"),
+        };
+        because.push(Because { seq: Some(seq), text });
+    }
+    let reasons: Vec<String> = because.iter().map(told).collect();
+    let sentence = format!("`{name}` has not run: {}.", reasons.join("; "));
+    Why { node: name.clone(), ran: false, visits: 0, sentence, because }
+}
+
+/// Why a node does not start though it has an input; `None` where it has none.
+fn waiting(readiness: Readiness) -> Option<&'static str> {
+    match readiness {
+        Readiness::NoInput | Readiness::RunAtRest => None,
+        Readiness::Runnable => Some("its input has arrived and it is about to start"),
+        Readiness::PaceInteractive => Some("its input waits, and the pace is INTERACTIVE"),
+        Readiness::Manual => Some("its input waits, and only a person starts it"),
+        Readiness::AtMaxInFlight => Some("its input waits until a turn there ends (maxInFlight)"),
+        Readiness::AtMaxConcurrent => {
+            Some("its input waits until another turn of the cast ends (maxConcurrentTurns)")
+        }
+    }
+}
+
+/// Why an edge has brought nothing.
+fn not_taken(from: &NodeId, edge: &Edge, trail: &Trail) -> Because {
+    let (id, when) = (&edge.id, edge.when.word());
+    match (trail.routes.get(from), trail.turns.get(from)) {
+        (Some((seq, route)), _) => {
+            let taken = match &route.edge_id {
+                Some(edge) => format!("took `{edge}`"),
+                None => "matched no edge".to_owned(),
+            };
+            let text =
+                format!("`{from}` ended with {} and {taken}, not `{id}` ({when})", verdict(route));
+            Because { seq: Some(*seq), text }
+        }
+        (None, Some(turn)) => {
+            let text = format!("`{from}`, from which `{id}` leads here, has not completed a turn");
+            Because { seq: Some(turn.seq), text }
+        }
+        (None, None) => Because {
+            seq: None,
+            text: format!("`{from}`, from which `{id}` leads here, has not run"),
+        },
+    }
+}

@@ -1,0 +1,103 @@
+//! From a journal to a run: the newest snapshot that can be believed, then the events behind it.
+
+use materia_contract::{ChainHash, Event, EventError, Record, RunId};
+use materia_kernel::{KERNEL_VERSION, Run, evolve};
+
+use crate::{Journal, ReadError};
+
+/// How many records are read at once.
+pub(crate) const PAGE_RECORDS: usize = 2_048;
+
+/// Why a run could not be taken up.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// There is no such run.
+    #[error("there is no cast `{0}` here")]
+    Unknown(RunId),
+    /// The journal could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// An event is not what was written.
+    #[error("cast `{run}` is damaged at event {seq}: {what}")]
+    Damaged {
+        /// The run.
+        run: RunId,
+        /// The place.
+        seq: u64,
+        /// What is wrong there.
+        what: String,
+    },
+}
+
+/// Folds a run up to its last event, checking the chain of what is read.
+pub fn load(journal: &dyn Journal, id: &RunId) -> Result<(Run, ChainHash), LoadError> {
+    let (mut run, mut head) = match believable_snapshot(journal, id)? {
+        Some(found) => found,
+        None => (Run::new(id.clone()), ChainHash::origin(id)),
+    };
+    walk(journal, id, run.seq(), head, |record, event| {
+        evolve(&mut run, event);
+        head = record.hash;
+    })?;
+    if run.seq() == 0 {
+        return Err(LoadError::Unknown(id.clone()));
+    }
+    Ok((run, head))
+}
+
+/// A snapshot that this program wrote, at an event that is still there.
+fn believable_snapshot(
+    journal: &dyn Journal,
+    id: &RunId,
+) -> Result<Option<(Run, ChainHash)>, ReadError> {
+    let Some(snapshot) = journal.snapshot(id)? else { return Ok(None) };
+    if snapshot.version != KERNEL_VERSION || snapshot.seq == 0 {
+        return Ok(None);
+    }
+    let anchored = journal
+        .read(id, snapshot.seq - 1, 1)?
+        .first()
+        .is_some_and(|record| record.seq == snapshot.seq && record.hash == snapshot.hash);
+    let run = serde_json::from_slice::<Run>(&snapshot.bytes).ok();
+    Ok(run
+        .filter(|run| anchored && run.seq() == snapshot.seq && run.id() == id)
+        .map(|run| (run, snapshot.hash)))
+}
+
+/// Reads the events after `after`, checks each against the chain, and hands it on.
+pub(crate) fn walk(
+    journal: &dyn Journal,
+    id: &RunId,
+    after: u64,
+    mut head: ChainHash,
+    mut visit: impl FnMut(&Record, &Event),
+) -> Result<(), LoadError> {
+    let mut seq = after;
+    loop {
+        let page = journal.read(id, seq, PAGE_RECORDS)?;
+        for record in &page {
+            let event = verified(record, seq + 1, head).map_err(|what| LoadError::Damaged {
+                run: id.clone(),
+                seq: seq + 1,
+                what,
+            })?;
+            visit(record, &event);
+            seq = record.seq;
+            head = record.hash;
+        }
+        if page.len() < PAGE_RECORDS {
+            return Ok(());
+        }
+    }
+}
+
+/// The event of a record that stands where it should, or what is wrong with it.
+pub(crate) fn verified(record: &Record, seq: u64, head: ChainHash) -> Result<Event, String> {
+    if record.seq != seq {
+        return Err(format!("event {seq} is missing; the next one there is {}", record.seq));
+    }
+    if record.hash_after(head) != record.hash {
+        return Err(format!("the hash of this `{}` event does not fit its content", record.kind));
+    }
+    record.event().map_err(|error: EventError| error.to_string())
+}

@@ -1,0 +1,163 @@
+//! A run in real time.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+use materia_contract::Behavior;
+use materia_kernel::{Effect, Input, Phase, TurnOutcome, TurnWork, outstanding};
+
+use crate::{
+    Ask, Asks, BoxFuture, DriveError, Driver, Options, StopSource, TurnFault, TurnJob, TurnReport,
+    Work, World,
+};
+
+/// How long stopped turns may take to go away before the run stops waiting for them.
+const STOP_PATIENCE: Duration = Duration::from_secs(10);
+
+/// Turns under way.
+#[derive(Default)]
+pub(crate) struct UnderWay {
+    futures: FuturesUnordered<BoxFuture<'static, (u64, TurnReport)>>,
+    stops: BTreeMap<u64, StopSource>,
+}
+
+impl UnderWay {
+    /// Starts whatever is owed, not under way yet, and not among those whose report waits.
+    pub(crate) fn start_owed(&mut self, world: &World, driver: &Driver, reported: &BTreeSet<u64>) {
+        for Effect::StartTurn(started) in outstanding(driver.run()) {
+            if self.stops.contains_key(&started) || reported.contains(&started) {
+                continue;
+            }
+            let (source, stop) = StopSource::new();
+            self.stops.insert(started, source);
+            let performed = world.runner.run(job(driver, started), stop);
+            self.futures.push(Box::pin(async move { (started, performed.await) }));
+        }
+    }
+
+    /// The next turn that ends; never resolves while none is under way.
+    pub(crate) async fn next(&mut self) -> (u64, TurnReport) {
+        match self.futures.next().await {
+            Some((turn, report)) => {
+                self.stops.remove(&turn);
+                (turn, report)
+            }
+            None => std::future::pending().await,
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.futures.is_empty()
+    }
+
+    /// Ends everything and waits until it is gone.
+    pub(crate) async fn stop_all(&mut self) {
+        for source in self.stops.values() {
+            source.ask();
+        }
+        let gone = async { while self.futures.next().await.is_some() {} };
+        // Dropping what is left ends it the hard way.
+        let _ = tokio::time::timeout(STOP_PATIENCE, gone).await;
+        self.futures.clear();
+        self.stops.clear();
+    }
+}
+
+/// Drives a run until it rests.
+pub(crate) async fn drive(
+    world: &World,
+    mut driver: Driver,
+    options: Options,
+    asks: &mut Asks,
+) -> Result<Driver, DriveError> {
+    let mut under_way = UnderWay::default();
+    let deadline = options.run_for.map(|time| tokio::time::Instant::now() + time);
+    let mut listening = true;
+    while *driver.run().phase() == Phase::Running {
+        under_way.start_owed(world, &driver, &BTreeSet::new());
+        let input = tokio::select! {
+            (turn, report) = under_way.next() => report_input(turn, report),
+            ask = asks.recv(), if listening => match ask {
+                None => {
+                    listening = false;
+                    continue;
+                }
+                Some(ask) => {
+                    under_way.stop_all().await;
+                    ask_input(ask)
+                }
+            },
+            () = sleep_until(deadline) => {
+                under_way.stop_all().await;
+                Input::RunForElapsed
+            }
+        };
+        driver.take(world.clock.now(), input).await?;
+    }
+    under_way.stop_all().await;
+    Ok(driver)
+}
+
+async fn sleep_until(deadline: Option<tokio::time::Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}
+
+pub(crate) fn ask_input(ask: Ask) -> Input {
+    match ask {
+        Ask::Stop { message } => Input::Stop { message },
+        Ask::Abort { reason } => Input::Abort { reason },
+    }
+}
+
+pub(crate) fn report_input(turn: u64, report: TurnReport) -> Input {
+    let outcome = match report.outcome {
+        Ok(output) => TurnOutcome::Ended(output),
+        Err(TurnFault { code, message, report }) => {
+            TurnOutcome::Faulted { code, message, report: *report }
+        }
+    };
+    Input::Report { turn, outcome }
+}
+
+/// What a runner needs to know about a turn.
+fn job(driver: &Driver, started: u64) -> TurnJob {
+    let run = driver.run();
+    let turn = run.turn(started).expect("effects are of turns in flight");
+    let created = run.created().expect("a run with turns was created");
+    let (id, node) = run.node_of(turn);
+    let work = match (&node.behavior, &turn.work) {
+        (Behavior::Utility { command, .. }, TurnWork::Input(input)) => {
+            Work::Utility { command: command.clone(), input: input.clone() }
+        }
+        (Behavior::Agent { model, provider, .. }, TurnWork::Prompt(prompt)) => Work::Agent {
+            prompt: prompt.clone(),
+            model: model.clone(),
+            provider: provider.clone(),
+            script: turn.script.clone(),
+        },
+        (Behavior::Utility { .. }, TurnWork::Prompt(_))
+        | (Behavior::Agent { .. }, TurnWork::Input(_)) => {
+            unreachable!("the kernel gives utilities inputs and agents prompts")
+        }
+    };
+    TurnJob {
+        run: run.id().clone(),
+        turn: started,
+        node: id.clone(),
+        visit: turn.visit,
+        attempt: turn.attempt,
+        work,
+        cwd: PathBuf::from(run.cwd()),
+        run_dir: PathBuf::from(run.run_dir()),
+        timeout: node.timeout_ms.map(Duration::from_millis),
+        global_mode: run.global_mode(),
+        doc_root: created.plan.doc_root.clone(),
+        virtual_time: created.virtual_time,
+    }
+}

@@ -1,0 +1,156 @@
+//! Reads a whole run again: every hash checked, every decision taken once more.
+
+use materia_contract::{CastStatus, ChainHash, Event, RunId};
+use materia_kernel::{Divergence, Recomputation, Run, evolve};
+use serde_json::{Map, Value};
+
+use crate::load::{PAGE_RECORDS, verified};
+use crate::{Journal, ReadError};
+
+/// How far a decision's input may lie behind its first event.
+const LOOKAHEAD_EVENTS: usize = 256;
+
+/// What a replay found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Replay {
+    /// Events that were read and verified.
+    pub events: u64,
+    /// The state at the end, or at the place that was asked for.
+    pub state: Map<String, Value>,
+    /// The status there.
+    pub status: CastStatus,
+    /// The last place that was read.
+    pub last_seq: u64,
+    /// Its hash.
+    pub last_hash: ChainHash,
+}
+
+/// Why a replay did not come to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// There is no such run.
+    #[error("there is no cast `{0}` here")]
+    Unknown(RunId),
+    /// The place that was asked for is not in the run.
+    #[error("cast `{run}` has {last} events; there is no event {asked}")]
+    NoSuchEvent {
+        /// The run.
+        run: RunId,
+        /// What was asked for.
+        asked: u64,
+        /// What there is.
+        last: u64,
+    },
+    /// The storage could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// Verification failed.
+    #[error("verification of cast `{run}` failed at event {seq}: {fault}")]
+    Fault {
+        /// The run.
+        run: RunId,
+        /// The first place that is wrong.
+        seq: u64,
+        /// What is wrong there.
+        fault: ReplayFault,
+    },
+}
+
+/// What is wrong at a place.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayFault {
+    /// The record is not what was written.
+    #[error("{0}")]
+    Damaged(String),
+    /// The record is what was written, but does not follow from the inputs before it.
+    #[error("{0}")]
+    Diverges(Box<Divergence>),
+    /// The journal ends in the middle of a decision.
+    #[error("the journal ends in the middle of a decision")]
+    Truncated,
+}
+
+/// Replays a run, up to `at` where it is given.
+pub fn replay(journal: &dyn Journal, id: &RunId, at: Option<u64>) -> Result<Replay, ReplayError> {
+    let fault = |seq, fault| ReplayError::Fault { run: id.clone(), seq, fault };
+    let mut decided = Recomputation::new(id.clone());
+    let mut folded = Fold::new(id, at);
+    let mut window: Vec<Event> = Vec::new();
+    let mut head = ChainHash::origin(id);
+    let mut seq = 0;
+    loop {
+        let page = journal.read(id, seq, PAGE_RECORDS)?;
+        for record in &page {
+            let event = verified(record, seq + 1, head)
+                .map_err(|what| fault(seq + 1, ReplayFault::Damaged(what)))?;
+            seq = record.seq;
+            head = record.hash;
+            folded.take(&event, head);
+            window.push(event);
+        }
+        let complete = page.len() < PAGE_RECORDS;
+        let keep = if complete { 0 } else { LOOKAHEAD_EVENTS };
+        let ready = window.len().saturating_sub(keep);
+        for first in 0..ready {
+            decided.next(&window[first..]).map_err(|divergence| {
+                fault(window[first].seq, ReplayFault::Diverges(Box::new(divergence)))
+            })?;
+        }
+        window.drain(..ready);
+        if complete {
+            break;
+        }
+    }
+    if seq == 0 {
+        return Err(ReplayError::Unknown(id.clone()));
+    }
+    if !decided.is_between_decisions() {
+        return Err(fault(seq, ReplayFault::Truncated));
+    }
+    folded.finish(&decided, seq, head)
+}
+
+/// The state at the place that was asked for. Without one, the recomputed run is the answer and
+/// folding beside it would only cost time.
+struct Fold {
+    at: Option<u64>,
+    run: Run,
+    hash: ChainHash,
+}
+
+impl Fold {
+    fn new(id: &RunId, at: Option<u64>) -> Self {
+        Self { at, run: Run::new(id.clone()), hash: ChainHash::origin(id) }
+    }
+
+    fn take(&mut self, event: &Event, hash: ChainHash) {
+        if self.at.is_some_and(|at| event.seq <= at) {
+            evolve(&mut self.run, event);
+            self.hash = hash;
+        }
+    }
+
+    fn finish(
+        self,
+        decided: &Recomputation,
+        events: u64,
+        head: ChainHash,
+    ) -> Result<Replay, ReplayError> {
+        let (run, last_hash) = match self.at {
+            None => (decided.run(), head),
+            Some(_) => (&self.run, self.hash),
+        };
+        if let Some(asked) = self.at
+            && (asked == 0 || asked > events)
+        {
+            return Err(ReplayError::NoSuchEvent { run: run.id().clone(), asked, last: events });
+        }
+        Ok(Replay {
+            events,
+            state: run.variables().clone(),
+            status: run.phase().status(),
+            last_seq: run.seq(),
+            last_hash,
+        })
+    }
+}

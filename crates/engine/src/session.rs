@@ -1,0 +1,180 @@
+//! What a program does with runs: begin one, carry one on, end one.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use materia_contract::time::VIRTUAL_EPOCH;
+use materia_contract::{JOURNAL_VERSION, RunCreated, RunId};
+use materia_kernel::{Input, Phase};
+use tokio::sync::mpsc;
+
+use crate::{
+    ClaimError, Clock, Command, DriveError, Driver, Journal, LoadError, Observer, Runner, load,
+    real_time, virtual_time,
+};
+
+/// How often a run under way looks for commands from other processes.
+const INBOX_INTERVAL: Duration = Duration::from_millis(150);
+
+/// Everything outside that a run needs.
+#[derive(Clone)]
+pub struct World {
+    /// Where events are kept.
+    pub journal: Arc<dyn Journal>,
+    /// Who hears of them.
+    pub observer: Arc<dyn Observer>,
+    /// What performs turns.
+    pub runner: Arc<dyn Runner>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// How a run is driven.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options {
+    /// Stop after this much of the run's time.
+    pub run_for: Option<Duration>,
+}
+
+/// Something asked of a run under way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ask {
+    /// Stop in good order.
+    Stop {
+        /// A sentence for whoever looks at it later.
+        message: String,
+    },
+    /// End for good.
+    Abort {
+        /// Who, or why.
+        reason: String,
+    },
+}
+
+/// Where a run hears what is asked of it.
+pub type Asks = mpsc::UnboundedReceiver<Ask>;
+
+/// Why a run could not be driven.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// Somebody else drives it.
+    #[error(transparent)]
+    Claim(#[from] ClaimError),
+    /// It could not be taken up.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// An input was not taken.
+    #[error(transparent)]
+    Drive(#[from] DriveError),
+    /// The id is taken.
+    #[error("there is a cast `{0}` already")]
+    Exists(RunId),
+    /// It was written by a newer program.
+    #[error(
+        "cast `{run}` was written by a newer version of materia (journal version {found}, this one knows {JOURNAL_VERSION})"
+    )]
+    Newer {
+        /// The run.
+        run: RunId,
+        /// Its version.
+        found: u32,
+    },
+}
+
+/// Begins a run and drives it until it rests. Returns how it rests.
+pub async fn cast(
+    world: &World,
+    id: RunId,
+    created: RunCreated,
+    options: Options,
+    asks: &mut Asks,
+) -> Result<Phase, EngineError> {
+    let _claim = world.journal.claim(&id)?;
+    if world.journal.head(&id).map_err(LoadError::from)?.is_some() {
+        return Err(EngineError::Exists(id));
+    }
+    let now = if created.virtual_time { VIRTUAL_EPOCH } else { world.clock.now() };
+    let mut driver = Driver::fresh(id, Arc::clone(&world.journal), Arc::clone(&world.observer));
+    driver.take(now, Input::Create(Box::new(created))).await?;
+    drive(world, driver, options, asks).await
+}
+
+/// Carries on a run that had stopped, and drives it until it rests.
+pub async fn resume(
+    world: &World,
+    id: &RunId,
+    cwd: &Path,
+    run_dir: &Path,
+    options: Options,
+    asks: &mut Asks,
+) -> Result<Phase, EngineError> {
+    let _claim = world.journal.claim(id)?;
+    let mut driver = take_up(world, id)?;
+    let input = Input::Resume {
+        cwd: cwd.to_string_lossy().into_owned(),
+        run_dir: run_dir.to_string_lossy().into_owned(),
+    };
+    driver.take(now_of(world, &driver), input).await?;
+    drive(world, driver, options, asks).await
+}
+
+/// Ends a run that nobody drives.
+pub async fn abort(world: &World, id: &RunId, reason: String) -> Result<Phase, EngineError> {
+    let _claim = world.journal.claim(id)?;
+    let mut driver = take_up(world, id)?;
+    driver.take(now_of(world, &driver), Input::Abort { reason }).await?;
+    Ok(driver.run().phase().clone())
+}
+
+fn take_up(world: &World, id: &RunId) -> Result<Driver, EngineError> {
+    let (run, head) = load(world.journal.as_ref(), id)?;
+    let found = run.created().map_or(JOURNAL_VERSION, |created| created.journal_version);
+    if found > JOURNAL_VERSION {
+        return Err(EngineError::Newer { run: id.clone(), found });
+    }
+    Ok(Driver::new(run, head, Arc::clone(&world.journal), Arc::clone(&world.observer)))
+}
+
+/// What time it is for a run: its own, if its time is simulated.
+fn now_of(world: &World, driver: &Driver) -> i64 {
+    if is_virtual(driver) { driver.run().ts() } else { world.clock.now() }
+}
+
+fn is_virtual(driver: &Driver) -> bool {
+    driver.run().created().is_some_and(|created| created.virtual_time)
+}
+
+async fn drive(
+    world: &World,
+    driver: Driver,
+    options: Options,
+    asks: &mut Asks,
+) -> Result<Phase, EngineError> {
+    let driver = if is_virtual(&driver) {
+        virtual_time::drive(world, driver, options, asks).await?
+    } else {
+        real_time::drive(world, driver, options, asks).await?
+    };
+    Ok(driver.run().phase().clone())
+}
+
+/// Passes on what other processes ask of a run, until the run no longer listens.
+pub async fn watch_inbox(journal: Arc<dyn Journal>, id: RunId, asks: mpsc::UnboundedSender<Ask>) {
+    loop {
+        tokio::time::sleep(INBOX_INTERVAL).await;
+        // A failed look is no reason to stop the run; the next look may succeed.
+        for command in journal.take_commands(&id).unwrap_or_default() {
+            let ask = match command {
+                Command::Abort { reason } => Ask::Abort { reason },
+                Command::Stop => Ask::Stop { message: "another process stopped the cast".into() },
+            };
+            if asks.send(ask).is_err() {
+                return;
+            }
+        }
+        if asks.is_closed() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! How a payload reaches the next node.
+
+use materia_contract::{
+    Edge, EdgeId, EnvelopeKind, ErrorCode, HandoffSent, NodeId, Parse, PayloadDelivered, Routing,
+    derived_id,
+};
+
+use crate::Run;
+use crate::draft::Draft;
+use crate::words::preview;
+
+/// Sends what a turn has put out across an edge and attaches it to the target's inputs.
+pub(crate) fn send(
+    draft: &mut Draft<'_>,
+    from: &NodeId,
+    turn: Option<u64>,
+    edge: &EdgeId,
+    to: &NodeId,
+) {
+    let run = draft.run();
+    let kind = match run.plan().nodes[from].parse {
+        Parse::Json => EnvelopeKind::Handoff,
+        Parse::Text => EnvelopeKind::Message,
+    };
+    let text = turn.and(run.last.text.as_deref()).unwrap_or_default();
+    let sent = HandoffSent {
+        payload_id: derived_id(run.id(), draft.next_seq()),
+        edge_id: edge.clone(),
+        to: to.clone(),
+        turn,
+        kind,
+        preview: preview(text),
+    };
+    let payload_id = sent.payload_id;
+    draft.emit_at(from, sent);
+    draft.emit_at(to, PayloadDelivered { payload_id, edge_id: Some(edge.clone()) });
+}
+
+/// Why an edge may not be taken once more, if it may not.
+pub(crate) fn forbidden(
+    run: &Run,
+    from: &NodeId,
+    routing: Routing,
+    edge: &Edge,
+) -> Option<(ErrorCode, String)> {
+    if let Some(bound) = edge.max_traversals {
+        let taken = run.traversals.get(&edge.id).copied().unwrap_or(0);
+        if taken >= bound {
+            let message = format!(
+                "edge `{}` of `{from}` was taken {taken} times, which is all that its maxTraversals allows",
+                edge.id
+            );
+            return Some((ErrorCode::EdgeExhausted, message));
+        }
+        return None;
+    }
+    let to = run.index_of(edge.to.as_ref()?);
+    let place = run.path.iter().position(|entered| *entered == to)?;
+    let bound = run.plan().limits.max_no_advance_cycles;
+    if routing == Routing::All || run.cycles < bound {
+        return None;
+    }
+    let mut cycle: Vec<&str> =
+        run.path[place..].iter().map(|entered| run.node(*entered).0.as_str()).collect();
+    cycle.push(run.node(to).0.as_str());
+    let message = format!(
+        "the cast goes in circles: {} closed again after {} cycles without progress \
+         (limits.maxNoAdvanceCycles); give the edge back a maxTraversals if it is meant to repeat",
+        cycle.join(" -> "),
+        run.cycles
+    );
+    Some((ErrorCode::NoAdvance, message))
+}

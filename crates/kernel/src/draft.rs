@@ -1,0 +1,58 @@
+use materia_contract::time::Micros;
+use materia_contract::{Event, EventBody, NodeId};
+
+use crate::{Run, evolve};
+
+/// A decision in the making: every event is applied as soon as it is written down.
+///
+/// Later parts of a decision depend on earlier ones (a payload must have been delivered before a
+/// turn can take it). Applying each event at once keeps the rules in one place, [`evolve`], and
+/// makes it impossible to decide on a state that a replay of the events would not reach.
+pub(crate) struct Draft<'run> {
+    run: &'run mut Run,
+    now: Micros,
+    events: Vec<Event>,
+}
+
+impl<'run> Draft<'run> {
+    pub(crate) fn new(run: &'run mut Run, now: Micros) -> Self {
+        Self { run, now, events: Vec::with_capacity(8) }
+    }
+
+    /// The run as it is after the events so far.
+    pub(crate) fn run(&self) -> &Run {
+        self.run
+    }
+
+    /// The place that the next event will have.
+    pub(crate) fn next_seq(&self) -> u64 {
+        self.run.seq + 1
+    }
+
+    /// Writes an event about the run as a whole.
+    pub(crate) fn emit(&mut self, body: impl Into<EventBody>) {
+        self.push(None, body.into());
+    }
+
+    /// Writes an event about a node.
+    pub(crate) fn emit_at(&mut self, node: &NodeId, body: impl Into<EventBody>) {
+        self.push(Some(node.clone()), body.into());
+    }
+
+    fn push(&mut self, node: Option<NodeId>, body: EventBody) {
+        let event = Event {
+            seq: self.run.seq + 1,
+            // Strictly increasing whatever the clock does (D5).
+            ts: self.now.max(self.run.ts + 1),
+            wall: self.now,
+            node,
+            body,
+        };
+        evolve(self.run, &event);
+        self.events.push(event);
+    }
+
+    pub(crate) fn finish(self) -> Vec<Event> {
+        self.events
+    }
+}

@@ -1,0 +1,166 @@
+//! Reading what a turn has put out: is it what its node promises, and what does it change?
+
+use indexmap::IndexMap;
+use materia_contract::{Behavior, Node, Parse, Path, Root};
+use serde_json::{Map, Value};
+
+use crate::lookup::{self, Scope};
+use crate::{Run, Turn, foreach};
+
+/// Fields that steer the graph. They are read at the top of an output and nowhere else.
+const CONTROL_FIELDS: [&str; 2] = ["workItems", "satisfied"];
+
+/// Fields that an agent's handoff may have.
+const HANDOFF_FIELDS: [&str; 3] = ["workItems", "satisfied", "context"];
+
+/// What an output means.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Reading {
+    /// The verdict, if there is one.
+    pub(crate) verdict: Option<bool>,
+    /// Whole variables that a utility's `state` sets.
+    pub(crate) merged: IndexMap<String, Value>,
+    /// Values that `assign` copies, by dotted target.
+    pub(crate) assigned: IndexMap<String, Value>,
+    /// Fields without a meaning there, as paths, and why.
+    pub(crate) ignored: Option<(Vec<String>, &'static str)>,
+}
+
+/// Reads an output, or says every way in which it breaks its contract.
+pub(crate) fn read(run: &Run, turn: &Turn, node: &Node, text: &str) -> Result<Reading, String> {
+    let utility = matches!(node.behavior, Behavior::Utility { .. });
+    let parsed = match node.parse {
+        Parse::Json => Some(parse_object(text)?),
+        Parse::Text => None,
+    };
+    let mut reading = Reading::default();
+    let mut faults = Vec::new();
+    if let Some(Value::Object(object)) = &parsed {
+        match object.get("satisfied") {
+            None => {}
+            Some(Value::Bool(verdict)) => reading.verdict = Some(*verdict),
+            Some(other) => {
+                faults.push(format!("$.satisfied must be true or false, not {}", kind_of(other)));
+            }
+        }
+        if utility {
+            merge_state(object, &mut reading, &mut faults);
+        } else {
+            reading.ignored = ignored_by_agents(object, node);
+        }
+    }
+    copy_assigned(run, turn, node, text, parsed.as_ref(), &mut reading, &mut faults);
+    if faults.is_empty() { Ok(reading) } else { Err(faults.join("; ")) }
+}
+
+fn parse_object(text: &str) -> Result<Value, String> {
+    let trimmed = text.trim();
+    if trimmed.is_empty() {
+        return Err("the output is empty; this socket must put out one JSON object".to_owned());
+    }
+    match serde_json::from_str::<Value>(trimmed) {
+        Ok(value @ Value::Object(_)) => Ok(value),
+        Ok(other) => Err(format!("the output must be a JSON object, not {}", kind_of(&other))),
+        Err(error) => Err(format!("the output is not valid JSON: {error}")),
+    }
+}
+
+fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// A utility's `state` sets whole variables; what steers the graph is not taken from there (H7).
+fn merge_state(object: &Map<String, Value>, reading: &mut Reading, faults: &mut Vec<String>) {
+    match object.get("state") {
+        None => {}
+        Some(Value::Object(patch)) => {
+            let (control, merged): (Vec<_>, Vec<_>) =
+                patch.iter().partition(|(name, _)| CONTROL_FIELDS.contains(&name.as_str()));
+            reading.merged =
+                merged.into_iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+            if !control.is_empty() {
+                let fields = control.iter().map(|(name, _)| format!("$.state.{name}")).collect();
+                reading.ignored = Some((fields, "what steers the graph is read at the top level"));
+            }
+        }
+        Some(other) => faults.push(format!("$.state must be an object, not {}", kind_of(other))),
+    }
+}
+
+/// Extra fields of an agent's answer mean nothing unless an `assign` reads them by name (D28).
+fn ignored_by_agents(
+    object: &Map<String, Value>,
+    node: &Node,
+) -> Option<(Vec<String>, &'static str)> {
+    let read_by_name = |field: &String| {
+        node.assign
+            .values()
+            .any(|path| path.root == Root::Output && path.steps.first() == Some(field))
+    };
+    let fields: Vec<String> = object
+        .keys()
+        .filter(|field| !HANDOFF_FIELDS.contains(&field.as_str()) && !read_by_name(field))
+        .map(|field| format!("$.{field}"))
+        .collect();
+    (!fields.is_empty()).then_some((fields, "no part of an agent's handoff"))
+}
+
+fn copy_assigned(
+    run: &Run,
+    turn: &Turn,
+    node: &Node,
+    text: &str,
+    parsed: Option<&Value>,
+    reading: &mut Reading,
+    faults: &mut Vec<String>,
+) {
+    // Variables that have a new value by now, so that a later `state…` source sees it.
+    let mut pending: Map<String, Value> =
+        reading.merged.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+    let item = foreach::current_item(run, turn.node);
+    for (target, source) in &node.assign {
+        let scope = Scope {
+            output: parsed,
+            pending: Some(&pending),
+            item,
+            last_output: Some(text),
+            last_json: if parsed.is_some() { Some(text) } else { run.last.json.as_deref() },
+            ..Scope::of(run)
+        };
+        match scope.get(source) {
+            Some(value) => {
+                let value = value.into_owned();
+                let name = target.split('.').next().unwrap_or(target);
+                if !pending.contains_key(name)
+                    && let Some(old) = run.variables.get(name)
+                {
+                    pending.insert(name.to_owned(), old.clone());
+                }
+                lookup::assign(&mut pending, target, value.clone());
+                reading.assigned.insert(target.clone(), value);
+            }
+            None if source.root == Root::Output => {
+                faults.push(format!("{source} is missing in the output (assigned to `{target}`)"));
+            }
+            // Only the output owes its paths; a variable may simply not be there yet.
+            None => {}
+        }
+    }
+}
+
+/// The list at a path, or `None` where there is none or something else.
+pub(crate) fn list_at(scope: &Scope<'_>, path: &Path) -> Option<Vec<Value>> {
+    match scope.get(path)?.into_owned() {
+        Value::Array(list) => Some(list),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
+            None
+        }
+    }
+}

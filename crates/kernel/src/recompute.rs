@@ -1,0 +1,145 @@
+//! Decides again what was decided, from the inputs that the events record.
+
+use std::collections::VecDeque;
+
+use materia_contract::{ErrorCode, Event, EventBody, InterruptReason, RunId};
+
+use crate::{Input, Run, TurnOutcome, step};
+
+/// The first event that this program would not have written.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Divergence {
+    /// It would have written another one.
+    #[error("event {seq} is `{}`, but the same inputs give `{}`", .found.body.type_name(), .expected.body.type_name())]
+    Differs {
+        /// Its place.
+        seq: u64,
+        /// What is in the journal.
+        found: Box<Event>,
+        /// What follows from the inputs.
+        expected: Box<Event>,
+    },
+    /// No input can begin with it.
+    #[error("event {seq} (`{kind}`) follows from nothing before it")]
+    Unexplained {
+        /// Its place.
+        seq: u64,
+        /// Its type.
+        kind: &'static str,
+    },
+}
+
+/// A run that decides again, beside a journal that is being read.
+#[derive(Debug)]
+pub struct Recomputation {
+    run: Run,
+    /// Events that the decision under way still expects.
+    expected: VecDeque<Event>,
+}
+
+impl Recomputation {
+    /// Begins before the first event.
+    #[must_use]
+    pub fn new(id: RunId) -> Self {
+        Self { run: Run::new(id), expected: VecDeque::new() }
+    }
+
+    /// The run behind the decision under way.
+    #[must_use]
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+
+    /// Whether the journal may end here: no decision is half told.
+    #[must_use]
+    pub fn is_between_decisions(&self) -> bool {
+        self.expected.is_empty()
+    }
+
+    /// Compares the first event of `upcoming` with what the inputs so far lead to.
+    ///
+    /// The events behind it are looked at only where the input is told by a later one: why a turn
+    /// was interrupted stands behind all that were.
+    pub fn next(&mut self, upcoming: &[Event]) -> Result<(), Divergence> {
+        let Some(found) = upcoming.first() else { return Ok(()) };
+        if self.expected.is_empty() {
+            let unexplained =
+                || Divergence::Unexplained { seq: found.seq, kind: found.body.type_name() };
+            let input = input_of(&self.run, upcoming).ok_or_else(unexplained)?;
+            let events = step(&mut self.run, found.ts, input).map_err(|_| unexplained())?;
+            self.expected = events.into();
+        }
+        let expected = self.expected.pop_front().expect("a decision has at least one event");
+        // The wall clock may lag behind logical time; it decides nothing.
+        let same = expected.seq == found.seq
+            && expected.ts == found.ts
+            && expected.node == found.node
+            && expected.body == found.body;
+        if same {
+            return Ok(());
+        }
+        let found = Box::new(found.clone());
+        Err(Divergence::Differs { seq: found.seq, found, expected: Box::new(expected) })
+    }
+}
+
+/// The input that the next decision took, as its events record it.
+fn input_of(run: &Run, upcoming: &[Event]) -> Option<Input> {
+    match &upcoming.first()?.body {
+        EventBody::RunCreated(data) => Some(Input::Create(Box::new(data.clone()))),
+        EventBody::TurnCompleted(data) => Some(Input::Report {
+            turn: data.turn,
+            outcome: TurnOutcome::Ended(data.report.clone()),
+        }),
+        EventBody::TurnFailed(data) => {
+            let outcome = if data.code == ErrorCode::ContractError {
+                TurnOutcome::Ended(data.report.clone())
+            } else {
+                let (code, message, report) =
+                    (data.code, data.message.clone(), data.report.clone());
+                TurnOutcome::Faulted { code, message, report }
+            };
+            Some(Input::Report { turn: data.turn, outcome })
+        }
+        EventBody::TurnInterrupted(data) => interrupted_by(run, data.reason, upcoming),
+        EventBody::RunResumed(data) => {
+            Some(Input::Resume { cwd: data.cwd.clone(), run_dir: data.run_dir.clone() })
+        }
+        EventBody::RunAborted(data) => Some(Input::Abort { reason: data.reason.clone() }),
+        EventBody::RunWaiting(_)
+        | EventBody::RunCompleted(_)
+        | EventBody::RunFailed(_)
+        | EventBody::TurnStarted(_)
+        | EventBody::RouteSelected(_)
+        | EventBody::HandoffSent(_)
+        | EventBody::PayloadDelivered(_)
+        | EventBody::PayloadConsumed(_)
+        | EventBody::StatePatched(_)
+        | EventBody::OutputFieldsIgnored(_)
+        | EventBody::CursorAdvanced(_) => None,
+    }
+}
+
+/// What interrupted the turns: the events behind them say the rest.
+fn interrupted_by(run: &Run, reason: InterruptReason, upcoming: &[Event]) -> Option<Input> {
+    let closing = upcoming
+        .iter()
+        .map(|event| &event.body)
+        .find(|body| !matches!(body, EventBody::TurnInterrupted(_)))?;
+    match (reason, closing) {
+        (InterruptReason::Crash, EventBody::RunResumed(data)) => {
+            Some(Input::Resume { cwd: data.cwd.clone(), run_dir: data.run_dir.clone() })
+        }
+        (InterruptReason::Crash, EventBody::RunWaiting(_)) => {
+            Some(Input::Resume { cwd: run.cwd.clone(), run_dir: run.run_dir.clone() })
+        }
+        (InterruptReason::Stopped, EventBody::RunWaiting(data)) => {
+            Some(Input::Stop { message: data.message.clone() })
+        }
+        (InterruptReason::RunFor, EventBody::RunWaiting(_)) => Some(Input::RunForElapsed),
+        (InterruptReason::Aborted, EventBody::RunAborted(data)) => {
+            Some(Input::Abort { reason: data.reason.clone() })
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,343 @@
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use materia_contract::time::Micros;
+use materia_contract::{
+    Behavior, CastStatus, EdgeId, EnvelopeKind, GlobalMode, Node, NodeId, OutputSelector, Pace,
+    Plan, RunCreated, RunFailed, RunId, RunWaiting, ScriptEntry, UsageTotals, Uuid,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// The state of one run: a fold over its events, and nothing else.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    pub(crate) id: RunId,
+    /// The place of the last event; 0 before the first.
+    pub(crate) seq: u64,
+    /// The logical time of the last event.
+    pub(crate) ts: Micros,
+    /// The logical time of the first event.
+    pub(crate) created_at: Micros,
+    /// The first event: plan, request, mode.
+    pub(crate) created: Option<Arc<RunCreated>>,
+    pub(crate) cwd: String,
+    pub(crate) run_dir: String,
+    pub(crate) phase: Phase,
+    pub(crate) variables: Map<String, Value>,
+    pub(crate) last: LastOutput,
+    /// One for each node of the plan, in its order.
+    pub(crate) nodes: Vec<NodeState>,
+    /// Nodes with waiting inputs, by their oldest one: the order in which they are looked at.
+    pub(crate) ready: Ready,
+    /// Turns in flight, by the place of their `turn.started`.
+    pub(crate) turns: BTreeMap<u64, Turn>,
+    /// Interrupted turns that will run again.
+    pub(crate) held: Vec<Held>,
+    /// How often bounded edges were taken.
+    pub(crate) traversals: BTreeMap<EdgeId, u32>,
+    /// Nodes entered since the work last moved, cut back to a node when it is entered again.
+    pub(crate) path: Vec<usize>,
+    /// Cycles closed since the work last moved.
+    pub(crate) cycles: u32,
+    pub(crate) usage: UsageTotals,
+    /// How far each list of the script has been used.
+    pub(crate) script: BTreeMap<String, ScriptPosition>,
+}
+
+/// What a run is doing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Phase {
+    /// Nothing has happened yet.
+    New,
+    /// Turns run, or are about to.
+    Running,
+    /// It rests until a person does something.
+    Waiting(RunWaiting),
+    /// It reached its end.
+    Completed,
+    /// It stopped short.
+    Failed(RunFailed),
+    /// A person ended it.
+    Aborted,
+}
+
+impl Phase {
+    /// The word that people see.
+    #[must_use]
+    pub fn status(&self) -> CastStatus {
+        match self {
+            Self::New | Self::Running => CastStatus::Running,
+            Self::Waiting(_) => CastStatus::Waiting,
+            Self::Completed => CastStatus::Completed,
+            Self::Failed(_) => CastStatus::Failed,
+            Self::Aborted => CastStatus::Aborted,
+        }
+    }
+}
+
+/// Nodes that have inputs, ordered by their oldest one (X22: time, then payload id).
+///
+/// Kept as a sorted list of triples because it goes into snapshots, whose format has no maps
+/// with composite keys.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Ready(pub(crate) BTreeSet<(Micros, Uuid, usize)>);
+
+/// What the last completed turn put out.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct LastOutput {
+    /// `lastOutput`.
+    pub(crate) text: Option<Arc<str>>,
+    /// The text whose value is `lastJson`. Parsed only when a path asks for it.
+    pub(crate) json: Option<Arc<str>>,
+    /// The verdict of the last completed turn.
+    pub(crate) verdict: Option<bool>,
+}
+
+/// What the run knows about one node.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct NodeState {
+    /// Turns started here, not counting further attempts.
+    pub(crate) visits: u32,
+    pub(crate) in_flight: u32,
+    /// Payloads that have crossed an edge and are not yet attached.
+    pub(crate) queue: VecDeque<Payload>,
+    /// Payloads attached and not yet consumed: the input buffer.
+    pub(crate) inputs: VecDeque<Payload>,
+    pub(crate) foreach: Option<Iteration>,
+}
+
+/// Where a `foreach` stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Iteration {
+    /// The list, frozen when the node was entered.
+    pub(crate) items: Arc<Vec<Value>>,
+    pub(crate) index: u32,
+    /// What the node was entered with; every element gets it.
+    pub(crate) payloads: Vec<Payload>,
+}
+
+/// A payload as the kernel holds it. An envelope is made of it when a turn needs one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Payload {
+    pub(crate) id: Uuid,
+    pub(crate) kind: EnvelopeKind,
+    pub(crate) from: Option<NodeId>,
+    pub(crate) edge: Option<EdgeId>,
+    pub(crate) ts: Micros,
+    /// The output it carries.
+    pub(crate) text: Arc<str>,
+    /// Which part of it travels.
+    pub(crate) selector: OutputSelector,
+    pub(crate) verdict: Option<bool>,
+}
+
+/// A turn in flight.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Turn {
+    pub(crate) node: usize,
+    /// The how-manieth turn of its node it is.
+    pub visit: u32,
+    /// The how-manieth try at it.
+    pub attempt: u32,
+    /// The key of its work item.
+    pub item: Option<String>,
+    /// The payloads it was started with.
+    pub consumed: Vec<Uuid>,
+    /// What the runner is given.
+    pub work: TurnWork,
+    /// The scripted answer that it takes.
+    pub script: Option<ScriptEntry>,
+}
+
+/// What a runner is given.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum TurnWork {
+    /// An agent's prompt.
+    Prompt(Arc<str>),
+    /// A utility's input object.
+    Input(Arc<Value>),
+}
+
+/// An interrupted turn that will run again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Held {
+    /// The place of the attempt that was interrupted.
+    pub(crate) started: u64,
+    pub(crate) turn: Turn,
+}
+
+/// How far a list of the script has been used.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ScriptPosition {
+    /// The first entry that nobody has taken.
+    pub(crate) next: u32,
+    /// Entries that interrupted attempts gave back.
+    pub(crate) returned: BTreeSet<u32>,
+}
+
+impl ScriptPosition {
+    /// The entry that the next turn takes.
+    pub(crate) fn upcoming(&self) -> u32 {
+        self.returned.first().copied().unwrap_or(self.next)
+    }
+}
+
+impl Run {
+    /// A run to which nothing has happened.
+    #[must_use]
+    pub fn new(id: RunId) -> Self {
+        Self {
+            id,
+            seq: 0,
+            ts: 0,
+            created_at: 0,
+            created: None,
+            cwd: String::new(),
+            run_dir: String::new(),
+            phase: Phase::New,
+            variables: Map::new(),
+            last: LastOutput::default(),
+            nodes: Vec::new(),
+            ready: Ready::default(),
+            turns: BTreeMap::new(),
+            held: Vec::new(),
+            traversals: BTreeMap::new(),
+            path: Vec::new(),
+            cycles: 0,
+            usage: UsageTotals::default(),
+            script: BTreeMap::new(),
+        }
+    }
+
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> &RunId {
+        &self.id
+    }
+
+    /// The place of its last event.
+    #[must_use]
+    pub fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// The logical time of its last event.
+    #[must_use]
+    pub fn ts(&self) -> Micros {
+        self.ts
+    }
+
+    /// The logical time of its first event.
+    #[must_use]
+    pub fn created_at(&self) -> Micros {
+        self.created_at
+    }
+
+    /// What it is doing.
+    #[must_use]
+    pub fn phase(&self) -> &Phase {
+        &self.phase
+    }
+
+    /// Its first event, once there is one.
+    #[must_use]
+    pub fn created(&self) -> Option<&RunCreated> {
+        self.created.as_deref()
+    }
+
+    /// The variables.
+    #[must_use]
+    pub fn variables(&self) -> &Map<String, Value> {
+        &self.variables
+    }
+
+    /// What it has spent.
+    #[must_use]
+    pub fn usage(&self) -> UsageTotals {
+        self.usage
+    }
+
+    /// The project folder.
+    #[must_use]
+    pub fn cwd(&self) -> &str {
+        &self.cwd
+    }
+
+    /// The folder of the cast.
+    #[must_use]
+    pub fn run_dir(&self) -> &str {
+        &self.run_dir
+    }
+
+    /// The turn in flight whose `turn.started` is at that place.
+    #[must_use]
+    pub fn turn(&self, started: u64) -> Option<&Turn> {
+        self.turns.get(&started)
+    }
+
+    /// The node at which a turn runs, with its id.
+    #[must_use]
+    pub fn node_of(&self, turn: &Turn) -> (&NodeId, &Node) {
+        self.plan().nodes.get_index(turn.node).expect("turns run at nodes of the plan")
+    }
+
+    /// The plan. Only a created run has one.
+    pub(crate) fn plan(&self) -> &Plan {
+        &self.created.as_ref().expect("the run was created").plan
+    }
+
+    pub(crate) fn node(&self, index: usize) -> (&NodeId, &Node) {
+        self.plan().nodes.get_index(index).expect("indices come from the plan")
+    }
+
+    pub(crate) fn index_of(&self, node: &NodeId) -> usize {
+        self.plan().nodes.get_index_of(node).expect("events name nodes of the plan")
+    }
+
+    /// Whether the scheduler starts turns.
+    pub(crate) fn pace(&self) -> Pace {
+        self.created.as_ref().map_or(Pace::Auto, |created| created.pace)
+    }
+
+    /// What turns may write.
+    #[must_use]
+    pub fn global_mode(&self) -> GlobalMode {
+        self.created.as_ref().map_or(GlobalMode::Implementation, |created| created.global_mode)
+    }
+
+    /// Puts a node in its place among those that have inputs.
+    pub(crate) fn reindex(&mut self, index: usize, before: Option<(Micros, Uuid)>) {
+        if let Some((ts, id)) = before {
+            self.ready.0.remove(&(ts, id, index));
+        }
+        if let Some(oldest) = self.nodes[index].inputs.front() {
+            self.ready.0.insert((oldest.ts, oldest.id, index));
+        }
+    }
+
+    pub(crate) fn oldest_input(&self, index: usize) -> Option<(Micros, Uuid)> {
+        self.nodes[index].inputs.front().map(|payload| (payload.ts, payload.id))
+    }
+
+    /// The command of a utility node, if it is one.
+    #[must_use]
+    pub fn command_of(&self, turn: &Turn) -> Option<&[String]> {
+        match &self.node_of(turn).1.behavior {
+            Behavior::Utility { command, .. } => Some(command),
+            Behavior::Agent { .. } => None,
+        }
+    }
+}
+
+/// Work the kernel asks of the world.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Effect {
+    /// Run the turn whose `turn.started` is at this place. Performing it twice must settle once.
+    StartTurn(u64),
+}
+
+/// The effects a run still waits on, in the order they came to be owed.
+pub fn outstanding(run: &Run) -> impl Iterator<Item = Effect> + '_ {
+    run.turns.keys().map(|started| Effect::StartTurn(*started))
+}
