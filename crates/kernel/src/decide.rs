@@ -38,7 +38,9 @@ pub fn step(run: &mut Run, now: Micros, input: Input) -> Result<Vec<Event>, Reje
 /// Whether the run takes this input in its present phase.
 fn accept(run: &Run, input: &Input) -> Result<(), Rejection> {
     match (&run.phase, input) {
-        (Phase::New, Input::Create(_)) => Ok(()),
+        (Phase::New, Input::Create(_))
+        | (Phase::Running | Phase::Waiting(_), Input::Resume { .. } | Input::Abort { .. })
+        | (Phase::Running, Input::Stop { .. } | Input::RunForElapsed) => Ok(()),
         (Phase::New, _) => Err(Rejection::NotCreated),
         (_, Input::Create(_)) => Err(Rejection::AlreadyCreated),
         (Phase::Completed | Phase::Failed(_) | Phase::Aborted, Input::Report { turn, .. }) => {
@@ -54,8 +56,6 @@ fn accept(run: &Run, input: &Input) -> Result<(), Rejection> {
                 Err(Rejection::StaleTurn { turn: *turn })
             }
         }
-        (Phase::Running | Phase::Waiting(_), Input::Resume { .. } | Input::Abort { .. })
-        | (Phase::Running, Input::Stop { .. } | Input::RunForElapsed) => Ok(()),
         (Phase::Waiting(_), Input::Stop { .. } | Input::RunForElapsed) => {
             Err(Rejection::NotRunning)
         }

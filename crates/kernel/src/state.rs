@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// The state of one run: a fold over its events, and nothing else.
+#[expect(clippy::struct_field_names, reason = "`runDir` is what authors and utilities call it")]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     pub(crate) id: RunId,

@@ -1,0 +1,193 @@
+//! A small world: plans, runners and journals for tests.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use indexmap::IndexMap;
+use materia_contract::{
+    Behavior, Condition, Consume, Edge, EdgeId, GlobalMode, JOURNAL_VERSION, Limits, Node, NodeId,
+    NodeMode, OnInterrupt, OutputSelector, Pace, Parse, Plan, Routing, RunCreated, Trigger,
+    TurnOutput,
+};
+use materia_engine::{
+    AppendError, Asks, Batch, BoxFuture, Claim, ClaimError, Command, Head, Journal, MemoryJournal,
+    NoObserver, ReadError, Runner, Snapshot, Stop, SystemClock, TurnJob, TurnReport, World,
+};
+
+fn edge(from: &str, when: Condition, to: &str, bound: Option<u32>) -> Edge {
+    let target = (to != "end").then(|| NodeId::new(to));
+    let id = EdgeId::new(format!("{from}->{to}"));
+    Edge { id, when, guard: None, to: target, max_traversals: bound }
+}
+
+fn utility(edges: Vec<Edge>) -> Node {
+    Node {
+        materia: "m".into(),
+        behavior: Behavior::Utility { command: vec!["x".into()], params: serde_json::Map::new() },
+        parse: Parse::Json,
+        assign: IndexMap::new(),
+        timeout_ms: None,
+        edges,
+        routing: Routing::First,
+        foreach: None,
+        mode: NodeMode::Auto,
+        control: None,
+        trigger: Trigger::OnAnyInput,
+        max_in_flight: 1,
+        consume: Consume::All,
+        output_selector: OutputSelector::MessageFinal,
+        on_interrupt: OnInterrupt::Retry,
+    }
+}
+
+/// `count` goes round until it has counted to the bound that its answers set, then `last` runs.
+pub(crate) fn counting() -> RunCreated {
+    let count = utility(vec![
+        edge("count", Condition::NotSatisfied, "count", Some(10_000)),
+        edge("count", Condition::Satisfied, "last", None),
+    ]);
+    let nodes =
+        [("count", count), ("last", utility(vec![edge("last", Condition::Always, "end", None)]))];
+    of(nodes.into_iter().map(|(id, node)| (NodeId::new(id), node)).collect(), "count")
+}
+
+/// `a` starts `b`, `c` and `d` at once.
+pub(crate) fn fan_out() -> RunCreated {
+    let mut a = utility(["b", "c", "d"].map(|to| edge("a", Condition::Always, to, None)).into());
+    a.routing = Routing::All;
+    let mut nodes: IndexMap<NodeId, Node> = [(NodeId::new("a"), a)].into_iter().collect();
+    for id in ["b", "c", "d"] {
+        nodes.insert(NodeId::new(id), utility(Vec::new()));
+    }
+    of(nodes, "a")
+}
+
+fn of(nodes: IndexMap<NodeId, Node>, entry: &str) -> RunCreated {
+    let plan = Plan {
+        loadout: "test".into(),
+        entry: NodeId::new(entry),
+        nodes,
+        limits: Limits::default(),
+        doc_root: "docs".into(),
+    };
+    RunCreated {
+        request: "go".into(),
+        plan_hash: plan.hash(),
+        plan,
+        cwd: "/p".into(),
+        run_dir: "/p/r".into(),
+        pace: Pace::Auto,
+        global_mode: GlobalMode::Implementation,
+        virtual_time: false,
+        script: None,
+        from_cast_id: None,
+        journal_version: JOURNAL_VERSION,
+    }
+}
+
+/// Answers from what the turn is given, and remembers which turns reported their end.
+#[derive(Default, Clone)]
+pub(crate) struct Counter {
+    pub(crate) performed: Arc<Mutex<Vec<(String, u32, u32)>>>,
+    /// How long a turn takes.
+    pub(crate) delay: Duration,
+    pub(crate) in_flight: Arc<AtomicUsize>,
+    pub(crate) most_in_flight: Arc<AtomicUsize>,
+}
+
+/// How far `count` counts.
+pub(crate) const COUNT_TO: u64 = 6;
+
+impl Runner for Counter {
+    fn run(&self, job: TurnJob, mut stop: Stop) -> BoxFuture<'static, TurnReport> {
+        let this = self.clone();
+        Box::pin(async move {
+            let now = this.in_flight.fetch_add(1, Ordering::SeqCst) + 1;
+            this.most_in_flight.fetch_max(now, Ordering::SeqCst);
+            let materia_engine::Work::Utility { input, .. } = &job.work else {
+                panic!("only utilities here")
+            };
+            let count = input["state"]["count"].as_u64().unwrap_or(0) + 1;
+            let output = if job.node.as_str() == "count" {
+                format!(r#"{{"state": {{"count": {count}}}, "satisfied": {}}}"#, count == COUNT_TO)
+            } else {
+                "{}".to_owned()
+            };
+            if !job.virtual_time && !this.delay.is_zero() {
+                tokio::select! {
+                    () = tokio::time::sleep(this.delay) => {}
+                    () = stop.asked() => {}
+                }
+            }
+            this.in_flight.fetch_sub(1, Ordering::SeqCst);
+            let done = (job.node.to_string(), job.visit, job.attempt);
+            this.performed.lock().unwrap().push(done);
+            let outcome = Ok(TurnOutput { output, ..TurnOutput::default() });
+            TurnReport {
+                outcome,
+                after: if job.virtual_time { this.delay } else { Duration::ZERO },
+            }
+        })
+    }
+}
+
+/// A journal that breaks at its nth append: before it is stored, or after.
+pub(crate) struct Breaking {
+    pub(crate) inner: MemoryJournal,
+    pub(crate) at: usize,
+    pub(crate) stores_first: bool,
+    pub(crate) appends: AtomicUsize,
+}
+
+impl Journal for Breaking {
+    fn append(&self, batch: Batch) -> BoxFuture<'_, Result<(), AppendError>> {
+        let nth = self.appends.fetch_add(1, Ordering::SeqCst);
+        Box::pin(async move {
+            if nth < self.at || self.stores_first {
+                self.inner.append(batch).await?;
+            }
+            if nth < self.at { Ok(()) } else { Err(AppendError::Storage("power cut".into())) }
+        })
+    }
+    fn read(
+        &self,
+        run: &materia_contract::RunId,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<materia_contract::Record>, ReadError> {
+        self.inner.read(run, after, limit)
+    }
+    fn head(&self, run: &materia_contract::RunId) -> Result<Option<Head>, ReadError> {
+        self.inner.head(run)
+    }
+    fn snapshot(&self, run: &materia_contract::RunId) -> Result<Option<Snapshot>, ReadError> {
+        self.inner.snapshot(run)
+    }
+    fn runs(&self) -> Result<Vec<materia_contract::CastLine>, ReadError> {
+        self.inner.runs()
+    }
+    fn claim(&self, run: &materia_contract::RunId) -> Result<Claim, ClaimError> {
+        self.inner.claim(run)
+    }
+    fn post(&self, run: &materia_contract::RunId, command: &Command) -> Result<(), ReadError> {
+        self.inner.post(run, command)
+    }
+    fn take_commands(&self, run: &materia_contract::RunId) -> Result<Vec<Command>, ReadError> {
+        self.inner.take_commands(run)
+    }
+}
+
+pub(crate) fn world(journal: Arc<dyn Journal>, runner: &Counter) -> World {
+    World {
+        journal,
+        observer: Arc::new(NoObserver),
+        runner: Arc::new(runner.clone()),
+        clock: Arc::new(SystemClock),
+    }
+}
+
+/// Nobody asks anything.
+pub(crate) fn quiet() -> Asks {
+    tokio::sync::mpsc::unbounded_channel().1
+}

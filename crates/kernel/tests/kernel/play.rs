@@ -1,0 +1,218 @@
+//! Plays a plan against a list of answers and writes down what happened, one line an event.
+
+use indexmap::IndexMap;
+use materia_contract::{
+    Behavior, Condition, Consume, Edge, EdgeId, ErrorCode, Event, EventBody, Foreach, GlobalMode,
+    Guard, JOURNAL_VERSION, Limits, Node, NodeId, NodeMode, OnInterrupt, OutputSelector, Pace,
+    Parse, Plan, Routing, RunCreated, RunId, Test, Trigger, TurnOutput,
+};
+use materia_kernel::{Effect, Input, Phase, Run, TurnOutcome, outstanding, step};
+use serde_json::Value;
+
+/// An agent node that answers JSON.
+pub(crate) fn agent() -> Node {
+    Node {
+        materia: "m".into(),
+        behavior: Behavior::Agent { prompt: "Do it.".into(), model: None, provider: None },
+        parse: Parse::Json,
+        assign: IndexMap::new(),
+        timeout_ms: None,
+        edges: Vec::new(),
+        routing: Routing::First,
+        foreach: None,
+        mode: NodeMode::Auto,
+        control: None,
+        trigger: Trigger::OnAnyInput,
+        max_in_flight: 1,
+        consume: Consume::All,
+        output_selector: OutputSelector::MessageFinal,
+        on_interrupt: OnInterrupt::Retry,
+    }
+}
+
+/// A utility node that answers JSON.
+pub(crate) fn utility() -> Node {
+    let command = vec!["true".into()];
+    Node { behavior: Behavior::Utility { command, params: serde_json::Map::new() }, ..agent() }
+}
+
+pub(crate) trait NodeExt: Sized {
+    fn edge(self, when: Condition, to: &str) -> Self;
+    fn bounded(self, bound: u32) -> Self;
+    fn only_where(self, path: &str, test: Test) -> Self;
+    fn assign(self, target: &str, source: &str) -> Self;
+    fn each(self, items: &str) -> Self;
+    fn text(self) -> Self;
+    fn all(self) -> Self;
+}
+
+impl NodeExt for Node {
+    fn edge(mut self, when: Condition, to: &str) -> Self {
+        let to = (to != "end").then(|| NodeId::new(to));
+        self.edges.push(Edge { id: EdgeId::new(""), when, guard: None, to, max_traversals: None });
+        self
+    }
+
+    fn bounded(mut self, bound: u32) -> Self {
+        self.edges.last_mut().unwrap().max_traversals = Some(bound);
+        self
+    }
+
+    fn only_where(mut self, path: &str, test: Test) -> Self {
+        let guard = Guard { path: path.parse().unwrap(), test };
+        self.edges.last_mut().unwrap().guard = Some(guard);
+        self
+    }
+
+    fn assign(mut self, target: &str, source: &str) -> Self {
+        self.assign.insert(target.into(), source.parse().unwrap());
+        self
+    }
+
+    fn each(mut self, items: &str) -> Self {
+        self.foreach = Some(Foreach {
+            items: items.parse().unwrap(),
+            alias: "entry".into(),
+            cursor: "entryIndex".into(),
+        });
+        self
+    }
+
+    fn text(mut self) -> Self {
+        self.parse = Parse::Text;
+        self
+    }
+
+    fn all(mut self) -> Self {
+        self.routing = Routing::All;
+        self
+    }
+}
+
+/// A plan of these nodes; the first is the entry. Edge ids are `FROM->TO`, numbered where needed.
+pub(crate) fn plan<const N: usize>(nodes: [(&str, Node); N]) -> Plan {
+    let entry = NodeId::new(nodes[0].0);
+    let nodes = nodes.into_iter().map(|(id, mut node)| {
+        let mut seen: IndexMap<String, u32> = IndexMap::new();
+        for edge in &mut node.edges {
+            let to = edge.to.as_ref().map_or("end", NodeId::as_str);
+            let name = format!("{id}->{to}");
+            let count = seen.entry(name.clone()).or_default();
+            *count += 1;
+            edge.id = EdgeId::new(if *count == 1 { name } else { format!("{name}#{count}") });
+        }
+        (NodeId::new(id), node)
+    });
+    Plan {
+        loadout: "test".into(),
+        entry,
+        nodes: nodes.collect(),
+        limits: Limits::default(),
+        doc_root: "docs".into(),
+    }
+}
+
+pub(crate) fn created(plan: Plan) -> RunCreated {
+    RunCreated {
+        request: "please".into(),
+        plan_hash: plan.hash(),
+        plan,
+        cwd: "/p".into(),
+        run_dir: "/p/.materia/r".into(),
+        pace: Pace::Auto,
+        global_mode: GlobalMode::Implementation,
+        virtual_time: true,
+        script: None,
+        from_cast_id: None,
+        journal_version: JOURNAL_VERSION,
+    }
+}
+
+/// How a turn ends: an output, or `!` and what went wrong.
+pub(crate) fn outcome(answer: &str) -> TurnOutcome {
+    match answer.strip_prefix('!') {
+        None => TurnOutcome::Ended(TurnOutput { output: answer.into(), ..TurnOutput::default() }),
+        Some(message) => TurnOutcome::Faulted {
+            code: ErrorCode::UtilityFailed,
+            message: message.into(),
+            report: TurnOutput::default(),
+        },
+    }
+}
+
+/// Runs a plan; the oldest turn in flight always ends next, with the next answer.
+pub(crate) fn run(created: RunCreated, answers: &[&str]) -> (Run, Vec<Event>) {
+    let mut run = Run::new(RunId::new("r"));
+    let mut now = 1_000_000;
+    let mut events = step(&mut run, now, Input::Create(Box::new(created))).unwrap();
+    let mut answers = answers.iter();
+    while *run.phase() == Phase::Running {
+        let Some(Effect::StartTurn(turn)) = outstanding(&run).next() else { break };
+        let Some(answer) = answers.next() else { break };
+        now += 1_000;
+        let input = Input::Report { turn, outcome: outcome(answer) };
+        events.extend(step(&mut run, now, input).unwrap());
+    }
+    assert_eq!(answers.next(), None, "an answer was left over");
+    (run, events)
+}
+
+/// The story of a plan and its answers.
+pub(crate) fn play(plan: Plan, answers: &[&str]) -> String {
+    tell(&run(created(plan), answers).1)
+}
+
+/// One line for each event worth telling.
+pub(crate) fn tell(events: &[Event]) -> String {
+    events.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn line(event: &Event) -> String {
+    let node = event.node.as_ref().map_or("", NodeId::as_str);
+    match &event.body {
+        EventBody::RunCreated(_) => "created".into(),
+        EventBody::RunResumed(_) => "resumed".into(),
+        EventBody::RunWaiting(data) => {
+            format!("waiting: {}", serde_json::to_value(data.reason).unwrap().as_str().unwrap())
+        }
+        EventBody::RunCompleted(_) => "completed".into(),
+        EventBody::RunFailed(data) => format!("failed {}: {}", data.code.word(), data.message),
+        EventBody::RunAborted(_) => "aborted".into(),
+        EventBody::TurnStarted(data) => {
+            let item = data.item.as_ref().map(|item| format!(" on {item}")).unwrap_or_default();
+            format!("{node} {}.{} started{item}", data.visit, data.attempt)
+        }
+        EventBody::TurnCompleted(data) => {
+            format!("{node} {}.{} completed", data.visit, data.attempt)
+        }
+        EventBody::TurnFailed(data) => {
+            format!("{node} {}.{} failed: {}", data.visit, data.attempt, data.message)
+        }
+        EventBody::TurnInterrupted(data) => {
+            format!("{node} {}.{} interrupted", data.visit, data.attempt)
+        }
+        EventBody::RouteSelected(data) => format!("{node} routes to {}", data.to),
+        EventBody::HandoffSent(data) => format!("sent over {}", data.edge_id),
+        EventBody::PayloadDelivered(_) => format!("delivered to {node}"),
+        EventBody::PayloadConsumed(_) => format!("consumed by {node}"),
+        EventBody::StatePatched(data) => {
+            let merged = serde_json::to_string(&data.merged).unwrap();
+            format!("patched {merged} {}", serde_json::to_string(&data.assigned).unwrap())
+        }
+        EventBody::OutputFieldsIgnored(data) => format!("ignored {}", data.fields.join(", ")),
+        EventBody::CursorAdvanced(data) => {
+            format!("{} at {} of {}", data.cursor, data.index, data.count)
+        }
+    }
+}
+
+/// The input object that the last started turn of a node got.
+pub(crate) fn input_of(events: &[Event], node: &str) -> Value {
+    let found = events.iter().rev().find_map(|event| match &event.body {
+        EventBody::TurnStarted(data) if event.node.as_ref().unwrap().as_str() == node => {
+            data.input.as_deref().cloned()
+        }
+        _ => None,
+    });
+    found.expect("the node had a turn with an input")
+}
