@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use materia_contract::Behavior;
-use materia_kernel::{Effect, Input, Phase, TurnOutcome, TurnWork, outstanding};
+use materia_kernel::{Effect, Input, Phase, Report, TurnOutcome, TurnWork, outstanding};
 
 use crate::{
     Ask, Asks, BoxFuture, DriveError, Driver, Options, StopSource, TurnFault, TurnJob, TurnReport,
@@ -79,7 +79,7 @@ pub(crate) async fn drive(
     while *driver.run().phase() == Phase::Running {
         under_way.start_owed(world, &driver, &BTreeSet::new());
         let input = tokio::select! {
-            (turn, report) = under_way.next() => report_input(turn, report),
+            (turn, report) = under_way.next() => Input::Reports(vec![kernel_report(turn, report)]),
             ask = asks.recv(), if listening => match ask {
                 None => {
                     listening = false;
@@ -115,14 +115,14 @@ pub(crate) fn ask_input(ask: Ask) -> Input {
     }
 }
 
-pub(crate) fn report_input(turn: u64, report: TurnReport) -> Input {
+pub(crate) fn kernel_report(turn: u64, report: TurnReport) -> Report {
     let outcome = match report.outcome {
         Ok(output) => TurnOutcome::Ended(output),
         Err(TurnFault { code, message, report }) => {
             TurnOutcome::Faulted { code, message, report: *report }
         }
     };
-    Input::Report { turn, outcome }
+    Report { turn, outcome }
 }
 
 /// What a runner needs to know about a turn.

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use materia_contract::time::Micros;
 use materia_kernel::{Input, Phase};
 
-use crate::real_time::{UnderWay, ask_input, report_input};
+use crate::real_time::{UnderWay, ask_input, kernel_report};
 use crate::{Asks, DriveError, Driver, Options, TurnReport, World};
 
 /// Drives a run until it rests.
@@ -48,11 +48,18 @@ pub(crate) async fn drive(
             driver.take(deadline.max(now), Input::RunForElapsed).await?;
             continue;
         }
-        let ((due, turn), report) =
-            agenda.pop_first().expect("a run that runs has turns in flight, and all have reported");
-        now = now.max(due);
-        reported.remove(&turn);
-        driver.take(now, report_input(turn, report)).await?;
+        now = now.max(due.expect("a run that runs has turns in flight, and all have reported"));
+        let mut reports = Vec::new();
+        while let Some(next) = agenda.first_entry()
+            && next.key().0 <= now
+        {
+            let ((_, turn), report) = next.remove_entry();
+            reported.remove(&turn);
+            reports.push(kernel_report(turn, report));
+        }
+        // At one instant turns end in the order they started, whenever they were due.
+        reports.sort_by_key(|report| report.turn);
+        driver.take(now, Input::Reports(reports)).await?;
     }
     Ok(driver)
 }

@@ -2,7 +2,7 @@ use materia_contract::time::Micros;
 use materia_contract::{Event, RunCreated};
 
 use crate::draft::Draft;
-use crate::{Input, Phase, Rejection, Run, TurnOutcome, halt, schedule, settle};
+use crate::{Input, Phase, Rejection, Run, halt, schedule, settle};
 
 /// What follows from `input` at the instant `now`. Changes nothing.
 ///
@@ -21,11 +21,9 @@ pub fn step(run: &mut Run, now: Micros, input: Input) -> Result<Vec<Event>, Reje
     let mut draft = Draft::new(run, now);
     match input {
         Input::Create(created) => create(&mut draft, *created),
-        Input::Report { turn, outcome: TurnOutcome::Ended(output) } => {
-            settle::ended(&mut draft, turn, output);
-        }
-        Input::Report { turn, outcome: TurnOutcome::Faulted { code, message, report } } => {
-            settle::faulted(&mut draft, turn, code, message, report);
+        Input::Reports(reports) => {
+            settle::reports(&mut draft, reports);
+            schedule::go_on(&mut draft);
         }
         Input::Resume { cwd, run_dir } => halt::resume(&mut draft, cwd, run_dir),
         Input::Stop { message } => halt::stop(&mut draft, message),
@@ -43,18 +41,14 @@ fn accept(run: &Run, input: &Input) -> Result<(), Rejection> {
         | (Phase::Running, Input::Stop { .. } | Input::RunForElapsed) => Ok(()),
         (Phase::New, _) => Err(Rejection::NotCreated),
         (_, Input::Create(_)) => Err(Rejection::AlreadyCreated),
-        (Phase::Completed | Phase::Failed(_) | Phase::Aborted, Input::Report { turn, .. }) => {
-            Err(Rejection::StaleTurn { turn: *turn })
+        (_, Input::Reports(reports)) => {
+            match reports.iter().find(|report| run.turns.contains_key(&report.turn)) {
+                Some(_) => Ok(()),
+                None => Err(Rejection::StaleTurn { turn: reports.first().map_or(0, |r| r.turn) }),
+            }
         }
         (Phase::Completed | Phase::Failed(_) | Phase::Aborted, _) => {
             Err(Rejection::Ended(run.phase.status()))
-        }
-        (Phase::Running | Phase::Waiting(_), Input::Report { turn, .. }) => {
-            if run.turns.contains_key(turn) {
-                Ok(())
-            } else {
-                Err(Rejection::StaleTurn { turn: *turn })
-            }
         }
         (Phase::Waiting(_), Input::Stop { .. } | Input::RunForElapsed) => {
             Err(Rejection::NotRunning)

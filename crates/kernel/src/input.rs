@@ -5,13 +5,10 @@ use materia_contract::{CastStatus, ErrorCode, RunCreated, TurnOutput};
 pub enum Input {
     /// Somebody asks for a run of a plan.
     Create(Box<RunCreated>),
-    /// A runner says how a turn ended.
-    Report {
-        /// The place of its `turn.started`.
-        turn: u64,
-        /// How it ended.
-        outcome: TurnOutcome,
-    },
+    /// Runners say how turns ended that ended at this instant, in the order they had started.
+    ///
+    /// All of them are settled before anything new starts (D7).
+    Reports(Vec<Report>),
     /// Somebody carries on a run that had stopped, in whatever way.
     Resume {
         /// The project folder now.
@@ -31,6 +28,23 @@ pub enum Input {
         /// Who, or why.
         reason: String,
     },
+}
+
+/// How one turn ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// The place of its `turn.started`.
+    pub turn: u64,
+    /// How it ended.
+    pub outcome: TurnOutcome,
+}
+
+impl Input {
+    /// One turn ended.
+    #[must_use]
+    pub fn report(turn: u64, outcome: TurnOutcome) -> Self {
+        Self::Reports(vec![Report { turn, outcome }])
+    }
 }
 
 /// How a turn ended, as its runner saw it.

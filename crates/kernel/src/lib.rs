@@ -40,7 +40,7 @@ mod work;
 
 pub use decide::{decide, step};
 pub use evolve::evolve;
-pub use input::{Input, Rejection, TurnOutcome};
+pub use input::{Input, Rejection, Report, TurnOutcome};
 pub use recompute::{Divergence, Recomputation};
 pub use route::matching;
 pub use schedule::{Readiness, readiness};

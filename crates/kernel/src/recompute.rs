@@ -2,9 +2,11 @@
 
 use std::collections::VecDeque;
 
+use materia_contract::time::Micros;
 use materia_contract::{ErrorCode, Event, EventBody, InterruptReason, RunId};
 
-use crate::{Input, Run, TurnOutcome, step};
+use crate::draft::Draft;
+use crate::{Input, Report, Run, TurnOutcome, schedule, settle, step};
 
 /// The first event that this program would not have written.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -50,10 +52,11 @@ impl Recomputation {
         &self.run
     }
 
-    /// Whether the journal may end here: no decision is half told.
+    /// Whether the journal may end here: no decision is half told, and nothing is left to start.
     #[must_use]
-    pub fn is_between_decisions(&self) -> bool {
-        self.expected.is_empty()
+    pub fn is_between_decisions(&mut self) -> bool {
+        let now = self.run.ts;
+        self.expected.is_empty() && schedule(&mut self.run, now).is_empty()
     }
 
     /// Compares the first event of `upcoming` with what the inputs so far lead to.
@@ -65,11 +68,20 @@ impl Recomputation {
         if self.expected.is_empty() {
             let unexplained =
                 || Divergence::Unexplained { seq: found.seq, kind: found.body.type_name() };
-            let input = input_of(&self.run, upcoming).ok_or_else(unexplained)?;
-            let events = step(&mut self.run, found.ts, input).map_err(|_| unexplained())?;
-            self.expected = events.into();
+            let events = match report_of(found) {
+                // Several turns may have ended at one instant, so that scheduling waits.
+                Some(report) => absorb(&mut self.run, found.ts, report),
+                None => match input_of(&self.run, upcoming) {
+                    Some(input) => step(&mut self.run, found.ts, input).ok(),
+                    None => Some(schedule(&mut self.run, found.ts)),
+                },
+            };
+            self.expected = events.ok_or_else(unexplained)?.into();
         }
-        let expected = self.expected.pop_front().expect("a decision has at least one event");
+        let expected = self
+            .expected
+            .pop_front()
+            .ok_or(Divergence::Unexplained { seq: found.seq, kind: found.body.type_name() })?;
         // The wall clock may lag behind logical time; it decides nothing.
         let same = expected.seq == found.seq
             && expected.ts == found.ts
@@ -83,24 +95,41 @@ impl Recomputation {
     }
 }
 
+/// The report that an event records, if it records one.
+fn report_of(event: &Event) -> Option<Report> {
+    let EventBody::TurnFailed(data) = &event.body else {
+        let EventBody::TurnCompleted(data) = &event.body else { return None };
+        let outcome = TurnOutcome::Ended(data.report.clone());
+        return Some(Report { turn: data.turn, outcome });
+    };
+    let outcome = if data.code == ErrorCode::ContractError {
+        TurnOutcome::Ended(data.report.clone())
+    } else {
+        let (code, message, report) = (data.code, data.message.clone(), data.report.clone());
+        TurnOutcome::Faulted { code, message, report }
+    };
+    Some(Report { turn: data.turn, outcome })
+}
+
+/// Settles a turn without starting anything; `None` if no such turn is in flight.
+fn absorb(run: &mut Run, now: Micros, report: Report) -> Option<Vec<Event>> {
+    run.turn(report.turn)?;
+    let mut draft = Draft::new(run, now);
+    settle::reports(&mut draft, vec![report]);
+    Some(draft.finish())
+}
+
+/// Starts what can start, as the end of every decision does.
+fn schedule(run: &mut Run, now: Micros) -> Vec<Event> {
+    let mut draft = Draft::new(run, now);
+    schedule::go_on(&mut draft);
+    draft.finish()
+}
+
 /// The input that the next decision took, as its events record it.
 fn input_of(run: &Run, upcoming: &[Event]) -> Option<Input> {
     match &upcoming.first()?.body {
         EventBody::RunCreated(data) => Some(Input::Create(Box::new(data.clone()))),
-        EventBody::TurnCompleted(data) => Some(Input::Report {
-            turn: data.turn,
-            outcome: TurnOutcome::Ended(data.report.clone()),
-        }),
-        EventBody::TurnFailed(data) => {
-            let outcome = if data.code == ErrorCode::ContractError {
-                TurnOutcome::Ended(data.report.clone())
-            } else {
-                let (code, message, report) =
-                    (data.code, data.message.clone(), data.report.clone());
-                TurnOutcome::Faulted { code, message, report }
-            };
-            Some(Input::Report { turn: data.turn, outcome })
-        }
         EventBody::TurnInterrupted(data) => interrupted_by(run, data.reason, upcoming),
         EventBody::RunResumed(data) => {
             Some(Input::Resume { cwd: data.cwd.clone(), run_dir: data.run_dir.clone() })
@@ -110,6 +139,8 @@ fn input_of(run: &Run, upcoming: &[Event]) -> Option<Input> {
         | EventBody::RunCompleted(_)
         | EventBody::RunFailed(_)
         | EventBody::TurnStarted(_)
+        | EventBody::TurnCompleted(_)
+        | EventBody::TurnFailed(_)
         | EventBody::RouteSelected(_)
         | EventBody::HandoffSent(_)
         | EventBody::PayloadDelivered(_)

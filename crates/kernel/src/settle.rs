@@ -10,10 +10,25 @@ use materia_contract::{
 use crate::draft::Draft;
 use crate::lookup::Scope;
 use crate::output::{self, Reading};
-use crate::{Turn, TurnWork, deliver, foreach, route, schedule};
+use crate::{Report, Turn, TurnOutcome, TurnWork, deliver, foreach, route};
+
+/// Turns ended. A report of a turn that is no longer in flight says nothing.
+pub(crate) fn reports(draft: &mut Draft<'_>, reports: Vec<Report>) {
+    for Report { turn, outcome } in reports {
+        if draft.run().turn(turn).is_none() {
+            continue;
+        }
+        match outcome {
+            TurnOutcome::Ended(output) => ended(draft, turn, output),
+            TurnOutcome::Faulted { code, message, report } => {
+                faulted(draft, turn, code, message, report);
+            }
+        }
+    }
+}
 
 /// A turn ended by itself.
-pub(crate) fn ended(draft: &mut Draft<'_>, started: u64, report: TurnOutput) {
+fn ended(draft: &mut Draft<'_>, started: u64, report: TurnOutput) {
     let run = draft.run();
     let turn = run.turn(started).expect("accepted reports are of turns in flight").clone();
     let (id, node) = run.node_of(&turn);
@@ -58,7 +73,6 @@ fn completed(
     if foreach::advance(draft, turn.node) == foreach::Next::Routes {
         routed(draft, turn.node, Some(started), verdict, &output);
     }
-    schedule::go_on(draft);
 }
 
 /// Whether some edge of the turn's node looks into the output itself.
@@ -108,7 +122,7 @@ pub(crate) fn routed(
 }
 
 /// A turn ended badly, or its output cannot be used.
-pub(crate) fn faulted(
+fn faulted(
     draft: &mut Draft<'_>,
     started: u64,
     code: ErrorCode,

@@ -90,12 +90,12 @@ fn history(plan: Plan, moves: &[Move]) -> (Run, Vec<Event>) {
                 let Some(Effect::StartTurn(turn)) = turns.get(nth % turns.len().max(1)) else {
                     continue;
                 };
-                Input::Report { turn: *turn, outcome: outcome(answer) }
+                Input::report(*turn, outcome(answer))
             }
             Move::Stale(turn) if outstanding(&run).any(|owed| owed == Effect::StartTurn(*turn)) => {
                 continue;
             }
-            Move::Stale(turn) => Input::Report { turn: *turn, outcome: outcome("{}") },
+            Move::Stale(turn) => Input::report(*turn, outcome("{}")),
             Move::Stop => Input::Stop { message: "stop".into() },
             Move::Resume => Input::Resume { cwd: "/p".into(), run_dir: "/p/r".into() },
             Move::ClockBack => {

@@ -150,7 +150,7 @@ pub(crate) fn run(created: RunCreated, answers: &[&str]) -> (Run, Vec<Event>) {
         let Some(Effect::StartTurn(turn)) = outstanding(&run).next() else { break };
         let Some(answer) = answers.next() else { break };
         now += 1_000;
-        let input = Input::Report { turn, outcome: outcome(answer) };
+        let input = Input::report(turn, outcome(answer));
         events.extend(step(&mut run, now, input).unwrap());
     }
     assert_eq!(answers.next(), None, "an answer was left over");

@@ -331,7 +331,7 @@ fn a_stopped_run_goes_on_and_an_aborted_one_does_not() {
 #[test]
 fn a_report_counts_once() {
     let mut run = started();
-    let report = Input::Report { turn: 4, outcome: crate::play::outcome("{}") };
+    let report = Input::report(4, crate::play::outcome("{}"));
     step(&mut run, 9, report.clone()).unwrap();
     assert_eq!(step(&mut run, 9, report), Err(Rejection::StaleTurn { turn: 4 }));
 }
@@ -353,7 +353,7 @@ fn interactive_pace_starts_nothing_and_a_manual_node_keeps_its_input() {
 fn time_never_stands_still_or_goes_back() {
     let mut run = started();
     let before = run.ts();
-    let report = Input::Report { turn: 4, outcome: crate::play::outcome("{}") };
+    let report = Input::report(4, crate::play::outcome("{}"));
     let events = step(&mut run, -50, report).unwrap();
     assert!(events.is_sorted_by_key(|event| event.ts) && events[0].ts > before);
     assert_eq!(*run.phase(), Phase::Completed);
