@@ -127,6 +127,22 @@ events! {
     "output.fields_ignored" => OutputFieldsIgnored,
     /// A `foreach` or a loop moved to its next item.
     "cursor.advanced" => CursorAdvanced,
+    /// A loop was entered from outside, with the list that it will iterate.
+    "loop.entered" => LoopEntered,
+    /// A loop has no item left.
+    "loop.exhausted" => LoopExhausted,
+    /// A result was sent back, and why is kept for whoever works on it next.
+    "follow_up.captured" => FollowUpCaptured,
+    /// Spending came near its bound.
+    "budget.warned" => BudgetWarned,
+    /// A person gave the run another budget.
+    "budget.changed" => BudgetChanged,
+    /// A person gave an exhausted run further allowance.
+    "run.revived" => RunRevived,
+    /// A person said something to a node.
+    "message.received" => MessageReceived,
+    /// A person finished a multi-turn socket.
+    "socket.finished" => SocketFinished,
 }
 
 /// Data of `run.created`.
@@ -213,6 +229,9 @@ pub struct RunResumed {
     pub cwd: String,
     /// The folder of this cast now.
     pub run_dir: String,
+    /// Whether failed turns are tried again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub recast: bool,
 }
 
 /// Data of `run.waiting`.
@@ -264,9 +283,12 @@ pub struct RunFailed {
     /// The socket at which it happened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub socket: Option<NodeId>,
-    /// Files that show more, relative to the cast's folder.
+    /// Files that show more.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<String>,
+    /// The edge that was not taken, where that is what stopped it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edge_id: Option<EdgeId>,
 }
 
 /// What can make a cast fail.
@@ -336,9 +358,39 @@ pub struct TurnStarted {
     /// A utility's input: exactly the object that it reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Arc<Value>>,
+    /// Where each part of the prompt comes from; laid end to end they are the prompt.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub layers: Vec<PromptLayer>,
+    /// The provider session it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionRef>,
     /// The scripted answer it takes, if a script answers this node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script: Option<ScriptEntry>,
+}
+
+/// One part of a prompt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PromptLayer {
+    /// What it is: `materia`, `request`, `incoming`, `item`, `followUp`, `mode`, `output`, …
+    pub name: String,
+    /// Where it comes from: a place in the configuration, a payload, an event.
+    pub origin: String,
+    /// Its first byte.
+    pub start: usize,
+    /// The byte behind its last.
+    pub end: usize,
+}
+
+/// The provider session of a turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionRef {
+    /// Its name: derived from the run, so that it is the same in every replay.
+    pub id: Uuid,
+    /// Whether it continues an earlier turn of the session.
+    pub resume: bool,
 }
 
 /// Why a turn runs.
@@ -364,6 +416,11 @@ pub enum Cause {
     },
     /// A person asked for it.
     Manual,
+    /// A person tries a failed turn again.
+    Recast {
+        /// The `turn.started` of the attempt that failed.
+        turn: u64,
+    },
 }
 
 /// Data of `turn.completed`.
@@ -450,6 +507,9 @@ pub struct TurnFailed {
     pub code: ErrorCode,
     /// What went wrong, in a sentence.
     pub message: String,
+    /// Whether it is tried again with the reason in the prompt.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub repair: bool,
     /// What the runner reported beside that.
     #[serde(flatten)]
     pub report: TurnOutput,
@@ -576,4 +636,108 @@ pub struct CursorAdvanced {
     pub count: u32,
     /// Whether it has passed the last item.
     pub exhausted: bool,
+    /// The loop whose cursor it is; absent for a `foreach`.
+    #[serde(rename = "loop", default, skip_serializing_if = "Option::is_none")]
+    pub region: Option<String>,
+}
+
+/// Data of `loop.entered`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LoopEntered {
+    /// The loop.
+    #[serde(rename = "loop")]
+    pub region: String,
+    /// The how-manieth time it is entered, from 1.
+    pub entry: u32,
+    /// How many items it will iterate; absent where it iterates no list.
+    pub count: Option<u32>,
+}
+
+/// Data of `loop.exhausted`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LoopExhausted {
+    /// The loop.
+    #[serde(rename = "loop")]
+    pub region: String,
+    /// The exit that is taken; absent means the end.
+    pub exit: Option<String>,
+    /// Where it leads: a node, or `end`.
+    pub to: String,
+}
+
+/// Data of `follow_up.captured`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FollowUpCaptured {
+    /// The turn that was not satisfied.
+    pub turn: u64,
+    /// The node that will hear of it.
+    pub target: NodeId,
+    /// The key of the work item.
+    pub item: Option<String>,
+    /// Why, bounded.
+    pub reason: String,
+}
+
+/// Data of `budget.warned`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BudgetWarned {
+    /// Which bound.
+    pub bound: BudgetBound,
+    /// What has been spent.
+    pub spent: f64,
+    /// What may be spent.
+    pub limit: f64,
+}
+
+/// A bound of a budget.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum BudgetBound {
+    /// Tokens.
+    Tokens,
+    /// Cost.
+    Cost,
+    /// Turns.
+    Turns,
+}
+
+/// Data of `budget.changed`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BudgetChanged {
+    /// The budget from now on.
+    pub budget: crate::Budget,
+}
+
+/// Data of `run.revived`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunRevived {
+    /// The edge that may be taken further, where one was exhausted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edge_id: Option<EdgeId>,
+}
+
+/// Data of `message.received`. The payload's id is the id of this event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MessageReceived {
+    /// The payload.
+    pub payload_id: Uuid,
+    /// What was said.
+    pub text: String,
+}
+
+/// Data of `socket.finished`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SocketFinished {
+    /// The last turn of the socket, whose result counts.
+    pub turn: u64,
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::{
     Condition, Consume, Control, EdgeId, NodeId, NodeMode, OnInterrupt, OutputSelector, Parse,
-    Path, Routing, Trigger,
+    Path, Routing, SessionPolicy, Trigger,
 };
 
 /// How long a utility may run if nothing else is said.
@@ -28,8 +28,14 @@ pub struct Plan {
     pub entry: NodeId,
     /// All nodes, in the order the author wrote them.
     pub nodes: IndexMap<NodeId, Node>,
+    /// Regions that run once for each work item, by id.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub loops: IndexMap<String, Loop>,
     /// Bounds of the run.
     pub limits: Limits,
+    /// What the run may spend.
+    #[serde(default)]
+    pub budget: Budget,
     /// The only folder that turns may write to in Planning mode, relative to the project.
     pub doc_root: String,
 }
@@ -72,6 +78,82 @@ pub struct Node {
     pub output_selector: OutputSelector,
     /// What happens to a turn that a crash interrupted.
     pub on_interrupt: OnInterrupt,
+    /// Whether it produces `workItems`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub generator: bool,
+    /// When a completed turn moves the cursor of the innermost loop around it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advance: Option<Condition>,
+    /// The loops around it, outermost first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loops: Vec<String>,
+    /// Paths that must be present before it is asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requires: Vec<Path>,
+    /// Whether it pauses after each answer until a person continues.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub multi_turn: bool,
+    /// Whether a provider session is kept between turns.
+    #[serde(default = "auto_session")]
+    pub session: SessionPolicy,
+}
+
+fn auto_session() -> SessionPolicy {
+    SessionPolicy::Auto
+}
+
+/// A region that runs once for each work item.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Loop {
+    /// The nodes inside.
+    pub members: Vec<NodeId>,
+    /// The generator whose list it iterates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consumes: Option<NodeId>,
+    /// The list it iterates where no generator is named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub items: Option<Path>,
+    /// The name of its cursor.
+    pub cursor: String,
+    /// Ways out when the list is exhausted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exits: Vec<Exit>,
+}
+
+/// A way out of an exhausted loop.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Exit {
+    /// Stable and unique in its loop.
+    pub id: String,
+    /// The id of the edge that is drawn for it: `loop-exit:<loop>:<id>`.
+    pub edge_id: EdgeId,
+    /// The member that exhausts the loop.
+    pub from: NodeId,
+    /// The verdict it asks for.
+    pub condition: Condition,
+    /// Where it leads; absent means the end of the graph.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<NodeId>,
+}
+
+/// What a run may spend. What is absent is not bounded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Budget {
+    /// Tokens, in and out together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u64>,
+    /// Cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_cost: Option<f64>,
+    /// Turns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_turns: Option<u64>,
+    /// When to warn; 75 where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warn_at_percent: Option<u32>,
 }
 
 /// What runs at a node.
@@ -83,6 +165,9 @@ pub enum Behavior {
     Agent {
         /// What it is asked to do, as the author wrote it.
         prompt: String,
+        /// Where the author wrote it: file and pointer.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        origin: String,
         /// The model, if the author chose one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<String>,
@@ -188,6 +273,34 @@ impl Plan {
 }
 
 impl Node {
+    /// A node with every default, around a behaviour.
+    #[must_use]
+    pub fn new(materia: impl Into<String>, behavior: Behavior) -> Self {
+        Self {
+            materia: materia.into(),
+            behavior,
+            parse: Parse::Text,
+            assign: IndexMap::new(),
+            timeout_ms: None,
+            edges: Vec::new(),
+            routing: Routing::First,
+            foreach: None,
+            mode: NodeMode::Auto,
+            control: None,
+            trigger: Trigger::OnAnyInput,
+            max_in_flight: 1,
+            consume: Consume::All,
+            output_selector: OutputSelector::MessageFinal,
+            on_interrupt: OnInterrupt::Retry,
+            generator: false,
+            advance: None,
+            loops: Vec::new(),
+            requires: Vec::new(),
+            multi_turn: false,
+            session: SessionPolicy::Auto,
+        }
+    }
+
     /// The program that would run here, if it is a utility.
     #[must_use]
     pub fn program(&self) -> Option<PathBuf> {

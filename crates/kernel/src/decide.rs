@@ -1,8 +1,9 @@
 use materia_contract::time::Micros;
-use materia_contract::{Event, RunCreated};
+use materia_contract::{BudgetChanged, Event, NodeId, RunCreated};
 
 use crate::draft::Draft;
-use crate::{Input, Phase, Rejection, Run, halt, schedule, settle};
+use crate::state::Why;
+use crate::{Input, Phase, Rejection, Run, halt, items, schedule, settle};
 
 /// What follows from `input` at the instant `now`. Changes nothing.
 ///
@@ -26,6 +27,11 @@ pub fn step(run: &mut Run, now: Micros, input: Input) -> Result<Vec<Event>, Reje
             schedule::go_on(&mut draft);
         }
         Input::Resume { cwd, run_dir } => halt::resume(&mut draft, cwd, run_dir),
+        Input::Recast { cwd, run_dir } => halt::recast(&mut draft, cwd, run_dir),
+        Input::Revive => halt::revive(&mut draft),
+        Input::SetBudget(budget) => draft.emit(BudgetChanged { budget }),
+        Input::Say { node, text } => halt::say(&mut draft, node, text),
+        Input::Continue { node } => halt::finish(&mut draft, node),
         Input::Stop { message } => halt::stop(&mut draft, message),
         Input::RunForElapsed => halt::run_for(&mut draft),
         Input::Abort { reason } => halt::abort(&mut draft, reason),
@@ -36,9 +42,7 @@ pub fn step(run: &mut Run, now: Micros, input: Input) -> Result<Vec<Event>, Reje
 /// Whether the run takes this input in its present phase.
 fn accept(run: &Run, input: &Input) -> Result<(), Rejection> {
     match (&run.phase, input) {
-        (Phase::New, Input::Create(_))
-        | (Phase::Running | Phase::Waiting(_), Input::Resume { .. } | Input::Abort { .. })
-        | (Phase::Running, Input::Stop { .. } | Input::RunForElapsed) => Ok(()),
+        (Phase::New, Input::Create(_)) => Ok(()),
         (Phase::New, _) => Err(Rejection::NotCreated),
         (_, Input::Create(_)) => Err(Rejection::AlreadyCreated),
         (_, Input::Reports(reports)) => {
@@ -47,12 +51,39 @@ fn accept(run: &Run, input: &Input) -> Result<(), Rejection> {
                 None => Err(Rejection::StaleTurn { turn: reports.first().map_or(0, |r| r.turn) }),
             }
         }
+        (Phase::Failed(failed), Input::Revive) if failed.edge_id.is_some() => Ok(()),
+        (_, Input::Revive) => Err(Rejection::NothingExhausted),
+        (Phase::Failed(_), Input::Recast { .. })
+            if run.held.iter().any(|h| h.why == Why::Failed) =>
+        {
+            Ok(())
+        }
+        (_, Input::Recast { .. }) => Err(Rejection::NothingFailed),
         (Phase::Completed | Phase::Failed(_) | Phase::Aborted, _) => {
             Err(Rejection::Ended(run.phase.status()))
+        }
+        (_, Input::Say { node, .. } | Input::Continue { node }) => {
+            let paused = |id: &NodeId| {
+                run.plan().nodes.get_index_of(id).is_some_and(|at| run.paused.contains_key(&at))
+            };
+            match halt::addressed(run, node.clone()) {
+                None => Err(Rejection::NothingPaused),
+                Some(id) if !run.plan().nodes.contains_key(&id) => Err(Rejection::UnknownNode(id)),
+                Some(id) if !paused(&id) => Err(Rejection::NothingPaused),
+                Some(_) => Ok(()),
+            }
         }
         (Phase::Waiting(_), Input::Stop { .. } | Input::RunForElapsed) => {
             Err(Rejection::NotRunning)
         }
+        (
+            Phase::Running | Phase::Waiting(_),
+            Input::Resume { .. }
+            | Input::Abort { .. }
+            | Input::SetBudget(_)
+            | Input::Stop { .. }
+            | Input::RunForElapsed,
+        ) => Ok(()),
     }
 }
 
@@ -65,5 +96,9 @@ fn create(draft: &mut Draft<'_>, created: RunCreated) {
         &entry,
         materia_contract::PayloadDelivered { payload_id: request.id, edge_id: None },
     );
+    // Nothing can have been produced yet; the compiler refuses an entry inside a consuming loop.
+    for region in draft.run().plan().nodes[&entry].loops.clone() {
+        items::enter(draft, &region);
+    }
     schedule::go_on(draft);
 }

@@ -44,8 +44,11 @@ pub(crate) fn forbidden(
     edge: &Edge,
 ) -> Option<(ErrorCode, String)> {
     if let Some(bound) = edge.max_traversals {
-        let taken = run.traversals.get(&edge.id).copied().unwrap_or(0);
-        if taken >= bound {
+        let (taken, allowance) = run.traversals.get(&edge.id).map_or((0, 0), |traversed| {
+            let same = traversed.item == run.last.item;
+            if same { (traversed.count, traversed.allowance) } else { (0, 0) }
+        });
+        if taken >= bound + allowance {
             let message = format!(
                 "edge `{}` of `{from}` was taken {taken} times, which is all that its maxTraversals allows",
                 edge.id

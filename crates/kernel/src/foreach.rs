@@ -1,11 +1,12 @@
 //! `foreach`: one node, once for each element of a list, then its edges once (D43).
 
-use materia_contract::{Cause, CursorAdvanced, ErrorCode};
-use serde_json::Value;
+use materia_contract::{Cause, CursorAdvanced, ErrorCode, PayloadConsumed};
 
 use crate::draft::Draft;
+use crate::items::{self, Item};
 use crate::lookup::Scope;
-use crate::state::Payload;
+use crate::state::{ItemId, Payload};
+use crate::words::item_label;
 use crate::{Run, output, schedule, settle};
 
 /// What follows a completed turn.
@@ -13,14 +14,12 @@ use crate::{Run, output, schedule, settle};
 pub(crate) enum Next {
     /// The node's edges.
     Routes,
-    /// Another element; its turn has been started.
+    /// Another element, as soon as there is room.
     Element,
 }
 
-/// Freezes the list. Says whether there is an element to run.
-///
-/// An empty list consumes what waits, runs nothing and routes without a verdict.
-pub(crate) fn enter(draft: &mut Draft<'_>, index: usize, payloads: &[Payload]) -> bool {
+/// Freezes the list and takes the inputs. An empty list runs nothing and routes without a verdict.
+pub(crate) fn enter(draft: &mut Draft<'_>, index: usize, payloads: &[Payload]) {
     let run = draft.run();
     let (id, node) = run.node(index);
     let id = id.clone();
@@ -28,20 +27,18 @@ pub(crate) fn enter(draft: &mut Draft<'_>, index: usize, payloads: &[Payload]) -
     let cursor = foreach.cursor.clone();
     let Some(items) = output::list_at(&Scope::of(run), &foreach.items) else {
         let message = format!("`{id}` cannot iterate: {} is not a list", foreach.items);
-        settle::fail(draft, ErrorCode::ContractError, message, Some(id), Vec::new());
-        return false;
+        settle::fail(draft, ErrorCode::ContractError, message, Some(id), Vec::new(), None);
+        return;
     };
     let count = u32::try_from(items.len()).unwrap_or(u32::MAX);
     let exhausted = count == 0;
-    draft.emit_at(&id, CursorAdvanced { cursor, index: 0, count, exhausted });
-    if exhausted {
-        for payload in payloads {
-            let consumed = materia_contract::PayloadConsumed { payload_id: payload.id };
-            draft.emit_at(&id, consumed);
-        }
-        settle::routed(draft, index, None, None, "");
+    draft.emit_at(&id, CursorAdvanced { cursor, index: 0, count, exhausted, region: None });
+    for payload in payloads {
+        draft.emit_at(&id, PayloadConsumed { payload_id: payload.id });
     }
-    !exhausted
+    if exhausted {
+        settle::leave(draft, index, None, None);
+    }
 }
 
 /// Starts the turn of the current element.
@@ -62,22 +59,21 @@ pub(crate) fn advance(draft: &mut Draft<'_>, index: usize) -> Next {
     let count = u32::try_from(iteration.items.len()).unwrap_or(u32::MAX);
     let next = iteration.index + 1;
     let exhausted = next >= count;
-    draft.emit_at(&id, CursorAdvanced { cursor, index: next, count, exhausted });
-    if exhausted {
-        return Next::Routes;
-    }
-    begin_element(draft, index);
-    Next::Element
+    draft.emit_at(&id, CursorAdvanced { cursor, index: next, count, exhausted, region: None });
+    if exhausted { Next::Routes } else { Next::Element }
 }
 
 /// The element that a node works on, if it iterates.
-pub(crate) fn current_item(run: &Run, index: usize) -> Option<&Value> {
-    let iteration = run.nodes[index].foreach.as_ref()?;
-    iteration.items.get(iteration.index as usize)
-}
-
-/// The key of the current element, from its position (H4).
-pub(crate) fn item_key(run: &Run, index: usize) -> String {
-    let position = run.nodes[index].foreach.as_ref().map_or(0, |iteration| iteration.index);
-    format!("WI-{}", position + 1)
+pub(crate) fn item(run: &Run, node: usize) -> Option<Item<'_>> {
+    let state = &run.nodes[node];
+    let iteration = state.foreach.as_ref()?;
+    let plan = run.node(node).1.foreach.as_ref()?;
+    let value = iteration.items.get(iteration.index as usize)?;
+    let region = usize::MAX - node;
+    let id = ItemId { region, entry: state.iterations, index: iteration.index };
+    let key = items::key(iteration.index);
+    let label = item_label(value, &key);
+    let origin = plan.items.to_string();
+    let (cursor, count, alias) = (plan.cursor.as_str(), iteration.items.len(), plan.alias.as_str());
+    Some(Item { id, value, key, label, cursor, count, alias, origin })
 }

@@ -1,11 +1,12 @@
 //! How a run stops before its end, and how it goes on.
 
 use materia_contract::{
-    InterruptReason, OnInterrupt, RunAborted, RunResumed, RunWaiting, WaitReason,
+    InterruptReason, MessageReceived, NodeId, OnInterrupt, PayloadDelivered, RunAborted, RunFailed,
+    RunResumed, RunRevived, RunWaiting, SocketFinished, WaitReason, derived_id,
 };
 
 use crate::draft::Draft;
-use crate::{schedule, settle};
+use crate::{Phase, Run, schedule, settle};
 
 /// Carries on a run. Turns that were in flight are lost: nobody knows how they ended (D8).
 pub(crate) fn resume(draft: &mut Draft<'_>, cwd: String, run_dir: String) {
@@ -18,11 +19,66 @@ pub(crate) fn resume(draft: &mut Draft<'_>, cwd: String, run_dir: String) {
         draft.emit(RunWaiting { reason: WaitReason::Approval, node: Some(node), message });
         return;
     }
-    draft.emit(RunResumed { cwd, run_dir });
-    for held in draft.run().held.clone() {
-        schedule::restart(draft, held);
+    draft.emit(RunResumed { cwd, run_dir, recast: false });
+    schedule::go_on(draft);
+}
+
+/// Tries what failed again.
+pub(crate) fn recast(draft: &mut Draft<'_>, cwd: String, run_dir: String) {
+    draft.emit(RunResumed { cwd, run_dir, recast: true });
+    schedule::go_on(draft);
+}
+
+/// Gives an exhausted run further allowance and takes the way that was barred.
+pub(crate) fn revive(draft: &mut Draft<'_>) {
+    let Phase::Failed(RunFailed { edge_id, socket, .. }) = draft.run().phase.clone() else {
+        return;
+    };
+    draft.emit(RunRevived { edge_id: edge_id.clone() });
+    let run = draft.run();
+    let (Some(edge_id), Some(socket)) = (edge_id, socket) else { return };
+    let index = run.index_of(&socket);
+    let edge = run.node(index).1.edges.iter().find(|edge| edge.id == edge_id).cloned();
+    let (turn, verdict) = (run.last.turn, run.last.verdict);
+    settle::take(draft, index, turn, verdict, &edge.expect("the edge is of the plan"));
+    schedule::go_on(draft);
+}
+
+/// A person says something to a node, which takes it as an input.
+pub(crate) fn say(draft: &mut Draft<'_>, node: Option<NodeId>, text: String) {
+    let node = addressed(draft.run(), node).expect("checked before");
+    wake(draft);
+    let payload_id = derived_id(draft.run().id(), draft.next_seq());
+    draft.emit_at(&node, MessageReceived { payload_id, text });
+    draft.emit_at(&node, PayloadDelivered { payload_id, edge_id: None });
+    schedule::go_on(draft);
+}
+
+/// A person finishes a multi-turn node: its last result counts.
+pub(crate) fn finish(draft: &mut Draft<'_>, node: Option<NodeId>) {
+    let node = addressed(draft.run(), node).expect("checked before");
+    wake(draft);
+    let index = draft.run().index_of(&node);
+    let turn = draft.run().paused[&index].turn.expect("it has had a turn");
+    draft.emit_at(&node, SocketFinished { turn });
+    let verdict = draft.run().last.verdict;
+    if crate::foreach::advance(draft, index) == crate::foreach::Next::Routes {
+        settle::leave(draft, index, Some(turn), verdict);
     }
     schedule::go_on(draft);
+}
+
+/// The node that a person means: the one named, else the one that waits for a person.
+pub(crate) fn addressed(run: &Run, node: Option<NodeId>) -> Option<NodeId> {
+    node.or_else(|| run.paused.keys().next().map(|index| run.node(*index).0.clone()))
+}
+
+/// A waiting run runs again.
+fn wake(draft: &mut Draft<'_>) {
+    if matches!(draft.run().phase, Phase::Waiting(_)) {
+        let (cwd, run_dir) = (draft.run().cwd.clone(), draft.run().run_dir.clone());
+        draft.emit(RunResumed { cwd, run_dir, recast: false });
+    }
 }
 
 /// The node of an interrupted turn that may not run again unasked.

@@ -1,4 +1,4 @@
-use materia_contract::{CastStatus, ErrorCode, RunCreated, TurnOutput};
+use materia_contract::{Budget, CastStatus, ErrorCode, NodeId, RunCreated, TurnOutput};
 
 /// What the world brings to a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,6 +15,29 @@ pub enum Input {
         cwd: String,
         /// The folder of the cast now.
         run_dir: String,
+    },
+    /// A person gives an exhausted run further allowance.
+    Revive,
+    /// A person tries the failed turn again.
+    Recast {
+        /// The project folder now.
+        cwd: String,
+        /// The folder of the cast now.
+        run_dir: String,
+    },
+    /// A person changes what the run may spend.
+    SetBudget(Budget),
+    /// A person says something to a node.
+    Say {
+        /// The node; where it is left out, the one that waits.
+        node: Option<NodeId>,
+        /// What is said.
+        text: String,
+    },
+    /// A person finishes a multi-turn node.
+    Continue {
+        /// The node; where it is left out, the one that waits.
+        node: Option<NodeId>,
     },
     /// A person stops the run for now.
     Stop {
@@ -84,4 +107,18 @@ pub enum Rejection {
     /// The run rests already.
     #[error("the cast is not running")]
     NotRunning,
+    /// There is nothing to revive.
+    #[error(
+        "nothing of this cast is exhausted; only a cast that failed as edge_exhausted or no_advance can be revived"
+    )]
+    NothingExhausted,
+    /// There is nothing to try again.
+    #[error("no turn of this cast has failed; only a failed cast can be recast")]
+    NothingFailed,
+    /// No multi-turn node waits.
+    #[error("no multi-turn socket of this cast waits for a person")]
+    NothingPaused,
+    /// The plan has no such node.
+    #[error("the cast has no socket `{0}`")]
+    UnknownNode(NodeId),
 }

@@ -21,13 +21,16 @@
 //! which way it leads, `deliver` how a payload reaches the next node, `schedule` who runs next,
 //! `halt` how a run stops and goes on.
 
+mod budget;
 mod decide;
 mod deliver;
 mod draft;
 mod evolve;
 mod foreach;
 mod halt;
+mod handoff;
 mod input;
+mod items;
 mod lookup;
 mod output;
 mod recompute;

@@ -1,11 +1,12 @@
 //! Reading what a turn has put out: is it what its node promises, and what does it change?
 
 use indexmap::IndexMap;
-use materia_contract::{Behavior, Node, Parse, Path, Root};
+use materia_contract::{Behavior, Condition, Node, Parse, Path, Root};
 use serde_json::{Map, Value};
 
+use crate::handoff::{self, Needs};
 use crate::lookup::{self, Scope};
-use crate::{Run, Turn, foreach};
+use crate::{Run, Turn, items};
 
 /// Fields that steer the graph. They are read at the top of an output and nowhere else.
 const CONTROL_FIELDS: [&str; 2] = ["workItems", "satisfied"];
@@ -23,49 +24,118 @@ pub(crate) struct Reading {
     /// Values that `assign` copies, by dotted target.
     pub(crate) assigned: IndexMap<String, Value>,
     /// Fields without a meaning there, as paths, and why.
-    pub(crate) ignored: Option<(Vec<String>, &'static str)>,
+    pub(crate) ignored: Vec<(Vec<String>, &'static str)>,
 }
 
 /// Reads an output, or says every way in which it breaks its contract.
 pub(crate) fn read(run: &Run, turn: &Turn, node: &Node, text: &str) -> Result<Reading, String> {
-    let utility = matches!(node.behavior, Behavior::Utility { .. });
-    let parsed = match node.parse {
-        Parse::Json => Some(parse_object(text)?),
-        Parse::Text => None,
-    };
     let mut reading = Reading::default();
     let mut faults = Vec::new();
-    if let Some(Value::Object(object)) = &parsed {
-        match object.get("satisfied") {
-            None => {}
-            Some(Value::Bool(verdict)) => reading.verdict = Some(*verdict),
-            Some(other) => {
-                faults.push(format!("$.satisfied must be true or false, not {}", kind_of(other)));
-            }
-        }
-        if utility {
-            merge_state(object, &mut reading, &mut faults);
-        } else {
-            reading.ignored = ignored_by_agents(object, node);
-        }
-    }
+    let parsed = match node.parse {
+        Parse::Text => None,
+        Parse::Json => Some(Value::Object(read_object(node, text, &mut reading, &mut faults)?)),
+    };
     copy_assigned(run, turn, node, text, parsed.as_ref(), &mut reading, &mut faults);
     if faults.is_empty() { Ok(reading) } else { Err(faults.join("; ")) }
 }
 
-fn parse_object(text: &str) -> Result<Value, String> {
+/// The object of a JSON node, held to its contract; items have lost their extra fields.
+fn read_object(
+    node: &Node,
+    text: &str,
+    reading: &mut Reading,
+    faults: &mut Vec<String>,
+) -> Result<Map<String, Value>, String> {
+    let needs = needs(node);
+    let mut object = find_object(node, text)?;
+    match handoff::check(&object, needs) {
+        Ok(checked) => {
+            reading.verdict = checked.verdict;
+            if let Some(items) = checked.items {
+                object.insert("workItems".to_owned(), Value::Array(items));
+            }
+            if !checked.item_extras.is_empty() {
+                reading.ignored.push((checked.item_extras, "a work item is title and context"));
+            }
+        }
+        Err(mut broken) => faults.append(&mut broken),
+    }
+    if is_utility(node) {
+        merge_state(&object, reading, faults);
+    } else {
+        reading.ignored.extend(ignored_by_agents(&object, node));
+    }
+    Ok(object)
+}
+
+fn is_utility(node: &Node) -> bool {
+    matches!(node.behavior, Behavior::Utility { .. })
+}
+
+/// What the graph needs of a node's output.
+///
+/// An agent must give the verdict that an edge or `advance` reads (H11). A utility may leave it
+/// out: its `always` edge is then taken.
+pub(crate) fn needs(node: &Node) -> Needs {
+    let guarded = |when: Condition| when != Condition::Always;
+    let guarded_advance = node.advance.is_some_and(guarded);
+    let guarded_edge = node.edges.iter().any(|edge| guarded(edge.when));
+    let fallback =
+        node.edges.iter().any(|edge| edge.when == Condition::Always && edge.guard.is_none());
+    let verdict = if is_utility(node) {
+        guarded_advance || (guarded_edge && !fallback)
+    } else {
+        guarded_advance || guarded_edge
+    };
+    Needs { work_items: node.generator, verdict }
+}
+
+/// The object in an output: anywhere by the rule for agents, the whole text for utilities (D26).
+fn find_object(node: &Node, text: &str) -> Result<Map<String, Value>, String> {
+    if is_utility(node) { parse_object(text) } else { find_by_rule(node, text) }
+}
+
+fn find_by_rule(node: &Node, text: &str) -> Result<Map<String, Value>, String> {
+    let needs = needs(node);
+    handoff::find(text, |object| handoff::check(object, needs).is_ok())
+}
+
+/// The text of the object, where an agent wrote something around it.
+pub(crate) fn object_text(node: &Node, text: &str) -> Option<String> {
+    let trimmed = text.trim();
+    let alone = trimmed.starts_with('{') && trimmed.ends_with('}');
+    if node.parse == Parse::Text || is_utility(node) || alone && parse_object(text).is_ok() {
+        return None;
+    }
+    let object = find_by_rule(node, text).ok()?;
+    serde_json::to_string(&Value::Object(object)).ok()
+}
+
+/// The work items of an output that has passed its check.
+pub(crate) fn items_in(text: &str) -> Vec<Value> {
+    let object: Map<String, Value> = serde_json::from_str(text.trim()).unwrap_or_default();
+    handoff::check(&object, Needs::default()).ok().and_then(|found| found.items).unwrap_or_default()
+}
+
+/// The `context` of an output, if it has one.
+pub(crate) fn context_in(text: &str) -> Option<String> {
+    let object: Map<String, Value> = serde_json::from_str(text.trim()).ok()?;
+    object.get("context").and_then(Value::as_str).map(str::to_owned)
+}
+
+fn parse_object(text: &str) -> Result<Map<String, Value>, String> {
     let trimmed = text.trim();
     if trimmed.is_empty() {
         return Err("the output is empty; this socket must put out one JSON object".to_owned());
     }
     match serde_json::from_str::<Value>(trimmed) {
-        Ok(value @ Value::Object(_)) => Ok(value),
+        Ok(Value::Object(object)) => Ok(object),
         Ok(other) => Err(format!("the output must be a JSON object, not {}", kind_of(&other))),
         Err(error) => Err(format!("the output is not valid JSON: {error}")),
     }
 }
 
-fn kind_of(value: &Value) -> &'static str {
+pub(crate) fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
@@ -87,7 +157,7 @@ fn merge_state(object: &Map<String, Value>, reading: &mut Reading, faults: &mut 
                 merged.into_iter().map(|(name, value)| (name.clone(), value.clone())).collect();
             if !control.is_empty() {
                 let fields = control.iter().map(|(name, _)| format!("$.state.{name}")).collect();
-                reading.ignored = Some((fields, "what steers the graph is read at the top level"));
+                reading.ignored.push((fields, "what steers the graph is read at the top level"));
             }
         }
         Some(other) => faults.push(format!("$.state must be an object, not {}", kind_of(other))),
@@ -124,7 +194,7 @@ fn copy_assigned(
     // Variables that have a new value by now, so that a later `state…` source sees it.
     let mut pending: Map<String, Value> =
         reading.merged.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-    let item = foreach::current_item(run, turn.node);
+    let item = items::current(run, turn.node).map(|item| item.value);
     for (target, source) in &node.assign {
         let scope = Scope {
             output: parsed,

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use materia_contract::time::Micros;
-use materia_contract::{ErrorCode, Event, EventBody, InterruptReason, RunId};
+use materia_contract::{ErrorCode, Event, EventBody, InterruptReason, RunId, RunResumed};
 
 use crate::draft::Draft;
 use crate::{Input, Report, Run, TurnOutcome, schedule, settle, step};
@@ -131,9 +131,10 @@ fn input_of(run: &Run, upcoming: &[Event]) -> Option<Input> {
     match &upcoming.first()?.body {
         EventBody::RunCreated(data) => Some(Input::Create(Box::new(data.clone()))),
         EventBody::TurnInterrupted(data) => interrupted_by(run, data.reason, upcoming),
-        EventBody::RunResumed(data) => {
-            Some(Input::Resume { cwd: data.cwd.clone(), run_dir: data.run_dir.clone() })
-        }
+        EventBody::RunResumed(data) => Some(resumed_by(data, &upcoming[1..])),
+        EventBody::RunRevived(_) => Some(Input::Revive),
+        EventBody::BudgetChanged(data) => Some(Input::SetBudget(data.budget)),
+        EventBody::MessageReceived(_) | EventBody::SocketFinished(_) => spoken(&upcoming[0]),
         EventBody::RunAborted(data) => Some(Input::Abort { reason: data.reason.clone() }),
         EventBody::RunWaiting(_)
         | EventBody::RunCompleted(_)
@@ -147,8 +148,30 @@ fn input_of(run: &Run, upcoming: &[Event]) -> Option<Input> {
         | EventBody::PayloadConsumed(_)
         | EventBody::StatePatched(_)
         | EventBody::OutputFieldsIgnored(_)
-        | EventBody::CursorAdvanced(_) => None,
+        | EventBody::CursorAdvanced(_)
+        | EventBody::LoopEntered(_)
+        | EventBody::LoopExhausted(_)
+        | EventBody::FollowUpCaptured(_)
+        | EventBody::BudgetWarned(_) => None,
     }
+}
+
+/// What made a run go on: a word to a node stands right behind it, if that was it.
+fn resumed_by(data: &RunResumed, behind: &[Event]) -> Input {
+    let (cwd, run_dir) = (data.cwd.clone(), data.run_dir.clone());
+    if data.recast {
+        return Input::Recast { cwd, run_dir };
+    }
+    behind.first().and_then(spoken).unwrap_or(Input::Resume { cwd, run_dir })
+}
+
+/// What a person said to a node, if the event records that.
+fn spoken(event: &Event) -> Option<Input> {
+    let node = event.node.clone();
+    if let EventBody::MessageReceived(data) = &event.body {
+        return Some(Input::Say { node, text: data.text.clone() });
+    }
+    matches!(event.body, EventBody::SocketFinished(_)).then_some(Input::Continue { node })
 }
 
 /// What interrupted the turns: the events behind them say the rest.

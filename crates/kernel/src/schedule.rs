@@ -1,13 +1,14 @@
 //! Who runs next, and what it means when nobody does.
 
 use materia_contract::{
-    Cause, Consume, Control, NodeMode, Pace, PayloadConsumed, RunCompleted, RunWaiting,
-    ScriptEntry, Trigger, TurnStarted, Uuid, WaitReason,
+    Cause, Consume, Control, Node, NodeMode, Pace, Path, PayloadConsumed, RunCompleted, RunWaiting,
+    ScriptEntry, Trigger, TurnOutput, TurnStarted, WaitReason,
 };
 
 use crate::draft::Draft;
-use crate::state::{Held, Payload};
-use crate::{Phase, Run, TurnWork, foreach, work};
+use crate::lookup::Scope;
+use crate::state::{Held, Payload, Why};
+use crate::{Phase, Run, TurnWork, budget, foreach, items, settle, work};
 
 /// Whether the scheduler may start a turn at a node, and if not, why not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,15 +57,43 @@ pub fn readiness(run: &Run, index: usize) -> Readiness {
 /// Starts all that is runnable; if nothing is left to do, the run comes to rest.
 pub(crate) fn go_on(draft: &mut Draft<'_>) {
     while draft.run().phase == Phase::Running {
-        let Some(index) = next_runnable(draft.run()) else { break };
-        enter(draft, index);
+        let Some(next) = next_start(draft.run()) else { break };
+        if budget::exhausted(draft.run()).is_some() {
+            break;
+        }
+        match next {
+            Next::Again(place) => restart(draft, place),
+            Next::Element(index) => foreach::begin_element(draft, index),
+            Next::Enter(index) => enter(draft, index),
+        }
     }
-    if draft.run().phase == Phase::Running
-        && draft.run().turns.is_empty()
-        && draft.run().held.is_empty()
-    {
-        rest(draft);
+    if draft.run().phase == Phase::Running {
+        budget::warn(draft);
+        if draft.run().turns.is_empty() {
+            rest(draft);
+        }
     }
+}
+
+/// What could start next.
+enum Next {
+    /// A further attempt at a held turn.
+    Again(usize),
+    /// The next element of a `foreach`.
+    Element(usize),
+    /// A node that has inputs.
+    Enter(usize),
+}
+
+fn next_start(run: &Run) -> Option<Next> {
+    if run.turns.len() >= run.plan().limits.max_concurrent_turns as usize {
+        return None;
+    }
+    let again = run.held.iter().position(|held| held.released);
+    again
+        .map(Next::Again)
+        .or_else(|| run.iterating.first().copied().map(Next::Element))
+        .or_else(|| next_runnable(run).map(Next::Enter))
 }
 
 /// The node with the oldest input among those that may run.
@@ -83,65 +112,103 @@ fn enter(draft: &mut Draft<'_>, index: usize) {
         Consume::One => 1,
     };
     let payloads: Vec<Payload> = inputs.iter().take(count).cloned().collect();
-    let iterates = node.foreach.is_some();
-    if iterates && !foreach::enter(draft, index, &payloads) {
+    if node.foreach.is_some() {
+        foreach::enter(draft, index, &payloads);
         return;
     }
     for payload in &payloads {
         draft.emit_at(&id, PayloadConsumed { payload_id: payload.id });
     }
-    if iterates {
-        foreach::begin_element(draft, index);
-    } else {
-        start_turn(draft, index, Cause::Input, &payloads);
-    }
+    start_turn(draft, index, Cause::Input, &payloads);
 }
 
 /// Starts a new turn of a node.
 pub(crate) fn start_turn(draft: &mut Draft<'_>, index: usize, cause: Cause, payloads: &[Payload]) {
     let run = draft.run();
-    let id = run.node(index).0.clone();
-    let visit = run.nodes[index].visits + 1;
-    let consumed: Vec<Uuid> = payloads.iter().map(|payload| payload.id).collect();
-    let item = foreach::current_item(run, index).map(|_| foreach::item_key(run, index));
-    let work = work::assemble(run, index, payloads);
-    let script = script_entry(run, index);
-    draft.emit_at(&id, turn_started(visit, 1, item, cause, consumed, work, script));
+    let (id, node) = run.node(index);
+    let id = id.clone();
+    let missing = missing_path(run, node, index);
+    let seq = draft.next_seq();
+    let session = work::session(run, index, seq);
+    let (work, layers) = work::assemble(run, index, payloads, session.as_ref());
+    let started = TurnStarted {
+        visit: run.nodes[index].visits + 1,
+        attempt: 1,
+        item: items::current(run, index).map(|item| item.key),
+        cause,
+        consumed: payloads.iter().map(|payload| payload.id).collect(),
+        session,
+        layers,
+        script: if missing.is_some() { None } else { script_entry(run, index) },
+        ..without_work(work)
+    };
+    draft.emit_at(&id, started);
+    if let Some(path) = missing {
+        answer_without_asking(draft, seq, &path);
+    }
 }
 
-/// Starts an interrupted turn again, with the same inputs.
-pub(crate) fn restart(draft: &mut Draft<'_>, held: Held) {
-    let Held { started, turn } = held;
+/// A path that must be present and is not (D41).
+fn missing_path(run: &Run, node: &Node, index: usize) -> Option<Path> {
+    let item = items::current(run, index).map(|item| item.value);
+    let scope = Scope { item, ..Scope::of(run) };
+    node.requires.iter().find(|path| scope.get(path).is_none()).cloned()
+}
+
+/// The runtime answers itself: nobody is asked to invent what is not there.
+fn answer_without_asking(draft: &mut Draft<'_>, started: u64, path: &Path) {
+    let context = format!("{path} is not available, so this socket was not asked.");
+    let answer = serde_json::json!({ "satisfied": false, "context": context });
+    let output = TurnOutput { output: answer.to_string(), ..TurnOutput::default() };
+    settle::ended(draft, started, output);
+}
+
+/// Starts a held turn again: with the same inputs, and after a broken contract with the reasons.
+fn restart(draft: &mut Draft<'_>, place: usize) {
     let run = draft.run();
+    let Held { started, turn, why, .. } = run.held[place].clone();
     let id = run.node(turn.node).0.clone();
     let script = script_entry(run, turn.node);
-    let cause = Cause::Retry { turn: started };
-    let event = turn_started(
-        turn.visit,
-        turn.attempt + 1,
-        turn.item,
+    let (cause, work, layers) = match why {
+        Why::Interrupted => (Cause::Retry { turn: started }, turn.work, turn.layers),
+        Why::Failed => (Cause::Recast { turn: started }, turn.work, turn.layers),
+        Why::Rejected(event, faults) => {
+            let (work, layers) = work::with_faults(turn.work, turn.layers, event, &faults);
+            (Cause::Repair { turn: started }, work, layers)
+        }
+    };
+    let again = TurnStarted {
+        visit: turn.visit,
+        attempt: turn.attempt + 1,
+        item: turn.item,
         cause,
-        turn.consumed,
-        turn.work,
+        consumed: turn.consumed,
+        session: turn.session,
+        layers,
         script,
-    );
-    draft.emit_at(&id, event);
+        ..without_work(work)
+    };
+    draft.emit_at(&id, again);
 }
 
-fn turn_started(
-    visit: u32,
-    attempt: u32,
-    item: Option<String>,
-    cause: Cause,
-    consumed: Vec<Uuid>,
-    work: TurnWork,
-    script: Option<ScriptEntry>,
-) -> TurnStarted {
+/// The part of `turn.started` that says what the runner gets; the rest is to be filled in.
+fn without_work(work: TurnWork) -> TurnStarted {
     let (prompt, input) = match work {
         TurnWork::Prompt(prompt) => (Some(prompt.to_string()), None),
         TurnWork::Input(input) => (None, Some(input)),
     };
-    TurnStarted { visit, attempt, item, cause, consumed, prompt, input, script }
+    TurnStarted {
+        visit: 0,
+        attempt: 0,
+        item: None,
+        cause: Cause::Input,
+        consumed: Vec::new(),
+        prompt,
+        input,
+        layers: Vec::new(),
+        session: None,
+        script: None,
+    }
 }
 
 /// The scripted answer that a turn of this node would take now.
@@ -156,13 +223,23 @@ fn script_entry(run: &Run, index: usize) -> Option<ScriptEntry> {
 fn rest(draft: &mut Draft<'_>) {
     let run = draft.run();
     let oldest = run.ready.0.first().map(|(_, _, index)| run.node(*index).0.clone());
-    if run.pace() == Pace::Interactive {
+    let paused = run.paused.keys().next().map(|index| run.node(*index).0.clone());
+    let wanted = next_start(run).is_some();
+    if let Some(bound) = budget::exhausted(run).filter(|_| wanted) {
+        let message = format!("the cast has spent its budget: {bound}");
+        draft.emit(RunWaiting { reason: WaitReason::Budget, node: oldest, message });
+    } else if let Some(node) = paused {
+        let message = format!(
+            "`{node}` waits: `materia say` gives it a further instruction, `materia continue` finishes it"
+        );
+        draft.emit(RunWaiting { reason: WaitReason::MultiTurn, node: Some(node), message });
+    } else if run.pace() == Pace::Interactive {
         let message = "the pace is INTERACTIVE: nothing starts by itself".to_owned();
         draft.emit(RunWaiting { reason: WaitReason::Interactive, node: oldest, message });
     } else if let Some(node) = oldest {
         let message = format!("input waits at `{node}`, which only a person starts");
         draft.emit(RunWaiting { reason: WaitReason::Manual, node: Some(node), message });
-    } else {
+    } else if run.held.is_empty() {
         draft.emit(RunCompleted {});
     }
 }

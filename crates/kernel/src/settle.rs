@@ -3,14 +3,15 @@
 //! The order is fixed (G12): parse, assign, move the cursor, route.
 
 use materia_contract::{
-    ErrorCode, NodeId, OutputFieldsIgnored, RouteSelected, Routing, RunFailed, StatePatched,
-    TurnCompleted, TurnFailed, TurnInterrupted, TurnOutput,
+    Behavior, Condition, Edge, EdgeId, ErrorCode, FollowUpCaptured, InterruptReason, Node, NodeId,
+    OutputFieldsIgnored, Root, RouteSelected, Routing, RunFailed, StatePatched, TurnCompleted,
+    TurnFailed, TurnInterrupted, TurnOutput,
 };
 
 use crate::draft::Draft;
 use crate::lookup::Scope;
 use crate::output::{self, Reading};
-use crate::{Report, Turn, TurnOutcome, TurnWork, deliver, foreach, route};
+use crate::{Report, Turn, TurnOutcome, TurnWork, deliver, foreach, items, route, work};
 
 /// Turns ended. A report of a turn that is no longer in flight says nothing.
 pub(crate) fn reports(draft: &mut Draft<'_>, reports: Vec<Report>) {
@@ -28,7 +29,7 @@ pub(crate) fn reports(draft: &mut Draft<'_>, reports: Vec<Report>) {
 }
 
 /// A turn ended by itself.
-fn ended(draft: &mut Draft<'_>, started: u64, report: TurnOutput) {
+pub(crate) fn ended(draft: &mut Draft<'_>, started: u64, report: TurnOutput) {
     let run = draft.run();
     let turn = run.turn(started).expect("accepted reports are of turns in flight").clone();
     let (id, node) = run.node_of(&turn);
@@ -51,74 +52,78 @@ fn completed(
     report: TurnOutput,
 ) {
     let Reading { verdict, merged, assigned, ignored } = reading;
-    // Routing may look at `$`, so the text is kept before the event takes it.
-    let output =
-        if wants_output(draft, turn) { report.output.trim().to_owned() } else { String::new() };
-    draft.emit_at(
-        id,
-        TurnCompleted {
-            turn: started,
-            visit: turn.visit,
-            attempt: turn.attempt,
-            satisfied: verdict,
-            report,
-        },
-    );
-    if let Some((fields, reason)) = ignored {
-        draft.emit_at(id, OutputFieldsIgnored { turn: started, fields, reason: reason.to_owned() });
+    let (visit, attempt) = (turn.visit, turn.attempt);
+    draft.emit_at(id, TurnCompleted { turn: started, visit, attempt, satisfied: verdict, report });
+    for (fields, reason) in ignored {
+        let reason = reason.to_owned();
+        draft.emit_at(id, OutputFieldsIgnored { turn: started, fields, reason });
     }
     if !merged.is_empty() || !assigned.is_empty() {
         draft.emit_at(id, StatePatched { turn: started, merged, assigned });
     }
-    if foreach::advance(draft, turn.node) == foreach::Next::Routes {
-        routed(draft, turn.node, Some(started), verdict, &output);
+    // A multi-turn node goes on only when a person says so.
+    let paused = draft.run().paused.contains_key(&turn.node);
+    if !paused && foreach::advance(draft, turn.node) == foreach::Next::Routes {
+        leave(draft, turn.node, Some(started), verdict);
     }
 }
 
-/// Whether some edge of the turn's node looks into the output itself.
-fn wants_output(draft: &Draft<'_>, turn: &Turn) -> bool {
-    let (_, node) = draft.run().node_of(turn);
-    node.edges.iter().any(|edge| {
-        edge.guard.as_ref().is_some_and(|guard| guard.path.root == materia_contract::Root::Output)
-    })
+/// A node is done with its item: the loop around it may move on, then the edges lead on (G12).
+pub(crate) fn leave(draft: &mut Draft<'_>, index: usize, turn: Option<u64>, verdict: Option<bool>) {
+    if items::advance(draft, index, turn, verdict) == items::Moved::Routes {
+        routed(draft, index, turn, verdict);
+    }
 }
 
 /// Takes the ways out of a node. `turn` is absent where nothing ran (an empty `foreach`).
-pub(crate) fn routed(
+fn routed(draft: &mut Draft<'_>, index: usize, turn: Option<u64>, verdict: Option<bool>) {
+    let run = draft.run();
+    let (id, node) = run.node(index);
+    let output = run.last.json.as_deref().filter(|_| turn.is_some() && run.last.own_json);
+    let parsed = output
+        .filter(|_| looks_at_output(node))
+        .and_then(|output| serde_json::from_str(output.trim()).ok());
+    let scope = Scope { output: parsed.as_ref(), ..Scope::of(run) };
+    let edges: Vec<_> = route::matched(node, verdict, &scope).into_iter().cloned().collect();
+    let (id, routing) = (id.clone(), node.routing);
+    if edges.is_empty() && routing == Routing::First {
+        let to = materia_contract::END.into();
+        draft.emit_at(&id, RouteSelected { turn, edge_id: None, to, satisfied: verdict });
+    }
+    for edge in edges {
+        if let Some((code, message)) = deliver::forbidden(draft.run(), &id, routing, &edge) {
+            fail(draft, code, message, Some(id), Vec::new(), Some(edge.id));
+            return;
+        }
+        take(draft, index, turn, verdict, &edge);
+    }
+}
+
+/// Whether some edge of a node looks into the output itself.
+fn looks_at_output(node: &Node) -> bool {
+    let guards = node.edges.iter().filter_map(|edge| edge.guard.as_ref());
+    guards.into_iter().any(|guard| guard.path.root == Root::Output)
+}
+
+/// Takes one edge.
+pub(crate) fn take(
     draft: &mut Draft<'_>,
     index: usize,
     turn: Option<u64>,
     verdict: Option<bool>,
-    output: &str,
+    edge: &Edge,
 ) {
-    let run = draft.run();
-    let (id, node) = run.node(index);
-    let id = id.clone();
-    let parsed = serde_json::from_str(output).ok();
-    let scope = Scope { output: parsed.as_ref(), ..Scope::of(run) };
-    let edges: Vec<_> = route::matched(node, verdict, &scope).into_iter().cloned().collect();
-    let routing = node.routing;
-    if edges.is_empty() && routing == Routing::First {
-        let nowhere = RouteSelected {
-            turn,
-            edge_id: None,
-            to: materia_contract::END.into(),
-            satisfied: verdict,
-        };
-        draft.emit_at(&id, nowhere);
+    let id = draft.run().node(index).0.clone();
+    let to = edge.to.as_ref().map_or(materia_contract::END, NodeId::as_str).to_owned();
+    let edge_id = Some(edge.id.clone());
+    draft.emit_at(&id, RouteSelected { turn, edge_id, to, satisfied: verdict });
+    let Some(to) = &edge.to else { return };
+    if let (Condition::NotSatisfied, Some(false), Some(turn)) = (edge.when, verdict, turn) {
+        let item = items::current(draft.run(), index).map(|item| item.key);
+        let reason = work::follow_up_reason(draft.run());
+        draft.emit_at(&id, FollowUpCaptured { turn, target: to.clone(), item, reason });
     }
-    for edge in edges {
-        if let Some((code, message)) = deliver::forbidden(draft.run(), &id, routing, &edge) {
-            fail(draft, code, message, Some(id), Vec::new());
-            return;
-        }
-        let to = edge.to.as_ref().map_or(materia_contract::END, NodeId::as_str);
-        let edge_id = Some(edge.id.clone());
-        draft.emit_at(&id, RouteSelected { turn, edge_id, to: to.into(), satisfied: verdict });
-        if let Some(to) = &edge.to {
-            deliver::send(draft, &id, turn, &edge.id, to);
-        }
-    }
+    items::arrive(draft, index, turn, &edge.id, to, &mut Vec::new());
 }
 
 /// A turn ended badly, or its output cannot be used.
@@ -131,13 +136,18 @@ fn faulted(
 ) {
     let run = draft.run();
     let turn = run.turn(started).expect("accepted reports are of turns in flight").clone();
-    let id = run.node_of(&turn).0.clone();
-    let artifacts = artifacts(draft.run().run_dir(), &id, &turn);
-    let (visit, attempt) = (turn.visit, turn.attempt);
-    let failed =
-        TurnFailed { turn: started, visit, attempt, code, message: message.clone(), report };
-    draft.emit_at(&id, failed);
-    fail(draft, code, message, Some(id), artifacts);
+    let (id, node) = run.node_of(&turn);
+    let id = id.clone();
+    // An agent that broke the contract is asked once more; a utility would only do it again (D27).
+    let repair = code == ErrorCode::ContractError
+        && matches!(node.behavior, Behavior::Agent { .. })
+        && turn.repairs < run.plan().limits.max_repairs;
+    let artifacts = artifacts(run.run_dir(), &id, &turn);
+    let (visit, attempt, told) = (turn.visit, turn.attempt, message.clone());
+    draft.emit_at(&id, TurnFailed { turn: started, visit, attempt, code, message, repair, report });
+    if !repair {
+        fail(draft, code, told, Some(id), artifacts, None);
+    }
 }
 
 /// Stops the run short. Whatever else was in flight is interrupted.
@@ -147,13 +157,14 @@ pub(crate) fn fail(
     message: String,
     socket: Option<NodeId>,
     artifacts: Vec<String>,
+    edge_id: Option<EdgeId>,
 ) {
-    interrupt_all(draft, materia_contract::InterruptReason::RunFailed);
-    draft.emit(RunFailed { code, message, socket, artifacts });
+    interrupt_all(draft, InterruptReason::RunFailed);
+    draft.emit(RunFailed { code, message, socket, artifacts, edge_id });
 }
 
 /// Writes down that nobody will know how the turns in flight end.
-pub(crate) fn interrupt_all(draft: &mut Draft<'_>, reason: materia_contract::InterruptReason) {
+pub(crate) fn interrupt_all(draft: &mut Draft<'_>, reason: InterruptReason) {
     let in_flight: Vec<_> = draft
         .run()
         .turns

@@ -3,8 +3,9 @@ use std::sync::Arc;
 
 use materia_contract::time::Micros;
 use materia_contract::{
-    Behavior, CastStatus, EdgeId, EnvelopeKind, GlobalMode, Node, NodeId, OutputSelector, Pace,
-    Plan, RunCreated, RunFailed, RunId, RunWaiting, ScriptEntry, UsageTotals, Uuid,
+    Behavior, Budget, BudgetBound, CastStatus, EdgeId, EnvelopeKind, GlobalMode, Node, NodeId,
+    OutputSelector, Pace, Plan, PromptLayer, RunCreated, RunFailed, RunId, RunWaiting, ScriptEntry,
+    SessionRef, UsageTotals, Uuid,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -33,10 +34,22 @@ pub struct Run {
     pub(crate) ready: Ready,
     /// Turns in flight, by the place of their `turn.started`.
     pub(crate) turns: BTreeMap<u64, Turn>,
-    /// Interrupted turns that will run again.
+    /// Turns that ended without a result and may run again.
     pub(crate) held: Vec<Held>,
+    /// Nodes whose `foreach` has an element left to start.
+    pub(crate) iterating: BTreeSet<usize>,
+    /// One for each loop of the plan, in its order.
+    pub(crate) loops: Vec<LoopState>,
     /// How often bounded edges were taken.
-    pub(crate) traversals: BTreeMap<EdgeId, u32>,
+    pub(crate) traversals: BTreeMap<EdgeId, Traversed>,
+    /// Why work was sent back, by the node that will hear of it.
+    pub(crate) follow_ups: BTreeMap<usize, FollowUps>,
+    /// Multi-turn nodes that wait for a person, with their last result.
+    pub(crate) paused: BTreeMap<usize, LastOutput>,
+    /// What the run may spend.
+    pub(crate) budget: Budget,
+    /// Bounds that were warned about.
+    pub(crate) warned: BTreeSet<BudgetBound>,
     /// Nodes entered since the work last moved, cut back to a node when it is entered again.
     pub(crate) path: Vec<usize>,
     /// Cycles closed since the work last moved.
@@ -84,13 +97,56 @@ impl Phase {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Ready(pub(crate) BTreeSet<(Micros, Uuid, usize)>);
 
+/// One work item: its loop, the number of the loop's entry, and its position (D21).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ItemId {
+    /// The loop's place in the plan; a `foreach` counts from the other end.
+    pub(crate) region: usize,
+    pub(crate) entry: u32,
+    pub(crate) index: u32,
+}
+
+/// Where a loop stands.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct LoopState {
+    /// How often it was entered.
+    pub(crate) entry: u32,
+    /// The list, frozen when it was entered; absent where it has none.
+    pub(crate) items: Option<Arc<Vec<Value>>>,
+    pub(crate) index: u32,
+    /// The event that entered it.
+    pub(crate) entered_at: u64,
+}
+
+/// How often a bounded edge was taken for a work item, and what a person added to its bound.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Traversed {
+    pub(crate) item: Option<ItemId>,
+    pub(crate) count: u32,
+    pub(crate) allowance: u32,
+}
+
+/// Why a work item was sent back to a node.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct FollowUps {
+    pub(crate) item: Option<ItemId>,
+    /// The newest reasons, oldest first, with their events and senders.
+    pub(crate) reasons: VecDeque<(u64, NodeId, String)>,
+}
+
 /// What the last completed turn put out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LastOutput {
+    /// Its `turn.started`.
+    pub(crate) turn: Option<u64>,
+    /// The work item it was about.
+    pub(crate) item: Option<ItemId>,
     /// `lastOutput`.
     pub(crate) text: Option<Arc<str>>,
     /// The text whose value is `lastJson`. Parsed only when a path asks for it.
     pub(crate) json: Option<Arc<str>>,
+    /// Whether `json` is of this turn, not of an earlier one.
+    pub(crate) own_json: bool,
     /// The verdict of the last completed turn.
     pub(crate) verdict: Option<bool>,
 }
@@ -106,6 +162,12 @@ pub(crate) struct NodeState {
     /// Payloads attached and not yet consumed: the input buffer.
     pub(crate) inputs: VecDeque<Payload>,
     pub(crate) foreach: Option<Iteration>,
+    /// How often its `foreach` was entered.
+    pub(crate) iterations: u32,
+    /// The list that it last produced, if it is a generator.
+    pub(crate) produced: Option<Arc<Vec<Value>>>,
+    /// Its provider session, and the work item that it is about.
+    pub(crate) session: Option<(Uuid, Option<ItemId>)>,
 }
 
 /// Where a `foreach` stands.
@@ -128,6 +190,8 @@ pub(crate) struct Payload {
     pub(crate) ts: Micros,
     /// The output it carries.
     pub(crate) text: Arc<str>,
+    /// The object in it, where the output was parsed.
+    pub(crate) json: Option<Arc<str>>,
     /// Which part of it travels.
     pub(crate) selector: OutputSelector,
     pub(crate) verdict: Option<bool>,
@@ -147,6 +211,12 @@ pub struct Turn {
     pub consumed: Vec<Uuid>,
     /// What the runner is given.
     pub work: TurnWork,
+    /// Where each part of a prompt comes from.
+    pub(crate) layers: Vec<PromptLayer>,
+    /// The provider session it belongs to.
+    pub session: Option<SessionRef>,
+    /// How many attempts before this one broke the contract.
+    pub(crate) repairs: u32,
     /// The scripted answer that it takes.
     pub script: Option<ScriptEntry>,
 }
@@ -160,12 +230,26 @@ pub enum TurnWork {
     Input(Arc<Value>),
 }
 
-/// An interrupted turn that will run again.
+/// A turn that ended without a result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Held {
-    /// The place of the attempt that was interrupted.
+    /// The place of the attempt that ended so.
     pub(crate) started: u64,
     pub(crate) turn: Turn,
+    pub(crate) why: Why,
+    /// Whether it may start as soon as there is room.
+    pub(crate) released: bool,
+}
+
+/// Why a turn has no result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Why {
+    /// Nobody knows how it ended.
+    Interrupted,
+    /// It broke the contract, in these ways, as the event at that place says.
+    Rejected(u64, String),
+    /// It failed.
+    Failed,
 }
 
 /// How far a list of the script has been used.
@@ -203,7 +287,13 @@ impl Run {
             ready: Ready::default(),
             turns: BTreeMap::new(),
             held: Vec::new(),
+            iterating: BTreeSet::new(),
+            loops: Vec::new(),
             traversals: BTreeMap::new(),
+            follow_ups: BTreeMap::new(),
+            paused: BTreeMap::new(),
+            budget: Budget::default(),
+            warned: BTreeSet::new(),
             path: Vec::new(),
             cycles: 0,
             usage: UsageTotals::default(),
@@ -294,6 +384,12 @@ impl Run {
 
     pub(crate) fn index_of(&self, node: &NodeId) -> usize {
         self.plan().nodes.get_index_of(node).expect("events name nodes of the plan")
+    }
+
+    /// What it may spend.
+    #[must_use]
+    pub fn budget(&self) -> Budget {
+        self.budget
     }
 
     /// Whether the scheduler starts turns.

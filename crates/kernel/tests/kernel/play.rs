@@ -2,32 +2,19 @@
 
 use indexmap::IndexMap;
 use materia_contract::{
-    Behavior, Condition, Consume, Edge, EdgeId, ErrorCode, Event, EventBody, Foreach, GlobalMode,
-    Guard, JOURNAL_VERSION, Limits, Node, NodeId, NodeMode, OnInterrupt, OutputSelector, Pace,
-    Parse, Plan, Routing, RunCreated, RunId, Test, Trigger, TurnOutput,
+    Behavior, Budget, Condition, Edge, EdgeId, ErrorCode, Event, EventBody, Exit, Foreach,
+    GlobalMode, Guard, JOURNAL_VERSION, Limits, Loop, Node, NodeId, Pace, Parse, Plan, Routing,
+    RunCreated, RunId, Test, TurnOutput,
 };
 use materia_kernel::{Effect, Input, Phase, Run, TurnOutcome, outstanding, step};
 use serde_json::Value;
 
 /// An agent node that answers JSON.
 pub(crate) fn agent() -> Node {
-    Node {
-        materia: "m".into(),
-        behavior: Behavior::Agent { prompt: "Do it.".into(), model: None, provider: None },
-        parse: Parse::Json,
-        assign: IndexMap::new(),
-        timeout_ms: None,
-        edges: Vec::new(),
-        routing: Routing::First,
-        foreach: None,
-        mode: NodeMode::Auto,
-        control: None,
-        trigger: Trigger::OnAnyInput,
-        max_in_flight: 1,
-        consume: Consume::All,
-        output_selector: OutputSelector::MessageFinal,
-        on_interrupt: OnInterrupt::Retry,
-    }
+    let prompt = "Do it.".to_owned();
+    let origin = "materia.json#/materia/m/prompt".to_owned();
+    let behavior = Behavior::Agent { prompt, origin, model: None, provider: None };
+    Node { parse: Parse::Json, ..Node::new("m", behavior) }
 }
 
 /// A utility node that answers JSON.
@@ -44,6 +31,8 @@ pub(crate) trait NodeExt: Sized {
     fn each(self, items: &str) -> Self;
     fn text(self) -> Self;
     fn all(self) -> Self;
+    fn generator(self) -> Self;
+    fn advances(self, when: Condition) -> Self;
 }
 
 impl NodeExt for Node {
@@ -83,6 +72,16 @@ impl NodeExt for Node {
         self
     }
 
+    fn generator(mut self) -> Self {
+        self.generator = true;
+        self.assign("workItems", "$.workItems")
+    }
+
+    fn advances(mut self, when: Condition) -> Self {
+        self.advance = Some(when);
+        self
+    }
+
     fn all(mut self) -> Self {
         self.routing = Routing::All;
         self
@@ -107,9 +106,43 @@ pub(crate) fn plan<const N: usize>(nodes: [(&str, Node); N]) -> Plan {
         loadout: "test".into(),
         entry,
         nodes: nodes.collect(),
+        loops: IndexMap::new(),
         limits: Limits::default(),
+        budget: Budget::default(),
         doc_root: "docs".into(),
     }
+}
+
+/// The plan with a loop over these members, inside all loops that already hold them.
+pub(crate) fn looped(
+    mut plan: Plan,
+    name: &str,
+    members: &[&str],
+    consumes: Option<&str>,
+    exits: &[(&str, Condition, &str)],
+) -> Plan {
+    let exits = exits.iter().map(|(from, condition, to)| {
+        let id = format!("{from}:{}", condition.word());
+        Exit {
+            edge_id: EdgeId::new(format!("loop-exit:{name}:{id}")),
+            id,
+            from: NodeId::new(from),
+            condition: *condition,
+            to: (*to != "end").then(|| NodeId::new(to)),
+        }
+    });
+    let region = Loop {
+        members: members.iter().map(NodeId::new).collect(),
+        consumes: consumes.map(NodeId::new),
+        items: None,
+        cursor: "workItemIndex".into(),
+        exits: exits.collect(),
+    };
+    for member in members {
+        plan.nodes[*member].loops.push(name.to_owned());
+    }
+    plan.loops.insert(name.to_owned(), region);
+    plan
 }
 
 pub(crate) fn created(plan: Plan) -> RunCreated {
@@ -203,6 +236,19 @@ fn line(event: &Event) -> String {
         EventBody::CursorAdvanced(data) => {
             format!("{} at {} of {}", data.cursor, data.index, data.count)
         }
+        EventBody::LoopEntered(data) => {
+            let count = data.count.map_or("no list".to_owned(), |count| format!("{count} items"));
+            format!("entered {} ({}): {count}", data.region, data.entry)
+        }
+        EventBody::LoopExhausted(data) => format!("{} exhausted, to {}", data.region, data.to),
+        EventBody::FollowUpCaptured(data) => {
+            format!("follow-up for {}: {}", data.target, data.reason)
+        }
+        EventBody::BudgetWarned(data) => format!("warned: {} of {}", data.spent, data.limit),
+        EventBody::BudgetChanged(_) => "budget changed".into(),
+        EventBody::RunRevived(_) => "revived".into(),
+        EventBody::MessageReceived(data) => format!("{node} was told: {}", data.text),
+        EventBody::SocketFinished(_) => format!("{node} finished"),
     }
 }
 
@@ -215,4 +261,15 @@ pub(crate) fn input_of(events: &[Event], node: &str) -> Value {
         _ => None,
     });
     found.expect("the node had a turn with an input")
+}
+
+/// The prompt that the last started turn of a node got.
+pub(crate) fn prompt_of(events: &[Event], node: &str) -> String {
+    let found = events.iter().rev().find_map(|event| match &event.body {
+        EventBody::TurnStarted(data) if event.node.as_ref().unwrap().as_str() == node => {
+            data.prompt.clone()
+        }
+        _ => None,
+    });
+    found.expect("the node had a turn with a prompt")
 }

@@ -43,7 +43,7 @@ fn a_payload_is_sent_delivered_and_consumed_before_its_turn_starts() {
 #[test]
 fn the_first_matching_edge_wins_and_only_a_boolean_matches_a_guard() {
     let routes = |answer: &str| {
-        let node = agent().edge(Satisfied, "yes").edge(NotSatisfied, "no").edge(Always, "other");
+        let node = utility().edge(Satisfied, "yes").edge(NotSatisfied, "no").edge(Always, "other");
         let plan = plan([
             ("a", node),
             ("yes", agent().text()),
@@ -64,7 +64,7 @@ fn the_first_matching_edge_wins_and_only_a_boolean_matches_a_guard() {
 fn a_verdict_that_is_no_boolean_is_a_contract_error() {
     for verdict in ["\"true\"", "1", "null"] {
         let answer = format!("{{\"satisfied\": {verdict}}}");
-        let told = play(plan([("a", agent().edge(Always, "end"))]), &[&answer]);
+        let told = play(plan([("a", utility().edge(Always, "end"))]), &[&answer]);
         assert!(told.contains("failed contract_error") && told.contains("$.satisfied"), "{told}");
     }
 }

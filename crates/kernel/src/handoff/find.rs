@@ -1,0 +1,142 @@
+//! Finding the object in an agent's output, by one rule in three steps (D26).
+
+use serde_json::{Map, Value};
+
+/// The object of an answer, or why there is none.
+///
+/// 1. The whole trimmed text is an object.
+/// 2. Else exactly one fenced block holds one.
+/// 3. Else the last top-level object in the text that `satisfies` the contract.
+///
+/// What the first two steps find is the answer even if it breaks the contract: the model meant it.
+/// A brace or a fence inside a JSON string confuses none of them, since JSON is parsed as JSON and
+/// a fence counts only at the start of a line, where no JSON string can have one.
+pub(crate) fn find(
+    text: &str,
+    satisfies: impl Fn(&Map<String, Value>) -> bool,
+) -> Result<Map<String, Value>, String> {
+    let trimmed = text.trim();
+    if trimmed.is_empty() {
+        return Err("the answer is empty".to_owned());
+    }
+    let whole_error = match serde_json::from_str::<Value>(trimmed) {
+        Ok(Value::Object(object)) => return Ok(object),
+        Ok(_) => "it is JSON, but not an object".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    let mut fenced = fenced_blocks(trimmed).filter_map(as_object);
+    if let (Some(object), None) = (fenced.next(), fenced.next()) {
+        return Ok(object);
+    }
+    top_level_objects(trimmed)
+        .filter(|object| satisfies(object))
+        .last()
+        .ok_or_else(|| format!("no JSON object was found in the answer ({whole_error})"))
+}
+
+fn as_object(text: &str) -> Option<Map<String, Value>> {
+    serde_json::from_str(text.trim()).ok()
+}
+
+/// The contents of fenced blocks: between a line that starts with three backticks and the next
+/// such line.
+fn fenced_blocks(text: &str) -> impl Iterator<Item = &str> {
+    let mut fences = Vec::new();
+    let mut offset = 0;
+    for line in text.split_inclusive('\n') {
+        if line.starts_with("```") {
+            fences.push((offset, offset + line.len()));
+        }
+        offset += line.len();
+    }
+    let pairs: Vec<&str> =
+        fences.chunks_exact(2).map(|pair| &text[pair[0].1.min(pair[1].0)..pair[1].0]).collect();
+    pairs.into_iter()
+}
+
+/// Every object that begins outside another one.
+///
+/// A brace that begins no valid JSON is prose: the search goes on behind it. Each attempt stops at
+/// the first byte that cannot be JSON and at the parser's depth limit, so that hostile text costs
+/// a bounded multiple of its length.
+fn top_level_objects(text: &str) -> impl Iterator<Item = Map<String, Value>> {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        while let Some(found) = text[from..].find('{') {
+            let start = from + found;
+            let mut values =
+                serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();
+            if let Some(Ok(Value::Object(object))) = values.next() {
+                from = start + values.byte_offset();
+                return Some(object);
+            }
+            from = start + 1;
+        }
+        None
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn found(text: &str) -> Option<Value> {
+        find(text, |object| object.contains_key("satisfied")).ok().map(Value::Object)
+    }
+
+    #[test]
+    fn the_three_steps() {
+        let yes = Some(json!({"satisfied": true}));
+        for text in [
+            "{\"satisfied\": true}",
+            "\n  {\"satisfied\": true}\n",
+            "Sure:\n```json\n{\"satisfied\": true}\n```\nDone.",
+            "```\n{\"satisfied\": true}\n```",
+            "Use { with care. {\"satisfied\": true} and } too",
+            "first {\"satisfied\": false} then {\"satisfied\": true}",
+            "{\"satisfied\": true} and {\"other\": 1}",
+            "```json\n{\"satisfied\": false}\n```\n```json\n{\"satisfied\": true}\n```",
+            "```sh\nls\n```\n```json\n{\"satisfied\": true}\n```",
+        ] {
+            assert_eq!(found(text), yes, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_the_first_steps_find_is_the_answer_even_if_it_breaks_the_contract() {
+        assert_eq!(found("{\"x\": 1}"), Some(json!({"x": 1})));
+        assert_eq!(found("```\n{\"x\": 1}\n```\n{\"satisfied\": true}"), Some(json!({"x": 1})));
+    }
+
+    #[test]
+    fn braces_and_fences_in_strings_confuse_nothing() {
+        let text = r#"note {"satisfied": true, "context": "a } brace and ``` a fence {"} end"#;
+        assert_eq!(found(text).unwrap()["satisfied"], json!(true));
+        let text = "```json\n{\"satisfied\": true, \"context\": \"see:\\n```\\ncode\\n```\"}\n```";
+        assert_eq!(found(text).unwrap()["satisfied"], json!(true));
+    }
+
+    #[test]
+    fn nothing_is_found_in_what_holds_nothing() {
+        for text in [
+            "",
+            "  ",
+            "no object",
+            "[1, 2]",
+            "{\"satisfied\": tr",
+            "```json\n{\"a\": 1",
+            "“satisfied”",
+        ] {
+            assert_eq!(found(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn hostile_text_costs_little() {
+        for piece in ["{", "{\"a\":", "{\"a\":[", "{\"a\":\"", "```\n", "{}", "\\\"{"] {
+            let text = piece.repeat(200_000 / piece.len());
+            assert_eq!(found(&text), None, "{piece}");
+        }
+    }
+}

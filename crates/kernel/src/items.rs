@@ -1,0 +1,217 @@
+//! Work items: which one a node works on, and how loops move from one to the next.
+
+use std::sync::Arc;
+
+use materia_contract::{
+    Condition, CursorAdvanced, END, EdgeId, ErrorCode, Loop, LoopEntered, LoopExhausted, NodeId,
+    RouteSelected,
+};
+use serde_json::Value;
+
+use crate::draft::Draft;
+use crate::lookup::Scope;
+use crate::state::ItemId;
+use crate::words::item_label;
+use crate::{Run, deliver, foreach, output, route, settle};
+
+/// The item that a node works on.
+pub(crate) struct Item<'run> {
+    pub(crate) id: ItemId,
+    pub(crate) value: &'run Value,
+    /// Its key, from its position (H4).
+    pub(crate) key: String,
+    /// Its name for people.
+    pub(crate) label: String,
+    pub(crate) cursor: &'run str,
+    pub(crate) count: usize,
+    /// The name under which it appears among a utility's variables.
+    pub(crate) alias: &'run str,
+    /// Where it comes from, for whoever traces a prompt.
+    pub(crate) origin: String,
+}
+
+/// The item of the innermost loop that has one; a `foreach` is inside all loops.
+pub(crate) fn current(run: &Run, node: usize) -> Option<Item<'_>> {
+    foreach::item(run, node).or_else(|| {
+        let regions = run.node(node).1.loops.iter().rev();
+        regions.filter_map(|region| of_loop(run, region)).next()
+    })
+}
+
+fn of_loop<'run>(run: &'run Run, region: &str) -> Option<Item<'run>> {
+    let (place, _, plan) = run.plan().loops.get_full(region)?;
+    let state = &run.loops[place];
+    let items = state.items.as_ref()?;
+    let value = items.get(state.index as usize)?;
+    let id = ItemId { region: place, entry: state.entry, index: state.index };
+    let key = key(state.index);
+    let label = item_label(value, &key);
+    let origin = format!("event {}", state.entered_at);
+    let (cursor, count) = (plan.cursor.as_str(), items.len());
+    Some(Item { id, value, key, label, cursor, count, alias: "workItem", origin })
+}
+
+pub(crate) fn key(index: u32) -> String {
+    format!("WI-{}", index + 1)
+}
+
+/// The positions of all loops around a node and of its own `foreach`, by cursor name.
+pub(crate) fn cursors(run: &Run, node: usize) -> serde_json::Map<String, Value> {
+    let mut cursors = serde_json::Map::new();
+    for region in &run.node(node).1.loops {
+        if let Some(item) = of_loop(run, region) {
+            cursors.insert(item.cursor.to_owned(), item.id.index.into());
+        }
+    }
+    if let Some(item) = foreach::item(run, node) {
+        cursors.insert(item.cursor.to_owned(), item.id.index.into());
+    }
+    cursors
+}
+
+/// The list that a loop would iterate if it were entered now.
+pub(crate) fn list_of(run: &Run, plan: &Loop) -> Option<Arc<Vec<Value>>> {
+    match (&plan.consumes, &plan.items) {
+        (Some(generator), _) => {
+            Some(run.nodes[run.index_of(generator)].produced.clone().unwrap_or_default())
+        }
+        (None, Some(path)) => output::list_at(&Scope::of(run), path).map(Arc::new),
+        (None, None) => None,
+    }
+}
+
+/// A payload arrives at a node: loops around it that its sender was not in are entered on the way.
+///
+/// A loop without items is exhausted before any member runs (G15) and takes its exit as if its last
+/// member had finished without a verdict (D20).
+pub(crate) fn arrive(
+    draft: &mut Draft<'_>,
+    sender: usize,
+    turn: Option<u64>,
+    edge: &EdgeId,
+    to: &NodeId,
+    exited: &mut Vec<String>,
+) {
+    let run = draft.run();
+    let target = run.index_of(to);
+    let inside = &run.node(sender).1.loops;
+    let entered: Vec<String> = run
+        .node(target)
+        .1
+        .loops
+        .iter()
+        .filter(|region| !inside.contains(region) || exited.contains(region))
+        .cloned()
+        .collect();
+    for region in entered {
+        if enter(draft, &region) == Some(0) {
+            if exited.iter().filter(|left| **left == region).count() > 1 {
+                let message = format!("loop `{region}` is empty and its exit leads back into it");
+                let socket = Some(to.clone());
+                settle::fail(draft, ErrorCode::NoAdvance, message, socket, Vec::new(), None);
+                return;
+            }
+            exited.push(region.clone());
+            exit(draft, &region, None, sender, turn, None, exited);
+            return;
+        }
+    }
+    let from = draft.run().node(sender).0.clone();
+    deliver::send(draft, &from, turn, edge, to);
+}
+
+/// Enters a loop; says how many items it has, where it has a list.
+pub(crate) fn enter(draft: &mut Draft<'_>, region: &str) -> Option<u32> {
+    let run = draft.run();
+    let (place, _, plan) = run.plan().loops.get_full(region).expect("nodes name loops of the plan");
+    let count = list_of(run, plan).map(|items| u32::try_from(items.len()).unwrap_or(u32::MAX));
+    let entry = run.loops[place].entry + 1;
+    draft.emit(LoopEntered { region: region.to_owned(), entry, count });
+    count
+}
+
+/// What a completed turn means for the loop around its node.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Moved {
+    /// The node's own edges lead on.
+    Routes,
+    /// The loop is exhausted and its exit was taken.
+    Exited,
+}
+
+/// Moves the cursor of the innermost loop, if the node does that (G11), and takes the loop's exit
+/// where nothing is left.
+pub(crate) fn advance(
+    draft: &mut Draft<'_>,
+    node: usize,
+    turn: Option<u64>,
+    verdict: Option<bool>,
+) -> Moved {
+    let run = draft.run();
+    let (id, plan) = run.node(node);
+    let (Some(when), Some(region)) = (plan.advance, plan.loops.last()) else {
+        return Moved::Routes;
+    };
+    if !route::matching(when, verdict) {
+        return Moved::Routes;
+    }
+    let (id, region) = (id.clone(), region.clone());
+    let (place, _, plan) =
+        run.plan().loops.get_full(&region).expect("nodes name loops of the plan");
+    let state = &run.loops[place];
+    let Some(items) = state.items.clone().or_else(|| list_of(run, plan)) else {
+        return Moved::Routes;
+    };
+    let count = u32::try_from(items.len()).unwrap_or(u32::MAX);
+    let index = state.index + 1;
+    let exhausted = index >= count;
+    let cursor = plan.cursor.clone();
+    let moved = CursorAdvanced { cursor, index, count, exhausted, region: Some(region.clone()) };
+    draft.emit_at(&id, moved);
+    if !exhausted {
+        return Moved::Routes;
+    }
+    exit(draft, &region, Some(&id), node, turn, verdict, &mut vec![region.clone()]);
+    Moved::Exited
+}
+
+/// Takes the way out of an exhausted loop (G14): the verdict's own exit, then `always`, then the end.
+///
+/// `from` is the member that exhausted it; an empty loop has none, and any exit counts.
+fn exit(
+    draft: &mut Draft<'_>,
+    region: &str,
+    from: Option<&NodeId>,
+    sender: usize,
+    turn: Option<u64>,
+    verdict: Option<bool>,
+    exited: &mut Vec<String>,
+) {
+    let exits = &draft.run().plan().loops[region].exits;
+    let of = |condition: Condition| {
+        exits
+            .iter()
+            .find(|exit| exit.condition == condition && from.is_none_or(|from| exit.from == *from))
+    };
+    let chosen = match verdict {
+        Some(true) => of(Condition::Satisfied),
+        Some(false) => of(Condition::NotSatisfied),
+        None => None,
+    }
+    .or_else(|| of(Condition::Always))
+    .cloned();
+    let to = chosen.as_ref().and_then(|exit| exit.to.clone());
+    let word = to.as_ref().map_or(END, NodeId::as_str).to_owned();
+    let exit_id = chosen.as_ref().map(|exit| exit.id.clone());
+    let sender_id = draft.run().node(sender).0.clone();
+    draft.emit_at(
+        &sender_id,
+        LoopExhausted { region: region.to_owned(), exit: exit_id, to: word.clone() },
+    );
+    let edge_id = chosen.map(|exit| exit.edge_id);
+    let selected = RouteSelected { turn, edge_id: edge_id.clone(), to: word, satisfied: verdict };
+    draft.emit_at(&sender_id, selected);
+    if let (Some(edge), Some(to)) = (edge_id, to) {
+        arrive(draft, sender, turn, &edge, &to, exited);
+    }
+}

@@ -1,0 +1,43 @@
+//! A further turn of the same session: not the first prompt again, but what has changed (X21).
+
+use materia_contract::GlobalMode;
+use serde_json::{Value, json};
+
+use super::prompt::{Layered, closing, follow_ups, incoming};
+use crate::state::Payload;
+use crate::{Run, items};
+
+pub(super) fn assemble(run: &Run, index: usize, payloads: &[Payload]) -> Layered {
+    let mut layered = Layered::default();
+    let (origin, reasons) = follow_ups(run, index).unwrap_or_default();
+    let verdict = payloads.iter().filter_map(|payload| payload.verdict).next_back();
+    let request = run.created().map_or("", |created| created.request.as_str());
+    let objective = items::current(run, index)
+        .map_or_else(|| request.to_owned(), |item| format!("{} {}", item.key, item.label));
+    let mode = match run.global_mode() {
+        GlobalMode::Planning => "planning",
+        GlobalMode::Implementation => "implementation",
+    };
+    let open: Vec<Value> =
+        reasons.iter().map(|reason| reason.trim_start_matches("- ").into()).collect();
+    let tick = json!({
+        "kind": "tick",
+        "objective": objective,
+        "delta": {
+            "newArtifacts": [],
+            "status": verdict.map_or_else(|| json!({}), |satisfied| json!({ "satisfied": satisfied })),
+            "openItems": open,
+            "blockedOn": [],
+        },
+        "constraints": { "mode": mode, "workspace": run.cwd },
+    });
+    let text = format!(
+        "Continue from the current state of the work; do not start over.\n{}",
+        serde_json::to_string_pretty(&tick).expect("a tick is data and always renders")
+    );
+    let origin = if origin.is_empty() { "session".to_owned() } else { origin };
+    layered.add("tick", origin, &text);
+    incoming(&mut layered, run, index, payloads);
+    closing(&mut layered, run, index);
+    layered
+}

@@ -1,0 +1,110 @@
+//! What people do: give more, try again, speak, finish.
+
+use insta::assert_snapshot;
+use materia_contract::{Budget, Condition, RunCreated, RunId};
+use materia_kernel::{Effect, Input, Rejection, Run, outstanding, step};
+
+use crate::play::{NodeExt as _, agent, created, outcome, plan, run, tell, utility};
+
+use Condition::{Always, NotSatisfied};
+
+fn again() -> Input {
+    Input::Recast { cwd: "/p".into(), run_dir: "/p/r".into() }
+}
+
+fn go_on() -> Input {
+    Input::Resume { cwd: "/p".into(), run_dir: "/p/r".into() }
+}
+
+fn answer(run: &mut Run, text: &str) -> String {
+    let Some(Effect::StartTurn(turn)) = outstanding(run).next() else {
+        panic!("a turn is in flight")
+    };
+    tell(&step(run, 5, Input::report(turn, outcome(text))).unwrap())
+}
+
+#[test]
+fn a_failed_turn_can_be_tried_again() {
+    let (mut run, _) = run(created(plan([("a", utility())])), &["!it broke"]);
+    assert_snapshot!(tell(&step(&mut run, 9, again()).unwrap()), @r"
+    resumed
+    a 1.2 started
+    ");
+    assert!(answer(&mut run, "{}").ends_with("completed"));
+    assert_eq!(step(&mut run, 9, again()), Err(Rejection::NothingFailed));
+}
+
+#[test]
+fn an_exhausted_edge_gets_its_allowance_once_more() {
+    let node = agent().edge(NotSatisfied, "a").bounded(1).edge(Always, "end");
+    let no = r#"{"satisfied": false}"#;
+    let (mut run, _) = run(created(plan([("a", node)])), &[no, no]);
+    assert_eq!(step(&mut run, 9, again()), Err(Rejection::NothingFailed));
+    assert_snapshot!(tell(&step(&mut run, 9, Input::Revive).unwrap()), @r#"
+    revived
+    a routes to a
+    follow-up for a: {"satisfied": false}
+    sent over a->a
+    delivered to a
+    consumed by a
+    a 3.1 started
+    "#);
+    assert!(answer(&mut run, no).contains("failed edge_exhausted"));
+}
+
+fn with_budget(budget: Budget) -> RunCreated {
+    let mut created =
+        created(plan([("a", agent().edge(Always, "b")), ("b", agent().edge(Always, "end"))]));
+    created.plan.budget = budget;
+    created
+}
+
+#[test]
+fn spending_stops_before_the_turn_that_would_pass_the_budget() {
+    let budget = Budget { max_turns: Some(1), ..Budget::default() };
+    let (mut run, events) = run(with_budget(budget), &["{}"]);
+    let told = tell(&events);
+    assert!(told.contains("warned: 1 of 1") && told.ends_with("waiting: budget"), "{told}");
+    assert!(tell(&step(&mut run, 9, go_on()).unwrap()).ends_with("waiting: budget"), "still spent");
+    let more = Budget { max_turns: Some(2), ..Budget::default() };
+    step(&mut run, 9, Input::SetBudget(more)).unwrap();
+    assert!(tell(&step(&mut run, 9, go_on()).unwrap()).contains("b 1.1 started"));
+    assert!(answer(&mut run, "{}").ends_with("completed"));
+}
+
+#[test]
+fn a_multi_turn_node_goes_on_only_when_it_is_finished() {
+    let mut talk = agent().text().edge(Always, "end");
+    talk.multi_turn = true;
+    let (mut run, events) = run(created(plan([("a", talk)])), &["first"]);
+    assert!(tell(&events).ends_with("waiting: multi_turn"));
+    let say = |text: &str| Input::Say { node: None, text: text.into() };
+    let told = tell(&step(&mut run, 9, say("looks good, continue")).unwrap());
+    assert_snapshot!(told, @r"
+    resumed
+    a was told: looks good, continue
+    delivered to a
+    consumed by a
+    a 2.1 started
+    ");
+    assert!(answer(&mut run, "second").ends_with("waiting: multi_turn"), "words finish nothing");
+    assert_snapshot!(tell(&step(&mut run, 9, Input::Continue { node: None }).unwrap()), @r"
+    resumed
+    a finished
+    a routes to end
+    completed
+    ");
+    let mut other = Run::new(RunId::new("r"));
+    let plain = created(plan([("a", agent())]));
+    step(&mut other, 1, Input::Create(Box::new(plain))).unwrap();
+    assert_eq!(step(&mut other, 2, say("x")), Err(Rejection::NothingPaused));
+}
+
+#[test]
+fn what_is_required_and_missing_is_answered_without_asking() {
+    let mut node = agent().edge(Always, "end");
+    node.requires = vec!["state.previousCastContext".parse().unwrap()];
+    let (_, events) = run(created(plan([("a", node)])), &[]);
+    let told = tell(&events);
+    assert!(told.ends_with("a 1.1 completed\na routes to end\ncompleted"), "{told}");
+}
