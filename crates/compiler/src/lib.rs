@@ -1,1 +1,41 @@
-//! Placeholder.
+//! Turns what an author wrote into one checked plan, or into every fault at once.
+//!
+//! The way of a document through this crate:
+//!
+//! 1. [`load`] finds the files of all layers, reads them as JSON with comments, checks each
+//!    against the schema of the document format and merges them.
+//! 2. [`check`] gives meaning to everything in the merged configuration and reports what is wrong.
+//! 3. [`compile`] does the same for one loadout and hands out its [`Plan`](materia_contract::Plan).
+//!
+//! # Invariants
+//!
+//! * Nothing here panics on input and nothing stops at the first fault: a place that cannot be
+//!   read is reported, replaced by something harmless, and remembered, so that later checks
+//!   do not complain about the replacement.
+//! * Every finding about a document names the file it came from, also after layering.
+//! * Every code that can be emitted is listed in [`CODES`].
+//!
+//! Deliberately absent: running anything, asking a person for trust, drawing findings.
+
+mod build;
+mod codes;
+mod command;
+mod fault;
+mod fields;
+mod files;
+mod layers;
+pub mod locate;
+mod merge;
+mod project;
+mod read;
+mod schemas;
+mod shape;
+mod structure;
+mod suggest;
+
+pub use build::{Compiled, ProjectCommand, check, compile};
+pub use codes::CODES;
+pub use files::{CONFIG_BYTES_MAX, Sources};
+pub use layers::{Layer, LayerKind, Loaded, load};
+pub use project::{ProjectTrust, artifact_dir, project_trust};
+pub use schemas::schemas;

@@ -1,1 +1,20 @@
-//! Placeholder.
+//! Performs turns: whatever the engine owes the world is done here.
+//!
+//! * [`UtilityRunner`] runs local programs, each under a [supervisor](supervise) that ends
+//!   everything the program has started.
+//! * [`ScriptedRunner`] answers agent turns from a file, without a model.
+//! * [`Runners`] hands each turn to the one who can perform it.
+//!
+//! Deliberately absent: what a result *means*. A runner says what came out of a turn or why
+//! nothing did; parsing, routing and retries are the kernel's.
+
+mod dispatch;
+mod planning;
+mod scripted;
+pub mod supervise;
+mod utility;
+
+pub use dispatch::Runners;
+pub use scripted::{SCRIPT_BYTES_MAX, ScriptError, ScriptedRunner, bind, load, unmatched_keys};
+pub use supervise::{PlanningSupport, planning_support};
+pub use utility::{STREAM_BYTES_MAX, UtilityRunner};

@@ -1,0 +1,186 @@
+//! The ways out of one socket.
+
+use std::collections::HashSet;
+
+use materia_contract::{Condition, END, EdgeDoc, Guard, NodeId, Root, Socket, Test, WhereDoc};
+
+use super::Place;
+use super::loadout::Scope;
+use super::materia::path;
+use crate::fault::{Fault, Faults};
+use crate::layers::Loaded;
+
+/// Where an edge leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Target {
+    Socket(NodeId),
+    End,
+    /// Nowhere; that has been reported.
+    Unknown,
+}
+
+impl Target {
+    /// The word that stands for it in an edge's id.
+    pub(super) fn word(&self) -> &str {
+        match self {
+            Self::Socket(id) => id.as_str(),
+            Self::End | Self::Unknown => END,
+        }
+    }
+}
+
+/// An edge as far as it could be read.
+#[derive(Debug)]
+pub(super) struct Draft<'a> {
+    pub(super) doc: &'a EdgeDoc,
+    pub(super) place: Place,
+    pub(super) when: Condition,
+    pub(super) guard: Option<Guard>,
+    pub(super) to: Target,
+    /// Whether all of it could be read.
+    pub(super) whole: bool,
+    /// Whether an edge before it matches whenever it would.
+    pub(super) shadowed: bool,
+}
+
+/// Reads the edges of a socket.
+pub(super) fn drafts<'a>(
+    scope: &Scope<'a>,
+    socket: &'a Socket,
+    owner: &Place,
+    faults: &mut Faults,
+) -> Vec<Draft<'a>> {
+    let list = owner.child("edges");
+    let edges = socket.edges.iter().enumerate();
+    edges.map(|(index, doc)| draft(scope, doc, list.child(&index.to_string()), faults)).collect()
+}
+
+fn draft<'a>(scope: &Scope<'a>, doc: &'a EdgeDoc, place: Place, faults: &mut Faults) -> Draft<'a> {
+    let guard =
+        doc.guard.as_ref().map(|doc| guard(scope.loaded, doc, &place.child("where"), faults));
+    let to = target(scope, &doc.to, &place.child("to"), faults);
+    let whole =
+        !matches!(guard, Some(None)) && to != Target::Unknown && !place.is_mended(scope.loaded);
+    let when = doc.when.unwrap_or(Condition::Always);
+    Draft { doc, place, when, guard: guard.flatten(), to, whole, shadowed: false }
+}
+
+fn target(scope: &Scope<'_>, to: &str, place: &Place, faults: &mut Faults) -> Target {
+    if to == END {
+        return Target::End;
+    }
+    if scope.loadout.sockets.contains_key(to) {
+        return Target::Socket(NodeId::new(to));
+    }
+    if !place.is_mended(scope.loaded) {
+        let message = format!("there is no socket `{to}` in loadout `{}`", scope.name);
+        let fault = Fault::error("graph::unknown-target", message);
+        faults.push_with(place.mark(fault), |fault| fault.help(scope.socket_help(to)));
+    }
+    Target::Unknown
+}
+
+fn guard(loaded: &Loaded, doc: &WhereDoc, place: &Place, faults: &mut Faults) -> Option<Guard> {
+    let path = path(&doc.path, &place.child("path"), loaded, faults);
+    let tests: Vec<Test> = [
+        doc.equals.clone().map(Test::Equals),
+        doc.not_equals.clone().map(Test::NotEquals),
+        doc.exists.map(Test::Exists),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    if tests.len() != 1 && !place.is_mended(loaded) {
+        let said = if tests.is_empty() { "no test" } else { "more than one test" };
+        let fault = Fault::error("where::one-test", format!("this `where` has {said}"));
+        let help = "write exactly one of `equals`, `notEquals` and `exists`";
+        faults.push(place.mark(fault).help(help));
+    }
+    let [test] = <[Test; 1]>::try_from(tests).ok()?;
+    Some(Guard { path: path?, test })
+}
+
+/// Marks and reports edges behind one that matches whenever they would.
+pub(super) fn find_shadowed(edges: &mut [Draft<'_>], faults: &mut Faults) {
+    let mut before: HashSet<(&str, Option<String>)> = HashSet::new();
+    for edge in edges {
+        let when = edge.when.word();
+        let always = Condition::Always.word();
+        let guard = edge.guard.as_ref().map(|guard| render(&guard.path.to_string(), &guard.test));
+        edge.shadowed = [always, when]
+            .into_iter()
+            .any(|word| before.contains(&(word, None)) || before.contains(&(word, guard.clone())));
+        if edge.shadowed {
+            let message = format!(
+                "the edge to `{}` is never taken: one before it matches whenever it would",
+                edge.to.word()
+            );
+            let fault = Fault::warning("graph::unreachable-edge", message);
+            faults.push(
+                edge.place.mark(fault).help("put guarded edges before `always`, or remove it"),
+            );
+        }
+        before.insert((when, guard));
+    }
+}
+
+/// Reports a socket whose edges may all fail: the cast would end there.
+pub(super) fn may_not_match(id: &str, edges: &[Draft<'_>], owner: &Place, faults: &mut Faults) {
+    let guarded = edges.iter().any(|edge| edge.when != Condition::Always);
+    // A guarded edge obliges the socket to give a verdict, so that no third case is left.
+    let verdicts: &[Option<Condition>] = if guarded {
+        &[Some(Condition::Satisfied), Some(Condition::NotSatisfied)]
+    } else {
+        &[None]
+    };
+    let covered = |verdict: &Option<Condition>| {
+        let matching = edges
+            .iter()
+            .filter(|edge| edge.when == Condition::Always || Some(edge.when) == *verdict);
+        let mut opposites = HashSet::new();
+        matching.into_iter().any(|edge| match &edge.guard {
+            None => true,
+            Some(guard) => {
+                let path = guard.path.to_string();
+                let found = opposites.contains(&render(&path, &guard.test));
+                opposites.insert(render(&path, &opposite(&guard.test)));
+                found
+            }
+        })
+    };
+    if edges.is_empty() || verdicts.iter().all(covered) {
+        return;
+    }
+    let message = format!("the edges of socket `{id}` may all fail; the cast then ends there");
+    let fault = Fault::warning("graph::may-not-match", message);
+    let help = "add a last edge without a condition: {\"to\": \"end\"} if that is what is meant";
+    faults.push(owner.child("edges").mark(fault).help(help));
+}
+
+/// The test that holds exactly where this one does not.
+fn opposite(test: &Test) -> Test {
+    match test {
+        Test::Equals(value) => Test::NotEquals(value.clone()),
+        Test::NotEquals(value) => Test::Equals(value.clone()),
+        Test::Exists(there) => Test::Exists(!there),
+    }
+}
+
+fn render(path: &str, test: &Test) -> String {
+    match test {
+        Test::Equals(value) => format!("{path} equals {value}"),
+        Test::NotEquals(value) => format!("{path} notEquals {value}"),
+        Test::Exists(there) => format!("{path} exists {there}"),
+    }
+}
+
+/// The place of what an edge reads from its socket's output, if it reads any.
+pub(super) fn reads_output(edge: &Draft<'_>) -> Option<(Place, String)> {
+    if edge.when != Condition::Always {
+        let what = format!("the edge to `{}` asks for `{}`", edge.to.word(), edge.when.word());
+        return Some((edge.place.child("when"), what));
+    }
+    let guard = edge.guard.as_ref().filter(|guard| guard.path.root == Root::Output)?;
+    let what = format!("the edge to `{}` looks at `{}`", edge.to.word(), guard.path);
+    Some((edge.place.child("where").child("path"), what))
+}

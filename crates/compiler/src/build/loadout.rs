@@ -1,0 +1,106 @@
+//! One loadout: its sockets together.
+
+use std::collections::HashMap;
+
+use materia_contract::{EdgeId, Limits, Loadout, NodeId, Plan};
+
+use super::materia::Built;
+use super::{Place, graph, socket};
+use crate::fault::{Fault, Faults};
+use crate::layers::Loaded;
+use crate::project::doc_root;
+use crate::suggest::did_you_mean;
+
+/// What the parts of a loadout need to know of their surroundings.
+pub(super) struct Scope<'a> {
+    pub(super) loaded: &'a Loaded,
+    pub(super) name: &'a str,
+    pub(super) loadout: &'a Loadout,
+    pub(super) place: Place,
+    pub(super) built: &'a HashMap<&'a str, Built<'a>>,
+}
+
+impl Scope<'_> {
+    /// Helps an author who named a socket that does not exist.
+    pub(super) fn socket_help(&self, name: &str) -> String {
+        let mut placed = self.loadout.sockets.iter();
+        if let Some((id, _)) = placed.find(|(_, one)| one.materia.as_deref() == Some(name)) {
+            return format!("`{name}` is a materia; the socket that runs it is `{id}`");
+        }
+        did_you_mean(name, self.loadout.sockets.keys().map(String::as_str), "sockets")
+    }
+}
+
+/// Builds one loadout; `None` if there is an error in it or in a materia it uses.
+pub(super) fn build<'a>(
+    loaded: &'a Loaded,
+    name: &'a str,
+    loadout: &'a Loadout,
+    built: &'a HashMap<&'a str, Built<'a>>,
+    faults: &mut Faults,
+) -> Option<Plan> {
+    let errors = faults.errors();
+    let place = Place::of(loaded, "loadouts", name);
+    let scope = Scope { loaded, name, loadout, place, built };
+    let entry = entry(&scope, faults);
+    let sockets = loadout.sockets.iter();
+    let drafts: Vec<_> = sockets.map(|(id, doc)| socket::draft(&scope, id, doc, faults)).collect();
+    let ids = graph::edge_ids(&drafts, faults);
+    if let Some(entry) = entry {
+        graph::find_unreachable(&scope, entry, &drafts, faults);
+    }
+    if faults.errors() > errors {
+        return None;
+    }
+    let nodes = drafts.iter().zip(&ids).map(|(draft, ids): (_, &Vec<EdgeId>)| {
+        draft.node(ids).map(|node| (NodeId::new(draft.id), node))
+    });
+    Some(Plan {
+        loadout: name.to_owned(),
+        entry: NodeId::new(entry?),
+        nodes: nodes.collect::<Option<_>>()?,
+        limits: limits(loaded),
+        doc_root: doc_root(loaded),
+    })
+}
+
+fn entry<'a>(scope: &Scope<'a>, faults: &mut Faults) -> Option<&'a str> {
+    let (name, loadout, place) = (scope.name, scope.loadout, &scope.place);
+    let Some((first, _)) = loadout.sockets.first() else {
+        if !place.is_mended(scope.loaded) {
+            let fault =
+                Fault::error("graph::no-sockets", format!("loadout `{name}` has no sockets"));
+            let help = "add `sockets`, an object of socket ids and what runs there";
+            faults.push(place.mark(fault).help(help));
+        }
+        return None;
+    };
+    let field = place.child("entry");
+    let Some(entry) = &loadout.entry else {
+        if !field.is_mended(scope.loaded) {
+            let message = format!("loadout `{name}` does not say where it begins");
+            let fault = Fault::error("graph::no-entry", message);
+            faults.push(place.mark(fault).help(format!("add `\"entry\": \"{first}\"`")));
+        }
+        return None;
+    };
+    if !loadout.sockets.contains_key(entry) {
+        let message = format!("loadout `{name}` begins at `{entry}`, which is none of its sockets");
+        let fault = Fault::error("graph::unknown-entry", message);
+        faults.push(field.mark(fault).help(scope.socket_help(entry)));
+        return None;
+    }
+    Some(entry)
+}
+
+fn limits(loaded: &Loaded) -> Limits {
+    let default = Limits::default();
+    let Some(limits) = &loaded.config.limits else { return default };
+    Limits {
+        max_repairs: limits.max_repairs.unwrap_or(default.max_repairs),
+        max_no_advance_cycles: limits
+            .max_no_advance_cycles
+            .unwrap_or(default.max_no_advance_cycles),
+        max_concurrent_turns: limits.max_concurrent_turns.unwrap_or(default.max_concurrent_turns),
+    }
+}

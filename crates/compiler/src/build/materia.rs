@@ -1,0 +1,237 @@
+//! A materia: what runs, before it is placed anywhere.
+
+use indexmap::IndexMap;
+use materia_contract::{Behavior, Materia, MateriaKind, Path, target_steps};
+
+use super::{Place, TIMEOUT_MS_MAX};
+use crate::command::{is_program, resolve};
+use crate::fault::{Fault, Faults};
+use crate::layers::Loaded;
+
+/// A materia and what became of it.
+pub(super) struct Built<'a> {
+    pub(super) doc: &'a Materia,
+    pub(super) place: Place,
+    /// Absent if it cannot run; that has been reported.
+    pub(super) behavior: Option<Behavior>,
+    pub(super) assign: Vec<Assignment>,
+}
+
+/// One line of an `assign` that could be read.
+#[derive(Debug, Clone)]
+pub(super) struct Assignment {
+    pub(super) target: String,
+    pub(super) source: Path,
+    pub(super) place: Place,
+}
+
+/// Builds one materia.
+pub(super) fn build<'a>(
+    loaded: &Loaded,
+    name: &str,
+    doc: &'a Materia,
+    faults: &mut Faults,
+) -> Built<'a> {
+    let place = Place::of(loaded, "materia", name);
+    let kind = doc.kind.unwrap_or_default();
+    let behavior = if place.child("type").is_mended(loaded) {
+        // Which fields it should have depends on a word that could not be read.
+        None
+    } else {
+        match kind {
+            MateriaKind::Agent => agent(loaded, name, doc, &place, faults),
+            MateriaKind::Utility => utility(loaded, name, doc, &place, faults),
+        }
+    };
+    timeout(doc.timeout_ms, &place, faults);
+    let assign = assignments(&doc.assign, &place, loaded, faults);
+    Built { doc, place, behavior, assign }
+}
+
+fn agent(
+    loaded: &Loaded,
+    name: &str,
+    doc: &Materia,
+    place: &Place,
+    faults: &mut Faults,
+) -> Option<Behavior> {
+    let executable = [("command", doc.command.is_some()), ("script", doc.script.is_some())];
+    let mut runs = true;
+    for (field, _) in executable.into_iter().filter(|(_, present)| *present) {
+        let message = format!("materia `{name}` is an agent, but has a `{field}`");
+        let fault = Fault::error("materia::command-on-agent", message);
+        let help = "add `\"type\": \"utility\"` if it is a local program";
+        faults.push(place.child(field).mark(fault).help(help));
+        runs = false;
+    }
+    if doc.params.is_some() && runs {
+        other_kind(name, "an agent", "params", place, faults);
+    }
+    if doc.prompt.is_none() && runs && !place.is_mended(loaded) {
+        let message = format!("materia `{name}` is an agent without a prompt");
+        let fault = Fault::warning("materia::no-prompt", message);
+        let help = "add `prompt`, or `\"type\": \"utility\"` and a `command`";
+        faults.push(place.mark(fault).help(help));
+    }
+    runs.then(|| Behavior::Agent {
+        prompt: doc.prompt.clone().unwrap_or_default(),
+        model: doc.model.clone(),
+        provider: doc.provider.clone(),
+    })
+}
+
+fn utility(
+    loaded: &Loaded,
+    name: &str,
+    doc: &Materia,
+    place: &Place,
+    faults: &mut Faults,
+) -> Option<Behavior> {
+    let agents_only = [
+        ("prompt", doc.prompt.is_some()),
+        ("tools", doc.tools.is_some()),
+        ("model", doc.model.is_some()),
+        ("provider", doc.provider.is_some()),
+        ("multiTurn", doc.multi_turn.is_some()),
+    ];
+    for (field, _) in agents_only.into_iter().filter(|(_, present)| *present) {
+        other_kind(name, "a utility", field, place, faults);
+    }
+    let fault = match (&doc.command, &doc.script) {
+        (Some(command), None) => {
+            let command = argv(loaded, name, command, &place.child("command"), faults)?;
+            let params = doc.params.clone().unwrap_or_default();
+            return Some(Behavior::Utility { command, params });
+        }
+        (Some(_), Some(_)) => {
+            let message = format!("utility `{name}` has both `command` and `script`");
+            let fault = Fault::error("utility::command-and-script", message);
+            place.child("script").mark(fault).help("keep one of them")
+        }
+        (None, Some(_)) => {
+            let message =
+                format!("utility `{name}` has only a `script`, which this version cannot run yet");
+            let fault = Fault::error("utility::no-command", message);
+            place.child("script").mark(fault).help("use `command` with a program of your own")
+        }
+        (None, None) => {
+            if place.child("command").is_mended(loaded) || place.child("script").is_mended(loaded) {
+                return None;
+            }
+            let message = format!("utility `{name}` has no `command`");
+            let fault = Fault::error("utility::no-command", message);
+            place.mark(fault).help("add `command`, a list of the program and its arguments")
+        }
+    };
+    faults.push(fault);
+    None
+}
+
+/// Checks and resolves a command.
+fn argv(
+    loaded: &Loaded,
+    name: &str,
+    command: &[String],
+    place: &Place,
+    faults: &mut Faults,
+) -> Option<Vec<String>> {
+    if place.is_mended(loaded) {
+        return None;
+    }
+    let program = command.first().map_or("", String::as_str);
+    let wrong = if program.is_empty() {
+        Some("names no program")
+    } else if command.iter().any(|word| word.contains('\0')) {
+        Some("holds a NUL character, which no program can be given")
+    } else {
+        None
+    };
+    if let Some(wrong) = wrong {
+        let fault = Fault::error(
+            "utility::empty-command",
+            format!("the command of utility `{name}` {wrong}"),
+        );
+        let help = "write the program first, then its arguments: [\"python3\", \"script.py\"]";
+        faults.push(place.mark(fault).help(help));
+        return None;
+    }
+    let folder = loaded.layers.get(place.layer).and_then(|layer| layer.dir());
+    let Ok(command) = resolve(command, folder) else {
+        let message =
+            "the folder of this file has a name that is not UTF-8, so no script in it can be named";
+        let fault = Fault::error("config::not-utf8", message);
+        faults.push(place.mark(fault).help("rename the folder, or use an absolute path"));
+        return None;
+    };
+    if !is_program(&command[0]) {
+        let (program, shown) = (&command[0], place.child("0"));
+        let message = format!("the program `{program}` of utility `{name}` was not found");
+        let help = if program.contains('/') {
+            "check the path and that the file may be executed"
+        } else {
+            "install it, or put its folder on PATH"
+        };
+        faults.push(shown.mark(Fault::warning("utility::program-missing", message)).help(help));
+    }
+    Some(command)
+}
+
+fn other_kind(name: &str, kind: &str, field: &str, place: &Place, faults: &mut Faults) {
+    let message = format!("materia `{name}` is {kind}, which has no use for `{field}`");
+    let fault = Fault::warning("materia::other-kind", message);
+    faults.push(place.child(field).mark(fault).help("remove it, or change `type`"));
+}
+
+/// Checks the upper bound of a time limit; the lower one is in the schema.
+pub(super) fn timeout(limit: Option<u64>, place: &Place, faults: &mut Faults) {
+    if limit.is_some_and(|limit| limit > TIMEOUT_MS_MAX) {
+        let message = format!("`timeoutMs` must be at most {TIMEOUT_MS_MAX}, which is a week");
+        let fault = Fault::error("document::out-of-range", message);
+        let help = "it is in milliseconds; an agent without it has no limit";
+        faults.push(place.child("timeoutMs").mark(fault).help(help));
+    }
+}
+
+/// Reads the lines of an `assign`.
+pub(super) fn assignments(
+    assign: &IndexMap<String, String>,
+    owner: &Place,
+    loaded: &Loaded,
+    faults: &mut Faults,
+) -> Vec<Assignment> {
+    let mut read = Vec::new();
+    for (target, source) in assign {
+        let place = owner.child("assign").child(target);
+        if target_steps(target).is_err() {
+            let message = format!("`{target}` is no target: a step between its dots is empty");
+            let fault = Fault::error("path::bad-target", message);
+            faults.push(place.mark(fault).help("name a value of the state, such as `vcs.kind`"));
+        }
+        if let Some(source) = path(source, &place, loaded, faults) {
+            read.push(Assignment { target: target.clone(), source, place });
+        }
+    }
+    read
+}
+
+/// Reads a path, or reports what is wrong with it.
+pub(super) fn path(
+    text: &str,
+    place: &Place,
+    loaded: &Loaded,
+    faults: &mut Faults,
+) -> Option<Path> {
+    if place.is_mended(loaded) {
+        return None;
+    }
+    match text.parse() {
+        Ok(path) => Some(path),
+        Err(error) => {
+            let error: materia_contract::PathError = error;
+            let fault = Fault::error("path::bad-path", error.to_string());
+            let help = "a path is $, state, item, lastJson or lastOutput and then names after dots: $.state.hello";
+            faults.push(place.mark(fault).help(help));
+            None
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Gives a loaded configuration its meaning: each loadout becomes a plan, or faults.
+//!
+//! Building and checking are one walk. What can be built is built from parsed parts, never
+//! from text that something else has looked at before.
+
+mod edge;
+mod graph;
+mod loadout;
+mod materia;
+mod socket;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use materia_contract::{Behavior, Finding, Loadout, Plan};
+
+use crate::fault::{Fault, Faults};
+use crate::layers::{LayerKind, Loaded};
+use crate::locate::{pointer, push_step};
+use crate::project::{artifact_dir, check_folders};
+use crate::suggest::did_you_mean;
+use materia::Built;
+
+/// The longest time limit: a week.
+const TIMEOUT_MS_MAX: u64 = 7 * 24 * 60 * 60 * 1000;
+
+/// One loadout, ready to run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Compiled {
+    /// What a run executes.
+    pub plan: Plan,
+    /// The folder that casts are kept in, absolute.
+    pub artifact_dir: PathBuf,
+    /// The commands that the project itself brings: they need trust before they run.
+    pub commands: Vec<ProjectCommand>,
+}
+
+/// A command that comes with the project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProjectCommand {
+    /// The materia it belongs to.
+    pub materia: String,
+    /// The program and its arguments, as they would run.
+    pub command: Vec<String>,
+    /// The file it is written in, as a path for people.
+    pub file: String,
+}
+
+/// A value in one layer's document.
+#[derive(Debug, Clone)]
+struct Place {
+    layer: usize,
+    pointer: String,
+}
+
+impl Place {
+    /// Where the named materia or loadout is written.
+    fn of(loaded: &Loaded, kind: &str, name: &str) -> Self {
+        let pointer = pointer([kind, name]);
+        Self { layer: loaded.origins.of(&pointer).unwrap_or_default(), pointer }
+    }
+
+    fn child(&self, step: &str) -> Self {
+        let mut pointer = self.pointer.clone();
+        push_step(&mut pointer, step);
+        Self { layer: self.layer, pointer }
+    }
+
+    fn mark(&self, fault: Fault) -> Fault {
+        fault.at(self.layer, &self.pointer)
+    }
+
+    /// Whether the whole value was replaced, so that nothing of it is the author's.
+    fn is_replaced(&self, loaded: &Loaded) -> bool {
+        loaded.layers.get(self.layer).is_some_and(|layer| layer.is_replaced(&self.pointer))
+    }
+
+    /// Whether the value, a part of it or something around it was replaced: then what is
+    /// missing here may have been written, only not in a form that could be read.
+    fn is_mended(&self, loaded: &Loaded) -> bool {
+        loaded.layers.get(self.layer).is_some_and(|layer| layer.is_mended(&self.pointer))
+    }
+}
+
+/// Checks every loadout and every materia.
+#[must_use]
+pub fn check(loaded: &Loaded) -> Vec<Finding> {
+    let mut faults = Faults::default();
+    check_folders(loaded, &mut faults);
+    if let Some(name) = &loaded.config.active_loadout {
+        active(loaded, name, &mut faults);
+    }
+    let names = loaded.config.materia.keys().map(String::as_str);
+    let built = build_all(loaded, names, &mut faults);
+    for (name, loadout) in &loaded.config.loadouts {
+        loadout::build(loaded, name, loadout, &built, &mut faults);
+    }
+    faults.place(&loaded.layers)
+}
+
+/// Compiles the named loadout, or the active one.
+///
+/// There is a result exactly if no finding is an error. Faults of other loadouts are not
+/// looked for; errors of [`load`](crate::load) refuse here too.
+#[must_use]
+pub fn compile(loaded: &Loaded, loadout: Option<&str>) -> (Option<Compiled>, Vec<Finding>) {
+    let mut faults = Faults::default();
+    check_folders(loaded, &mut faults);
+    let compiled = choose(loaded, loadout, &mut faults).and_then(|(name, loadout)| {
+        let used = loadout.sockets.values().filter_map(|socket| socket.materia.as_deref());
+        let built = build_all(loaded, used, &mut faults);
+        let plan = loadout::build(loaded, name, loadout, &built, &mut faults)?;
+        let commands = project_commands(loaded, &plan);
+        Some(Compiled { plan, artifact_dir: artifact_dir(loaded), commands })
+    });
+    if loaded.errors > 0 && faults.errors() == 0 {
+        let message = "the configuration has errors, so nothing can be cast from it";
+        faults.push(Fault::error("config::broken", message).help("`materia check` lists them"));
+    }
+    let compiled = compiled.filter(|_| faults.errors() == 0);
+    (compiled, faults.place(&loaded.layers))
+}
+
+fn build_all<'a>(
+    loaded: &'a Loaded,
+    names: impl Iterator<Item = &'a str>,
+    faults: &mut Faults,
+) -> HashMap<&'a str, Built<'a>> {
+    let mut built = HashMap::new();
+    for name in names {
+        if let Some(doc) = loaded.config.materia.get(name)
+            && !built.contains_key(name)
+        {
+            built.insert(name, materia::build(loaded, name, doc, faults));
+        }
+    }
+    built
+}
+
+fn choose<'a>(
+    loaded: &'a Loaded,
+    wanted: Option<&str>,
+    faults: &mut Faults,
+) -> Option<(&'a str, &'a Loadout)> {
+    let loadouts = &loaded.config.loadouts;
+    if let Some(name) = wanted {
+        let found = loadouts.get_key_value(name);
+        if found.is_none() {
+            faults.push(unknown_loadout(loaded, name));
+        }
+        return found.map(|(name, loadout)| (name.as_str(), loadout));
+    }
+    if let Some(name) = &loaded.config.active_loadout {
+        return active(loaded, name, faults);
+    }
+    match loadouts.first() {
+        Some((name, loadout)) if loadouts.len() == 1 => Some((name, loadout)),
+        // The loadouts, or the choice, may stand in what could not be read.
+        _ if loaded.errors > 0 => None,
+        Some(_) => {
+            let names: Vec<&str> = loadouts.keys().map(String::as_str).take(8).collect();
+            let message = format!("there are {} loadouts and none is chosen", loadouts.len());
+            let help = format!("name one with --loadout or `activeLoadout`: {}", names.join(", "));
+            faults.push(Fault::error("config::no-active-loadout", message).help(help));
+            None
+        }
+        None => {
+            let fault = Fault::error("config::no-loadout", "there is no loadout to cast");
+            let help = "write one in `materia.json`, or name a file with --config";
+            faults.push(fault.help(help));
+            None
+        }
+    }
+}
+
+fn active<'a>(
+    loaded: &'a Loaded,
+    name: &str,
+    faults: &mut Faults,
+) -> Option<(&'a str, &'a Loadout)> {
+    let found = loaded.config.loadouts.get_key_value(name);
+    if found.is_none() {
+        let fault = unknown_loadout(loaded, name);
+        faults.push(match loaded.origins.of("/activeLoadout") {
+            Some(layer) => fault.at(layer, "/activeLoadout"),
+            None => fault,
+        });
+    }
+    found.map(|(name, loadout)| (name.as_str(), loadout))
+}
+
+fn unknown_loadout(loaded: &Loaded, name: &str) -> Fault {
+    let known = loaded.config.loadouts.keys().map(String::as_str);
+    Fault::error("config::unknown-loadout", format!("there is no loadout `{name}`"))
+        .help(did_you_mean(name, known, "loadouts"))
+}
+
+/// The commands that come from the project, one for each materia.
+///
+/// What counts is where the materia is written: a loadout of the project that places a materia
+/// of the user's profile runs the user's own command.
+fn project_commands(loaded: &Loaded, plan: &Plan) -> Vec<ProjectCommand> {
+    let mut commands: Vec<ProjectCommand> = Vec::new();
+    for node in plan.nodes.values() {
+        let Behavior::Utility { command, .. } = &node.behavior else { continue };
+        let Some(layer) = loaded.materia_layer(&node.materia) else { continue };
+        let listed = commands.iter().any(|known| known.materia == node.materia);
+        if layer.kind == LayerKind::Project && !listed {
+            commands.push(ProjectCommand {
+                materia: node.materia.clone(),
+                command: command.clone(),
+                file: layer.shown.clone(),
+            });
+        }
+    }
+    commands
+}

@@ -1,0 +1,218 @@
+//! One socket: a materia, placed.
+
+use indexmap::IndexMap;
+use materia_contract::{
+    Behavior, Consume, Edge, EdgeId, Foreach, Node, NodeMode, OnInterrupt, OutputSelector, Parse,
+    Root, Routing, Socket, Trigger, UTILITY_TIMEOUT_MS_DEFAULT, is_node_id,
+};
+
+use super::Place;
+use super::edge::{self, Target};
+use super::loadout::Scope;
+use super::materia::{Assignment, Built, assignments, path, timeout};
+use crate::fault::{Fault, Faults};
+use crate::suggest::did_you_mean;
+
+/// The name of the element of a `foreach` that says none.
+const FOREACH_ALIAS_DEFAULT: &str = "item";
+
+/// A socket as far as it could be read.
+pub(super) struct Draft<'a> {
+    pub(super) id: &'a str,
+    pub(super) doc: &'a Socket,
+    pub(super) place: Place,
+    pub(super) edges: Vec<edge::Draft<'a>>,
+    built: Option<&'a Built<'a>>,
+    assign: Vec<Assignment>,
+    foreach: Option<Foreach>,
+}
+
+/// Reads one socket and reports what is wrong with it by itself.
+pub(super) fn draft<'a>(
+    scope: &Scope<'a>,
+    id: &'a str,
+    doc: &'a Socket,
+    faults: &mut Faults,
+) -> Draft<'a> {
+    let place = scope.place.child("sockets").child(id);
+    check_id(id, &place, faults);
+    let built = find_materia(scope, id, doc, &place, faults);
+    timeout(doc.timeout_ms, &place, faults);
+    let own = assignments(&doc.assign, &place, scope.loaded, faults);
+    let foreach = foreach(scope, id, doc, &place, faults);
+    for (index, name) in doc.depends_on.iter().enumerate() {
+        if !scope.loadout.sockets.contains_key(name) {
+            let place = place.child("dependsOn").child(&index.to_string());
+            let message = format!("there is no socket `{name}` in loadout `{}`", scope.name);
+            let fault = Fault::error("graph::unknown-target", message);
+            faults.push_with(place.mark(fault), |fault| fault.help(scope.socket_help(name)));
+        }
+    }
+    let edges = edge::drafts(scope, doc, &place, faults);
+    let mut draft = Draft { id, doc, place, edges, built, assign: merged(built, own), foreach };
+    let needs_json = draft.check_parse(scope, faults);
+    draft.check_edges(needs_json, faults);
+    draft
+}
+
+fn check_id(id: &str, place: &Place, faults: &mut Faults) {
+    if is_node_id(id) {
+        return;
+    }
+    let (message, help) = if id == materia_contract::END {
+        ("`end` cannot name a socket: it ends the graph".to_owned(), "choose another name")
+    } else {
+        let help = "use 1 to 64 of A-Z a-z 0-9 . _ - and begin with a letter or digit";
+        (format!("`{id}` cannot name a socket"), help)
+    };
+    faults.push(place.mark(Fault::error("graph::bad-id", message)).help(help));
+}
+
+fn find_materia<'a>(
+    scope: &Scope<'a>,
+    id: &str,
+    doc: &Socket,
+    place: &Place,
+    faults: &mut Faults,
+) -> Option<&'a Built<'a>> {
+    let field = place.child("materia");
+    let Some(name) = &doc.materia else {
+        if !field.is_mended(scope.loaded) && !place.is_replaced(scope.loaded) {
+            let fault =
+                Fault::error("graph::no-materia", format!("socket `{id}` names no materia"));
+            faults.push(place.mark(fault).help("add `materia`, the name of what runs here"));
+        }
+        return None;
+    };
+    let found = scope.built.get(name.as_str());
+    if found.is_none() {
+        let known = scope.loaded.config.materia.keys().map(String::as_str);
+        let message = format!("there is no materia `{name}`");
+        let fault = field.mark(Fault::error("graph::unknown-materia", message));
+        faults.push_with(fault, |fault| fault.help(did_you_mean(name, known, "materia")));
+    }
+    found
+}
+
+/// The materia's assignments with the socket's laid over them, target by target.
+fn merged(built: Option<&Built<'_>>, own: Vec<Assignment>) -> Vec<Assignment> {
+    let below = built.map(|built| built.assign.clone()).unwrap_or_default();
+    let mut merged: IndexMap<String, Assignment> = IndexMap::new();
+    for one in below.into_iter().chain(own) {
+        merged.insert(one.target.clone(), one);
+    }
+    merged.into_values().collect()
+}
+
+fn foreach(
+    scope: &Scope<'_>,
+    id: &str,
+    doc: &Socket,
+    place: &Place,
+    faults: &mut Faults,
+) -> Option<Foreach> {
+    let each = doc.foreach.as_ref()?;
+    let place = place.child("foreach");
+    let items = path(&each.items, &place.child("items"), scope.loaded, faults);
+    if items.as_ref().is_some_and(|items| items.root == Root::Output) {
+        let message = format!("`$` is the output of socket `{id}`, which has not run yet here");
+        let fault = Fault::warning("path::no-output", message);
+        let help = "name a list that is there before: state.… or lastJson.…";
+        faults.push(place.child("items").mark(fault).help(help));
+    }
+    for (field, name) in [("as", &each.alias), ("cursor", &each.cursor)] {
+        if name.as_ref().is_some_and(|name| name.is_empty() || name.contains('.')) {
+            let fault =
+                Fault::error("path::bad-target", format!("`{field}` must be one plain name"));
+            faults.push(place.child(field).mark(fault).help("leave dots out"));
+        }
+    }
+    Some(Foreach {
+        items: items?,
+        alias: each.alias.clone().unwrap_or_else(|| FOREACH_ALIAS_DEFAULT.to_owned()),
+        cursor: each.cursor.clone().unwrap_or_else(|| format!("{id}Index")),
+    })
+}
+
+impl Draft<'_> {
+    fn parse(&self) -> Parse {
+        self.doc.parse.or(self.built.and_then(|built| built.doc.parse)).unwrap_or(Parse::Text)
+    }
+
+    /// Reports what reads the output of a socket that does not parse it; says whether any did.
+    fn check_parse(&self, scope: &Scope<'_>, faults: &mut Faults) -> bool {
+        let Some(built) = self.built else { return false };
+        let unclear = self.place.child("parse").is_mended(scope.loaded)
+            || built.place.child("parse").is_mended(scope.loaded);
+        if self.parse() == Parse::Json || unclear {
+            return false;
+        }
+        let mut readers: Vec<(Place, String)> = Vec::new();
+        for one in self.assign.iter().filter(|one| one.source.root == Root::Output) {
+            readers.push((one.place.clone(), format!("`{}` is copied into state", one.source)));
+        }
+        if self.doc.advance.is_some() {
+            readers.push((self.place.child("advance"), "`advance` moves a cursor".to_owned()));
+        }
+        readers.extend(self.edges.iter().filter_map(edge::reads_output));
+        let name = self.doc.materia.as_deref().unwrap_or_default();
+        for (place, what) in &readers {
+            let message =
+                format!("{what}, but the output of socket `{}` is not parsed as JSON", self.id);
+            let help = format!("add `\"parse\": \"json\"` to the socket or to materia `{name}`");
+            faults.push(place.mark(Fault::error("graph::needs-json", message)).help(help));
+        }
+        !readers.is_empty()
+    }
+
+    /// Reports edges that are in each other's way, where all of them could be read.
+    fn check_edges(&mut self, needs_json: bool, faults: &mut Faults) {
+        let first = self.doc.routing.unwrap_or(Routing::First) == Routing::First;
+        if first && self.edges.iter().all(|edge| edge.whole) {
+            edge::find_shadowed(&mut self.edges, faults);
+            if !needs_json {
+                edge::may_not_match(self.id, &self.edges, &self.place, faults);
+            }
+        }
+    }
+
+    /// The node, with every default written out. `ids` are the ids of its edges, in order.
+    pub(super) fn node(&self, ids: &[EdgeId]) -> Option<Node> {
+        let built = self.built?;
+        let behavior = built.behavior.clone()?;
+        let limit = self.doc.timeout_ms.or(built.doc.timeout_ms);
+        let default = match &behavior {
+            Behavior::Utility { .. } => Some(UTILITY_TIMEOUT_MS_DEFAULT),
+            Behavior::Agent { .. } => None,
+        };
+        let edges = self.edges.iter().zip(ids).map(|(edge, id)| built_edge(edge, id.clone()));
+        let assign = self.assign.iter().map(|one| (one.target.clone(), one.source.clone()));
+        Some(Node {
+            materia: self.doc.materia.clone()?,
+            parse: self.parse(),
+            assign: assign.collect(),
+            timeout_ms: limit.or(default),
+            edges: edges.collect::<Option<Vec<_>>>()?,
+            routing: self.doc.routing.unwrap_or(Routing::First),
+            foreach: self.foreach.clone(),
+            mode: self.doc.mode.unwrap_or(NodeMode::Auto),
+            control: self.doc.control,
+            trigger: self.doc.trigger.unwrap_or(Trigger::OnAnyInput),
+            max_in_flight: self.doc.max_in_flight.unwrap_or(1),
+            consume: self.doc.consume.unwrap_or(Consume::All),
+            output_selector: self.doc.output_selector.unwrap_or(OutputSelector::MessageFinal),
+            on_interrupt: self.doc.on_interrupt.unwrap_or(OnInterrupt::Retry),
+            behavior,
+        })
+    }
+}
+
+fn built_edge(edge: &edge::Draft<'_>, id: EdgeId) -> Option<Edge> {
+    let to = match &edge.to {
+        Target::Socket(id) => Some(id.clone()),
+        Target::End => None,
+        Target::Unknown => return None,
+    };
+    let guard = edge.guard.clone();
+    Some(Edge { id, when: edge.when, guard, to, max_traversals: edge.doc.max_traversals })
+}

@@ -1,0 +1,221 @@
+//! Layers of configuration: reading all of them into one.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use materia_contract::{Config, Finding};
+use serde_json::Value;
+
+use crate::fault::{Fault, Faults};
+use crate::files::{self, Candidate, Sources};
+use crate::merge::{Merge, Origins};
+use crate::read;
+use crate::structure::{Mended, Shape};
+
+/// The configuration that comes with the program.
+const SHIPPED: &str = include_str!("shipped.json");
+/// What stands for its path.
+const SHIPPED_PATH: &str = "(shipped)";
+
+/// Where a layer comes from, the weakest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LayerKind {
+    /// It comes with the program.
+    Shipped,
+    /// It lies in the user's profile.
+    Profile,
+    /// It lies in the project, so that whoever wrote the project wrote it.
+    Project,
+    /// The environment names it.
+    Environment,
+    /// The command line names it.
+    Flag,
+}
+
+/// One file of configuration.
+#[derive(Debug, Clone)]
+pub struct Layer {
+    /// Where it comes from.
+    pub kind: LayerKind,
+    /// Its absolute path; for what is shipped, a word.
+    pub path: PathBuf,
+    /// Its path for people: relative to the project where it lies inside.
+    pub shown: String,
+    /// Its text without a byte order mark; empty if it could not be read.
+    pub text: Arc<str>,
+    /// The blake3 hash of its bytes, in hexadecimal.
+    pub hash: String,
+    /// The places that did not fit the schema and were replaced.
+    mended: Mended,
+}
+
+impl Layer {
+    /// The folder that relative script paths start from; nothing shipped has one.
+    pub(crate) fn dir(&self) -> Option<&Path> {
+        match self.kind {
+            LayerKind::Shipped => None,
+            LayerKind::Profile | LayerKind::Project | LayerKind::Environment | LayerKind::Flag => {
+                self.path.parent()
+            }
+        }
+    }
+
+    /// Whether the value at `pointer` itself did not fit the schema.
+    pub(crate) fn is_replaced(&self, pointer: &str) -> bool {
+        self.mended.contains(pointer)
+    }
+
+    /// Whether the value at `pointer`, a part of it or something around it did not fit.
+    pub(crate) fn is_mended(&self, pointer: &str) -> bool {
+        let mut around = pointer.match_indices('/').map(|(end, _)| &pointer[..end]);
+        if around.any(|outer| self.mended.contains(outer)) {
+            return true;
+        }
+        let inside = |place: &String| {
+            place.strip_prefix(pointer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let from = self.mended.range(pointer.to_owned()..);
+        from.take_while(|place| place.starts_with(pointer)).any(inside)
+    }
+}
+
+/// All layers, read and merged.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The layers, the weakest first; also those that could not be read.
+    pub layers: Vec<Layer>,
+    /// What they say together.
+    pub config: Config,
+    pub(crate) origins: Origins,
+    pub(crate) project_dir: PathBuf,
+    /// How many errors there were while loading.
+    pub(crate) errors: usize,
+}
+
+impl Loaded {
+    /// The layer that a materia comes from.
+    #[must_use]
+    pub fn materia_layer(&self, name: &str) -> Option<&Layer> {
+        let pointer = crate::locate::pointer(["materia", name]);
+        self.origins.of(&pointer).map(|layer| &self.layers[layer])
+    }
+
+    /// The layer that a loadout comes from.
+    #[must_use]
+    pub fn loadout_layer(&self, name: &str) -> Option<&Layer> {
+        let pointer = crate::locate::pointer(["loadouts", name]);
+        self.origins.of(&pointer).map(|layer| &self.layers[layer])
+    }
+}
+
+/// Reads every layer and merges them.
+///
+/// A document with errors is loaded as far as it makes sense, so that [`check`](crate::check)
+/// can find the rest; nothing may be run from it.
+#[must_use]
+pub fn load(sources: &Sources) -> (Loaded, Vec<Finding>) {
+    load_over(SHIPPED, sources)
+}
+
+/// The same with another text in the place of the shipped one.
+pub(crate) fn load_over(shipped: &str, sources: &Sources) -> (Loaded, Vec<Finding>) {
+    let mut faults = Faults::default();
+    let shape = Shape::new();
+    let mut merge = Merge::default();
+    let mut layers = vec![shipped_layer(shipped)];
+    take(&mut layers[0], 0, &shape, &mut merge, &mut faults);
+    for candidate in sources.candidates() {
+        let index = layers.len();
+        let content = files::read(&candidate, index, &mut faults);
+        let whole = content.whole;
+        let mut layer = layer(candidate, content);
+        if whole {
+            take(&mut layer, index, &shape, &mut merge, &mut faults);
+        }
+        layers.push(layer);
+    }
+    let config = serde_json::from_value(Value::Object(merge.document)).unwrap_or_else(|error| {
+        // The schema check mends whatever does not fit, so only a gap in it leads here.
+        let message = format!("the configuration cannot be understood: {error}");
+        faults.push(Fault::error("document::invalid", message).help("please report this text"));
+        Config::default()
+    });
+    let errors = faults.errors();
+    let findings = faults.place(&layers);
+    let project_dir = sources.project();
+    (Loaded { layers, config, origins: merge.origins, project_dir, errors }, findings)
+}
+
+fn take(layer: &mut Layer, index: usize, shape: &Shape, merge: &mut Merge, faults: &mut Faults) {
+    if let Some(document) = read::document(&layer.text, index, faults) {
+        let (document, mended) = shape.check(document, index, faults);
+        layer.mended = mended;
+        merge.add(index, layer.kind, document, faults);
+    }
+}
+
+fn shipped_layer(text: &str) -> Layer {
+    Layer {
+        kind: LayerKind::Shipped,
+        path: PathBuf::from(SHIPPED_PATH),
+        shown: SHIPPED_PATH.to_owned(),
+        text: text.into(),
+        hash: files::hash(text.as_bytes()),
+        mended: Mended::new(),
+    }
+}
+
+fn layer(candidate: Candidate, content: files::Content) -> Layer {
+    Layer {
+        kind: candidate.kind,
+        path: candidate.path,
+        shown: candidate.shown,
+        text: content.text.into(),
+        hash: content.hash,
+        mended: Mended::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_file(text: &str, shipped: &str) -> (Loaded, Vec<Finding>) {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("materia.json"), text).unwrap();
+        let sources = Sources { project_dir: folder.path().to_owned(), ..Sources::default() };
+        load_over(shipped, &sources)
+    }
+
+    #[test]
+    fn what_is_shipped_has_no_faults() {
+        let folder = tempfile::tempdir().unwrap();
+        let sources = Sources { project_dir: folder.path().to_owned(), ..Sources::default() };
+        let (loaded, findings) = load(&sources);
+        assert_eq!(findings, []);
+        assert_eq!(crate::check(&loaded), []);
+    }
+
+    #[test]
+    fn replacing_a_shipped_materia_is_mentioned_at_the_replacement() {
+        let shipped = r#"{"materia": {"a": {"prompt": "shipped"}}}"#;
+        let (loaded, findings) =
+            with_file("{\"materia\":\n{\"a\": {\"prompt\": \"own\"}}}", shipped);
+        assert_eq!(findings.len(), 1);
+        assert_eq!(findings[0].code, "config::replaces-shipped");
+        assert_eq!(findings[0].file.as_deref(), Some("materia.json"));
+        assert_eq!((findings[0].line, findings[0].column), (Some(2), Some(7)));
+        assert_eq!(loaded.config.materia["a"].prompt.as_deref(), Some("own"));
+        assert_eq!(loaded.materia_layer("a").unwrap().kind, LayerKind::Project);
+    }
+
+    #[test]
+    fn a_mended_place_is_known_by_itself_and_by_what_is_around_it() {
+        let (loaded, _) = with_file(r#"{"materia": {"a": {"parse": 1}, "ab": {}}}"#, "{}");
+        let layer = &loaded.layers[1];
+        assert!(layer.is_mended("/materia/a/parse"));
+        assert!(layer.is_mended("/materia/a"));
+        assert!(!layer.is_mended("/materia/ab"));
+        assert!(!layer.is_mended("/materia/a/par"));
+    }
+}

@@ -1,0 +1,180 @@
+//! From bytes to a JSON value: comments and trailing commas allowed, nothing else.
+
+use jsonc_parser::ast::{self, Object};
+use jsonc_parser::common::Ranged;
+use jsonc_parser::errors::{ParseError, ParseErrorKind};
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use serde_json::{Map, Value};
+
+use crate::fault::{Fault, Faults, Spot};
+use crate::locate::push_step;
+
+/// How deep objects and arrays may lie in each other. The parser has a higher bound of its
+/// own, so that hostile text cannot exhaust the stack before this one is looked at.
+const DEPTH_MAX: usize = 128;
+
+/// Parses a text; `None` if there is nothing in it.
+pub(crate) fn parse(text: &str) -> Result<Option<ast::Value<'_>>, ParseError> {
+    let options = ParseOptions {
+        allow_comments: true,
+        allow_trailing_commas: true,
+        allow_loose_object_property_names: false,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    };
+    Ok(parse_to_ast(text, &CollectOptions::default(), &options)?.value)
+}
+
+/// Reads the text of layer number `layer`. What is no document at all gives `None`.
+pub(crate) fn document(
+    text: &str,
+    layer: usize,
+    faults: &mut Faults,
+) -> Option<Map<String, Value>> {
+    let object = match parse(text) {
+        Ok(Some(ast::Value::Object(object))) => object,
+        Ok(Some(other)) => {
+            let fault = Fault::error(
+                "document::not-an-object",
+                format!("a configuration is an object, and this is {}", kind(&other)),
+            );
+            let fault = fault.at(layer, "").help("put everything between { and }");
+            faults.push(fault);
+            return None;
+        }
+        Ok(None) => {
+            let fault = Fault::error("document::syntax", "there is no JSON in this file");
+            let fault = fault.spot(layer, Spot::Offset(0));
+            faults.push(fault.help("write at least {} or remove the file"));
+            return None;
+        }
+        Err(error) => {
+            faults.push(syntax(text, layer, &error));
+            return None;
+        }
+    };
+    let mut reader = Reader { layer, faults, pointer: String::new(), too_deep: false };
+    let map = reader.object(&object, 1);
+    (!reader.too_deep).then_some(map)
+}
+
+fn kind(value: &ast::Value<'_>) -> &'static str {
+    match value {
+        ast::Value::StringLit(_) => "a string",
+        ast::Value::NumberLit(_) => "a number",
+        ast::Value::BooleanLit(_) => "a boolean",
+        ast::Value::Object(_) => "an object",
+        ast::Value::Array(_) => "a list",
+        ast::Value::NullKeyword(_) => "null",
+    }
+}
+
+fn syntax(text: &str, layer: usize, error: &ParseError) -> Fault {
+    let offset = error.range().start.min(text.len());
+    if matches!(error.kind(), ParseErrorKind::NestingDepthExceeded) {
+        return too_deep(layer, Spot::Offset(offset));
+    }
+    let said = error.kind().to_string();
+    let mut characters = said.chars();
+    let said: String =
+        characters.next().into_iter().flat_map(char::to_lowercase).chain(characters).collect();
+    Fault::error("document::syntax", format!("this is not JSON: {said}"))
+        .spot(layer, Spot::Offset(offset))
+        .help("JSON with comments and trailing commas is accepted; names and text stand in double quotes")
+}
+
+fn too_deep(layer: usize, spot: Spot) -> Fault {
+    Fault::error(
+        "document::too-deep",
+        format!("objects and lists lie more than {DEPTH_MAX} levels deep in each other"),
+    )
+    .spot(layer, spot)
+    .help("no configuration needs that; look for a bracket that is never closed")
+}
+
+/// Turns the parser's tree into a value, with what only the tree can show: equal keys, numbers
+/// that fit nowhere, depth.
+struct Reader<'f> {
+    layer: usize,
+    faults: &'f mut Faults,
+    pointer: String,
+    too_deep: bool,
+}
+
+impl Reader<'_> {
+    fn value(&mut self, value: &ast::Value<'_>, depth: usize) -> Value {
+        match value {
+            ast::Value::StringLit(text) => Value::String(text.value.to_string()),
+            ast::Value::NumberLit(number) => self.number(number.value),
+            ast::Value::BooleanLit(boolean) => Value::Bool(boolean.value),
+            ast::Value::Object(object) if self.fits(object.range().start, depth) => {
+                Value::Object(self.object(object, depth + 1))
+            }
+            ast::Value::Array(array) if self.fits(array.range().start, depth) => {
+                Value::Array(self.array(array, depth + 1))
+            }
+            ast::Value::NullKeyword(_) | ast::Value::Object(_) | ast::Value::Array(_) => {
+                Value::Null
+            }
+        }
+    }
+
+    /// Whether one more level may follow. The first level too many is reported, once.
+    fn fits(&mut self, offset: usize, depth: usize) -> bool {
+        let fits = depth < DEPTH_MAX;
+        if !fits && !self.too_deep {
+            self.too_deep = true;
+            self.faults.push(too_deep(self.layer, Spot::Offset(offset)));
+        }
+        fits
+    }
+
+    fn object(&mut self, object: &Object<'_>, depth: usize) -> Map<String, Value> {
+        let mut map = Map::new();
+        for property in &object.properties {
+            let name = property.name.as_str();
+            let length = self.pointer.len();
+            push_step(&mut self.pointer, name);
+            let value = self.value(&property.value, depth);
+            if map.insert(name.to_owned(), value).is_some() {
+                let fault = Fault::warning(
+                    "document::duplicate-key",
+                    format!("`{name}` is written twice here; only this last one counts"),
+                );
+                let fault = fault.at(self.layer, &self.pointer).help("remove one of them");
+                self.faults.push(fault);
+            }
+            self.pointer.truncate(length);
+        }
+        map
+    }
+
+    fn array(&mut self, array: &ast::Array<'_>, depth: usize) -> Vec<Value> {
+        let mut values = Vec::with_capacity(array.elements.len());
+        for (index, element) in array.elements.iter().enumerate() {
+            let length = self.pointer.len();
+            push_step(&mut self.pointer, &index.to_string());
+            values.push(self.value(element, depth));
+            self.pointer.truncate(length);
+        }
+        values
+    }
+
+    fn number(&mut self, text: &str) -> Value {
+        if let Ok(number) = serde_json::from_str::<serde_json::Number>(text) {
+            return Value::Number(number);
+        }
+        let shown: String = text.chars().take(24).collect();
+        let fault = Fault::error(
+            "document::bad-number",
+            format!("`{shown}` is a number that cannot be held"),
+        );
+        self.faults.push(fault.at(self.layer, &self.pointer).help("write a smaller number"));
+        Value::from(0)
+    }
+}

@@ -1,0 +1,26 @@
+//! The published schemas, generated from the types of the contract.
+
+use materia_contract::case::Case;
+use materia_contract::script::Script;
+use materia_contract::{CastReport, Config, Envelope, EventLine};
+use schemars::{JsonSchema, schema_for};
+
+/// Every schema: the name of its file under `schemas/`, and its text.
+#[must_use]
+pub fn schemas() -> Vec<(&'static str, String)> {
+    vec![
+        ("config.schema.json", text::<Config>("Materia configuration")),
+        ("event.schema.json", text::<EventLine>("Materia event")),
+        ("envelope.schema.json", text::<Envelope>("Materia envelope")),
+        ("script.schema.json", text::<Script>("Materia script for the scripted provider")),
+        ("case.schema.json", text::<Case>("Materia conformance case")),
+        ("report.schema.json", text::<CastReport>("Materia cast report")),
+    ]
+}
+
+fn text<T: JsonSchema>(title: &str) -> String {
+    let mut schema = schema_for!(T);
+    schema.insert("title".to_owned(), title.into());
+    let text = serde_json::to_string_pretty(&schema).expect("a schema is data and always renders");
+    text + "\n"
+}

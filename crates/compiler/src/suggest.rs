@@ -1,0 +1,79 @@
+//! Guesses what an author meant by a name that does not exist.
+
+/// Names longer than this are compared with nothing, so that a guess stays cheap.
+const NAME_CHARS_MAX: usize = 64;
+/// More candidates than this are not looked through.
+const CANDIDATES_MAX: usize = 500;
+
+/// The candidate that is nearest to `name`, if one is near enough to be a slip of the pen.
+pub(crate) fn nearest<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let allowed = name.chars().count().div_ceil(3).max(1);
+    let (distance, candidate) = candidates
+        .into_iter()
+        .take(CANDIDATES_MAX)
+        // Names whose lengths differ by more cannot be near, and comparing them is the cost.
+        .filter(|candidate| candidate.len().abs_diff(name.len()) <= allowed * 4)
+        .filter_map(|candidate| Some((distance(name, candidate)?, candidate)))
+        .min_by_key(|(distance, _)| *distance)?;
+    (distance <= allowed).then_some(candidate)
+}
+
+/// A help line that offers the nearest name, or lists the names there are.
+pub(crate) fn did_you_mean<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str> + Clone,
+    things: &str,
+) -> String {
+    if let Some(candidate) = nearest(name, candidates.clone()) {
+        return format!("did you mean `{candidate}`?");
+    }
+    let known: Vec<&str> = candidates.into_iter().take(9).collect();
+    match known.as_slice() {
+        [] => format!("there are no {things}"),
+        few if few.len() < 9 => format!("{things}: {}", few.join(", ")),
+        many => format!("{things}: {}, …", many[..8].join(", ")),
+    }
+}
+
+/// Counts the single-letter changes between two names, without regard to case.
+fn distance(left: &str, right: &str) -> Option<usize> {
+    let left: Vec<char> = left.chars().flat_map(char::to_lowercase).collect();
+    let right: Vec<char> = right.chars().flat_map(char::to_lowercase).collect();
+    if left.len() > NAME_CHARS_MAX || right.len() > NAME_CHARS_MAX {
+        return None;
+    }
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (i, a) in left.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, b) in right.iter().enumerate() {
+            let replaced = diagonal + usize::from(a != b);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row.last().copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_is_recognised_and_a_different_word_is_not() {
+        let names = ["timeoutMs", "trigger", "mode"];
+        assert_eq!(nearest("timeoutms", names), Some("timeoutMs"));
+        assert_eq!(nearest("tigger", names), Some("trigger"));
+        assert_eq!(nearest("colour", names), None);
+        assert_eq!(nearest(&"x".repeat(1000), names), None);
+    }
+
+    #[test]
+    fn without_a_near_name_the_known_ones_are_listed() {
+        assert_eq!(did_you_mean("zzz", ["a", "bb"], "sockets"), "sockets: a, bb");
+        assert_eq!(did_you_mean("zzz", [], "sockets"), "there are no sockets");
+    }
+}

@@ -1,0 +1,14 @@
+//! Stories about documents: what is written, and what is said about it.
+
+#![expect(clippy::unwrap_used, reason = "a test stops where something is not as it must be")]
+
+mod codes;
+mod documents;
+mod graphs;
+mod hostile;
+mod layers;
+mod plans;
+mod properties;
+mod schemas;
+mod support;
+mod utilities;

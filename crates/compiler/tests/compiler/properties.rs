@@ -1,0 +1,181 @@
+//! Whatever is written, it is answered.
+
+use materia_compiler::{artifact_dir, project_trust};
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+
+use crate::support::Project;
+
+/// Words that lead a random document into the places where documents have meaning.
+const WORDS: &[&str] = &[
+    "loadouts",
+    "materia",
+    "sockets",
+    "edges",
+    "entry",
+    "to",
+    "when",
+    "where",
+    "path",
+    "equals",
+    "exists",
+    "assign",
+    "parse",
+    "json",
+    "text",
+    "type",
+    "utility",
+    "agent",
+    "command",
+    "script",
+    "params",
+    "timeoutMs",
+    "foreach",
+    "items",
+    "as",
+    "cursor",
+    "advance",
+    "loops",
+    "exits",
+    "limits",
+    "maxRepairs",
+    "budget",
+    "activeLoadout",
+    "artifactDir",
+    "docRoot",
+    "id",
+    "trigger",
+    "scheduled",
+    "routing",
+    "all",
+    "satisfied",
+    "always",
+    "end",
+    "a",
+    "b",
+    "$.x",
+    "state.a",
+    "sh",
+    "",
+    "..",
+    "$",
+    "dependsOn",
+    "tools",
+    "kind",
+    "shippedUtility",
+    "name",
+    "$schema",
+    "prompt",
+    "layout",
+];
+
+fn word() -> impl Strategy<Value = String> {
+    prop_oneof![
+        8 => prop::sample::select(WORDS).prop_map(str::to_owned),
+        1 => any::<String>(),
+    ]
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        word().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(6, 64, 6, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+            prop::collection::vec((word(), inner), 0..6)
+                .prop_map(|fields| Value::Object(fields.into_iter().collect::<Map<_, _>>())),
+        ]
+    })
+}
+
+/// A document that reaches most places where documents have meaning.
+fn sound() -> Value {
+    json!({
+        "activeLoadout": "L", "artifactDir": "out", "docRoot": "docs", "limits": {"maxRepairs": 1},
+        "materia": {"a": {"type": "utility", "command": ["sh", "x"], "params": {}, "parse": "json",
+            "assign": {"x": "$.x"}, "timeoutMs": 5}, "b": {"prompt": "p", "tools": ["read"]}},
+        "loadouts": {"L": {"entry": "a", "loops": {"l": {"sockets": ["a"], "consumes":
+            {"from": "a", "output": "workItems"}, "exits": [{"id": "e", "from": "a",
+            "condition": "always", "targetSocketId": "b"}]}}, "sockets": {
+                "a": {"materia": "a", "edges": [{"when": "satisfied", "to": "b"},
+                    {"where": {"path": "state.x", "equals": 1}, "to": "end"}, {"to": "a"}]},
+                "b": {"materia": "b", "foreach": {"items": "state.x"}, "edges": []}}}}
+    })
+}
+
+/// The sound document with one value put out of place.
+fn disturbed() -> impl Strategy<Value = Value> {
+    let sound = sound();
+    let mut places = Vec::new();
+    collect(&sound, String::new(), &mut places);
+    (prop::sample::select(places), value()).prop_map(move |(place, new)| {
+        let mut document = sound.clone();
+        *document.pointer_mut(&place).expect("collected from it") = new;
+        document
+    })
+}
+
+fn collect(value: &Value, place: String, places: &mut Vec<String>) {
+    match value {
+        Value::Object(map) => {
+            map.iter().for_each(|(key, one)| collect(one, format!("{place}/{key}"), places));
+        }
+        Value::Array(list) => {
+            list.iter()
+                .enumerate()
+                .for_each(|(n, one)| collect(one, format!("{place}/{n}"), places));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+    places.push(place);
+}
+
+/// Runs everything; the support code holds each finding to its promises.
+fn answer(text: &[u8]) {
+    let project = Project::with(text);
+    let checked = project.check();
+    assert!(checked.iter().all(|one| one.code != "document::invalid"), "{checked:?}");
+    for name in [None, Some("L"), Some("a"), Some("")] {
+        project.compile(name);
+    }
+    let (loaded, _) = project.load();
+    let home = project.path("");
+    assert!(artifact_dir(&loaded).starts_with(home), "a project writes into itself");
+    project_trust(&loaded).unwrap();
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 192, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_value_is_answered(value in value()) {
+        answer(value.to_string().as_bytes());
+    }
+
+    #[test]
+    fn any_disturbed_document_is_answered(value in disturbed()) {
+        answer(value.to_string().as_bytes());
+    }
+
+    #[test]
+    fn any_bytes_are_answered(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        answer(&bytes);
+    }
+
+    #[test]
+    fn a_document_cut_short_is_answered(value in disturbed(), cut in any::<prop::sample::Index>()) {
+        let text = value.to_string().into_bytes();
+        answer(&text[..cut.index(text.len() + 1)]);
+    }
+}
+
+#[test]
+fn the_undisturbed_document_is_sound() {
+    let (compiled, findings) = Project::with(sound().to_string()).compile(None);
+    assert!(compiled.is_some(), "{findings:?}");
+}

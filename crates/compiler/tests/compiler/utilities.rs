@@ -1,0 +1,194 @@
+//! Materia: commands, agents, trust.
+
+use materia_compiler::{ProjectCommand, project_trust};
+use materia_contract::Behavior;
+
+use crate::support::{Project, assert_found, render};
+
+#[test]
+fn a_utility_has_a_command_that_can_run() {
+    assert_found(
+        r#"{"materia": {
+"a": {"type": "utility"},
+"b": {"type": "utility", "command": []},
+"c": {"type": "utility", "command": ["", "x"]},
+"d": {"type": "utility", "command": ["sh", "a\u0000b"]},
+"e": {"type": "utility", "command": ["sh"], "script": {"kind": "shippedUtility", "name": "x.mjs"}},
+"f": {"type": "utility", "script": {"kind": "shippedUtility", "name": "x.mjs"}},
+"g": {"type": "utility", "command": ["no-such-program-anywhere"]},
+"h": {"type": "utility", "command": ["sh", 1]},
+"i": {"type": "utility", "command": ["sh"], "timeoutMs": 604800001},
+"j": {"type": "utility", "command": ["sh"], "timeoutMs": 0},
+"k": {"type": "utility", "command": ["sh"], "prompt": "p", "model": "m"}
+}}"#,
+        "error document::wrong-type 9:44 /materia/h/command/1: `command[1]` must be a string, not 1
+         error document::out-of-range 11:58 /materia/j/timeoutMs: `timeoutMs` must be at least 1, not 0
+         error utility::no-command 2:6 /materia/a: utility `a` has no `command`
+         error utility::empty-command 3:37 /materia/b/command: the command of utility `b` names no program
+         error utility::empty-command 4:37 /materia/c/command: the command of utility `c` names no program
+         error utility::empty-command 5:37 /materia/d/command: the command of utility `d` holds a NUL character, which no program can be given
+         error utility::command-and-script 6:55 /materia/e/script: utility `e` has both `command` and `script`
+         error utility::no-command 7:36 /materia/f/script: utility `f` has only a `script`, which this version cannot run yet
+         warning utility::program-missing 8:38 /materia/g/command/0: the program `no-such-program-anywhere` of utility `g` was not found
+         error document::out-of-range 10:58 /materia/i/timeoutMs: `timeoutMs` must be at most 604800000, which is a week
+         warning materia::other-kind 12:55 /materia/k/prompt: materia `k` is a utility, which has no use for `prompt`
+         warning materia::other-kind 12:69 /materia/k/model: materia `k` is a utility, which has no use for `model`",
+    );
+}
+
+#[test]
+fn an_agent_has_a_prompt_and_no_command() {
+    assert_found(
+        r#"{"materia": {
+"a": {"command": ["sh"]},
+"b": {},
+"c": {"type": "agent", "prompt": "p", "params": {}}
+}}"#,
+        "error materia::command-on-agent 2:18 /materia/a/command: materia `a` is an agent, but has a `command`
+         warning materia::no-prompt 3:6 /materia/b: materia `b` is an agent without a prompt
+         warning materia::other-kind 4:49 /materia/c/params: materia `c` is an agent, which has no use for `params`",
+    );
+}
+
+const HELLO: &str = r#"{
+  "artifactDir": ".pi/pi-materia",
+  "activeLoadout": "Hello Utility",
+  "loadouts": {
+    "Hello Utility": {
+      "entry": "hello",
+      "sockets": {
+        "hello": {
+          "materia": "helloUtility",
+          "edges": [{ "when": "always", "to": "end" }]
+        }
+      }
+    }
+  },
+  "materia": {
+    "helloUtility": {
+      "type": "utility",
+      "label": "Hello Utility",
+      "command": ["python3", "-c", "import json,sys; ctx=json.load(sys.stdin); print(json.dumps({'state': {'hello': {'ok': True, 'message': ctx['params']['message']}}}))"],
+      "params": { "message": "HELLO WORLD" },
+      "parse": "json",
+      "assign": { "hello": "$.state.hello" }
+    }
+  }
+}"#;
+
+#[test]
+fn the_hello_world_document_compiles() {
+    let project = Project::with(HELLO);
+    let (compiled, findings) = project.compile(None);
+    assert_eq!(render(&findings), "");
+    let compiled = compiled.unwrap();
+    assert_eq!(compiled.artifact_dir, project.path(".pi/pi-materia"));
+    let node = compiled.plan.node("hello").unwrap();
+    let Behavior::Utility { command, params } = &node.behavior else { panic!("a utility") };
+    assert_eq!(command[..2], ["python3", "-c"]);
+    assert_eq!(params["message"], "HELLO WORLD");
+    assert_eq!(node.assign["hello"].to_string(), "$.state.hello");
+    assert_eq!((node.edges.len(), &node.edges[0].to), (1, &None));
+    assert_eq!(compiled.commands.len(), 1, "it is the project's own command");
+    assert_eq!(compiled.commands[0].file, "materia.json");
+}
+
+const IGNORE: &str = r#"{
+  "artifactDir": ".pi/pi-materia",
+  "activeLoadout": "Ignore Artifacts",
+  "loadouts": {"Ignore Artifacts": {"entry": "ignoreArtifacts", "sockets": {
+    "ignoreArtifacts": {"materia": "Ignore-Artifacts", "edges": [{ "when": "always", "to": "end" }]}
+  }}},
+  "materia": {"Ignore-Artifacts": {
+    "type": "utility",
+    "label": "Ignore Artifacts",
+    "command": ["python3", "scripts/ensure_ignored.py"],
+    "params": {"file": ".gitignore", "patterns": [".pi/pi-materia/"]},
+    "parse": "json",
+    "assign": { "artifactIgnore": "$.state.artifactIgnore" }
+  }}
+}"#;
+
+#[test]
+fn the_ignore_patterns_document_finds_its_script_beside_itself() {
+    for file in ["materia.json", ".materia/materia.json", ".pi/pi-materia.json"] {
+        let project = Project::new();
+        let config = project.write(file, IGNORE);
+        let script = config.parent().unwrap().join("scripts/ensure_ignored.py");
+        std::fs::create_dir_all(script.parent().unwrap()).unwrap();
+        std::fs::write(&script, "").unwrap();
+        let (compiled, findings) = project.compile(Some("Ignore Artifacts"));
+        assert_eq!(render(&findings), "", "{file}");
+        let expected = ProjectCommand {
+            materia: "Ignore-Artifacts".to_owned(),
+            command: vec!["python3".to_owned(), script.to_str().unwrap().to_owned()],
+            file: file.to_owned(),
+        };
+        assert_eq!(compiled.unwrap().commands, [expected]);
+    }
+}
+
+#[test]
+fn a_relative_program_is_taken_from_the_folder_of_its_file_and_looked_for_there() {
+    let project = Project::new();
+    project.write(
+        ".materia/materia.json",
+        r#"{"materia": {"m": {"type": "utility", "command": ["./run.sh", "x"]}},
+            "loadouts": {"L": {"entry": "a", "sockets": {"a": {"materia": "m"}}}}}"#,
+    );
+    let (compiled, findings) = project.compile(None);
+    let program = project.path(".materia/run.sh");
+    let program = program.to_str().unwrap();
+    assert_eq!(findings.len(), 1);
+    assert_eq!(findings[0].code, "utility::program-missing");
+    assert_eq!(compiled.unwrap().commands[0].command, [program, "x"]);
+}
+
+#[test]
+fn only_commands_that_the_project_brings_need_trust() {
+    let mut project = Project::with(
+        r#"{"materia": {"own": {"type": "utility", "command": ["sh", "-c", "true"]}},
+            "loadouts": {"L": {"entry": "a", "sockets": {
+              "a": {"materia": "own", "edges": [{"to": "b"}]},
+              "b": {"materia": "mine", "edges": [{"to": "c"}]},
+              "c": {"materia": "own"}}}}}"#,
+    );
+    project.write(
+        "../profile/config.json",
+        r#"{"materia": {"mine": {"type": "utility", "command": ["sh"]}}}"#,
+    );
+    project.sources.profile_dir = Some("../profile".into());
+    let (compiled, findings) = project.compile(None);
+    assert_eq!(render(&findings), "");
+    let commands = compiled.unwrap().commands;
+    assert_eq!(commands.len(), 1, "each materia once, and none of the profile's");
+    assert_eq!(commands[0].materia, "own");
+
+    // The same file, named by a person, is that person's.
+    project.sources.flag_config = Some("materia.json".into());
+    assert_eq!(project.compile(None).0.unwrap().commands, []);
+    assert_eq!(project_trust(&project.load().0), None);
+}
+
+#[test]
+fn trust_is_bound_to_every_byte_and_path_of_the_project_files() {
+    let trust = |files: &[(&str, &str)]| {
+        let project = Project::new();
+        for (name, text) in files {
+            project.write(name, text);
+        }
+        project_trust(&project.load().0)
+    };
+    assert_eq!(trust(&[]), None);
+    let one = trust(&[("materia.json", "{}")]).unwrap();
+    assert_eq!(one.files, ["materia.json"]);
+    assert_eq!(Some(&one), trust(&[("materia.json", "{}")]).as_ref(), "the same elsewhere");
+    for other in [
+        &[("materia.json", "{ }")][..],
+        &[(".materia/materia.json", "{}")],
+        &[("materia.json", "{}"), (".materia/materia.json", "{}")],
+        &[("materia.json", "\u{feff}{}")],
+    ] {
+        assert_ne!(trust(other).unwrap().hash, one.hash, "{other:?}");
+    }
+}

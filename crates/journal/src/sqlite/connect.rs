@@ -1,0 +1,214 @@
+//! Connections: how they are opened, tuned, and made patient with other processes.
+
+use std::fmt::Write;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::fault::{is_busy, is_read_only, open_error};
+use super::schema::{self, SchemaFault};
+use super::{OpenError, Options};
+
+/// How long opening waits in all for other processes that open and create at once.
+const OPEN_PATIENCE: Duration = Duration::from_secs(30);
+
+/// The shortest and the longest pause between two looks at a lock.
+const PAUSE_MICROS: std::ops::Range<u64> = 500..4_500;
+
+/// Pages of 4 KiB that the log may collect before they are moved into the file. Four times
+/// SQLite's own value: moving costs syncs, and a step should cost one.
+const CHECKPOINT_PAGES: u32 = 4_000;
+
+/// What is left of the log's file after a checkpoint, in bytes.
+const LOG_BYTES_KEPT: u32 = 32 << 20;
+
+/// Memory for pages of one connection, in KiB.
+const CACHE_KIB: u32 = 4_096;
+
+/// Statements that a connection keeps prepared.
+const STATEMENTS_KEPT: usize = 32;
+
+/// How a file can be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Access {
+    /// With other processes, by SQLite's locks.
+    Shared,
+    /// As it lies there: nothing can be written, so nothing can change.
+    Immutable,
+}
+
+/// Opens for appending; makes the file and brings it to the current format.
+pub(super) fn for_writing(path: &Path, options: &Options) -> Result<Connection, OpenError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    patiently_opened(path, || {
+        let mut connection = connect(path, flags, options.busy_timeout)?;
+        // Looked at before anything is changed: a newer file stays as it is.
+        schema::format(&connection)?;
+        let mode: String =
+            connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
+        if mode != "wal" {
+            return Ok(Err(OpenError::Storage {
+                path: path.to_owned(),
+                what: "this file system does not let SQLite use a write-ahead log".to_owned(),
+            }));
+        }
+        connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+        connection.pragma_update(None, "journal_size_limit", LOG_BYTES_KEPT)?;
+        if let Some(pages) = options.pages_max {
+            connection.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))?;
+        }
+        schema::migrate(&mut connection)?;
+        Ok(Ok(connection))
+    })?
+}
+
+/// Opens an existing file for reading, in the way that works here; `None` if it has no tables
+/// yet, as while another process makes it.
+pub(super) fn for_reading(
+    path: &Path,
+    options: &Options,
+) -> Result<Option<(Connection, Access)>, OpenError> {
+    let patience = options.busy_timeout;
+    let shared = patiently_opened(path, || match probe(path, Access::Shared, patience) {
+        Err(SchemaFault::Sqlite(error)) if is_read_only(&error) => Ok(None),
+        result => result.map(Some),
+    })?;
+    let (access, probed) = match shared {
+        Some(probed) => (Access::Shared, probed),
+        None if log_is_empty(path) => {
+            let probed = patiently_opened(path, || probe(path, Access::Immutable, patience))?;
+            (Access::Immutable, probed)
+        }
+        None => {
+            let what = "its log holds events that only a process that may write here can read";
+            return Err(OpenError::ReadOnly { path: path.to_owned(), what: what.to_owned() });
+        }
+    };
+    let (mut connection, format) = probed;
+    if format == 0 {
+        return Ok(None);
+    }
+    if format < schema::FORMAT {
+        patiently_opened(path, || schema::migrate(&mut connection))?;
+    }
+    Ok(Some((connection, access)))
+}
+
+/// Opens one more connection for reading, to a file that was opened before.
+pub(super) fn reader(
+    path: &Path,
+    access: Access,
+    patience: Duration,
+) -> rusqlite::Result<Connection> {
+    match access {
+        Access::Shared => {
+            let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+            connect(path, flags, patience)
+        }
+        Access::Immutable => {
+            let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+                | OpenFlags::SQLITE_OPEN_NO_MUTEX
+                | OpenFlags::SQLITE_OPEN_URI;
+            connect(Path::new(&immutable_uri(path)), flags, patience)
+        }
+    }
+}
+
+fn probe(
+    path: &Path,
+    access: Access,
+    patience: Duration,
+) -> Result<(Connection, i64), SchemaFault> {
+    let connection = reader(path, access, patience)?;
+    let format = schema::format(&connection)?;
+    Ok((connection, format))
+}
+
+fn connect(path: &Path, flags: OpenFlags, patience: Duration) -> rusqlite::Result<Connection> {
+    let mut connection = Connection::open_with_flags(path, flags)?;
+    let mut since = Instant::now();
+    connection.busy_handler(Some(move |tries: i32| {
+        if tries == 0 {
+            since = Instant::now();
+        }
+        let patient = since.elapsed() < patience;
+        if patient {
+            pause(tries.unsigned_abs());
+        }
+        patient
+    }))?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    connection.pragma_update(None, "cache_size", -i64::from(CACHE_KIB))?;
+    Ok(connection)
+}
+
+/// Tries again while other processes are in the way.
+///
+/// SQLite gives up at once where waiting might deadlock, as on the switch to WAL; nothing is
+/// held between two tries here, so trying again is safe.
+pub(super) fn patiently<T, E>(
+    patience: Duration,
+    busy: impl Fn(&E) -> bool,
+    mut attempt: impl FnMut() -> Result<T, E>,
+) -> Result<T, E> {
+    let since = Instant::now();
+    let mut tries = 0;
+    loop {
+        match attempt() {
+            Err(error) if busy(&error) && since.elapsed() < patience => pause(tries),
+            result => return result,
+        }
+        tries += 1;
+    }
+}
+
+fn patiently_opened<T>(
+    path: &Path,
+    attempt: impl FnMut() -> Result<T, SchemaFault>,
+) -> Result<T, OpenError> {
+    let busy = |fault: &SchemaFault| matches!(fault, SchemaFault::Sqlite(error) if is_busy(error));
+    patiently(OPEN_PATIENCE, busy, attempt).map_err(|fault| match fault {
+        SchemaFault::Sqlite(error) => open_error(path, &error),
+        SchemaFault::Newer(found) => {
+            OpenError::Newer { path: path.to_owned(), found, known: schema::FORMAT }
+        }
+        SchemaFault::Foreign => OpenError::Damaged {
+            path: path.to_owned(),
+            what: "it has tables but no format number".to_owned(),
+        },
+    })
+}
+
+/// Sleeps a little, each process in its own rhythm, so that they do not meet again.
+fn pause(tries: u32) {
+    let seed = (u64::from(std::process::id()) << 32) | u64::from(tries);
+    // The multiplier spreads neighbouring seeds over the whole range.
+    let spread = seed.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33;
+    let micros = PAUSE_MICROS.start + spread % (PAUSE_MICROS.end - PAUSE_MICROS.start);
+    std::thread::sleep(Duration::from_micros(micros));
+}
+
+fn log_is_empty(path: &Path) -> bool {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    std::fs::metadata(log).map_or(true, |found| found.len() == 0)
+}
+
+fn immutable_uri(path: &Path) -> String {
+    let mut uri = String::from("file:");
+    for byte in path.as_os_str().as_encoded_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/._-".contains(byte) {
+            uri.push(char::from(*byte));
+        } else {
+            write!(uri, "%{byte:02X}").expect("memory takes everything");
+        }
+    }
+    uri.push_str("?immutable=1");
+    uri
+}

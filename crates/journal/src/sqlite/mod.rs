@@ -1,0 +1,199 @@
+//! The journal in one SQLite file.
+//!
+//! # Invariants
+//!
+//! * Only the writer thread appends, and it commits everything that waits in one transaction.
+//! * `heads` always names the last record of each run. It is written in the same transaction,
+//!   so a read that ends earlier than it says has met damage and not the end of the run.
+//! * Nothing in this process opens the file but SQLite: closing any other handle on it would
+//!   give up SQLite's locks.
+//!
+//! Deliberately absent: checking the chain of hashes. Whoever reads does that, since only the
+//! reader knows what it read before.
+
+mod claim;
+mod connect;
+mod fault;
+mod inbox;
+mod options;
+mod read;
+mod readers;
+mod schema;
+mod writer;
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use materia_contract::{CastLine, Record, RunId};
+use materia_engine::{
+    AppendError, Batch, BoxFuture, Claim, ClaimError, Command, Head, Journal, ReadError, Snapshot,
+};
+
+pub use options::{OpenError, Options, Stats};
+
+use connect::Access;
+use readers::Readers;
+use writer::{Counters, Writer};
+
+/// The name of the file, in the artifact root.
+pub const JOURNAL_FILE: &str = "journal.db";
+
+/// The records of all runs of one artifact root, in SQLite.
+///
+/// Dropping it finishes what was handed in and closes the file.
+pub struct SqliteJournal {
+    root: PathBuf,
+    path: PathBuf,
+    options: Options,
+    counters: Arc<Counters>,
+    // Before the readers, so that it is dropped first and the last commit is checkpointed.
+    writer: Mutex<Option<Writer>>,
+    readers: Readers,
+}
+
+impl SqliteJournal {
+    /// Opens the journal of `root` for reading and writing; makes folder and file if need be.
+    ///
+    /// Any number of processes may do so at once.
+    pub fn open(root: &Path, options: Options) -> Result<Self, OpenError> {
+        std::fs::create_dir_all(root)
+            .map_err(|source| OpenError::Folder { path: root.to_owned(), source })?;
+        let path = root.join(JOURNAL_FILE);
+        let connection = connect::for_writing(&path, &options)
+            .map_err(|error| why_not_writable(root).unwrap_or(error))?;
+        let journal = Self::new(root, path, options, Access::Shared);
+        let writer = journal.start_writer(connection)?;
+        *journal.writer.lock().unwrap_or_else(PoisonError::into_inner) = Some(writer);
+        Ok(journal)
+    }
+
+    /// Opens the journal of `root` if there is one. Makes nothing, and works where nothing may
+    /// be written.
+    ///
+    /// Writing is possible as well where the system allows it; the writer then starts with the
+    /// first append.
+    pub fn open_existing(root: &Path) -> Result<Option<Self>, OpenError> {
+        let path = root.join(JOURNAL_FILE);
+        match path.try_exists() {
+            Ok(true) => {}
+            Ok(false) => return Ok(None),
+            Err(source) => return Err(OpenError::Folder { path: root.to_owned(), source }),
+        }
+        let options = Options::default();
+        let Some((connection, access)) = connect::for_reading(&path, &options)? else {
+            return Ok(None);
+        };
+        let journal = Self::new(root, path, options, access);
+        journal.readers.put_back(connection);
+        Ok(Some(journal))
+    }
+
+    fn new(root: &Path, path: PathBuf, options: Options, access: Access) -> Self {
+        Self {
+            root: root.to_owned(),
+            readers: Readers::new(path.clone(), access, options.busy_timeout),
+            path,
+            options,
+            counters: Arc::default(),
+            writer: Mutex::new(None),
+        }
+    }
+
+    fn start_writer(&self, connection: rusqlite::Connection) -> Result<Writer, OpenError> {
+        Writer::start(connection, &self.options, Arc::clone(&self.counters)).map_err(|error| {
+            OpenError::Storage { path: self.path.clone(), what: error.to_string() }
+        })
+    }
+
+    /// What was written through this value so far.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.counters.stats()
+    }
+
+    /// Hands every record after place `after` to `visit`, in order, until it breaks off.
+    ///
+    /// The fastest way through a long run: one query, and one [`Record`] that is filled anew
+    /// for each row.
+    pub fn for_each(
+        &self,
+        run: &RunId,
+        after: u64,
+        visit: &mut dyn FnMut(&Record) -> ControlFlow<()>,
+    ) -> Result<(), ReadError> {
+        // A read that already handed out records must not begin again.
+        let mut visited = false;
+        self.readers.with(run, |connection| {
+            if visited {
+                let what = "another process locked it in the middle of a read".to_owned();
+                return Err(fault::Fault::Damaged { place: format!("cast `{run}`"), what });
+            }
+            read::for_each(connection, run, after, None, &mut |record| {
+                visited = true;
+                visit(record)
+            })
+        })
+    }
+}
+
+/// What the system says to a new file in `root`, if it refuses one: SQLite does not tell.
+fn why_not_writable(root: &Path) -> Option<OpenError> {
+    let probe = root.join(format!(".writable-{}", std::process::id()));
+    match std::fs::File::create_new(&probe) {
+        Ok(_) => {
+            // Nothing depends on it; at worst an empty file stays.
+            let _ = std::fs::remove_file(&probe);
+            None
+        }
+        Err(source) => Some(OpenError::Folder { path: root.to_owned(), source }),
+    }
+}
+
+impl Journal for SqliteJournal {
+    fn append(&self, batch: Batch) -> BoxFuture<'_, Result<(), AppendError>> {
+        let mut slot = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        if slot.is_none() {
+            let opened = connect::for_writing(&self.path, &self.options)
+                .and_then(|connection| self.start_writer(connection));
+            match opened {
+                Ok(writer) => *slot = Some(writer),
+                Err(error) => {
+                    let error = AppendError::Storage(error.to_string());
+                    return Box::pin(std::future::ready(Err(error)));
+                }
+            }
+        }
+        let writer = slot.as_ref().expect("it was started above");
+        let answer = writer.hand_in(batch);
+        Box::pin(async move { answer.await.unwrap_or_else(|_| Err(writer::gone())) })
+    }
+
+    fn read(&self, run: &RunId, after: u64, limit: usize) -> Result<Vec<Record>, ReadError> {
+        self.readers.with(run, |connection| read::records(connection, run, after, limit))
+    }
+
+    fn head(&self, run: &RunId) -> Result<Option<Head>, ReadError> {
+        self.readers.with(run, |connection| read::head(connection, run))
+    }
+
+    fn snapshot(&self, run: &RunId) -> Result<Option<Snapshot>, ReadError> {
+        self.readers.with(run, |connection| read::snapshot(connection, run))
+    }
+
+    fn runs(&self) -> Result<Vec<CastLine>, ReadError> {
+        self.readers.with_all(read::runs)
+    }
+
+    fn claim(&self, run: &RunId) -> Result<Claim, ClaimError> {
+        claim::claim(&self.root, run)
+    }
+
+    fn post(&self, run: &RunId, command: &Command) -> Result<(), ReadError> {
+        self.readers.with(run, |connection| inbox::post(connection, run, command))
+    }
+
+    fn take_commands(&self, run: &RunId) -> Result<Vec<Command>, ReadError> {
+        self.readers.with(run, |connection| inbox::take(connection, run))
+    }
+}

@@ -1,0 +1,100 @@
+//! What can be set, what can go wrong on opening, and what is counted.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How long an operation waits for other processes.
+const BUSY_TIMEOUT: Duration = Duration::from_mins(1);
+
+/// Settings of a journal.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Slept inside each commit, to see what a slow disk does. For benchmarks only.
+    pub commit_delay: Option<Duration>,
+    /// How long an operation waits for other processes that write to the same file.
+    pub busy_timeout: Duration,
+    /// The largest the file may get, in pages of 4 KiB; `None` leaves that to the disk.
+    pub pages_max: Option<u32>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { commit_delay: None, busy_timeout: BUSY_TIMEOUT, pages_max: None }
+    }
+}
+
+/// Why a journal could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The folder cannot be made or looked into.
+    #[error("cannot use the artifact folder `{}`: {source}", .path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A newer version has written it.
+    #[error(
+        "`{}` has format {found}, and this version of materia knows only formats up to {known}: use a newer materia, or another artifact folder",
+        .path.display()
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// The format it has.
+        found: i64,
+        /// The newest format this version knows.
+        known: i64,
+    },
+    /// It is no journal, or no longer one.
+    #[error("`{}` is damaged: {what}", .path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+    /// Other processes did not let go of it.
+    #[error("other processes kept `{}` locked for too long", .path.display())]
+    Busy {
+        /// The file.
+        path: PathBuf,
+    },
+    /// There is no room.
+    #[error("the disk is full: `{}` cannot be opened", .path.display())]
+    Full {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Nothing may be written here.
+    #[error("`{}` cannot be written: {what}", .path.display())]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+        /// What stands in the way.
+        what: String,
+    },
+    /// The storage failed in another way.
+    #[error("`{}` cannot be opened: {what}", .path.display())]
+    Storage {
+        /// The file.
+        path: PathBuf,
+        /// What was said.
+        what: String,
+    },
+}
+
+/// What was written through one journal value.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Transactions that were committed; each is one sync.
+    pub commits: u64,
+    /// Batches in them.
+    pub batches: u64,
+    /// Records in those.
+    pub records: u64,
+    /// Bytes of text and hash in those.
+    pub bytes: u64,
+}

@@ -1,0 +1,338 @@
+//! The one thread that appends.
+//!
+//! It takes everything that waits and commits it in one transaction, so that a thousand runs
+//! share one sync. A batch at a stale place is refused without spoiling the others.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use materia_contract::{CastStatus, Record, RunId};
+use materia_engine::{AppendError, Batch, Snapshot, status_after};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
+use serde::Deserialize;
+use tokio::sync::oneshot;
+
+use super::fault::{append_error, is_busy};
+use super::{Options, Stats, connect, read};
+
+/// Records in one transaction. More wait for the next one.
+const GROUP_RECORDS_MAX: usize = 4_096;
+
+/// What is kept of a request in the list of runs, in characters.
+const REQUEST_CHARS_MAX: usize = 2_000;
+
+type Answer = Result<(), AppendError>;
+
+struct Job {
+    batch: Batch,
+    answer: oneshot::Sender<Answer>,
+}
+
+/// The thread and the way to it. Dropping it lets the thread finish what it was given.
+pub(super) struct Writer {
+    jobs: Option<Sender<Job>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Writer {
+    pub(super) fn start(
+        connection: Connection,
+        options: &Options,
+        counters: Arc<Counters>,
+    ) -> io::Result<Self> {
+        let (jobs, waiting) = mpsc::channel();
+        let delay = options.commit_delay;
+        let patience = options.busy_timeout;
+        let desk = Desk { connection, waiting, delay, patience, counters };
+        let thread = thread::Builder::new().name("journal".to_owned()).spawn(|| desk.work())?;
+        Ok(Self { jobs: Some(jobs), thread: Some(thread) })
+    }
+
+    /// Queues a batch. The receiver fails only if the thread has died.
+    pub(super) fn hand_in(&self, batch: Batch) -> oneshot::Receiver<Answer> {
+        let (answer, receiver) = oneshot::channel();
+        if let Some(jobs) = &self.jobs {
+            // An error drops the job and with it the sender, which the receiver notices.
+            let _ = jobs.send(Job { batch, answer });
+        }
+        receiver
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        drop(self.jobs.take());
+        if let Some(thread) = self.thread.take() {
+            // A panic in there has already been answered by `gone`.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The answer where no writer is left to give one.
+pub(super) fn gone() -> AppendError {
+    AppendError::Storage("its writer has ended".to_owned())
+}
+
+struct Desk {
+    connection: Connection,
+    waiting: Receiver<Job>,
+    delay: Option<Duration>,
+    patience: Duration,
+    counters: Arc<Counters>,
+}
+
+/// Why a transaction came to nothing.
+enum Failure {
+    /// One batch was the reason: the others can do without it.
+    Batch(rusqlite::Error),
+    /// No batch can be written now.
+    All(rusqlite::Error),
+}
+
+impl Desk {
+    fn work(self) {
+        while let Ok(first) = self.waiting.recv() {
+            let mut records = first.batch.records.len();
+            let mut group = vec![first];
+            while records < GROUP_RECORDS_MAX
+                && let Ok(job) = self.waiting.try_recv()
+            {
+                records += job.batch.records.len();
+                group.push(job);
+            }
+            self.settle(group);
+        }
+    }
+
+    /// Writes a group and answers every job in it.
+    fn settle(&self, group: Vec<Job>) {
+        match self.commit(&group) {
+            Ok(answers) => {
+                for (job, answer) in group.into_iter().zip(answers) {
+                    // Nobody listens where the run was dropped meanwhile.
+                    let _ = job.answer.send(answer);
+                }
+            }
+            Err(Failure::Batch(_)) if group.len() > 1 => {
+                for job in group {
+                    self.settle(vec![job]);
+                }
+            }
+            Err(Failure::Batch(error) | Failure::All(error)) => {
+                for job in group {
+                    let _ = job.answer.send(Err(append_error(&error)));
+                }
+            }
+        }
+    }
+
+    fn commit(&self, group: &[Job]) -> Result<Vec<Answer>, Failure> {
+        let begin = || self.connection.execute_batch("BEGIN IMMEDIATE");
+        connect::patiently(self.patience, is_busy, begin).map_err(Failure::All)?;
+        let result = self.fill(group);
+        if result.is_err() && !self.connection.is_autocommit() {
+            // SQLite has rolled back some faults by itself; the rest is ours to undo.
+            let _ = self.connection.execute_batch("ROLLBACK");
+        }
+        result
+    }
+
+    fn fill(&self, group: &[Job]) -> Result<Vec<Answer>, Failure> {
+        let mut answers = Vec::with_capacity(group.len());
+        let mut written = Stats { commits: 1, ..Stats::default() };
+        for Job { batch, .. } in group {
+            let answer = write(&self.connection, batch).map_err(|error| {
+                if concerns_all(&error) { Failure::All(error) } else { Failure::Batch(error) }
+            })?;
+            if answer.is_ok() {
+                written.batches += 1;
+                written.records += batch.records.len() as u64;
+                written.bytes += batch.records.iter().map(size).sum::<u64>();
+            }
+            answers.push(answer);
+        }
+        if written.batches == 0 {
+            self.connection.execute_batch("ROLLBACK").map_err(Failure::All)?;
+            return Ok(answers);
+        }
+        if let Some(delay) = self.delay {
+            thread::sleep(delay);
+        }
+        self.connection.execute_batch("COMMIT").map_err(Failure::All)?;
+        self.counters.add(&written);
+        Ok(answers)
+    }
+}
+
+/// Whether a fault would meet every other batch as well.
+fn concerns_all(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(
+            ErrorCode::DiskFull
+                | ErrorCode::SystemIoFailure
+                | ErrorCode::OutOfMemory
+                | ErrorCode::ReadOnly
+        )
+    )
+}
+
+fn size(record: &Record) -> u64 {
+    let node = record.node.as_ref().map_or(0, String::len);
+    (record.kind.len() + node + record.data.len() + record.hash.0.len()) as u64
+}
+
+/// Writes one batch into the open transaction, or says why it does not fit.
+fn write(connection: &Connection, batch: &Batch) -> rusqlite::Result<Answer> {
+    let known = connection
+        .prepare_cached(
+            "SELECT runs.run, heads.seq FROM runs LEFT JOIN heads USING (run) WHERE runs.id = ?1",
+        )?
+        .query_row([batch.run.as_str()], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?)))
+        .optional()?;
+    let actual = known.map_or(0, |(_, seq)| seq.unsigned_abs());
+    if actual != batch.after {
+        let run = batch.run.clone();
+        return Ok(Err(AppendError::Conflict { run, expected: batch.after, actual }));
+    }
+    if let Some(fault) = misplaced(batch) {
+        return Ok(Err(AppendError::Storage(fault)));
+    }
+    let Some(last) = batch.records.last() else {
+        return Ok(Ok(()));
+    };
+    let key: i64 = match known {
+        Some((key, _)) => key,
+        None => add_run(connection, &batch.run, &batch.records[0])?,
+    };
+    add_records(connection, key, &batch.records)?;
+    connection
+        .prepare_cached(
+            "INSERT INTO heads (run, seq, hash) VALUES (?1, ?2, ?3)
+             ON CONFLICT DO UPDATE SET seq = excluded.seq, hash = excluded.hash",
+        )?
+        .execute(params![key, last.seq.cast_signed(), last.hash.0])?;
+    let status = batch.records.iter().rev().find_map(|record| status_after(&record.kind));
+    if let (Some(status), true) = (status, known.is_some() || batch.records.len() > 1) {
+        connection
+            .prepare_cached("UPDATE runs SET status = ?2 WHERE run = ?1")?
+            .execute(params![key, status.word()])?;
+    }
+    if let Some(snapshot) = &batch.snapshot {
+        keep_snapshot(connection, key, snapshot)?;
+    }
+    Ok(Ok(()))
+}
+
+/// Only a bug can number records wrongly; it must not get into the journal.
+fn misplaced(batch: &Batch) -> Option<String> {
+    let places = batch.after + 1..;
+    let wrong = batch.records.iter().zip(places).find(|(record, place)| record.seq != *place)?;
+    let (record, place) = wrong;
+    Some(format!("event {} of cast `{}` came at place {place}", record.seq, batch.run))
+}
+
+fn add_records(connection: &Connection, key: i64, records: &[Record]) -> rusqlite::Result<()> {
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO events (run, seq, ts, wall, type, node, data, hash)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    )?;
+    for record in records {
+        insert.execute(params![
+            key,
+            record.seq.cast_signed(),
+            record.ts,
+            record.wall,
+            record.kind,
+            record.node,
+            record.data,
+            record.hash.0,
+        ])?;
+    }
+    Ok(())
+}
+
+/// The few fields of `run.created` that the list of runs shows.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Created {
+    request: String,
+    plan: CreatedPlan,
+    from_cast_id: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct CreatedPlan {
+    loadout: String,
+}
+
+fn add_run(connection: &Connection, run: &RunId, first: &Record) -> rusqlite::Result<i64> {
+    // A summary that cannot be made does not keep the records out.
+    let created: Created = serde_json::from_str(&first.data).unwrap_or_default();
+    let request: String = created.request.chars().take(REQUEST_CHARS_MAX).collect();
+    let status = status_after(&first.kind).unwrap_or(CastStatus::Running);
+    connection
+        .prepare_cached(
+            "INSERT INTO runs (id, status, loadout, request, started, from_cast)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?
+        .execute(params![
+            run.as_str(),
+            status.word(),
+            created.plan.loadout,
+            request,
+            first.wall,
+            created.from_cast_id,
+        ])?;
+    Ok(connection.last_insert_rowid())
+}
+
+fn keep_snapshot(connection: &Connection, key: i64, snapshot: &Snapshot) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT OR REPLACE INTO snapshots (run, seq, hash, version, bytes, checksum)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?
+        .execute(params![
+            key,
+            snapshot.seq.cast_signed(),
+            snapshot.hash.0,
+            snapshot.version,
+            snapshot.bytes,
+            read::checksum(snapshot),
+        ])?;
+    Ok(())
+}
+
+/// Counts what was committed.
+#[derive(Debug, Default)]
+pub(super) struct Counters {
+    commits: AtomicU64,
+    batches: AtomicU64,
+    records: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl Counters {
+    fn add(&self, stats: &Stats) {
+        self.commits.fetch_add(stats.commits, Ordering::Relaxed);
+        self.batches.fetch_add(stats.batches, Ordering::Relaxed);
+        self.records.fetch_add(stats.records, Ordering::Relaxed);
+        self.bytes.fetch_add(stats.bytes, Ordering::Relaxed);
+    }
+
+    pub(super) fn stats(&self) -> Stats {
+        Stats {
+            commits: self.commits.load(Ordering::Relaxed),
+            batches: self.batches.load(Ordering::Relaxed),
+            records: self.records.load(Ordering::Relaxed),
+            bytes: self.bytes.load(Ordering::Relaxed),
+        }
+    }
+}

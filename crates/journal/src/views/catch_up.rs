@@ -1,0 +1,326 @@
+//! Brings the views of a cast up to the journal.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use materia_contract::{ChainHash, EventBody, EventError, Record, RunId};
+use materia_engine::{Head, Journal, ReadError};
+
+use super::cast::{Cast, EVENTS_FILE};
+use super::file::{self, ViewProblem};
+use super::news::{About, News};
+use super::{line, manifest};
+
+/// Records that are read at once. Each may hold a megabyte of output.
+const CHUNK_RECORDS: usize = 64;
+
+/// What is read of the end of a file at first, in bytes.
+const TAIL_BYTES: u64 = 16 << 10;
+
+/// Said of a file that goes on where the journal ends.
+const LONGER: &str = "it had more events than the journal";
+
+/// Where such a file is kept.
+const LONGER_FILE: &str = "events.longer.jsonl";
+
+/// What was done to bring views up to date.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CatchUp {
+    /// Nothing: they were.
+    Current,
+    /// The end was missing.
+    Appended {
+        /// How many events were added.
+        events: u64,
+    },
+    /// They said something else than the journal and were made anew.
+    Rebuilt {
+        /// How many events there are.
+        events: u64,
+        /// What was wrong.
+        why: &'static str,
+    },
+}
+
+/// Why views could not be brought up to date.
+#[derive(Debug, thiserror::Error)]
+pub enum CatchUpError {
+    /// The journal cannot be read.
+    #[error(transparent)]
+    Journal(#[from] ReadError),
+    /// An event of the journal is not the one that was written there. The views are left alone:
+    /// they may be the better copy.
+    #[error("event {seq} of cast `{run}` does not fit the chain of hashes")]
+    Chain {
+        /// The cast.
+        run: RunId,
+        /// The event.
+        seq: u64,
+    },
+    /// The first event does not say what the cast is.
+    #[error("event 1 of cast `{run}` does not describe the cast{}", .source.as_ref().map(|it| format!(": {it}")).unwrap_or_default())]
+    Created {
+        /// The cast.
+        run: RunId,
+        /// What is wrong with it.
+        source: Option<EventError>,
+    },
+    /// A file cannot be written.
+    #[error(transparent)]
+    File(#[from] ViewProblem),
+}
+
+/// What was done, and the cast as it is now, unless there is none.
+pub(super) type Mended = Result<(CatchUp, Option<Cast>), CatchUpError>;
+
+/// Where the lines on file agree with the journal up to.
+enum Standing {
+    /// They do, up to this event, and the file goes no further than these bytes.
+    Good { seq: u64, hash: ChainHash, bytes: u64 },
+    /// They do not.
+    Bad(&'static str),
+}
+
+/// Looks at the end of the file only.
+pub(super) fn catch_up(journal: &dyn Journal, run: &RunId, folder: PathBuf) -> Mended {
+    mend(journal, run, folder, last_line)
+}
+
+/// Looks at every line.
+pub(super) fn verify(journal: &dyn Journal, run: &RunId, folder: PathBuf) -> Mended {
+    mend(journal, run, folder, every_line)
+}
+
+type Look = fn(&dyn Journal, &RunId, Head, &Path) -> Result<Standing, CatchUpError>;
+
+fn mend(journal: &dyn Journal, run: &RunId, folder: PathBuf, look: Look) -> Mended {
+    let Some(head) = journal.head(run)? else {
+        return Ok((CatchUp::Current, None));
+    };
+    let about = about(journal, run)?;
+    let at_head = (head.seq, head.hash);
+    let noted = manifest::status_at(&folder, at_head);
+    let status = match noted {
+        Some(status) => status,
+        None => journal
+            .runs()?
+            .into_iter()
+            .find(|line| line.cast_id == *run)
+            .map_or(materia_contract::CastStatus::Running, |line| line.status),
+    };
+    let mut cast = Cast::known(run.clone(), folder, about, status);
+    cast.make_folder()?;
+    let outcome = match look(journal, run, head, &cast.events_file())? {
+        Standing::Good { seq, hash, bytes } => {
+            extend(journal, run, &mut cast, (seq, hash), bytes)?;
+            match head.seq - seq {
+                0 => CatchUp::Current,
+                events => CatchUp::Appended { events },
+            }
+        }
+        Standing::Bad(why) => {
+            rebuild(journal, run, &mut cast, why == LONGER)?;
+            CatchUp::Rebuilt { events: head.seq, why }
+        }
+    };
+    cast.stands_at(at_head, noted.is_some() && outcome == CatchUp::Current);
+    cast.note()?;
+    Ok((outcome, Some(cast)))
+}
+
+fn about(journal: &dyn Journal, run: &RunId) -> Result<About, CatchUpError> {
+    let wrong = |source| CatchUpError::Created { run: run.clone(), source };
+    let first = journal.read(run, 0, 1)?.pop().ok_or_else(|| wrong(None))?;
+    let event = first.event().map_err(|error| wrong(Some(error)))?;
+    let EventBody::RunCreated(created) = event.body else {
+        return Err(wrong(None));
+    };
+    Ok(About::new(&created, first.wall))
+}
+
+/// Hands on the records behind `start`, checked.
+fn checked(
+    journal: &dyn Journal,
+    run: &RunId,
+    start: (u64, ChainHash),
+    visit: &mut dyn FnMut(&[Record]) -> Result<bool, CatchUpError>,
+) -> Result<(), CatchUpError> {
+    let (mut after, mut previous) = start;
+    loop {
+        let records = journal.read(run, after, CHUNK_RECORDS)?;
+        for record in &records {
+            if record.hash_after(previous) != record.hash {
+                return Err(CatchUpError::Chain { run: run.clone(), seq: record.seq });
+            }
+            previous = record.hash;
+        }
+        let Some(last) = records.last() else {
+            return Ok(());
+        };
+        after = last.seq;
+        if !visit(&records)? {
+            return Ok(());
+        }
+    }
+}
+
+/// Writes lines and files of everything behind `start`.
+fn write_behind(
+    journal: &dyn Journal,
+    run: &RunId,
+    cast: &mut Cast,
+    start: (u64, ChainHash),
+    (path, file): (&Path, &mut File),
+) -> Result<(), CatchUpError> {
+    checked(journal, run, start, &mut |records| {
+        let events: Vec<_> = records.iter().map(|record| record.event().ok()).collect();
+        let items = records.iter().zip(events.iter().map(Option::as_ref));
+        if let Some(news) = News::new(run, items) {
+            for step in news.steps {
+                cast.apply(step)?;
+            }
+            file.write_all(&news.lines).map_err(ViewProblem::at(path))?;
+        }
+        Ok(true)
+    })
+}
+
+fn extend(
+    journal: &dyn Journal,
+    run: &RunId,
+    cast: &mut Cast,
+    start: (u64, ChainHash),
+    bytes: u64,
+) -> Result<(), CatchUpError> {
+    let path = cast.events_file();
+    let mut file = file::open(&path, |options| {
+        options.append(true);
+    })?;
+    let found = file.metadata().map_err(ViewProblem::at(&path))?.len();
+    if found > bytes {
+        // The rest of a line that was never finished.
+        file.set_len(bytes).map_err(ViewProblem::at(&path))?;
+    }
+    write_behind(journal, run, cast, start, (&path, &mut file))
+}
+
+fn rebuild(
+    journal: &dyn Journal,
+    run: &RunId,
+    cast: &mut Cast,
+    keep_old: bool,
+) -> Result<(), CatchUpError> {
+    let path = cast.folder().join(EVENTS_FILE);
+    let beside = file::beside(&path);
+    let mut file = file::open(&beside, |options| {
+        options.write(true).truncate(true);
+    })?;
+    write_behind(journal, run, cast, (0, ChainHash::origin(run)), (&beside, &mut file))?;
+    if keep_old {
+        // It may be all that is left of events that the journal has lost.
+        let aside = cast.folder().join(LONGER_FILE);
+        fs::rename(&path, &aside).map_err(ViewProblem::at(&aside))?;
+    }
+    fs::rename(&beside, &path).map_err(ViewProblem::at(&path))?;
+    Ok(())
+}
+
+/// Opens the lines for reading; `None` if there are none, or something that is no file.
+fn open_lines(path: &Path) -> Option<File> {
+    path.symlink_metadata().ok().filter(fs::Metadata::is_file)?;
+    File::open(path).ok()
+}
+
+fn last_line(
+    journal: &dyn Journal,
+    run: &RunId,
+    head: Head,
+    path: &Path,
+) -> Result<Standing, CatchUpError> {
+    let Some(mut file) = open_lines(path) else {
+        return Ok(Standing::Bad("it was missing"));
+    };
+    let Some((line, bytes)) = tail(&mut file).map_err(ViewProblem::at(path))? else {
+        return Ok(Standing::Good { seq: 0, hash: ChainHash::origin(run), bytes: 0 });
+    };
+    let Some(seq) = line::place(&line) else {
+        return Ok(Standing::Bad("its last line was no event"));
+    };
+    if seq > head.seq {
+        return Ok(Standing::Bad(LONGER));
+    }
+    let Some(record) = journal.read(run, seq - 1, 1)?.pop() else {
+        return Ok(Standing::Bad(LONGER));
+    };
+    let mut expected = Vec::new();
+    line::push(&mut expected, &record);
+    if line != expected {
+        return Ok(Standing::Bad("its last line was not the journal's"));
+    }
+    Ok(Standing::Good { seq, hash: record.hash, bytes })
+}
+
+/// The last complete line with its end, and where it ends; `None` if there is no complete line.
+fn tail(file: &mut File) -> io::Result<Option<(Vec<u8>, u64)>> {
+    let size = file.metadata()?.len();
+    let mut window = TAIL_BYTES;
+    loop {
+        let start = size.saturating_sub(window);
+        file.seek(SeekFrom::Start(start))?;
+        let mut bytes = Vec::new();
+        file.take(size - start).read_to_end(&mut bytes)?;
+        if let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n') {
+            let before = bytes[..end].iter().rposition(|byte| *byte == b'\n');
+            if before.is_some() || start == 0 {
+                let line = bytes[before.map_or(0, |at| at + 1)..=end].to_vec();
+                return Ok(Some((line, start + end as u64 + 1)));
+            }
+        } else if start == 0 {
+            return Ok(None);
+        }
+        window *= 4;
+    }
+}
+
+fn every_line(
+    journal: &dyn Journal,
+    run: &RunId,
+    _head: Head,
+    path: &Path,
+) -> Result<Standing, CatchUpError> {
+    let Some(file) = open_lines(path) else {
+        // The journal is checked all the same: it is about to be copied.
+        return Ok(Standing::Bad("it was missing"));
+    };
+    let mut lines = BufReader::new(file);
+    let mut good = (0, ChainHash::origin(run), 0);
+    let mut verdict = None;
+    let (mut found, mut expected) = (Vec::new(), Vec::new());
+    checked(journal, run, (0, ChainHash::origin(run)), &mut |records| {
+        for record in records {
+            found.clear();
+            lines.read_until(b'\n', &mut found).map_err(ViewProblem::at(path))?;
+            if found.last() != Some(&b'\n') {
+                // The end of the file, perhaps in the middle of a line.
+                verdict = Some(Standing::Good { seq: good.0, hash: good.1, bytes: good.2 });
+                return Ok(false);
+            }
+            expected.clear();
+            line::push(&mut expected, record);
+            if found != expected {
+                verdict = Some(Standing::Bad("a line was not the journal's"));
+                return Ok(false);
+            }
+            good = (record.seq, record.hash, good.2 + found.len() as u64);
+        }
+        Ok(true)
+    })?;
+    if let Some(verdict) = verdict {
+        return Ok(verdict);
+    }
+    if lines.fill_buf().map_err(ViewProblem::at(path))?.is_empty() {
+        return Ok(Standing::Good { seq: good.0, hash: good.1, bytes: good.2 });
+    }
+    Ok(Standing::Bad(LONGER))
+}

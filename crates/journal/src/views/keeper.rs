@@ -1,0 +1,228 @@
+//! The thread that writes the views.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+
+use materia_contract::RunId;
+
+use super::cast::Cast;
+use super::file::{self, ViewProblem};
+use super::news::News;
+use super::queue::Queue;
+
+/// Event files that are kept open.
+const OPEN_FILES_MAX: usize = 64;
+
+/// Casts that are remembered; beyond it those that rest are forgotten.
+const CASTS_MAX: usize = 4_096;
+
+/// What the thread is told.
+pub(super) enum Message {
+    /// Events are durable.
+    News(Box<News>),
+    /// Write everything and say what went wrong.
+    Flush(Sender<Result<(), ViewProblem>>),
+    /// Write and let go of a cast, for somebody else works on its files now.
+    Release { run: RunId, answer: Sender<()> },
+    /// A cast is caught up, and this is what it is.
+    Know { run: RunId, cast: Box<Cast> },
+}
+
+pub(super) struct Keeper {
+    root: PathBuf,
+    queue: Arc<Queue>,
+    casts: HashMap<RunId, Kept>,
+    open: OpenFiles,
+    /// The first problem that nobody has heard of yet.
+    problem: Option<ViewProblem>,
+}
+
+/// A cast and what is still to be written of it.
+struct Kept {
+    cast: Cast,
+    lines: Vec<u8>,
+    /// The lines begin the file.
+    fresh: bool,
+    /// Something went wrong. What comes after it would not fit, so nothing is written until
+    /// the cast is caught up.
+    broken: bool,
+}
+
+impl Kept {
+    fn new(cast: Cast) -> Self {
+        Self { cast, lines: Vec::new(), fresh: false, broken: false }
+    }
+}
+
+impl Keeper {
+    pub(super) fn new(root: PathBuf, queue: Arc<Queue>) -> Self {
+        let casts = HashMap::new();
+        Self { root, queue, casts, open: OpenFiles::default(), problem: None }
+    }
+
+    pub(super) fn work(mut self) {
+        let queue = Arc::clone(&self.queue);
+        let _end = EndWithThread(Arc::clone(&queue));
+        while let Some(messages) = queue.take() {
+            let mut touched = Vec::new();
+            for message in messages {
+                match message {
+                    Message::News(news) => {
+                        touched.push(news.run.clone());
+                        self.take_in(*news);
+                    }
+                    Message::Flush(answer) => {
+                        self.write_out(&mut touched);
+                        self.note_all();
+                        let problem = self.problem.take().map_or(Ok(()), Err);
+                        // Whoever asked may have gone.
+                        let _ = answer.send(problem);
+                    }
+                    Message::Release { run, answer } => {
+                        self.write_out(&mut touched);
+                        self.casts.remove(&run);
+                        self.open.close(&run);
+                        let _ = answer.send(());
+                    }
+                    Message::Know { run, cast } => {
+                        self.casts.insert(run, Kept::new(*cast));
+                    }
+                }
+            }
+            self.write_out(&mut touched);
+            self.forget();
+        }
+        self.note_all();
+    }
+
+    /// Writes the files of some events and keeps their lines for the next write.
+    fn take_in(&mut self, news: News) {
+        let kept = self.casts.entry(news.run.clone()).or_insert_with(|| {
+            Kept::new(Cast::new(news.run.clone(), self.root.join(news.run.as_str())))
+        });
+        if kept.broken {
+            return;
+        }
+        let result = if kept.cast.last.is_some_and(|(seq, _)| seq + 1 != news.first) {
+            let source = io::Error::other("events before the newest ones have not come here");
+            Err(ViewProblem { path: kept.cast.events_file(), source })
+        } else {
+            news.steps.into_iter().try_for_each(|step| kept.cast.apply(step))
+        };
+        match result {
+            Ok(()) => {
+                kept.fresh |= news.first == 1;
+                kept.cast.last = Some(news.last);
+                kept.lines.extend_from_slice(&news.lines);
+            }
+            Err(problem) => {
+                kept.broken = true;
+                self.problem.get_or_insert(problem);
+            }
+        }
+    }
+
+    /// Writes the lines of the casts named, each in one write.
+    fn write_out(&mut self, touched: &mut Vec<RunId>) {
+        for run in touched.drain(..) {
+            let Some(kept) = self.casts.get_mut(&run) else {
+                continue;
+            };
+            if kept.lines.is_empty() {
+                continue;
+            }
+            let lines = std::mem::take(&mut kept.lines);
+            let mut result = self.open.append(&run, &kept.cast, kept.fresh, &lines);
+            kept.fresh = false;
+            if result.is_ok() && kept.cast.manifest_is_due() {
+                result = kept.cast.note();
+            }
+            if let Err(problem) = result {
+                kept.broken = true;
+                self.open.close(&run);
+                self.problem.get_or_insert(problem);
+            }
+        }
+    }
+
+    fn note_all(&mut self) {
+        for kept in self.casts.values_mut().filter(|kept| !kept.broken) {
+            if let Err(problem) = kept.cast.note() {
+                kept.broken = true;
+                self.problem.get_or_insert(problem);
+            }
+        }
+    }
+
+    fn forget(&mut self) {
+        if self.casts.len() > CASTS_MAX {
+            self.casts.retain(|run, kept| {
+                let keep = !kept.cast.rests();
+                if !keep {
+                    self.open.close(run);
+                }
+                keep
+            });
+        }
+    }
+}
+
+/// Tells the queue that the thread is gone, even after a panic.
+struct EndWithThread(Arc<Queue>);
+
+impl Drop for EndWithThread {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
+/// Event files that are open, the least recently used of which makes room.
+#[derive(Default)]
+struct OpenFiles {
+    files: HashMap<RunId, (File, u64)>,
+    uses: u64,
+}
+
+impl OpenFiles {
+    fn append(
+        &mut self,
+        run: &RunId,
+        cast: &Cast,
+        fresh: bool,
+        lines: &[u8],
+    ) -> Result<(), ViewProblem> {
+        self.uses += 1;
+        let path = cast.events_file();
+        if fresh || !self.files.contains_key(run) {
+            self.make_room();
+            cast.make_folder()?;
+            let file = file::open(&path, |options| {
+                options.append(true);
+            })?;
+            if fresh {
+                file.set_len(0).map_err(ViewProblem::at(&path))?;
+            }
+            self.files.insert(run.clone(), (file, self.uses));
+        }
+        let (file, used) = self.files.get_mut(run).expect("it was opened above");
+        *used = self.uses;
+        file.write_all(lines).map_err(ViewProblem::at(&path))
+    }
+
+    fn make_room(&mut self) {
+        if self.files.len() >= OPEN_FILES_MAX {
+            let oldest = self.files.iter().min_by_key(|(_, (_, used))| *used);
+            if let Some(run) = oldest.map(|(run, _)| run.clone()) {
+                self.files.remove(&run);
+            }
+        }
+    }
+
+    fn close(&mut self, run: &RunId) {
+        self.files.remove(run);
+    }
+}

@@ -1,0 +1,33 @@
+//! One event as one line of `events.jsonl`.
+//!
+//! The line is lean: `id`, `runId`, `wallTime` and `prevHash` follow from what it says and from
+//! the line before it; `materia events --json` prints them.
+
+use std::io::Write;
+
+use materia_contract::Record;
+use serde::Deserialize;
+
+/// Adds the line of `record`, with its end.
+pub(super) fn push(out: &mut Vec<u8>, record: &Record) {
+    out.reserve(record.data.len() + 192);
+    let infallible = "memory takes everything";
+    write!(out, r#"{{"seq":{},"ts":{},"type":"#, record.seq, record.ts).expect(infallible);
+    serde_json::to_writer(&mut *out, &record.kind).expect(infallible);
+    if let Some(node) = &record.node {
+        out.extend_from_slice(br#","nodeId":"#);
+        serde_json::to_writer(&mut *out, node).expect(infallible);
+    }
+    out.extend_from_slice(br#","data":"#);
+    out.extend_from_slice(record.data.as_bytes());
+    writeln!(out, r#","hash":"{}"}}"#, record.hash).expect(infallible);
+}
+
+/// The place that a line claims to have; `None` if it is no line of ours.
+pub(super) fn place(line: &[u8]) -> Option<u64> {
+    #[derive(Deserialize)]
+    struct Place {
+        seq: u64,
+    }
+    serde_json::from_slice::<Place>(line).ok().map(|line| line.seq).filter(|seq| *seq > 0)
+}

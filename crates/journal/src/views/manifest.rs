@@ -1,0 +1,68 @@
+//! `manifest.json`: what a cast is and how far it is, at one glance.
+
+use std::path::Path;
+
+use materia_contract::time::wall_time;
+use materia_contract::{CastStatus, ChainHash};
+use serde::{Deserialize, Serialize};
+
+use super::news::About;
+
+pub(super) const MANIFEST_FILE: &str = "manifest.json";
+
+/// The whole file.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Manifest<'a> {
+    cast_id: &'a str,
+    status: CastStatus,
+    loadout: &'a str,
+    request: &'a str,
+    started_at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from_cast_id: Option<&'a str>,
+    last_seq: u64,
+    last_hash: String,
+    /// Folders end with a slash. Each turn's files are in the folder of its socket.
+    contents: Vec<String>,
+}
+
+/// Renders the file.
+pub(super) fn render<'a>(
+    run: &str,
+    about: &About,
+    status: CastStatus,
+    (seq, hash): (u64, ChainHash),
+    sockets: impl Iterator<Item = &'a str>,
+) -> Vec<u8> {
+    let mut contents = vec![super::cast::EVENTS_FILE.to_owned()];
+    contents.extend(sockets.map(|node| format!("sockets/{node}/")));
+    let manifest = Manifest {
+        cast_id: run,
+        status,
+        loadout: &about.loadout,
+        request: &about.request,
+        started_at: wall_time(about.started),
+        from_cast_id: about.from_cast.as_deref(),
+        last_seq: seq,
+        last_hash: hash.to_string(),
+        contents,
+    };
+    let mut text = serde_json::to_vec_pretty(&manifest).expect("a manifest always renders");
+    text.push(b'\n');
+    text
+}
+
+/// What the file in `folder` says of the cast's status, if it is about this very place.
+pub(super) fn status_at(folder: &Path, (seq, hash): (u64, ChainHash)) -> Option<CastStatus> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Noted {
+        status: CastStatus,
+        last_seq: u64,
+        last_hash: String,
+    }
+    let text = std::fs::read(folder.join(MANIFEST_FILE)).ok()?;
+    let noted: Noted = serde_json::from_slice(&text).ok()?;
+    (noted.last_seq == seq && noted.last_hash == hash.to_string()).then_some(noted.status)
+}

@@ -1,0 +1,123 @@
+//! Files for people and tools, kept beside the journal.
+//!
+//! In the folder of a cast: `events.jsonl`, one lean line an event; `manifest.json`, what the
+//! cast is and how far it is; `sockets/<node>/<visit>-<attempt>.*`, what each turn got and gave.
+//!
+//! # Invariants
+//!
+//! * Everything here can be made anew from the journal. Nothing is synced, and no failure here
+//!   stops a run: it is reported once, by [`Views::flush`].
+//! * The files of an event are written before its line. So the last complete line says how far
+//!   the views are, and after a crash [`Views::catch_up`] goes on from there.
+//! * One writer a cast: whoever calls [`Views::catch_up`] or [`Views::verify`], or observes the
+//!   run, holds its claim.
+//!
+//! Deliberately absent: raw bytes that are no UTF-8. The runner writes those files itself, and
+//! a record that says `lossy` leaves them alone.
+
+mod cast;
+mod catch_up;
+mod file;
+mod keeper;
+mod line;
+mod manifest;
+mod news;
+mod queue;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, mpsc};
+use std::thread::{self, JoinHandle};
+
+use materia_contract::{Event, Record, RunId};
+use materia_engine::{Journal, Observer};
+
+pub use catch_up::{CatchUp, CatchUpError};
+pub use file::ViewProblem;
+
+use keeper::{Keeper, Message};
+use news::News;
+use queue::Queue;
+
+/// Keeps the views of the casts of one artifact root, on a thread of its own.
+///
+/// Dropping it writes what is left and ends the thread.
+pub struct Views {
+    root: PathBuf,
+    queue: Arc<Queue>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Views {
+    /// Starts the thread. Makes no file before there is an event.
+    ///
+    /// # Panics
+    ///
+    /// Where the system gives no thread, as every start of a thread does.
+    #[must_use]
+    pub fn start(root: &Path) -> Self {
+        let queue = Arc::new(Queue::default());
+        let keeper = Keeper::new(root.to_owned(), Arc::clone(&queue));
+        let thread = thread::spawn(|| keeper.work());
+        Self { root: root.to_owned(), queue, thread: Some(thread) }
+    }
+
+    /// Waits until all that was observed is on file; gives the first problem since the last
+    /// call. A cast with a problem is left as it is until it is caught up.
+    pub fn flush(&self) -> Result<(), ViewProblem> {
+        let (answer, answered) = mpsc::channel();
+        self.queue.push_urgent(Message::Flush(answer));
+        answered.recv().unwrap_or_else(|_| {
+            let source = std::io::Error::other("the thread that keeps the views has ended");
+            Err(ViewProblem { path: self.root.clone(), source })
+        })
+    }
+
+    /// Brings the views of a cast up to the journal, looking only at where they end.
+    ///
+    /// To be called before a run goes on in this process: it also tells the thread what the
+    /// cast is.
+    pub fn catch_up(&self, journal: &dyn Journal, run: &RunId) -> Result<CatchUp, CatchUpError> {
+        self.mend(journal, run, catch_up::catch_up)
+    }
+
+    /// Compares every line of a cast with the journal; makes the views anew if one differs.
+    pub fn verify(&self, journal: &dyn Journal, run: &RunId) -> Result<CatchUp, CatchUpError> {
+        self.mend(journal, run, catch_up::verify)
+    }
+
+    fn mend(
+        &self,
+        journal: &dyn Journal,
+        run: &RunId,
+        how: fn(&dyn Journal, &RunId, PathBuf) -> catch_up::Mended,
+    ) -> Result<CatchUp, CatchUpError> {
+        let (answer, answered) = mpsc::channel();
+        self.queue.push_urgent(Message::Release { run: run.clone(), answer });
+        // An error means that the thread is gone, and its files with it.
+        let _ = answered.recv();
+        let (outcome, cast) = how(journal, run, self.root.join(run.as_str()))?;
+        if let Some(cast) = cast {
+            self.queue.push(Message::Know { run: run.clone(), cast: Box::new(cast) }, 0);
+        }
+        Ok(outcome)
+    }
+}
+
+impl Observer for Views {
+    fn committed(&self, run: &RunId, records: &[Record], events: &[Event]) {
+        if let Some(news) = News::new(run, records.iter().zip(events.iter().map(Some))) {
+            let bytes = news.size();
+            self.queue.push(Message::News(Box::new(news)), bytes);
+        }
+    }
+}
+
+impl Drop for Views {
+    fn drop(&mut self) {
+        self.queue.close();
+        if let Some(thread) = self.thread.take() {
+            // A panic in there costs views, not the run; there is nothing left to do here.
+            let _ = thread.join();
+        }
+    }
+}

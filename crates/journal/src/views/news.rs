@@ -1,0 +1,191 @@
+//! What the views need of some committed events, taken from them in one go.
+
+use std::collections::HashMap;
+
+use materia_contract::time::Micros;
+use materia_contract::{
+    Behavior, CastStatus, ChainHash, ErrorCode, Event, EventBody, InterruptReason, NodeId, Record,
+    RunCreated, RunId, TurnOutput,
+};
+use materia_engine::status_after;
+
+use super::line;
+
+/// Events of one run that follow one another.
+#[derive(Debug)]
+pub(super) struct News {
+    pub(super) run: RunId,
+    /// The place of the first.
+    pub(super) first: u64,
+    /// The place and hash of the last.
+    pub(super) last: (u64, ChainHash),
+    /// Their lines.
+    pub(super) lines: Vec<u8>,
+    /// What else is to be done for them, in order.
+    pub(super) steps: Vec<Step>,
+}
+
+/// What one event means for the files of a cast.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// The cast is this.
+    Created(Box<About>),
+    /// It stands so.
+    Status(CastStatus),
+    /// A turn got this.
+    Started { turn: TurnName, given: Given },
+    /// A turn came to this.
+    Ended(Box<Ended>),
+}
+
+/// What a cast is.
+#[derive(Debug, Clone)]
+pub(super) struct About {
+    pub(super) loadout: String,
+    pub(super) request: String,
+    pub(super) started: Micros,
+    pub(super) from_cast: Option<String>,
+    /// The command of each utility.
+    pub(super) commands: HashMap<NodeId, Vec<String>>,
+}
+
+/// Which files a turn has.
+#[derive(Debug)]
+pub(super) struct TurnName {
+    pub(super) node: NodeId,
+    pub(super) visit: u32,
+    pub(super) attempt: u32,
+}
+
+/// What a turn starts with.
+#[derive(Debug)]
+pub(super) enum Given {
+    /// An agent's prompt.
+    Prompt(String),
+    /// A utility's input, ready to be written.
+    Input(Vec<u8>),
+}
+
+/// How a turn ended.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub(super) turn: TurnName,
+    /// The place of its `turn.started`.
+    pub(super) started: u64,
+    /// The place of this event.
+    pub(super) seq: u64,
+    pub(super) end: End,
+    /// What the runner reported; nothing where the turn was interrupted.
+    pub(super) report: Option<TurnOutput>,
+}
+
+/// The word for it, and what there is to say.
+#[derive(Debug)]
+pub(super) enum End {
+    Completed,
+    Failed(ErrorCode, String),
+    Interrupted(InterruptReason),
+}
+
+impl News {
+    /// `None` if there are none. An event that this version cannot read has a line and no files.
+    pub(super) fn new<'a>(
+        run: &RunId,
+        items: impl Iterator<Item = (&'a Record, Option<&'a Event>)>,
+    ) -> Option<Self> {
+        let mut news: Option<Self> = None;
+        for (record, event) in items {
+            let news = news.get_or_insert_with(|| Self {
+                run: run.clone(),
+                first: record.seq,
+                last: (record.seq, record.hash),
+                lines: Vec::new(),
+                steps: Vec::new(),
+            });
+            news.last = (record.seq, record.hash);
+            line::push(&mut news.lines, record);
+            news.steps.extend(event.and_then(step));
+            news.steps.extend(status_after(&record.kind).map(Step::Status));
+        }
+        news
+    }
+
+    /// About how much memory it takes.
+    pub(super) fn size(&self) -> usize {
+        // What the files hold is a part of what the lines hold.
+        2 * self.lines.len()
+    }
+}
+
+fn step(event: &Event) -> Option<Step> {
+    let node = event.node.clone();
+    let name = |visit, attempt| Some(TurnName { node: node?, visit, attempt });
+    let ended = |turn, started, end, report| {
+        Step::Ended(Box::new(Ended { turn, started, seq: event.seq, end, report }))
+    };
+    match &event.body {
+        EventBody::RunCreated(created) => {
+            Some(Step::Created(Box::new(About::new(created, event.wall))))
+        }
+        EventBody::TurnStarted(data) => {
+            let given = match (&data.prompt, &data.input) {
+                (Some(prompt), _) => Given::Prompt(prompt.clone()),
+                (None, Some(input)) => Given::Input(pretty(input)),
+                (None, None) => return None,
+            };
+            Some(Step::Started { turn: name(data.visit, data.attempt)?, given })
+        }
+        EventBody::TurnCompleted(data) => Some(ended(
+            name(data.visit, data.attempt)?,
+            data.turn,
+            End::Completed,
+            Some(data.report.clone()),
+        )),
+        EventBody::TurnFailed(data) => Some(ended(
+            name(data.visit, data.attempt)?,
+            data.turn,
+            End::Failed(data.code, data.message.clone()),
+            Some(data.report.clone()),
+        )),
+        EventBody::TurnInterrupted(data) => Some(ended(
+            name(data.visit, data.attempt)?,
+            data.turn,
+            End::Interrupted(data.reason),
+            None,
+        )),
+        EventBody::RunResumed(_)
+        | EventBody::RunWaiting(_)
+        | EventBody::RunCompleted(_)
+        | EventBody::RunFailed(_)
+        | EventBody::RunAborted(_)
+        | EventBody::RouteSelected(_)
+        | EventBody::HandoffSent(_)
+        | EventBody::PayloadDelivered(_)
+        | EventBody::PayloadConsumed(_)
+        | EventBody::StatePatched(_)
+        | EventBody::OutputFieldsIgnored(_)
+        | EventBody::CursorAdvanced(_) => None,
+    }
+}
+
+impl About {
+    pub(super) fn new(created: &RunCreated, wall: Micros) -> Self {
+        let utility = |(id, node): (&NodeId, &materia_contract::Node)| match &node.behavior {
+            Behavior::Utility { command, .. } => Some((id.clone(), command.clone())),
+            Behavior::Agent { .. } => None,
+        };
+        Self {
+            loadout: created.plan.loadout.clone(),
+            request: created.request.clone(),
+            started: wall,
+            from_cast: created.from_cast_id.clone(),
+            commands: created.plan.nodes.iter().filter_map(utility).collect(),
+        }
+    }
+}
+
+fn pretty(value: &serde_json::Value) -> Vec<u8> {
+    let mut text = serde_json::to_vec_pretty(value).expect("a value always renders");
+    text.push(b'\n');
+    text
+}

@@ -1,0 +1,116 @@
+//! The way to the thread that keeps the views: cheap to feed, bounded, and unhurried.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::keeper::Message;
+
+/// What may wait at most; beyond it the run waits for the views.
+const WAITING_BYTES_MAX: usize = 16 << 20;
+
+/// How long the thread lets news gather before it writes. Nobody waits for it: a flush, an end
+/// or a full queue cuts it short.
+const GATHER: Duration = Duration::from_millis(5);
+
+#[derive(Default)]
+pub(super) struct Queue {
+    state: Mutex<State>,
+    /// Wakes the thread.
+    news: Condvar,
+    /// Wakes whoever waits for room.
+    room: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: Vec<Message>,
+    bytes: usize,
+    /// The thread sleeps until there is something.
+    idle: bool,
+    /// Somebody waits for the thread.
+    urgent: bool,
+    life: Life,
+}
+
+#[derive(Default, PartialEq, Eq)]
+enum Life {
+    #[default]
+    Open,
+    /// No more will come.
+    Closed,
+    /// The thread has ended, in good order or not.
+    Dead,
+}
+
+impl Queue {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a message of about `bytes`.
+    pub(super) fn push(&self, message: Message, bytes: usize) {
+        let mut state = self.state();
+        while state.bytes >= WAITING_BYTES_MAX && state.life != Life::Dead {
+            state.urgent = true;
+            self.news.notify_one();
+            state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        if state.life == Life::Dead {
+            return;
+        }
+        state.bytes += bytes;
+        state.waiting.push(message);
+        // A thread that gathers wakes by itself; waking it for every step would cost more than
+        // the step.
+        if state.idle {
+            state.idle = false;
+            self.news.notify_one();
+        }
+    }
+
+    /// Adds a message whose sender waits.
+    pub(super) fn push_urgent(&self, message: Message) {
+        let mut state = self.state();
+        if state.life == Life::Dead {
+            // Dropping the message is the answer.
+            return;
+        }
+        state.waiting.push(message);
+        state.urgent = true;
+        self.news.notify_one();
+    }
+
+    /// No more will come.
+    pub(super) fn close(&self) {
+        self.state().life = Life::Closed;
+        self.news.notify_one();
+    }
+
+    /// Nobody takes any more: whoever waits for an answer gets none.
+    pub(super) fn end(&self) {
+        let mut state = self.state();
+        state.life = Life::Dead;
+        state.waiting.clear();
+        self.room.notify_all();
+    }
+
+    /// Everything that waits, once it has gathered a little; `None` after the end.
+    pub(super) fn take(&self) -> Option<Vec<Message>> {
+        let mut state = self.state();
+        while state.waiting.is_empty() && state.life == Life::Open {
+            state.idle = true;
+            state = self.news.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.idle = false;
+        if !state.urgent && state.life == Life::Open {
+            let hurried = |state: &mut State| !state.urgent && state.life == Life::Open;
+            let waited = self.news.wait_timeout_while(state, GATHER, hurried);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        state.urgent = false;
+        state.bytes = 0;
+        self.room.notify_all();
+        let taken = std::mem::take(&mut state.waiting);
+        (!taken.is_empty()).then_some(taken)
+    }
+}

@@ -1,0 +1,10 @@
+//! The journal on SQLite and the views beside it, against the file system as it is.
+
+#![allow(clippy::unwrap_used, clippy::doc_markdown, reason = "these are tests")]
+
+mod damage;
+mod full;
+mod processes;
+mod story;
+mod views;
+mod writer;

@@ -1,0 +1,40 @@
+//! Hands each turn to the runner of its kind.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use materia_contract::{ErrorCode, TurnOutput};
+use materia_engine::{BoxFuture, Runner, Stop, TurnFault, TurnJob, TurnReport, Work};
+
+/// All runners of a process, as one.
+#[derive(Clone)]
+pub struct Runners {
+    /// Runs local programs.
+    pub utility: Arc<dyn Runner>,
+    /// Asks agents; absent where nothing is there to ask.
+    pub agent: Option<Arc<dyn Runner>>,
+}
+
+impl Runner for Runners {
+    fn run(&self, job: TurnJob, stop: Stop) -> BoxFuture<'static, TurnReport> {
+        match (&job.work, &self.agent) {
+            (Work::Utility { .. }, _) => self.utility.run(job, stop),
+            (Work::Agent { .. }, Some(agent)) => agent.run(job, stop),
+            (Work::Agent { .. }, None) => {
+                let message = format!(
+                    "socket `{}` asks an agent and no agent provider is configured; \
+                     `--script FILE` answers without one",
+                    job.node
+                );
+                let report = faulted(ErrorCode::ProviderFailed, message);
+                Box::pin(std::future::ready(report))
+            }
+        }
+    }
+}
+
+/// The report of a turn that came to nothing, before anything was done.
+pub(crate) fn faulted(code: ErrorCode, message: String) -> TurnReport {
+    let report = Box::new(TurnOutput::default());
+    TurnReport { outcome: Err(TurnFault { code, message, report }), after: Duration::ZERO }
+}

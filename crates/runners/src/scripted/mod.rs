@@ -1,0 +1,123 @@
+//! The scripted provider: answers agent turns from a file, without a model.
+//!
+//! Which answer a turn takes is not decided here: the position in each list is a fold over the
+//! events of the run and arrives with the turn. So the same turn always gets the same answer,
+//! also after a crash.
+
+mod file;
+mod writes;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use materia_contract::script::{Answer, Script};
+use materia_contract::{ErrorCode, ScriptEntry, TurnOutput};
+use materia_engine::{BoxFuture, Runner, Stop, TurnFault, TurnJob, TurnReport, Work};
+
+use crate::dispatch::faulted;
+
+pub use file::{SCRIPT_BYTES_MAX, ScriptError, bind, load, unmatched_keys};
+
+/// Answers agent turns from a script.
+#[derive(Debug, Clone)]
+pub struct ScriptedRunner {
+    script: Arc<Script>,
+}
+
+impl ScriptedRunner {
+    /// A runner that gives the answers of `script`.
+    #[must_use]
+    pub fn new(script: Script) -> Self {
+        Self { script: Arc::new(script) }
+    }
+}
+
+impl Runner for ScriptedRunner {
+    fn run(&self, job: TurnJob, stop: Stop) -> BoxFuture<'static, TurnReport> {
+        let script = Arc::clone(&self.script);
+        Box::pin(async move {
+            let found = match &job.work {
+                Work::Agent { script: Some(entry), .. } => find(&script, entry)
+                    .map_err(|message| faulted(ErrorCode::ScriptExhausted, message)),
+                Work::Agent { script: None, .. } => {
+                    let message = format!(
+                        "the script has no answers for socket `{}`: neither its id nor the \
+                         name of its materia is a key under `turns`",
+                        job.node
+                    );
+                    Err(faulted(ErrorCode::ScriptExhausted, message))
+                }
+                Work::Utility { .. } => {
+                    let message = format!("socket `{}` is a utility, no agent", job.node);
+                    Err(faulted(ErrorCode::Internal, message))
+                }
+            };
+            match found {
+                Ok(answer) => give(&job, answer, stop).await,
+                Err(report) => report,
+            }
+        })
+    }
+}
+
+/// The answer at a position, or the sentence that says why there is none.
+fn find<'a>(script: &'a Script, entry: &ScriptEntry) -> Result<&'a Answer, String> {
+    let ScriptEntry { key, index } = entry;
+    let Some(list) = script.turns.get(key) else {
+        return Err(format!("the script no longer has a list `{key}` under `turns`"));
+    };
+    let position = usize::try_from(*index).unwrap_or(usize::MAX);
+    let again = list.last().filter(|_| script.repeat_last);
+    list.get(position).or(again).ok_or_else(|| match list.len() {
+        0 => format!("the script's list `{key}` is empty"),
+        1 => format!("the script's list `{key}` ran out after its only answer"),
+        count => format!("the script's list `{key}` ran out after {count} answers"),
+    })
+}
+
+/// Gives an answer: waits as long as it takes, changes the files it changes, and reports.
+async fn give(job: &TurnJob, answer: &Answer, mut stop: Stop) -> TurnReport {
+    let delay = Duration::from_millis(answer.delay_ms.unwrap_or(0));
+    let late = job.timeout.filter(|limit| delay > *limit);
+    let taken = late.unwrap_or(delay);
+    if !job.virtual_time && !taken.is_zero() {
+        tokio::select! {
+            biased;
+            () = stop.asked() => {
+                let message = format!("socket `{}` was stopped", job.node);
+                return faulted(ErrorCode::ProviderFailed, message);
+            }
+            () = tokio::time::sleep(taken) => {}
+        }
+    }
+    let after = if job.virtual_time { taken } else { Duration::ZERO };
+    let fault = match late {
+        Some(limit) => {
+            let limit = limit.as_millis();
+            Some((format!("the answer took longer than its limit of {limit} ms"), None))
+        }
+        None => match writes::perform(job, answer) {
+            Ok(()) => answer.error.clone().map(|message| (message, Some(answer))),
+            Err(error) => Some((error.to_string(), None)),
+        },
+    };
+    let outcome = match fault {
+        None => Ok(output(answer)),
+        Some((message, said)) => Err(TurnFault {
+            code: ErrorCode::ProviderFailed,
+            message,
+            report: Box::new(said.map(output).unwrap_or_default()),
+        }),
+    };
+    TurnReport { outcome, after }
+}
+
+/// What the agent is taken to have said. Where an answer has both, `text` wins over `json`.
+fn output(answer: &Answer) -> TurnOutput {
+    let output = match (&answer.text, &answer.json) {
+        (Some(text), _) => text.clone(),
+        (None, Some(json)) => json.to_string(),
+        (None, None) => String::new(),
+    };
+    TurnOutput { output, usage: answer.usage, ..TurnOutput::default() }
+}

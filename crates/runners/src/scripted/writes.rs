@@ -1,0 +1,131 @@
+//! The files a scripted answer changes, and the artifacts it leaves.
+//!
+//! All paths are checked before the first byte is written, so that a refused answer changes
+//! nothing.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use materia_contract::GlobalMode;
+use materia_contract::script::Answer;
+use materia_engine::TurnJob;
+
+use crate::planning::{self, DocRootError};
+
+/// Why an answer's files were not written.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum WriteError {
+    /// The path is absolute, or climbs.
+    #[error("the script writes `{0}`, which is not a path inside the project; nothing was written")]
+    NotInside(String),
+    /// A symbolic link leads it out.
+    #[error(
+        "the script writes `{0}`, which leads out of the project through a symbolic link; \
+         nothing was written"
+    )]
+    LeadsOut(String),
+    /// Planning mode forbids it.
+    #[error(
+        "the script writes `{path}`; in Planning mode only `{doc_root}` may be written to; \
+         nothing was written"
+    )]
+    Planning {
+        /// What it would write.
+        path: String,
+        /// What it may.
+        doc_root: String,
+    },
+    /// The kind of an artifact is no plain name.
+    #[error("the script leaves an artifact `{0}`, which is no plain name; nothing was written")]
+    BadKind(String),
+    /// The doc root is unusable.
+    #[error(transparent)]
+    DocRoot(#[from] DocRootError),
+    /// The file system refused.
+    #[error("the script's file `{path}` cannot be written: {source}")]
+    Io {
+        /// The file.
+        path: String,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// Writes the files and artifacts of an answer.
+pub(super) fn perform(job: &TurnJob, answer: &Answer) -> Result<(), WriteError> {
+    if answer.writes.is_empty() && answer.artifacts.is_empty() {
+        return Ok(());
+    }
+    let mut files = Vec::new();
+    let guard = Guard::new(job, !answer.writes.is_empty())?;
+    for (path, content) in &answer.writes {
+        files.push((path, guard.admit(path)?, content));
+    }
+    for (kind, content) in &answer.artifacts {
+        if !is_plain_name(kind) {
+            return Err(WriteError::BadKind(kind.clone()));
+        }
+        files.push((kind, job.artifact(kind), content));
+    }
+    for (name, path, content) in files {
+        write(&path, content).map_err(|source| WriteError::Io { path: name.clone(), source })?;
+    }
+    Ok(())
+}
+
+/// Knows where an answer may write.
+struct Guard<'a> {
+    job: &'a TurnJob,
+    project: PathBuf,
+    /// In Planning mode: the only folder.
+    docs: Option<PathBuf>,
+}
+
+impl<'a> Guard<'a> {
+    fn new(job: &'a TurnJob, writes: bool) -> Result<Self, WriteError> {
+        let failed = |source| WriteError::Io { path: job.cwd.display().to_string(), source };
+        let docs = match job.global_mode {
+            GlobalMode::Planning if writes => Some(planning::doc_root(&job.cwd, &job.doc_root)?),
+            GlobalMode::Planning | GlobalMode::Implementation => None,
+        };
+        Ok(Self { job, project: job.cwd.canonicalize().map_err(failed)?, docs })
+    }
+
+    /// The real path to write, if it may be written.
+    fn admit(&self, path: &str) -> Result<PathBuf, WriteError> {
+        let relative = Path::new(path);
+        if !planning::is_plain(relative) || relative.file_name().is_none() || path.ends_with('/') {
+            return Err(WriteError::NotInside(path.to_owned()));
+        }
+        let real = match planning::resolve(&self.project.join(relative)) {
+            Ok(real) if real.starts_with(&self.project) => real,
+            Ok(_) => return Err(WriteError::LeadsOut(path.to_owned())),
+            // A link to nowhere; who writes through it creates a file somewhere else.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(WriteError::LeadsOut(path.to_owned()));
+            }
+            Err(source) => return Err(WriteError::Io { path: path.to_owned(), source }),
+        };
+        match &self.docs {
+            Some(docs) if !real.starts_with(docs) => {
+                let doc_root = self.job.doc_root.clone();
+                Err(WriteError::Planning { path: path.to_owned(), doc_root })
+            }
+            Some(_) | None => Ok(real),
+        }
+    }
+}
+
+fn write(path: &Path, content: &str) -> io::Result<()> {
+    path.parent().map_or(Ok(()), fs::create_dir_all)?;
+    fs::write(path, content)
+}
+
+/// Whether `kind` can be part of a file name and nothing else.
+fn is_plain_name(kind: &str) -> bool {
+    let bytes = kind.as_bytes();
+    bytes.len() <= 64
+        && bytes.first().is_some_and(u8::is_ascii_alphanumeric)
+        && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(byte))
+}

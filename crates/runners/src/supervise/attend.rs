@@ -1,0 +1,161 @@
+//! Watches the tree and ends it.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::process::Child;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
+
+use super::protocol::POLITE;
+use super::tree;
+
+/// How long those who end together with the child may take to do so by themselves.
+const TOGETHER: Duration = Duration::from_millis(2);
+/// How long killed processes may take to go. Only one that hangs in the kernel needs any time.
+const KILLED_BY: Duration = Duration::from_secs(5);
+/// The longest pause between two looks for somebody new to kill.
+const PAUSE_MAX: Duration = Duration::from_millis(50);
+
+/// Something the supervisor hears.
+enum Notice {
+    /// The child has ended.
+    ChildEnded(WaitStatus),
+    /// The tree is empty.
+    Empty,
+    /// materia asks for a polite end.
+    Polite,
+    /// materia is gone.
+    Gone,
+}
+
+/// How it ended.
+pub(super) struct Ended {
+    /// The child's status; absent if it could not be ended.
+    pub(super) status: Option<WaitStatus>,
+    /// Processes that would not go.
+    pub(super) survivors: u32,
+    /// Whether materia is gone, so that there is nobody to tell.
+    pub(super) gone: bool,
+}
+
+/// What has been heard so far.
+pub(super) struct Watch {
+    notices: Receiver<Notice>,
+    status: Option<WaitStatus>,
+    empty: bool,
+    polite: bool,
+    gone: bool,
+}
+
+impl Watch {
+    /// Starts to listen to the child and to materia.
+    pub(super) fn start(child: &Child, control: File) -> io::Result<Self> {
+        let (sender, notices) = channel();
+        let reaper = sender.clone();
+        let child = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        thread::Builder::new().spawn(move || reap(child, &reaper))?;
+        thread::Builder::new().spawn(move || listen(control, &sender))?;
+        Ok(Self { notices, status: None, empty: false, polite: false, gone: false })
+    }
+
+    /// Waits for the child to end or for materia to ask, and leaves nobody behind.
+    pub(super) fn attend(mut self, grace: Duration) -> Ended {
+        while self.status.is_none() && !self.empty && !self.polite && !self.gone {
+            self.hear(None);
+        }
+        if self.gone {
+            // At once.
+        } else if self.status.is_some() {
+            self.hear_until_empty(TOGETHER);
+        } else if self.polite {
+            tree::signal_descendants(Signal::TERM);
+            // One that was stopped could not even hear that it should end.
+            tree::signal_descendants(Signal::CONT);
+            self.hear_until_empty(grace);
+        }
+        self.kill();
+        let left = if self.empty { 0 } else { tree::count_descendants() };
+        let survivors = u32::try_from(left).unwrap_or(u32::MAX);
+        Ended { status: self.status, survivors, gone: self.gone }
+    }
+
+    /// Kills whoever is left, again and again, until the tree is empty.
+    ///
+    /// One look is not enough: while we look, processes start others or, forking and exiting in
+    /// a row, are somewhere else when the signal comes.
+    fn kill(&mut self) {
+        let end = Instant::now() + KILLED_BY;
+        let mut pause = Duration::from_millis(1);
+        while !self.empty && Instant::now() < end {
+            tree::signal_descendants(Signal::KILL);
+            self.hear(Some(pause));
+            pause = PAUSE_MAX.min(pause * 2);
+        }
+    }
+
+    fn hear_until_empty(&mut self, limit: Duration) {
+        let end = Instant::now() + limit;
+        while !self.empty && !self.gone {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            self.hear(Some(left));
+        }
+    }
+
+    fn hear(&mut self, limit: Option<Duration>) {
+        let notice = match limit {
+            Some(limit) => self.notices.recv_timeout(limit),
+            None => self.notices.recv().map_err(RecvTimeoutError::from),
+        };
+        match notice {
+            Ok(Notice::ChildEnded(status)) => self.status = Some(status),
+            Ok(Notice::Empty) => self.empty = true,
+            Ok(Notice::Polite) => self.polite = true,
+            Ok(Notice::Gone) => self.gone = true,
+            Err(RecvTimeoutError::Timeout) => {}
+            // Both threads are done: nobody is left and nobody listens.
+            Err(RecvTimeoutError::Disconnected) => {
+                self.empty = true;
+                self.gone = true;
+            }
+        }
+    }
+}
+
+/// Reaps everybody, the child and the orphans alike, until there is nobody to wait for.
+fn reap(child: Option<Pid>, notices: &Sender<Notice>) {
+    loop {
+        let notice = match rustix::process::wait(WaitOptions::empty()) {
+            Ok(Some((pid, status))) if Some(pid) == child => Notice::ChildEnded(status),
+            Ok(_) | Err(Errno::INTR) => continue,
+            Err(_) => Notice::Empty,
+        };
+        let last = matches!(notice, Notice::Empty);
+        if notices.send(notice).is_err() || last {
+            return;
+        }
+    }
+}
+
+/// Listens to materia until it is gone.
+fn listen(mut control: File, notices: &Sender<Notice>) {
+    let mut byte = [0];
+    loop {
+        let notice = match control.read(&mut byte) {
+            Ok(1) if byte[0] == POLITE => Notice::Polite,
+            Ok(1..) => continue,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Ok(0) | Err(_) => Notice::Gone,
+        };
+        let last = matches!(notice, Notice::Gone);
+        if notices.send(notice).is_err() || last {
+            return;
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! What materia and the supervisor say to each other.
+//!
+//! To the supervisor: the length of the spec (four bytes, little endian), the spec as JSON, the
+//! child's input, and later at most one [`POLITE`]. From it: frames of a tag byte, a length (four
+//! bytes, little endian) and that many bytes; the last one has the tag [`VERDICT`].
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::PlanningSupport;
+
+/// Asks the supervisor to end the tree, politely first.
+pub(crate) const POLITE: u8 = b'T';
+/// The tag of bytes the child wrote to its standard output.
+pub(crate) const STDOUT: u8 = b'O';
+/// The tag of bytes the child wrote to its standard error.
+pub(crate) const STDERR: u8 = b'E';
+/// The tag of the last frame, a [`Verdict`] as JSON.
+pub(crate) const VERDICT: u8 = b'X';
+
+/// Bytes before the content of a frame.
+pub(crate) const HEADER_BYTES: usize = 5;
+/// The longest content of a frame.
+pub(crate) const CONTENT_BYTES_MAX: usize = 64 * 1024;
+/// The longest spec that is believed; the system's own limit on arguments lies far below.
+const SPEC_BYTES_MAX: u32 = 64 * 1024 * 1024;
+
+/// What to run, and how.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Spec {
+    /// The program and its arguments.
+    pub(crate) argv: Vec<String>,
+    /// Where it runs.
+    pub(crate) cwd: RawPath,
+    /// What is added to the environment.
+    pub(crate) env: Vec<(String, RawPath)>,
+    /// How many bytes of input follow the spec.
+    pub(crate) input_bytes: usize,
+    /// How long a polite end may take.
+    pub(crate) grace_ms: u64,
+    /// In Planning mode: the only folders that may be written to.
+    pub(crate) write_roots: Option<Vec<RawPath>>,
+}
+
+/// A path or another text of the system, byte for byte: not every path is UTF-8.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct RawPath(Vec<u8>);
+
+impl RawPath {
+    /// The text as the system wants it.
+    pub(crate) fn os(&self) -> OsString {
+        OsString::from_vec(self.0.clone())
+    }
+
+    /// The path.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.os().into()
+    }
+}
+
+impl<T: AsRef<std::ffi::OsStr> + ?Sized> From<&T> for RawPath {
+    fn from(text: &T) -> Self {
+        Self(text.as_ref().as_bytes().to_vec())
+    }
+}
+
+impl Spec {
+    /// How long a polite end may take.
+    pub(crate) fn grace(&self) -> Duration {
+        Duration::from_millis(self.grace_ms)
+    }
+
+    /// Renders the spec as it goes over the pipe, without the input.
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let json = serde_json::to_vec(self).expect("a spec is data and always renders");
+        let length = u32::try_from(json.len()).unwrap_or(u32::MAX);
+        [length.to_le_bytes().as_slice(), &json].concat()
+    }
+
+    /// Reads a spec and the child's input.
+    pub(crate) fn read(pipe: &mut impl Read) -> io::Result<(Self, Vec<u8>)> {
+        let mut length = [0; 4];
+        pipe.read_exact(&mut length)?;
+        let length = u32::from_le_bytes(length);
+        if length > SPEC_BYTES_MAX {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        let mut json = vec![0; length as usize];
+        pipe.read_exact(&mut json)?;
+        let spec: Self = serde_json::from_slice(&json)?;
+        let mut input = vec![0; spec.input_bytes];
+        pipe.read_exact(&mut input)?;
+        Ok((spec, input))
+    }
+}
+
+/// How it went.
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Verdict {
+    /// The child's exit code.
+    pub(crate) exit_code: Option<i32>,
+    /// The signal that ended the child.
+    pub(crate) signal: Option<i32>,
+    /// Why there was no child.
+    pub(crate) spawn_error: Option<String>,
+    /// Processes that even SIGKILL did not end in time.
+    pub(crate) survivors: u32,
+    /// In Planning mode: how far the kernel enforces it.
+    pub(crate) sandbox: Option<PlanningSupport>,
+}
+
+/// Where frames go. Both pumps and the main thread write to it, one frame at a time.
+pub(crate) struct Sink(Mutex<File>);
+
+impl Sink {
+    /// Wraps the supervisor's standard output.
+    pub(crate) fn new(pipe: File) -> Self {
+        Self(Mutex::new(pipe))
+    }
+
+    /// Sends one frame; `frame` begins with room for the header.
+    pub(crate) fn send(&self, tag: u8, frame: &mut [u8]) -> io::Result<()> {
+        let length = u32::try_from(frame.len() - HEADER_BYTES).expect("frames are short");
+        frame[0] = tag;
+        frame[1..HEADER_BYTES].copy_from_slice(&length.to_le_bytes());
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).write_all(frame)
+    }
+
+    /// Sends the last frame.
+    pub(crate) fn verdict(&self, verdict: &Verdict) -> io::Result<()> {
+        let mut frame = vec![0; HEADER_BYTES];
+        serde_json::to_writer(&mut frame, verdict)?;
+        self.send(VERDICT, &mut frame)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spec_survives_the_pipe_with_paths_that_are_no_utf8() {
+        let odd = OsString::from_vec(b"/tmp/\xff\xfe".to_vec());
+        let spec = Spec {
+            argv: vec!["echo".into(), "ä".into()],
+            cwd: RawPath::from(&odd),
+            env: vec![("TMPDIR".into(), RawPath::from("/x"))],
+            input_bytes: 3,
+            grace_ms: 5,
+            write_roots: Some(vec![RawPath::from(&odd)]),
+        };
+        let mut bytes = spec.encode();
+        bytes.extend_from_slice(b"abcT");
+        let mut pipe = bytes.as_slice();
+        let (read, input) = Spec::read(&mut pipe).unwrap();
+        assert_eq!((read, input.as_slice(), pipe), (spec, &b"abc"[..], &b"T"[..]));
+    }
+}

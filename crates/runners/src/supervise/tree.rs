@@ -1,0 +1,143 @@
+//! Finds and signals processes through `/proc`.
+
+use std::collections::HashMap;
+use std::fs;
+
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, PidfdFlags, Signal, getpid, kill_process, pidfd_open, pidfd_send_signal,
+};
+
+/// A process as `/proc/<pid>/stat` shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Seen {
+    pid: i32,
+    parent: i32,
+    session: i32,
+    zombie: bool,
+    /// When it started, in ticks since boot; with the pid it names a process for good.
+    started: u64,
+}
+
+/// Sends `signal` to every living descendant of this process.
+pub(crate) fn signal_descendants(signal: Signal) {
+    for seen in descendants(getpid().as_raw_nonzero().get(), &everybody()) {
+        send(&seen, signal);
+    }
+}
+
+/// How many living descendants this process has.
+pub(crate) fn count_descendants() -> usize {
+    descendants(getpid().as_raw_nonzero().get(), &everybody()).len()
+}
+
+/// Kills every process of `session` and whatever descends from them.
+///
+/// For when a supervisor has died before its tree; it cannot find those that were orphaned
+/// *and* had opened a session of their own.
+pub(crate) fn kill_session(session: u32) {
+    let Ok(session) = i32::try_from(session) else { return };
+    // What is started while we look is found by the next look.
+    for _ in 0..10 {
+        let all = everybody();
+        let members = all.iter().filter(|seen| seen.session == session && !seen.zombie);
+        let mut found: Vec<Seen> = members.copied().collect();
+        for member in found.clone() {
+            found.extend(descendants(member.pid, &all));
+        }
+        if found.is_empty() {
+            return;
+        }
+        for seen in found {
+            send(&seen, Signal::KILL);
+        }
+    }
+}
+
+/// Sends a signal to exactly the process that was seen, even if its pid has been reused since.
+fn send(seen: &Seen, signal: Signal) -> bool {
+    let Some(pid) = Pid::from_raw(seen.pid) else { return false };
+    match pidfd_open(pid, PidfdFlags::empty()) {
+        // The handle pins the process; what remains is whether it is the one we saw.
+        Ok(handle) => {
+            look(seen.pid).is_some_and(|now| now.started == seen.started)
+                && pidfd_send_signal(handle, signal).is_ok()
+        }
+        Err(Errno::NOSYS | Errno::PERM) => kill_process(pid, signal).is_ok(),
+        Err(_) => false,
+    }
+}
+
+/// The living processes below `root`.
+fn descendants(root: i32, all: &[Seen]) -> Vec<Seen> {
+    let mut children: HashMap<i32, Vec<Seen>> = HashMap::new();
+    for seen in all {
+        children.entry(seen.parent).or_default().push(*seen);
+    }
+    let mut found = Vec::new();
+    let mut open = vec![root];
+    while let Some(parent) = open.pop() {
+        // A pid seen twice while the table moved must not lead round in circles.
+        for seen in children.remove(&parent).unwrap_or_default() {
+            open.push(seen.pid);
+            if !seen.zombie {
+                found.push(seen);
+            }
+        }
+    }
+    found
+}
+
+fn everybody() -> Vec<Seen> {
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    entries
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter_map(look)
+        .collect()
+}
+
+fn look(pid: i32) -> Option<Seen> {
+    // Read as bytes: a program may have given itself a name that is no UTF-8.
+    parse_stat(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
+}
+
+fn parse_stat(pid: i32, stat: &[u8]) -> Option<Seen> {
+    // The name stands in parentheses and may hold anything, parentheses included.
+    let after_name = stat.iter().rposition(|&byte| byte == b')')? + 1;
+    let rest = str::from_utf8(&stat[after_name..]).ok()?;
+    let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+    Some(Seen {
+        pid,
+        parent: fields.get(1)?.parse().ok()?,
+        session: fields.get(3)?.parse().ok()?,
+        zombie: matches!(*fields.first()?, "Z" | "X"),
+        started: fields.get(19)?.parse().ok()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_full_of_parentheses_and_bytes_confuses_nothing() {
+        let stat = b"7 (a) R 1 (\xff) S 3 4 5 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 999 1 2";
+        let seen = parse_stat(7, stat).unwrap();
+        assert_eq!(seen, Seen { pid: 7, parent: 3, session: 5, zombie: false, started: 999 });
+    }
+
+    #[test]
+    fn descendants_are_found_at_any_depth_without_zombies() {
+        let seen = |pid, parent, zombie| Seen { pid, parent, session: 1, zombie, started: 1 };
+        let all = [
+            seen(2, 1, false),
+            seen(3, 2, true),
+            seen(4, 3, false),
+            seen(9, 8, false),
+            seen(8, 9, false),
+        ];
+        let mut pids: Vec<i32> = descendants(1, &all).iter().map(|seen| seen.pid).collect();
+        pids.sort_unstable();
+        assert_eq!(pids, [2, 4]);
+    }
+}

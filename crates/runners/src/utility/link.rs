@@ -1,0 +1,272 @@
+//! The runner's end of the pipes to one supervisor.
+
+use std::io;
+use std::path::Path;
+use std::pin::Pin;
+use std::process::Stdio;
+use std::time::Duration;
+
+use materia_engine::Stop;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::time::{Instant, sleep_until, timeout};
+
+use super::report::Text;
+use crate::supervise::ARGUMENT;
+use crate::supervise::protocol::{
+    CONTENT_BYTES_MAX, HEADER_BYTES, POLITE, STDERR, STDOUT, Spec, VERDICT, Verdict,
+};
+use crate::supervise::tree;
+
+/// How much of each stream is kept: the first mebibyte. The rest is read and counted.
+pub const STREAM_BYTES_MAX: usize = 1024 * 1024;
+
+/// How long, beyond the grace period, a supervisor may take to end a tree.
+const OVERDUE: Duration = Duration::from_secs(15);
+/// How long a supervisor that has said everything may take to exit.
+const FAREWELL: Duration = Duration::from_secs(2);
+/// How long a Ctrl-C that reached a supervisor may take to reach us as well.
+const SAME_INTERRUPT: Duration = Duration::from_millis(250);
+
+/// What happened to a program.
+pub(super) struct Past {
+    pub(super) stdout: Capture,
+    pub(super) stderr: Capture,
+    pub(super) ending: Ending,
+}
+
+/// How a program ended.
+pub(super) enum Ending {
+    /// By itself.
+    Reported(Verdict),
+    /// We ended it, for it took too long.
+    TimedOut(Option<Verdict>),
+    /// We ended it, for we were asked to.
+    Stopped,
+    /// Nobody knows: its supervisor failed, in this way.
+    Lost(&'static str),
+}
+
+/// The beginning of a stream, and how much more there was.
+#[derive(Default)]
+pub(super) struct Capture {
+    kept: Vec<u8>,
+    dropped: u64,
+}
+
+impl Capture {
+    fn take(&mut self, bytes: &[u8]) {
+        let room = bytes.len().min(STREAM_BYTES_MAX - self.kept.len());
+        self.kept.extend_from_slice(&bytes[..room]);
+        self.dropped += (bytes.len() - room) as u64;
+    }
+
+    /// The stream as text.
+    pub(super) fn into_text(self) -> Text {
+        Text::new(self.kept, self.dropped)
+    }
+}
+
+type Feed = Pin<Box<dyn Future<Output = io::Result<ChildStdin>> + Send>>;
+
+/// The pipe to the supervisor. That it is open tells the supervisor that we live.
+enum Control {
+    /// Spec and input are under way.
+    Feeding(Feed),
+    /// Everything is said.
+    Open(ChildStdin),
+    /// Broken, or closed by us: the supervisor kills its tree.
+    Closed,
+}
+
+impl Control {
+    /// Resolves when spec and input are through; not to be called again then.
+    async fn fed(&mut self) {
+        if let Self::Feeding(feed) = self {
+            *self = match feed.await {
+                Ok(pipe) => Self::Open(pipe),
+                Err(_) => Self::Closed,
+            };
+        }
+    }
+
+    /// Asks the supervisor to end its tree politely, or lets it notice that we have lost interest.
+    async fn end(&mut self) {
+        if let Self::Open(pipe) = self
+            && pipe.write_all(&[POLITE]).await.is_ok()
+        {
+            return;
+        }
+        *self = Self::Closed;
+    }
+}
+
+/// A running supervisor.
+///
+/// Dropping it closes the pipe, upon which the supervisor kills its tree. For that reason the
+/// supervisor itself is never killed on drop: its tree would outlive it.
+pub(super) struct Link {
+    supervisor: Child,
+    control: Control,
+    frames: Frames,
+    grace: Duration,
+}
+
+impl Link {
+    /// Starts a supervisor and begins to tell it what to run.
+    pub(super) fn open(
+        program: &Path,
+        spec: &Spec,
+        input: Vec<u8>,
+        grace: Duration,
+    ) -> io::Result<Self> {
+        let mut supervisor = Command::new(program)
+            .arg(ARGUMENT)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let (Some(mut pipe), Some(stdout)) = (supervisor.stdin.take(), supervisor.stdout.take())
+        else {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        };
+        let spec = spec.encode();
+        let feed = Box::pin(async move {
+            pipe.write_all(&spec).await?;
+            pipe.write_all(&input).await?;
+            pipe.flush().await?;
+            Ok(pipe)
+        });
+        let frames = Frames::new(stdout);
+        Ok(Self { supervisor, control: Control::Feeding(feed), frames, grace })
+    }
+
+    /// Follows the program to its end, which comes after `limit` at the latest.
+    pub(super) async fn follow(mut self, limit: Option<Duration>, mut stop: Stop) -> Past {
+        let (mut stdout, mut stderr) = (Capture::default(), Capture::default());
+        let far = Instant::now() + Duration::from_hours(24 * 365);
+        let deadline = limit.and_then(|limit| Instant::now().checked_add(limit)).unwrap_or(far);
+        let mut ended: Option<Asked> = None;
+        let mut overdue = far;
+        let last = loop {
+            tokio::select! {
+                // In this order: a flood of output must not keep us from hearing the rest.
+                biased;
+                () = stop.asked(), if !matches!(ended, Some(Asked::Stop)) => {
+                    self.control.end().await;
+                    ended = Some(Asked::Stop);
+                    overdue = Instant::now() + self.grace + OVERDUE;
+                }
+                () = sleep_until(deadline), if ended.is_none() => {
+                    self.control.end().await;
+                    ended = Some(Asked::Timeout);
+                    overdue = Instant::now() + self.grace + OVERDUE;
+                }
+                () = sleep_until(overdue), if ended.is_some() => {
+                    break Err("did not end its program in time");
+                }
+                () = self.control.fed(), if matches!(self.control, Control::Feeding(_)) => {}
+                frame = self.frames.next() => match frame {
+                    Ok(Frame::Stdout(bytes)) => stdout.take(bytes),
+                    Ok(Frame::Stderr(bytes)) => stderr.take(bytes),
+                    Ok(Frame::Last(verdict)) => break Ok(verdict),
+                    Ok(Frame::End) => break Err("ended before its program did"),
+                    Err(_) => break Err("said something that makes no sense"),
+                },
+            }
+        };
+        let ending = self.settle(last, ended, &mut stop).await;
+        Past { stdout, stderr, ending }
+    }
+
+    /// Sees the supervisor off, and its tree if need be.
+    async fn settle(
+        mut self,
+        last: Result<Verdict, &'static str>,
+        asked: Option<Asked>,
+        stop: &mut Stop,
+    ) -> Ending {
+        if last.is_err() {
+            // While nobody has waited for the supervisor its pid, which names the session of
+            // its tree, cannot have been given to anybody else.
+            if let Some(session) = self.supervisor.id() {
+                let _ = self.supervisor.start_kill();
+                let sweep = move || tree::kill_session(session);
+                let _ = tokio::task::spawn_blocking(sweep).await;
+            }
+        }
+        self.control = Control::Closed;
+        let _ = timeout(FAREWELL, self.supervisor.wait()).await;
+        match (last, asked) {
+            (_, Some(Asked::Stop)) => Ending::Stopped,
+            (last, Some(Asked::Timeout)) => Ending::TimedOut(last.ok()),
+            (Ok(verdict), None) => Ending::Reported(verdict),
+            (Err(how), None) => {
+                // A Ctrl-C in the moment before the supervisor had its own session hits both.
+                match timeout(SAME_INTERRUPT, stop.asked()).await {
+                    Ok(()) => Ending::Stopped,
+                    Err(_) => Ending::Lost(how),
+                }
+            }
+        }
+    }
+}
+
+/// Why we ended a program.
+enum Asked {
+    Stop,
+    Timeout,
+}
+
+/// One thing a supervisor said.
+enum Frame<'a> {
+    Stdout(&'a [u8]),
+    Stderr(&'a [u8]),
+    Last(Verdict),
+    /// It will say no more.
+    End,
+}
+
+/// Cuts the supervisor's output into frames. Safe to cancel between two reads.
+struct Frames {
+    pipe: ChildStdout,
+    buffer: Vec<u8>,
+    /// How much of the buffer has been handed out already.
+    used: usize,
+}
+
+impl Frames {
+    fn new(pipe: ChildStdout) -> Self {
+        let buffer = Vec::with_capacity(2 * (HEADER_BYTES + CONTENT_BYTES_MAX));
+        Self { pipe, buffer, used: 0 }
+    }
+
+    async fn next(&mut self) -> io::Result<Frame<'_>> {
+        let (tag, length) = loop {
+            let rest = &self.buffer[self.used..];
+            if let Some((&[tag, a, b, c, d], content)) = rest.split_first_chunk::<HEADER_BYTES>() {
+                let length = u32::from_le_bytes([a, b, c, d]) as usize;
+                if length > CONTENT_BYTES_MAX {
+                    return Err(io::ErrorKind::InvalidData.into());
+                }
+                if content.len() >= length {
+                    break (tag, length);
+                }
+            }
+            self.buffer.drain(..self.used);
+            self.used = 0;
+            if self.pipe.read_buf(&mut self.buffer).await? == 0 {
+                return Ok(Frame::End);
+            }
+        };
+        let start = self.used + HEADER_BYTES;
+        self.used = start + length;
+        let content = &self.buffer[start..self.used];
+        match tag {
+            STDOUT => Ok(Frame::Stdout(content)),
+            STDERR => Ok(Frame::Stderr(content)),
+            VERDICT => Ok(Frame::Last(serde_json::from_slice(content)?)),
+            _ => Err(io::ErrorKind::InvalidData.into()),
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Runs local programs as turns.
+//!
+//! Each program runs under its own [supervisor](crate::supervise); here are the limits: how long
+//! it may take, how much of its output is kept, where it may write. What is reported is what
+//! happened, not what it means: output is never parsed here.
+
+mod link;
+mod report;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use materia_contract::{ErrorCode, GlobalMode, TurnOutput};
+use materia_engine::{BoxFuture, Runner, Stop, TurnFault, TurnJob, TurnReport, Work};
+use serde_json::Value;
+
+use crate::dispatch::faulted;
+use crate::planning;
+use crate::supervise::protocol::{RawPath, Spec, Verdict};
+use link::{Ending, Link, Past};
+
+pub use link::STREAM_BYTES_MAX;
+
+/// How long a program may take to end after it was asked to.
+const GRACE_DEFAULT: Duration = Duration::from_secs(2);
+
+/// Runs local programs.
+#[derive(Debug, Clone)]
+pub struct UtilityRunner {
+    supervisor: PathBuf,
+    grace: Duration,
+}
+
+impl UtilityRunner {
+    /// A runner that starts `supervisor` (with [`ARGUMENT`](crate::supervise::ARGUMENT)) for
+    /// every program.
+    #[must_use]
+    pub fn new(supervisor: PathBuf) -> Self {
+        Self { supervisor, grace: GRACE_DEFAULT }
+    }
+
+    /// Changes how long a program may take to end after it was asked to.
+    #[must_use]
+    pub fn with_grace(self, grace: Duration) -> Self {
+        Self { grace, ..self }
+    }
+}
+
+impl Runner for UtilityRunner {
+    fn run(&self, job: TurnJob, stop: Stop) -> BoxFuture<'static, TurnReport> {
+        let runner = self.clone();
+        Box::pin(async move {
+            match &job.work {
+                Work::Utility { command, input } => {
+                    runner.perform(&job, command, input, stop).await
+                }
+                Work::Agent { .. } => {
+                    let message = format!("socket `{}` is no utility", job.node);
+                    faulted(ErrorCode::Internal, message)
+                }
+            }
+        })
+    }
+}
+
+impl UtilityRunner {
+    async fn perform(
+        &self,
+        job: &TurnJob,
+        command: &[String],
+        input: &Value,
+        stop: Stop,
+    ) -> TurnReport {
+        let name = report::shown_command(command);
+        let room = match Room::prepare(job) {
+            Ok(room) => room,
+            Err(message) => {
+                return faulted(ErrorCode::UtilityFailed, format!("{name} was not run: {message}"));
+            }
+        };
+        let mut input = serde_json::to_vec(input).expect("a JSON value always renders");
+        // One object on one line, for those who read lines.
+        input.push(b'\n');
+        let spec = self.spec(job, command, input.len(), &room);
+
+        let begun = Instant::now();
+        let past = match Link::open(&self.supervisor, &spec, input, self.grace) {
+            Ok(link) => link.follow(job.timeout, stop).await,
+            Err(error) => {
+                let message = format!("{name} was not run: its supervisor did not start: {error}");
+                return faulted(ErrorCode::Internal, message);
+            }
+        };
+        let duration = begun.elapsed();
+        room.tidy().await;
+        conclude(job, &name, past, duration)
+    }
+
+    fn spec(&self, job: &TurnJob, command: &[String], input_bytes: usize, room: &Room) -> Spec {
+        let mut env = vec![
+            ("MATERIA_CAST_ID".to_owned(), RawPath::from(job.run.as_str())),
+            ("MATERIA_SOCKET_ID".to_owned(), RawPath::from(job.node.as_str())),
+        ];
+        env.extend(room.temporary.iter().map(|path| ("TMPDIR".to_owned(), RawPath::from(path))));
+        Spec {
+            argv: command.to_vec(),
+            cwd: RawPath::from(&job.cwd),
+            env,
+            input_bytes,
+            grace_ms: u64::try_from(self.grace.as_millis()).unwrap_or(u64::MAX),
+            write_roots: room.write_roots.as_ref().map(|roots| {
+                let roots = roots.iter();
+                roots.map(RawPath::from).collect()
+            }),
+        }
+    }
+}
+
+/// Where a program may write: everywhere, or in Planning mode in a few folders.
+struct Room {
+    write_roots: Option<Vec<PathBuf>>,
+    temporary: Option<PathBuf>,
+}
+
+impl Room {
+    fn prepare(job: &TurnJob) -> Result<Self, String> {
+        match job.global_mode {
+            GlobalMode::Implementation => Ok(Self { write_roots: None, temporary: None }),
+            GlobalMode::Planning => {
+                let docs = planning::make_doc_root(&job.cwd, &job.doc_root)
+                    .map_err(|error| error.to_string())?;
+                let temporary = job.run_dir.join("tmp").join(job.turn.to_string());
+                let temporary = create(&temporary)
+                    .map_err(|error| format!("no folder for temporary files: {error}"))?;
+                Ok(Self {
+                    write_roots: Some(vec![docs, job.run_dir.clone(), temporary.clone()]),
+                    temporary: Some(temporary),
+                })
+            }
+        }
+    }
+
+    /// Removes what was temporary. What cannot be removed is no reason to fail a turn.
+    async fn tidy(self) {
+        let Some(temporary) = self.temporary else { return };
+        let work = move || {
+            let _ = std::fs::remove_dir_all(&temporary);
+            // The folder around it goes with the last turn in it.
+            let _ = temporary.parent().map(std::fs::remove_dir);
+        };
+        let _ = tokio::task::spawn_blocking(work).await;
+    }
+}
+
+fn create(path: &Path) -> io::Result<PathBuf> {
+    std::fs::create_dir_all(path)?;
+    // The program runs elsewhere, so the path must not depend on where we are.
+    std::path::absolute(path)
+}
+
+/// Turns what happened into a report.
+fn conclude(job: &TurnJob, name: &str, past: Past, duration: Duration) -> TurnReport {
+    let Past { stdout, stderr, ending } = past;
+    let (stdout, stderr) = (stdout.into_text(), stderr.into_text());
+    let mut output = TurnOutput {
+        stdout_dropped: stdout.dropped,
+        stderr_dropped: stderr.dropped,
+        lossy: stdout.raw.is_some() || stderr.raw.is_some(),
+        // A measured time would make two simulations differ.
+        duration_ms: (!job.virtual_time)
+            .then(|| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)),
+        ..TurnOutput::default()
+    };
+    let kept = [("stdout", &stdout.raw), ("stderr", &stderr.raw)].into_iter().try_for_each(
+        |(extension, raw)| {
+            raw.as_ref().map_or(Ok(()), |raw| keep_raw(&job.artifact(extension), raw))
+        },
+    );
+    output.output = stdout.shown;
+    output.stderr = stderr.shown;
+    if let Ending::Reported(Verdict { exit_code, signal, .. })
+    | Ending::TimedOut(Some(Verdict { exit_code, signal, .. })) = &ending
+    {
+        (output.exit_code, output.signal) = (*exit_code, *signal);
+    }
+
+    let fault = match kept {
+        Ok(()) => report::fault(name, &ending, job.timeout, &output.stderr),
+        Err(error) => {
+            let message = format!("the raw output of {name} could not be kept: {error}");
+            Some((ErrorCode::Internal, message))
+        }
+    };
+    // Simulated time stands still while a program runs, unless it took all it was given.
+    let after = match (&ending, job.virtual_time) {
+        (Ending::TimedOut(_), true) => job.timeout.unwrap_or_default(),
+        (Ending::TimedOut(_), false)
+        | (Ending::Reported(_) | Ending::Stopped | Ending::Lost(_), _) => Duration::ZERO,
+    };
+    let outcome = match fault {
+        None => Ok(output),
+        Some((code, message)) => Err(TurnFault { code, message, report: Box::new(output) }),
+    };
+    TurnReport { outcome, after }
+}
+
+/// Writes bytes that are no text to the turn's artifact, for the event can hold text only.
+fn keep_raw(path: &Path, raw: &[u8]) -> io::Result<()> {
+    path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+    std::fs::write(path, raw)
+}

@@ -1,0 +1,214 @@
+//! Says in words how a program ended.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use materia_contract::ErrorCode;
+
+use super::link::Ending;
+use crate::supervise::protocol::Verdict;
+
+/// The longest command in a message, in characters.
+const COMMAND_CHARS_MAX: usize = 200;
+/// The longest excerpt of standard error in a message, in characters.
+const EXCERPT_CHARS_MAX: usize = 600;
+/// The most lines of standard error in a message.
+const EXCERPT_LINES_MAX: usize = 5;
+
+/// A stream as text.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Text {
+    /// The text, with U+FFFD for whatever is no UTF-8.
+    pub(super) shown: String,
+    /// The bytes, where the text does not say them all.
+    pub(super) raw: Option<Vec<u8>>,
+    /// How many bytes are missing at the end.
+    pub(super) dropped: u64,
+}
+
+impl Text {
+    /// Reads bytes as text; `dropped` more were cut off behind them.
+    pub(super) fn new(mut bytes: Vec<u8>, mut dropped: u64) -> Self {
+        if dropped > 0
+            && let Err(error) = str::from_utf8(&bytes)
+            && error.error_len().is_none()
+        {
+            // The cut went through a character; what is left of it is no fault of the program.
+            dropped += (bytes.len() - error.valid_up_to()) as u64;
+            bytes.truncate(error.valid_up_to());
+        }
+        match String::from_utf8(bytes) {
+            Ok(shown) => Self { shown, raw: None, dropped },
+            Err(error) => {
+                let shown = String::from_utf8_lossy(error.as_bytes()).into_owned();
+                Self { shown, raw: Some(error.into_bytes()), dropped }
+            }
+        }
+    }
+}
+
+/// What is wrong with an ending, if anything is.
+pub(super) fn fault(
+    name: &str,
+    ending: &Ending,
+    limit: Option<Duration>,
+    stderr: &str,
+) -> Option<(ErrorCode, String)> {
+    let (code, mut message) = match ending {
+        Ending::Reported(Verdict { spawn_error: Some(why), .. }) => {
+            (ErrorCode::UtilityFailed, format!("{name} was not run: {why}"))
+        }
+        Ending::Reported(Verdict { exit_code: Some(0), .. }) => return None,
+        Ending::Reported(Verdict { exit_code: Some(code), .. }) => {
+            (ErrorCode::UtilityFailed, format!("{name} exited with code {code}"))
+        }
+        Ending::Reported(Verdict { signal: Some(signal), .. }) => {
+            (ErrorCode::UtilityFailed, format!("{name} was ended by {}", shown_signal(*signal)))
+        }
+        Ending::Reported(_) => {
+            (ErrorCode::UtilityFailed, format!("{name} could not be ended after it had failed"))
+        }
+        Ending::TimedOut(_) => {
+            let limit = limit.unwrap_or_default().as_millis();
+            (
+                ErrorCode::UtilityTimeout,
+                format!(
+                    "{name} took longer than its limit of {limit} ms and was ended, \
+                     with everything it had started"
+                ),
+            )
+        }
+        Ending::Stopped => (ErrorCode::UtilityFailed, format!("{name} was stopped")),
+        Ending::Lost(how) => {
+            (ErrorCode::Internal, format!("{name} has an unknown end: its supervisor {how}"))
+        }
+    };
+    let excerpt = excerpt(stderr);
+    if !excerpt.is_empty() {
+        let _ = write!(message, "; stderr: {excerpt}");
+    }
+    Some((code, message))
+}
+
+/// A command as a message names it: one line, bounded, with quotes where arguments need them.
+pub(super) fn shown_command(command: &[String]) -> String {
+    let mut shown = String::new();
+    for argument in command {
+        let plain = !argument.is_empty()
+            && argument.chars().all(|c| c.is_alphanumeric() || "-_./=:,@%+".contains(c));
+        let separator = if shown.is_empty() { "" } else { " " };
+        let _ = if plain {
+            write!(shown, "{separator}{argument}")
+        } else {
+            write!(shown, "{separator}{argument:?}")
+        };
+        if shown.len() > 4 * COMMAND_CHARS_MAX {
+            break;
+        }
+    }
+    if shown.chars().count() > COMMAND_CHARS_MAX {
+        shown = shown.chars().take(COMMAND_CHARS_MAX).chain(['…']).collect();
+    }
+    format!("`{shown}`")
+}
+
+fn shown_signal(signal: i32) -> String {
+    let name = match signal {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        3 => "SIGQUIT",
+        4 => "SIGILL",
+        6 => "SIGABRT",
+        7 => "SIGBUS",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        13 => "SIGPIPE",
+        14 => "SIGALRM",
+        15 => "SIGTERM",
+        24 => "SIGXCPU",
+        25 => "SIGXFSZ",
+        31 => "SIGSYS",
+        other => return format!("signal {other}"),
+    };
+    format!("signal {signal} ({name})")
+}
+
+/// The last lines of standard error on one line, without anything a terminal would obey.
+fn excerpt(stderr: &str) -> String {
+    let lines: Vec<String> = stderr
+        .lines()
+        .rev()
+        .map(clean)
+        .filter(|line| !line.is_empty())
+        .take(EXCERPT_LINES_MAX)
+        .collect();
+    let lines: Vec<&str> = lines.iter().rev().map(String::as_str).collect();
+    let joined = lines.join(" ⏎ ");
+    // What a program says last is usually what went wrong.
+    let surplus = joined.chars().count().saturating_sub(EXCERPT_CHARS_MAX);
+    if surplus == 0 {
+        return joined;
+    }
+    ['…'].into_iter().chain(joined.chars().skip(surplus + 1)).collect()
+}
+
+/// A line without escape sequences, control characters and space around it.
+fn clean(line: &str) -> String {
+    let mut cleaned = String::new();
+    let mut characters = line.chars().peekable();
+    while let Some(character) = characters.next() {
+        if character == '\u{1b}' && characters.next_if_eq(&'[').is_some() {
+            // A control sequence goes up to its final byte.
+            for inner in characters.by_ref() {
+                if ('@'..='~').contains(&inner) {
+                    break;
+                }
+            }
+        } else if character == '\t' {
+            cleaned.push(' ');
+        } else if !character.is_control() && !is_direction(character) {
+            cleaned.push(character);
+        }
+    }
+    cleaned.trim().to_owned()
+}
+
+/// Whether a character turns the direction of text round and could so disguise it.
+fn is_direction(character: char) -> bool {
+    matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_through_a_character_is_not_called_bad_text() {
+        let whole = "aä".as_bytes();
+        let cut = Text::new(whole[..2].to_vec(), 5);
+        assert_eq!(cut, Text { shown: "a".into(), raw: None, dropped: 6 });
+        let bad = Text::new(whole[..2].to_vec(), 0);
+        assert_eq!((bad.shown.as_str(), bad.dropped), ("a\u{fffd}", 0));
+        assert_eq!(bad.raw.as_deref(), Some(&whole[..2]));
+    }
+
+    #[test]
+    fn an_excerpt_is_short_and_harmless() {
+        assert_eq!(excerpt("a\n\u{1b}[31mred\u{1b}[0m\u{7}\n\n"), "a ⏎ red");
+        assert_eq!(excerpt("1\n2\n3\n4\n5\n6\n7"), "3 ⏎ 4 ⏎ 5 ⏎ 6 ⏎ 7");
+        let long = excerpt(&format!("{}end", "x".repeat(5000)));
+        assert_eq!(long.chars().count(), EXCERPT_CHARS_MAX);
+        assert!(long.starts_with('…') && long.ends_with("end"));
+    }
+
+    #[test]
+    fn a_command_is_shown_with_quotes_where_it_needs_them() {
+        let command = |parts: &[&str]| {
+            shown_command(&parts.iter().map(|part| (*part).to_owned()).collect::<Vec<_>>())
+        };
+        assert_eq!(command(&["sh", "-c", "a b\n"]), r#"`sh -c "a b\n"`"#);
+        assert_eq!(command(&["echo", ""]), r#"`echo ""`"#);
+        assert!(command(&["x".repeat(1000).as_str()]).chars().count() < 210);
+    }
+}

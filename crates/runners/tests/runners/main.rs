@@ -1,0 +1,10 @@
+//! The runners against real processes, nasty ones above all.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic as tests may")]
+
+mod children;
+mod death;
+mod planning;
+mod scripted;
+mod stage;
+mod starting;

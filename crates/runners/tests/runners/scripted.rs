@@ -1,0 +1,271 @@
+//! The scripted provider and the dispatch.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use indexmap::IndexMap;
+use materia_contract::script::Script;
+use materia_contract::{
+    Behavior, Consume, ErrorCode, GlobalMode, Limits, Node, NodeId, NodeMode, OnInterrupt,
+    OutputSelector, Parse, Plan, Routing, ScriptEntry, Trigger, TurnUsage,
+};
+use materia_engine::{Runner, StopSource, TurnFault, TurnJob, TurnReport, Work};
+use materia_runners::{Runners, ScriptError, ScriptedRunner, bind, load, unmatched_keys};
+use serde_json::{Value, json};
+
+use crate::stage::{Stage, perform, runtime};
+
+fn agent(stage: &Stage, entry: Option<(&str, u32)>) -> TurnJob {
+    let script = entry.map(|(key, index)| ScriptEntry { key: key.to_owned(), index });
+    let work = Work::Agent { prompt: "do".into(), model: None, provider: None, script };
+    TurnJob { work, ..stage.job.clone() }
+}
+
+fn script(json: Value) -> Script {
+    serde_json::from_value(json).unwrap()
+}
+
+fn ask(stage: &Stage, answers: Value, entry: Option<(&str, u32)>) -> TurnReport {
+    let (_source, stop) = StopSource::new();
+    perform(&ScriptedRunner::new(script(answers)), agent(stage, entry), stop)
+}
+
+/// The fault of a turn whose one answer is this.
+#[track_caller]
+fn fault_of(stage: &Stage, answer: &Value) -> TurnFault {
+    ask(stage, json!({"turns": {"A": [answer]}}), Some(("A", 0))).outcome.unwrap_err()
+}
+
+#[test]
+fn answers_are_taken_by_position() {
+    let stage = Stage::new();
+    let turns = json!({"turns": {"A": [
+        {"text": "one", "usage": {"inputTokens": 3, "outputTokens": 4, "cost": 0.5}},
+        {"json": {"satisfied": true, "context": "b\n"}},
+        {},
+    ]}});
+    let said = |index| ask(&stage, turns.clone(), Some(("A", index))).outcome;
+    let first = said(0).unwrap();
+    assert_eq!(first.output, "one");
+    let usage = TurnUsage { input_tokens: Some(3), output_tokens: Some(4), cost: Some(0.5) };
+    assert_eq!(first.usage, Some(usage));
+    assert_eq!(said(1).unwrap().output, r#"{"satisfied":true,"context":"b\n"}"#);
+    assert_eq!(said(2).unwrap().output, "");
+    let fault = said(3).unwrap_err();
+    assert_eq!(fault.code, ErrorCode::ScriptExhausted);
+    assert!(fault.message.contains("`A` ran out after 3 answers"), "{}", fault.message);
+}
+
+#[test]
+fn the_last_answer_repeats_only_where_asked_and_there_is_one() {
+    let stage = Stage::new();
+    let turns =
+        json!({"turns": {"A": [{"text": "x"}, {"text": "y"}], "B": []}, "repeatLast": true});
+    assert_eq!(ask(&stage, turns.clone(), Some(("A", 9))).outcome.unwrap().output, "y");
+    for missing in [Some(("B", 0)), Some(("C", 0)), None] {
+        let fault = ask(&stage, turns.clone(), missing).outcome.unwrap_err();
+        assert_eq!(fault.code, ErrorCode::ScriptExhausted, "{}", fault.message);
+    }
+    let fault = ask(&stage, turns, None).outcome.unwrap_err();
+    assert!(fault.message.contains("no answers for socket `Socket-1`"), "{}", fault.message);
+}
+
+#[test]
+fn a_provider_can_fail_with_what_it_said() {
+    let stage = Stage::new();
+    let fault = fault_of(&stage, &json!({"error": "overloaded", "usage": {"cost": 1.0}}));
+    assert_eq!((fault.code, fault.message.as_str()), (ErrorCode::ProviderFailed, "overloaded"));
+    assert_eq!(fault.report.usage.and_then(|usage| usage.cost), Some(1.0));
+}
+
+#[test]
+fn a_delay_costs_real_time_or_simulated_time() {
+    let mut stage = Stage::new();
+    let turns = json!({"turns": {"A": [{"text": "x", "delayMs": 120}]}});
+    let begun = Instant::now();
+    let report = ask(&stage, turns.clone(), Some(("A", 0)));
+    assert!(begun.elapsed() >= Duration::from_millis(120));
+    assert_eq!(report.after, Duration::ZERO);
+
+    stage.job.virtual_time = true;
+    let hour = json!({"turns": {"A": [{"text": "x", "delayMs": 3_600_000}]}});
+    stage.job.timeout = None;
+    let report = ask(&stage, hour.clone(), Some(("A", 0)));
+    assert_eq!(report.after, Duration::from_hours(1));
+    assert_eq!(report.outcome.unwrap().output, "x");
+
+    stage.job.timeout = Some(Duration::from_secs(1));
+    let report = ask(&stage, hour, Some(("A", 0)));
+    assert_eq!(report.after, Duration::from_secs(1));
+    assert_eq!(report.outcome.unwrap_err().code, ErrorCode::ProviderFailed);
+}
+
+#[test]
+fn a_stop_ends_a_delay_before_anything_is_written() {
+    let stage = Stage::new();
+    let answers = json!({"turns": {"A": [{"delayMs": 60_000, "writes": {"a.txt": "x"}}]}});
+    let mut job = agent(&stage, Some(("A", 0)));
+    job.timeout = None;
+    let (source, stop) = StopSource::new();
+    source.ask();
+    let begun = Instant::now();
+    let report = perform(&ScriptedRunner::new(script(answers)), job, stop);
+    assert!(report.outcome.is_err() && begun.elapsed() < Duration::from_secs(10));
+    assert!(!stage.cwd().join("a.txt").exists());
+}
+
+#[test]
+fn files_and_artifacts_are_written() {
+    let stage = Stage::new();
+    let answer = json!({
+        "text": "built", "writes": {"src/deep/a.txt": "A", "b.txt": "B"},
+        "artifacts": {"diff": "+A", "logs": "ok"},
+    });
+    ask(&stage, json!({"turns": {"A": [answer]}}), Some(("A", 0))).outcome.unwrap();
+    let read = |path: &str| fs::read_to_string(stage.cwd().join(path)).unwrap();
+    assert_eq!((read("src/deep/a.txt"), read("b.txt")), ("A".into(), "B".into()));
+    assert_eq!(read(".materia/run/sockets/Socket-1/2-1.diff"), "+A");
+    assert_eq!(read(".materia/run/sockets/Socket-1/2-1.logs"), "ok");
+}
+
+#[test]
+fn files_outside_the_project_are_refused_and_nothing_is_written() {
+    let stage = Stage::new();
+    symlink(stage.outside(), stage.cwd().join("out")).unwrap();
+    symlink(stage.outside().join("new.txt"), stage.cwd().join("dangling")).unwrap();
+    fs::write(stage.outside().join("far.txt"), "precious").unwrap();
+    symlink("../far.txt", stage.cwd().join("far")).unwrap();
+    let absolute = stage.outside().join("new.txt").to_str().unwrap().to_owned();
+    let bad = [
+        "../new.txt",
+        "a/../../new.txt",
+        &absolute,
+        "out/new.txt",
+        "out/x/new.txt",
+        "dangling",
+        "far",
+        "",
+        ".",
+        "x/",
+    ];
+    for path in bad {
+        let fault = fault_of(&stage, &json!({"writes": {"first.txt": "x", path: "x"}}));
+        assert_eq!(fault.code, ErrorCode::ProviderFailed);
+        assert!(fault.message.contains("nothing was written"), "{path}: {}", fault.message);
+        assert!(!stage.cwd().join("first.txt").exists(), "{path}");
+    }
+    assert!(!stage.outside().join("new.txt").exists());
+    assert_eq!(fs::read_to_string(stage.outside().join("far.txt")).unwrap(), "precious");
+    for kind in ["../x", "a/b", "", ".hidden"] {
+        let fault =
+            fault_of(&stage, &json!({"artifacts": {kind: "x"}, "writes": {"first.txt": "x"}}));
+        assert!(fault.message.contains("no plain name"), "{kind}: {}", fault.message);
+        assert!(!stage.cwd().join("first.txt").exists());
+    }
+}
+
+#[test]
+fn planning_allows_the_doc_root_only() {
+    let mut stage = Stage::new();
+    stage.job.global_mode = GlobalMode::Planning;
+    fault_of(&stage, &json!({"writes": {"a.txt": "x"}}));
+    assert!(!stage.cwd().join("docs").exists(), "a refused answer changes nothing");
+    let good =
+        json!({"turns": {"A": [{"writes": {"docs/new/a.md": "x"}, "artifacts": {"diff": "d"}}]}});
+    ask(&stage, good, Some(("A", 0))).outcome.unwrap();
+    assert!(stage.cwd().join("docs/new/a.md").exists());
+    symlink("..", stage.cwd().join("docs/up")).unwrap();
+    for path in ["a.txt", "docsx/a.txt", "docs/up/a.txt", "docs/up/new/a.txt"] {
+        let fault = fault_of(&stage, &json!({"writes": {"docs/first.md": "x", path: "x"}}));
+        assert_eq!(fault.code, ErrorCode::ProviderFailed);
+        assert!(fault.message.contains("in Planning mode only `docs`"), "{}", fault.message);
+        assert!(!stage.cwd().join("docs/first.md").exists(), "{path}");
+        assert!(!stage.cwd().join(path).exists(), "{path}");
+    }
+}
+
+#[test]
+fn a_script_is_loaded_or_refused_with_its_place() {
+    let stage = Stage::new();
+    let path = stage.cwd().join("script.json");
+    fs::write(&path, r#"{"turns": {"A": [{"text": "x"}]}, "repeatLast": true}"#).unwrap();
+    assert!(load(&path).unwrap().repeat_last);
+    fs::write(&path, "{\n  \"turns\": {\"A\": [{\"txt\": 1}]}\n}").unwrap();
+    let error = load(&path).unwrap_err();
+    let shown = error.to_string();
+    assert!(shown.contains("script.json:2:") && shown.contains("unknown field `txt`"), "{shown}");
+    assert!(!shown.contains("at line"), "{shown}");
+    fs::write(&path, "nonsense").unwrap();
+    assert!(matches!(load(&path), Err(ScriptError::Invalid { line: 1, .. })));
+    fs::File::create(&path).unwrap().set_len(17 * 1024 * 1024).unwrap();
+    assert!(matches!(load(&path), Err(ScriptError::TooLarge { .. })));
+    assert!(matches!(load(&stage.cwd().join("none")), Err(ScriptError::Unreadable { .. })));
+}
+
+fn node(materia: &str, behavior: Behavior) -> Node {
+    Node {
+        materia: materia.to_owned(),
+        behavior,
+        parse: Parse::Text,
+        assign: IndexMap::new(),
+        timeout_ms: None,
+        edges: Vec::new(),
+        routing: Routing::First,
+        foreach: None,
+        mode: NodeMode::Auto,
+        control: None,
+        trigger: Trigger::OnAnyInput,
+        max_in_flight: 1,
+        consume: Consume::All,
+        output_selector: OutputSelector::MessageFinal,
+        on_interrupt: OnInterrupt::Retry,
+    }
+}
+
+#[test]
+fn lists_are_bound_to_agent_nodes_and_an_id_wins() {
+    let asks = || Behavior::Agent { prompt: String::new(), model: None, provider: None };
+    let runs = Behavior::Utility { command: vec!["true".into()], params: serde_json::Map::new() };
+    let nodes = [
+        ("S1", node("Build", asks())),
+        ("S2", node("Build", asks())),
+        ("S3", node("Tool", runs)),
+        ("S4", node("Other", asks())),
+    ];
+    let plan = Plan {
+        loadout: "L".into(),
+        entry: NodeId::new("S1"),
+        nodes: nodes.into_iter().map(|(id, node)| (NodeId::new(id), node)).collect(),
+        limits: Limits::default(),
+        doc_root: "docs".into(),
+    };
+    let script =
+        script(json!({"turns": {"S2": [], "Build": [], "S3": [], "Tool": [], "Gone": []}}));
+    let binding = bind(&script, "s.json", &plan);
+    let keys: Vec<_> = binding.keys.iter().map(|(id, key)| (id.as_str(), key.as_str())).collect();
+    assert_eq!(keys, [("S1", "Build"), ("S2", "S2")]);
+    assert_eq!(binding.path, "s.json");
+    assert_eq!(unmatched_keys(&script, &plan), ["Gone"]);
+}
+
+#[test]
+fn turns_go_to_the_runner_of_their_kind() {
+    let stage = Stage::new();
+    let scripted = ScriptedRunner::new(script(json!({"turns": {"A": [{"text": "agent"}]}})));
+    let mut runners =
+        Runners { utility: Arc::new(stage.runner.clone()), agent: Some(Arc::new(scripted)) };
+    let run = |runners: &Runners, job| {
+        let (_source, stop) = StopSource::new();
+        runtime().block_on(runners.run(job, stop)).outcome
+    };
+    assert_eq!(run(&runners, agent(&stage, Some(("A", 0)))).unwrap().output, "agent");
+    let utility = stage.command(&["echo", "tool"], json!({}));
+    assert_eq!(run(&runners, utility).unwrap().output, "tool\n");
+
+    runners.agent = None;
+    let fault = run(&runners, agent(&stage, Some(("A", 0)))).unwrap_err();
+    assert_eq!(fault.code, ErrorCode::ProviderFailed);
+    assert!(fault.message.contains("--script FILE"), "{}", fault.message);
+}

@@ -1,0 +1,141 @@
+//! A project folder, a run and a way to see which processes of it are still there.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use materia_contract::{GlobalMode, NodeId, RunId, TurnOutput};
+use materia_engine::{Runner, Stop, StopSource, TurnFault, TurnJob, TurnReport, Work};
+use materia_runners::UtilityRunner;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// The program that is the supervisor.
+pub(crate) const SUPERVISOR: &str = env!("CARGO_BIN_EXE_materia-supervise-test");
+
+/// A project in which turns run.
+pub(crate) struct Stage {
+    /// What the next turn is; tests change what they care about.
+    pub(crate) job: TurnJob,
+    pub(crate) runner: UtilityRunner,
+    // Removed when the stage goes.
+    dir: TempDir,
+}
+
+impl Stage {
+    pub(crate) fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let cwd = dir.path().join("project");
+        let run_dir = cwd.join(".materia/run");
+        fs::create_dir_all(&run_dir).unwrap();
+        // The folder's random name makes the run's id unique on this machine.
+        let unique = dir.path().file_name().unwrap().to_str().unwrap().replace('.', "");
+        let job = TurnJob {
+            run: RunId::new(format!("t{unique}-{}", std::process::id())),
+            turn: 7,
+            node: NodeId::new("Socket-1"),
+            visit: 2,
+            attempt: 1,
+            work: Work::Utility { command: Vec::new(), input: Arc::new(json!({"a": 1})) },
+            cwd,
+            run_dir,
+            timeout: Some(Duration::from_secs(30)),
+            global_mode: GlobalMode::Implementation,
+            doc_root: "docs".to_owned(),
+            virtual_time: false,
+        };
+        let runner = UtilityRunner::new(SUPERVISOR.into()).with_grace(Duration::from_millis(300));
+        Self { job, runner, dir }
+    }
+
+    pub(crate) fn cwd(&self) -> &Path {
+        &self.job.cwd
+    }
+
+    /// The folder around the project.
+    pub(crate) fn outside(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// The job of running `command` on `input`.
+    pub(crate) fn command(&self, command: &[&str], input: Value) -> TurnJob {
+        let command = command.iter().map(|part| (*part).to_owned()).collect();
+        TurnJob { work: Work::Utility { command, input: Arc::new(input) }, ..self.job.clone() }
+    }
+
+    /// Runs a command to its end.
+    pub(crate) fn report(&self, command: &[&str]) -> TurnReport {
+        self.report_on(command, json!({"a": 1}))
+    }
+
+    /// Runs a command to its end on some input.
+    pub(crate) fn report_on(&self, command: &[&str], input: Value) -> TurnReport {
+        let (_source, stop) = StopSource::new();
+        perform(&self.runner, self.command(command, input), stop)
+    }
+
+    /// Runs a command that succeeds.
+    #[track_caller]
+    pub(crate) fn output(&self, command: &[&str]) -> TurnOutput {
+        self.report(command).outcome.expect("the command succeeds")
+    }
+
+    /// Runs a command that fails.
+    #[track_caller]
+    pub(crate) fn fault(&self, command: &[&str]) -> TurnFault {
+        self.report(command).outcome.expect_err("the command fails")
+    }
+
+    /// The processes that belong to this run, by the mark in their environment.
+    pub(crate) fn processes(&self) -> Vec<String> {
+        marked(&format!("MATERIA_CAST_ID={}", self.job.run))
+    }
+
+    /// Fails unless every process of this run is gone.
+    #[track_caller]
+    pub(crate) fn assert_nobody_left(&self) {
+        assert_eq!(self.processes(), [] as [String; 0], "processes were left behind");
+    }
+}
+
+/// Performs a job with some runner.
+pub(crate) fn perform(runner: &dyn Runner, job: TurnJob, stop: Stop) -> TurnReport {
+    runtime().block_on(runner.run(job, stop))
+}
+
+pub(crate) fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+/// The living processes that have `mark` in their environment: pid and command line.
+pub(crate) fn marked(mark: &str) -> Vec<String> {
+    let entries = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    pids.filter_map(|pid| {
+        // A zombie has no environment any more, so it is not counted.
+        let environment = fs::read(format!("/proc/{pid}/environ")).ok()?;
+        environment.split(|&byte| byte == 0).find(|entry| *entry == mark.as_bytes())?;
+        let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        Some(format!("{pid} {}", String::from_utf8_lossy(&command).replace('\0', " ")))
+    })
+    .collect()
+}
+
+/// Waits until something holds; fails if it does not within `limit`.
+#[track_caller]
+pub(crate) fn eventually(limit: Duration, what: &str, mut holds: impl FnMut() -> bool) {
+    let end = Instant::now() + limit;
+    while !holds() {
+        assert!(Instant::now() < end, "{what} did not come true within {limit:?}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Writes an executable file.
+pub(crate) fn program(path: &Path, content: &str, mode: u32) -> String {
+    use std::os::unix::fs::PermissionsExt;
+    fs::write(path, content).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    path.to_str().unwrap().to_owned()
+}
