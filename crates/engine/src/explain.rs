@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use materia_contract::{
-    Cause, ChainHash, Edge, EdgeId, Event, EventBody, NodeId, Plan, RouteSelected, RunId, Uuid,
+    Cause, ChainHash, Edge, EdgeId, Event, EventBody, Loop, NodeId, Plan, RouteSelected, RunId,
+    Uuid,
 };
 use materia_kernel::{Readiness, Run, evolve, readiness};
 use serde::Serialize;
@@ -87,6 +88,8 @@ pub fn why(
 struct Trail {
     turns: BTreeMap<NodeId, LastTurn>,
     routes: BTreeMap<NodeId, (u64, RouteSelected)>,
+    /// Loops that were left, with the event and the way they were left by.
+    left: BTreeMap<String, (u64, String)>,
     /// Where each payload came from: the event that sent it, its edge and its sender.
     sent: BTreeMap<Uuid, (u64, Option<(EdgeId, NodeId)>)>,
     ended: Option<(u64, &'static str)>,
@@ -128,6 +131,9 @@ impl Trail {
             }
             (EventBody::RouteSelected(data), Some(node)) => {
                 self.routes.insert(node.clone(), (event.seq, data.clone()));
+            }
+            (EventBody::LoopExhausted(data), _) => {
+                self.left.insert(data.region.clone(), (event.seq, data.to.clone()));
             }
             (EventBody::HandoffSent(data), Some(node)) => {
                 let origin = Some((data.edge_id.clone(), node.clone()));
@@ -191,6 +197,10 @@ fn ran(name: &NodeId, turn: &LastTurn, trail: &Trail) -> Why {
             seq: Some(*turn),
             text: "its attempt before broke the contract, so it was asked once more".into(),
         }),
+        Cause::Recast { turn } => because.push(Because {
+            seq: Some(*turn),
+            text: "its attempt before failed and a person tried it again".into(),
+        }),
         Cause::Manual => {
             because.push(Because { seq: None, text: "a person asked for the turn".into() });
         }
@@ -236,6 +246,7 @@ fn did_not_run(run: &Run, plan: &Plan, index: usize, name: &NodeId, trail: &Trai
             .map(|(from, edge)| not_taken(from, edge, trail))
             .collect(),
     };
+    because.extend(exits_not_taken(plan, name, trail));
     if because.is_empty() {
         because.push(Because { seq: None, text: "no edge leads to it".into() });
     }
@@ -263,6 +274,20 @@ fn waiting(readiness: Readiness) -> Option<&'static str> {
             Some("its input waits until another turn of the cast ends (maxConcurrentTurns)")
         }
     }
+}
+
+/// Why the loops whose exits lead to a node have not led there.
+fn exits_not_taken(plan: &Plan, name: &NodeId, trail: &Trail) -> Vec<Because> {
+    let leads = |region: &Loop| region.exits.iter().any(|exit| exit.to.as_ref() == Some(name));
+    let loops = plan.loops.iter().filter(|(_, region)| leads(region));
+    loops
+        .map(|(id, _)| match trail.left.get(id) {
+            Some((seq, to)) => {
+                Because { seq: Some(*seq), text: format!("loop `{id}` was left to `{to}`") }
+            }
+            None => Because { seq: None, text: format!("loop `{id}` has not been exhausted") },
+        })
+        .collect()
 }
 
 /// Why an edge has brought nothing.

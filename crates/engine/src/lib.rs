@@ -33,4 +33,6 @@ pub use load::{LoadError, load};
 pub use ports::*;
 pub use replay::{Replay, ReplayError, ReplayFault, replay};
 pub use report::report;
-pub use session::{Ask, Asks, EngineError, Options, World, abort, cast, resume, watch_inbox};
+pub use session::{
+    Ask, Asks, EngineError, Options, Place, Step, World, abort, carry_on, cast, resume, watch_inbox,
+};

@@ -78,7 +78,15 @@ impl Visits {
             | EventBody::PayloadConsumed(_)
             | EventBody::StatePatched(_)
             | EventBody::OutputFieldsIgnored(_)
-            | EventBody::CursorAdvanced(_) => {}
+            | EventBody::CursorAdvanced(_)
+            | EventBody::LoopEntered(_)
+            | EventBody::LoopExhausted(_)
+            | EventBody::FollowUpCaptured(_)
+            | EventBody::BudgetWarned(_)
+            | EventBody::BudgetChanged(_)
+            | EventBody::RunRevived(_)
+            | EventBody::MessageReceived(_)
+            | EventBody::SocketFinished(_) => {}
         }
     }
 

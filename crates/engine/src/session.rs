@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use materia_contract::time::VIRTUAL_EPOCH;
-use materia_contract::{JOURNAL_VERSION, RunCreated, RunId};
+use materia_contract::{Budget, JOURNAL_VERSION, NodeId, RunCreated, RunId};
 use materia_kernel::{Input, Phase};
 use tokio::sync::mpsc;
 
@@ -100,6 +100,72 @@ pub async fn cast(
     drive(world, driver, options, asks).await
 }
 
+/// What a person does to a run that nobody drives.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Step {
+    /// Carry it on.
+    Resume,
+    /// Try what failed again.
+    Recast,
+    /// Give an exhausted edge its allowance once more.
+    Revive,
+    /// Change what it may spend, and carry it on if that is what it waited for.
+    SetBudget(Budget),
+    /// Say something to a node.
+    Say {
+        /// The node; where it is left out, the one that waits.
+        node: Option<NodeId>,
+        /// What is said.
+        text: String,
+    },
+    /// Finish a multi-turn node.
+    Continue {
+        /// The node; where it is left out, the one that waits.
+        node: Option<NodeId>,
+    },
+}
+
+/// Takes a step of a person and drives the run until it rests. Returns how it rests.
+pub async fn carry_on(
+    world: &World,
+    id: &RunId,
+    place: Place<'_>,
+    step: Step,
+    options: Options,
+    asks: &mut Asks,
+) -> Result<Phase, EngineError> {
+    let _claim = world.journal.claim(id)?;
+    let mut driver = take_up(world, id)?;
+    let resume = || Input::Resume { cwd: text(place.cwd), run_dir: text(place.run_dir) };
+    let inputs = match step {
+        Step::Resume => vec![resume()],
+        Step::Recast => {
+            vec![Input::Recast { cwd: text(place.cwd), run_dir: text(place.run_dir) }]
+        }
+        Step::Revive => vec![Input::Revive],
+        Step::SetBudget(budget) => vec![Input::SetBudget(budget), resume()],
+        Step::Say { node, text } => vec![Input::Say { node, text }],
+        Step::Continue { node } => vec![Input::Continue { node }],
+    };
+    for input in inputs {
+        driver.take(now_of(world, &driver), input).await?;
+    }
+    drive(world, driver, options, asks).await
+}
+
+/// Where a run is now; it may have been moved since it began.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'a> {
+    /// The project folder.
+    pub cwd: &'a Path,
+    /// The folder of the cast.
+    pub run_dir: &'a Path,
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
 /// Carries on a run that had stopped, and drives it until it rests.
 pub async fn resume(
     world: &World,
@@ -109,14 +175,7 @@ pub async fn resume(
     options: Options,
     asks: &mut Asks,
 ) -> Result<Phase, EngineError> {
-    let _claim = world.journal.claim(id)?;
-    let mut driver = take_up(world, id)?;
-    let input = Input::Resume {
-        cwd: cwd.to_string_lossy().into_owned(),
-        run_dir: run_dir.to_string_lossy().into_owned(),
-    };
-    driver.take(now_of(world, &driver), input).await?;
-    drive(world, driver, options, asks).await
+    carry_on(world, id, Place { cwd, run_dir }, Step::Resume, options, asks).await
 }
 
 /// Ends a run that nobody drives.

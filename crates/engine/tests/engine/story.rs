@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use materia_contract::{
-    Behavior, Condition, Consume, Edge, EdgeId, GlobalMode, JOURNAL_VERSION, Limits, Node, NodeId,
-    NodeMode, OnInterrupt, OutputSelector, Pace, Parse, Plan, Routing, RunCreated, Trigger,
-    TurnOutput,
+    Behavior, Budget, Condition, Edge, EdgeId, GlobalMode, JOURNAL_VERSION, Limits, Node, NodeId,
+    Pace, Parse, Plan, Routing, RunCreated, TurnOutput,
 };
 use materia_engine::{
     AppendError, Asks, Batch, BoxFuture, Claim, ClaimError, Command, Head, Journal, MemoryJournal,
@@ -22,23 +21,8 @@ fn edge(from: &str, when: Condition, to: &str, bound: Option<u32>) -> Edge {
 }
 
 fn utility(edges: Vec<Edge>) -> Node {
-    Node {
-        materia: "m".into(),
-        behavior: Behavior::Utility { command: vec!["x".into()], params: serde_json::Map::new() },
-        parse: Parse::Json,
-        assign: IndexMap::new(),
-        timeout_ms: None,
-        edges,
-        routing: Routing::First,
-        foreach: None,
-        mode: NodeMode::Auto,
-        control: None,
-        trigger: Trigger::OnAnyInput,
-        max_in_flight: 1,
-        consume: Consume::All,
-        output_selector: OutputSelector::MessageFinal,
-        on_interrupt: OnInterrupt::Retry,
-    }
+    let behavior = Behavior::Utility { command: vec!["x".into()], params: serde_json::Map::new() };
+    Node { parse: Parse::Json, edges, ..Node::new("m", behavior) }
 }
 
 /// `count` goes round until it has counted to the bound that its answers set, then `last` runs.
@@ -68,7 +52,9 @@ fn of(nodes: IndexMap<NodeId, Node>, entry: &str) -> RunCreated {
         loadout: "test".into(),
         entry: NodeId::new(entry),
         nodes,
+        loops: IndexMap::new(),
         limits: Limits::default(),
+        budget: Budget::default(),
         doc_root: "docs".into(),
     };
     RunCreated {
