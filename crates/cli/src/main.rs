@@ -1,1 +1,33 @@
-fn main() {}
+//! The binary `materia`: arguments, terminal, exit codes.
+//!
+//! Each command is one file under [`commands`]: its arguments, whose doc comments are the help,
+//! and a function. Everything is printed through the [`Terminal`](terminal::Terminal): data to standard output,
+//! words for people to standard error.
+//!
+//! Deliberately absent: rules. What a run does is the kernel's, what a document means is the
+//! compiler's; here they are only asked for and shown.
+
+mod args;
+mod castid;
+mod clean;
+mod commands;
+mod conformance;
+mod failure;
+mod findings;
+mod live;
+mod project;
+mod run;
+mod say;
+mod shown;
+mod terminal;
+mod trust;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // Before anything else: the supervisor of a utility must start as fast as can be.
+    if std::env::args_os().nth(1).is_some_and(|word| word == materia_runners::supervise::ARGUMENT) {
+        return materia_runners::supervise::main();
+    }
+    commands::main()
+}

@@ -1,0 +1,110 @@
+//! The command line as a whole. What each command takes is in its own file.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::commands::{
+    abort, cast, casts, check, completions, conformance, events, grid, replay, resume, schemas,
+    show, why,
+};
+
+const FIRST_STEPS: &str = "\
+First steps:
+  materia check                 is the configuration in this folder sound?
+  materia grid                  what would run, drawn as text
+  materia cast \"fix the tests\"  run it, here and now
+  materia show last             what came of it
+  materia events last           every event of it
+  materia resume last           carry on after Ctrl-C, a crash or a question
+
+A cast is one run of a loadout: a graph of sockets, each with a materia that says what runs
+there. Configuration is read from `materia.json` in the project, from your profile, and from
+the file that `--config` or MATERIA_CONFIG names. Everything a cast does is kept under
+`.materia/` and can be read, verified and explained afterwards.
+
+Exit status:
+  0    completed
+  1    the cast failed or was aborted, or a verification did not hold
+  2    refused before anything ran: usage, configuration, or something that is not there
+  3    stopped, waiting for a person
+  130  interrupted by Ctrl-C; the cast waits and can be resumed";
+
+/// Runs graphs of agents and local programs, and remembers every step
+///
+/// Words for people go to standard error, data to standard output.
+#[derive(Parser, Debug)]
+#[command(name = "materia", version, after_help = FIRST_STEPS, disable_help_subcommand = true)]
+#[command(arg_required_else_help = true, max_term_width = 100)]
+pub(crate) struct Cli {
+    /// What holds for every command.
+    #[command(flatten)]
+    pub global: Global,
+    /// The command.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Options of every command.
+#[derive(Args, Debug, Clone)]
+pub(crate) struct Global {
+    /// Run as if started in DIR
+    #[arg(
+        short = 'C',
+        value_name = "DIR",
+        global = true,
+        help_heading = "Options for every command"
+    )]
+    pub directory: Option<PathBuf>,
+    /// Read FILE as configuration too, over all other layers
+    #[arg(long, value_name = "FILE", global = true, help_heading = "Options for every command")]
+    pub config: Option<PathBuf>,
+    /// Print data as JSON on standard output
+    #[arg(long, global = true, help_heading = "Options for every command")]
+    pub json: bool,
+}
+
+/// Options of commands that start a run or carry one on.
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+#[derive(Args, Debug, Clone, Default)]
+pub(crate) struct RunOptions {
+    /// Answer every agent socket from FILE instead of asking a model
+    #[arg(long, value_name = "FILE", help_heading = "Options of a run")]
+    pub script: Option<PathBuf>,
+    /// Simulate the clock: delays and time limits cost nothing (only with --script)
+    #[arg(long, help_heading = "Options of a run")]
+    pub virtual_time: bool,
+    /// Ask agents through the provider NAME
+    #[arg(long, value_name = "NAME", help_heading = "Options of a run")]
+    pub provider: Option<String>,
+    /// Name the cast ID instead of making a name up
+    #[arg(long, value_name = "ID", help_heading = "Options of a run")]
+    pub cast_id: Option<String>,
+    /// Approve the commands that the project brings, and remember that
+    #[arg(long, help_heading = "Options of a run")]
+    pub trust: bool,
+    /// Let turns write only under the folder of documents
+    #[arg(long, help_heading = "Options of a run")]
+    pub planning: bool,
+    /// Start no turn by itself; a person does
+    #[arg(long, help_heading = "Options of a run")]
+    pub interactive: bool,
+}
+
+/// The commands.
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    Cast(cast::CastArgs),
+    Check(check::CheckArgs),
+    Casts(casts::CastsArgs),
+    Show(show::ShowArgs),
+    Events(events::EventsArgs),
+    Replay(replay::ReplayArgs),
+    Resume(resume::ResumeArgs),
+    Abort(abort::AbortArgs),
+    Grid(grid::GridArgs),
+    Why(why::WhyArgs),
+    Conformance(conformance::ConformanceArgs),
+    Completions(completions::CompletionsArgs),
+    Schemas(schemas::SchemasArgs),
+}

@@ -1,0 +1,84 @@
+//! Names of casts: those that people type and those that are made up.
+
+use std::hash::{BuildHasher, RandomState};
+
+use materia_contract::time::wall_time;
+use materia_contract::{CastLine, RunId};
+use materia_engine::{Clock, Journal, SystemClock};
+
+use crate::failure::Failure;
+
+/// The shortest beginning of an id that is looked for.
+const PREFIX_CHARS_MIN: usize = 4;
+/// How many of several candidates are named.
+const CANDIDATES_MAX: usize = 5;
+/// What stands for the newest cast.
+const LAST: &str = "last";
+
+/// A new id: sortable by time, and different in two processes at one instant.
+pub(crate) fn fresh() -> RunId {
+    let now = SystemClock.now();
+    // A hasher of the standard library is seeded by the system for every process.
+    let dice = RandomState::new().hash_one((now, std::process::id()));
+    let time: String = wall_time(now).chars().take(19).filter(|c| !"-:".contains(*c)).collect();
+    RunId::new(format!("{time}-{:06x}", dice & 0x00ff_ffff))
+}
+
+/// Finds the cast a person means: by its id, by the beginning of one, or as `last`.
+///
+/// `place` says where was looked, for the message.
+pub(crate) fn resolve(
+    journal: &dyn Journal,
+    wanted: &RunId,
+    place: &str,
+) -> Result<RunId, Failure> {
+    if journal.head(wanted)?.is_some() {
+        return Ok(wanted.clone());
+    }
+    let runs = journal.runs()?;
+    let ids = || runs.iter().map(|line: &CastLine| &line.cast_id);
+    if wanted.as_str() == LAST {
+        let newest = ids().next().cloned();
+        return newest.ok_or_else(|| Failure::resolution(format!("there is no cast in {place}")));
+    }
+    let mut found = Vec::new();
+    if wanted.as_str().len() >= PREFIX_CHARS_MIN {
+        found.extend(ids().filter(|id| id.as_str().starts_with(wanted.as_str())));
+    }
+    match found.as_slice() {
+        [one] => Ok((*one).clone()),
+        [] => Err(unknown(wanted, place)),
+        several => {
+            let named: Vec<_> =
+                several.iter().take(CANDIDATES_MAX).map(|id| format!("`{id}`")).collect();
+            let more = several.len().saturating_sub(CANDIDATES_MAX);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            Err(Failure::resolution(format!(
+                "`{wanted}` could be {}{more}; write more of the id",
+                named.join(", ")
+            )))
+        }
+    }
+}
+
+/// What is said about a cast that is not there.
+pub(crate) fn unknown(wanted: &RunId, place: &str) -> Failure {
+    Failure::resolution(format!(
+        "there is no cast `{wanted}` in {place}; `materia casts` lists what there is"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fresh_ids_are_ids_and_differ() {
+        let (one, two) = (fresh(), fresh());
+        assert_ne!(one, two);
+        assert!(RunId::parse(one.as_str()).is_ok());
+        assert_eq!(one.as_str().len(), "20261115T022644-3f9a1c".len());
+        assert_eq!(&one.as_str()[8..9], "T");
+        assert_eq!(&one.as_str()[15..16], "-");
+    }
+}

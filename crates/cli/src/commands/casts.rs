@@ -1,0 +1,57 @@
+use clap::Args;
+use materia_engine::Journal;
+
+use crate::args::Global;
+use crate::clean::one_line;
+use crate::failure::{Exit, Failure};
+use crate::project::Project;
+use crate::terminal::Terminal;
+
+/// List the casts of this project, newest first
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  materia casts\n  materia casts --json | head -1")]
+pub(crate) struct CastsArgs {}
+
+/// Runs `casts`.
+pub(crate) fn casts(
+    _args: &CastsArgs,
+    global: &Global,
+    terminal: &mut Terminal,
+) -> Result<Exit, Failure> {
+    let project = Project::here(global)?;
+    let (root, journal) = project.journal()?;
+    let lines = match journal {
+        Some(journal) => journal.runs()?,
+        None => Vec::new(),
+    };
+    if terminal.json {
+        for line in &lines {
+            terminal.data(line)?;
+        }
+        return Ok(Exit::Done);
+    }
+    if lines.is_empty() {
+        terminal.say(format_args!("There are no casts in `{}` yet.", project.shown(&root)));
+        return Ok(Exit::Done);
+    }
+    let width = lines.iter().map(|line| line.cast_id.as_str().len()).max().unwrap_or(0).max(4);
+    let loadout_width = lines.iter().map(|line| one_line(&line.loadout, 30).chars().count());
+    let loadout_width = loadout_width.max().unwrap_or(0).max(7);
+    writeln!(
+        terminal.out,
+        "{:width$}  {:9}  {:24}  {:loadout_width$}  REQUEST",
+        "CAST", "STATUS", "STARTED", "LOADOUT"
+    )?;
+    for line in &lines {
+        writeln!(
+            terminal.out,
+            "{:width$}  {:9}  {:24}  {:loadout_width$}  {}",
+            line.cast_id.as_str(),
+            line.status.word(),
+            line.started_at,
+            one_line(&line.loadout, 30),
+            one_line(&line.request, 80)
+        )?;
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,62 @@
+use std::path::PathBuf;
+
+use clap::Args;
+use materia_compiler::LayerKind;
+use serde_json::json;
+
+use crate::args::Global;
+use crate::failure::{Exit, Failure};
+use crate::findings;
+use crate::project::{self, Project};
+use crate::terminal::Terminal;
+
+/// Check the configuration and say everything that is wrong with it
+///
+/// Reads all layers, checks every loadout and every materia, and shows each finding under the
+/// line it is about. Runs nothing and needs no trust.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  materia check\n  materia check loadouts/review.json\n\nExit status: 0 without errors (warnings may be there), 2 with errors."
+)]
+pub(crate) struct CheckArgs {
+    /// Check this file as if `--config` named it
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+}
+
+/// Runs `check`.
+pub(crate) fn check(
+    args: &CheckArgs,
+    global: &Global,
+    terminal: &mut Terminal,
+) -> Result<Exit, Failure> {
+    if args.file.is_some() && global.config.is_some() {
+        return Err(Failure::usage("name the file once: as FILE or with `--config`, not both"));
+    }
+    let mut project = Project::here(global)?;
+    if args.file.is_some() {
+        project.sources.flag_config.clone_from(&args.file);
+    }
+    let (loaded, mut found) = materia_compiler::load(&project.sources);
+    found.extend(materia_compiler::check(&loaded));
+    findings::show(&found, &loaded.layers, terminal);
+    if project::has_errors(&found) {
+        return Err(project::refused(found));
+    }
+    let files = loaded.layers.iter().filter(|layer| layer.kind != LayerKind::Shipped);
+    let files: Vec<String> = files.map(|layer| layer.shown.clone()).collect();
+    if files.is_empty() {
+        terminal.say("There is no configuration here; only what is shipped was checked.");
+    }
+    let loadouts = loaded.config.loadouts.len();
+    let verdict = match found.len() {
+        0 => "sound".to_owned(),
+        1 => "sound, with 1 finding".to_owned(),
+        count => format!("sound, with {count} findings"),
+    };
+    terminal.say(format_args!("The configuration is {verdict} ({loadouts} loadouts)."));
+    if terminal.json {
+        terminal.data(&json!({ "ok": true, "files": files, "findings": found }))?;
+    }
+    Ok(Exit::Done)
+}

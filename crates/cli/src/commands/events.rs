@@ -1,0 +1,136 @@
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use materia_contract::time::wall_time;
+use materia_contract::{CastStatus, ChainHash, Record, RunId};
+use materia_engine::{ClaimError, Journal, status_after};
+
+use crate::args::Global;
+use crate::clean;
+use crate::failure::{Exit, Failure};
+use crate::project::{self, Found, Project};
+use crate::say;
+use crate::terminal::Terminal;
+
+/// How many records are read at once.
+const PAGE_RECORDS: usize = 1_024;
+/// How often is looked for new events.
+const LOOK: Duration = Duration::from_millis(100);
+/// How long nothing may happen before it is asked whether anybody runs the cast.
+const QUIET: Duration = Duration::from_secs(1);
+
+/// Print every event of a cast
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  materia events last\n  materia events last --follow\n  materia events last --json | jq -r .type"
+)]
+pub(crate) struct EventsArgs {
+    /// The cast: its id, the beginning of it, or `last`
+    #[arg(value_name = "ID")]
+    id: String,
+    /// Print new events as they come, until the cast rests
+    #[arg(long, short)]
+    follow: bool,
+}
+
+/// Runs `events`.
+pub(crate) fn events(
+    args: &EventsArgs,
+    global: &Global,
+    terminal: &mut Terminal,
+) -> Result<Exit, Failure> {
+    let wanted = project::cast_id(&args.id)?;
+    let Found { journal, id, .. } = Project::here(global)?.find(&wanted)?;
+    let mut printer =
+        Printer { seq: 0, head: ChainHash::origin(&id), status: CastStatus::Running, id };
+    printer.catch_up(&journal, terminal)?;
+    if args.follow {
+        printer.follow(&journal, terminal)?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Where the printing has got to.
+struct Printer {
+    id: RunId,
+    seq: u64,
+    head: ChainHash,
+    status: CastStatus,
+}
+
+impl Printer {
+    /// Prints what is there; says whether anything was.
+    fn catch_up(
+        &mut self,
+        journal: &dyn Journal,
+        terminal: &mut Terminal,
+    ) -> Result<bool, Failure> {
+        let mut any = false;
+        loop {
+            let page = journal.read(&self.id, self.seq, PAGE_RECORDS)?;
+            for record in &page {
+                self.print(record, terminal)?;
+            }
+            any |= !page.is_empty();
+            if page.len() < PAGE_RECORDS {
+                terminal.out.flush()?;
+                return Ok(any);
+            }
+        }
+    }
+
+    fn print(&mut self, record: &Record, terminal: &mut Terminal) -> Result<(), Failure> {
+        if terminal.json {
+            terminal.data(&record.shown(&self.id, self.head))?;
+        } else {
+            writeln!(terminal.out, "{}", line(record))?;
+        }
+        self.seq = record.seq;
+        self.head = record.hash;
+        self.status = status_after(&record.kind).unwrap_or(self.status);
+        Ok(())
+    }
+
+    fn follow(&mut self, journal: &dyn Journal, terminal: &mut Terminal) -> Result<(), Failure> {
+        let mut last_news = Instant::now();
+        loop {
+            match self.status {
+                CastStatus::Completed | CastStatus::Failed | CastStatus::Aborted => return Ok(()),
+                // It may be about to go on: whoever resumes it holds it already.
+                CastStatus::Waiting if !held(journal, &self.id) => return Ok(()),
+                CastStatus::Running if last_news.elapsed() > QUIET => {
+                    if !held(journal, &self.id) && !self.catch_up(journal, terminal)? {
+                        terminal.say(format_args!(
+                            "Nobody runs this cast any more; `materia resume {}` carries on.",
+                            self.id
+                        ));
+                        return Ok(());
+                    }
+                    last_news = Instant::now();
+                }
+                CastStatus::Waiting | CastStatus::Running => {}
+            }
+            std::thread::sleep(LOOK);
+            if self.catch_up(journal, terminal)? {
+                last_news = Instant::now();
+            }
+        }
+    }
+}
+
+/// Whether somebody drives the cast.
+fn held(journal: &dyn Journal, id: &RunId) -> bool {
+    matches!(journal.claim(id), Err(ClaimError::Held { .. }))
+}
+
+/// One event for people.
+fn line(record: &Record) -> String {
+    let time = wall_time(record.wall);
+    let node = record.node.as_deref().unwrap_or("-");
+    let said = match record.event() {
+        Ok(event) => say::event(&event),
+        Err(error) => clean::one_line(&error.to_string(), 200),
+    };
+    let kind = clean::one_line(&record.kind, 40);
+    format!("{:>5}  {time}  {kind:<22}  {:<12}  {said}", record.seq, clean::one_line(node, 64))
+}

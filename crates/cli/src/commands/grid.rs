@@ -1,0 +1,83 @@
+use clap::Args;
+use materia_contract::{Behavior, END, Plan, RunId};
+use serde_json::{Value, json};
+
+use crate::args::Global;
+use crate::failure::{Exit, Failure};
+use crate::project::Project;
+use crate::shown;
+use crate::terminal::Terminal;
+
+/// Draw a loadout, or the graph of a cast, as text
+///
+/// Sockets stand in the order they are written, each with its ways out in the order they are
+/// tried. `▶` marks where a cast begins.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  materia grid\n  materia grid Review\n  materia grid last")]
+pub(crate) struct GridArgs {
+    /// A loadout, or a cast; otherwise the active loadout
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
+}
+
+/// Runs `grid`.
+pub(crate) fn grid(
+    args: &GridArgs,
+    global: &Global,
+    terminal: &mut Terminal,
+) -> Result<Exit, Failure> {
+    let project = Project::here(global)?;
+    let plan = plan(args, &project, terminal)?;
+    if terminal.json {
+        terminal.data(&data(&plan))?;
+    } else {
+        terminal.out.write_all(shown::plan(&plan).as_bytes())?;
+    }
+    Ok(Exit::Done)
+}
+
+/// A loadout of that name, or else the plan of a cast of that name.
+fn plan(args: &GridArgs, project: &Project, terminal: &Terminal) -> Result<Plan, Failure> {
+    if let Some(name) = &args.name {
+        let (loaded, _) = materia_compiler::load(&project.sources);
+        if !loaded.config.loadouts.contains_key(name) {
+            return of_cast(name, project);
+        }
+    }
+    Ok(project.compile(args.name.as_deref(), terminal)?.1.plan)
+}
+
+fn of_cast(name: &str, project: &Project) -> Result<Plan, Failure> {
+    let neither = || Failure::resolution(format!("`{name}` is neither a loadout nor a cast here"));
+    let wanted = RunId::parse(name).map_err(|_| neither())?;
+    let found = project.find(&wanted).map_err(|error| {
+        let unknown = matches!(&error, Failure::Refused(refusal) if refusal.code == "resolution");
+        if unknown { neither() } else { error }
+    })?;
+    let (run, _) = materia_engine::load(found.journal(), &found.id)?;
+    run.created().map(|created| created.plan.clone()).ok_or_else(neither)
+}
+
+fn data(plan: &Plan) -> Value {
+    let sockets = plan.nodes.iter().map(|(id, node)| {
+        let kind = match &node.behavior {
+            Behavior::Agent { .. } => "agent",
+            Behavior::Utility { .. } => "utility",
+        };
+        let edges = node.edges.iter().map(|edge| {
+            let to = edge.to.as_ref().map_or(END, |node| node.as_str());
+            let mut shown = json!({ "id": edge.id, "when": edge.when, "to": to });
+            if let Some(guard) = &edge.guard {
+                shown["where"] = json!(guard);
+            }
+            if let Some(most) = edge.max_traversals {
+                shown["maxTraversals"] = json!(most);
+            }
+            shown
+        });
+        let edges: Vec<Value> = edges.collect();
+        json!({ "id": id, "materia": node.materia, "type": kind, "edges": edges })
+    });
+    let sockets: Vec<Value> = sockets.collect();
+    json!({ "loadout": plan.loadout, "entry": plan.entry, "sockets": sockets })
+}

@@ -1,0 +1,105 @@
+//! The commands, one file each.
+
+pub(crate) mod abort;
+pub(crate) mod cast;
+pub(crate) mod casts;
+pub(crate) mod check;
+pub(crate) mod completions;
+pub(crate) mod conformance;
+pub(crate) mod events;
+pub(crate) mod grid;
+pub(crate) mod replay;
+pub(crate) mod resume;
+pub(crate) mod schemas;
+pub(crate) mod show;
+pub(crate) mod why;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+
+use crate::args::{Cli, Command};
+use crate::clean;
+use crate::failure::{Exit, Failure};
+use crate::terminal::Terminal;
+
+/// Reads the arguments, runs the command, and says how it went.
+pub(crate) fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return ExitCode::from(misused(&error).code()),
+    };
+    let mut terminal = Terminal::of_process(cli.global.json);
+    let exit = match run(&cli, &mut terminal) {
+        Ok(exit) => exit,
+        Err(failure) => explain(failure, &mut terminal),
+    };
+    let exit = match terminal.out.flush() {
+        Ok(()) => exit,
+        // That nobody read the report does not change how the cast ended.
+        Err(error) => Failure::Output(error).exit().max(exit),
+    };
+    ExitCode::from(exit.code())
+}
+
+fn run(cli: &Cli, terminal: &mut Terminal) -> Result<Exit, Failure> {
+    if let Some(directory) = &cli.global.directory {
+        std::env::set_current_dir(directory).map_err(|error| {
+            Failure::usage(format!("cannot go to `{}`: {error}", directory.display()))
+        })?;
+    }
+    let global = &cli.global;
+    match &cli.command {
+        Command::Cast(args) => cast::cast(args, global, terminal),
+        Command::Check(args) => check::check(args, global, terminal),
+        Command::Casts(args) => casts::casts(args, global, terminal),
+        Command::Show(args) => show::show(args, global, terminal),
+        Command::Events(args) => events::events(args, global, terminal),
+        Command::Replay(args) => replay::replay(args, global, terminal),
+        Command::Resume(args) => resume::resume(args, global, terminal),
+        Command::Abort(args) => abort::abort(args, global, terminal),
+        Command::Grid(args) => grid::grid(args, global, terminal),
+        Command::Why(args) => why::why(args, global, terminal),
+        Command::Conformance(args) => conformance::conformance(args, terminal),
+        Command::Completions(args) => completions::completions(args, terminal),
+        Command::Schemas(args) => schemas::schemas(args, terminal),
+    }
+}
+
+/// Says why a command did not come to its end.
+fn explain(failure: Failure, terminal: &mut Terminal) -> Exit {
+    let exit = failure.exit();
+    if exit == Exit::Done {
+        return exit;
+    }
+    terminal.say(format_args!("error: {}", clean::clean(&failure.to_string())));
+    if terminal.json
+        && let Some(report) = failure.report()
+        && let Err(error) = terminal.data(&report)
+    {
+        return Failure::Output(error).exit().max(exit);
+    }
+    exit
+}
+
+/// What is said where the arguments make no sense, and where help was asked for.
+fn misused(error: &clap::Error) -> Exit {
+    let helped = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    // Without arguments nothing was asked for; the help is the answer, and still a misuse.
+    let _ = error.print();
+    if helped {
+        return Exit::Done;
+    }
+    if std::env::args_os().any(|word| word == "--json") {
+        let text = error.render().to_string();
+        let first = text.split("\n\n").next().unwrap_or(&text);
+        let message = first.trim().trim_start_matches("error: ");
+        let mut terminal = Terminal::of_process(true);
+        if let Some(report) = Failure::usage(clean::clean(message)).report() {
+            let _ = terminal.data(&report).and_then(|()| terminal.out.flush());
+        }
+    }
+    Exit::Refused
+}

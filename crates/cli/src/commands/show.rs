@@ -1,0 +1,134 @@
+use clap::Args;
+use materia_contract::time::wall_time;
+use materia_contract::{CastReport, EventBody, Outcome};
+
+use crate::args::Global;
+use crate::clean::{clean, one_line};
+use crate::failure::{Exit, Failure};
+use crate::project::{self, Found, Project};
+use crate::say;
+use crate::terminal::Terminal;
+
+/// How many visits are listed; of more, the last ones.
+const VISITS_MAX: usize = 100;
+/// How much of a variable is shown.
+const VALUE_CHARS_MAX: usize = 160;
+/// How many variables are shown.
+const VARIABLES_MAX: usize = 50;
+
+/// Show one cast: how it stands, what ran, what is known
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  materia show last\n  materia show 20261115T0226 --json")]
+pub(crate) struct ShowArgs {
+    /// The cast: its id, the beginning of it, or `last`
+    #[arg(value_name = "ID")]
+    id: String,
+}
+
+/// Runs `show`.
+pub(crate) fn show(
+    args: &ShowArgs,
+    global: &Global,
+    terminal: &mut Terminal,
+) -> Result<Exit, Failure> {
+    let wanted = project::cast_id(&args.id)?;
+    let project = Project::here(global)?;
+    let found = project.find(&wanted)?;
+    let report = materia_engine::report(found.journal(), &found.id)?;
+    if terminal.json {
+        terminal.data(&report)?;
+        return Ok(Exit::Done);
+    }
+    let out = &mut terminal.out;
+    writeln!(out, "cast      {}", report.cast_id)?;
+    writeln!(out, "status    {}", report.status.word())?;
+    writeln!(out, "loadout   {}", one_line(&report.loadout, VALUE_CHARS_MAX))?;
+    if let Some((request, started)) = beginning(&found)? {
+        writeln!(out, "request   {}", one_line(&request, VALUE_CHARS_MAX))?;
+        writeln!(out, "started   {started}")?;
+    }
+    let usage = report.usage;
+    let cost = usage.cost.map(|cost| format!(", cost {cost}")).unwrap_or_default();
+    writeln!(out, "spent     {} turns, {} tokens{cost}", usage.turns, usage.tokens)?;
+    writeln!(out, "events    {}", report.last_seq)?;
+    let folder = found.root.join(report.cast_id.as_str());
+    writeln!(out, "folder    {}", project.shown(&folder))?;
+    tell_trouble(&report, out)?;
+    tell_visits(&report, out)?;
+    tell_state(&report, out)?;
+    for (place, next) in say::next(&report).iter().enumerate() {
+        let margin = if place == 0 { "\nnext  " } else { "      " };
+        writeln!(out, "{margin}    {}", project.command(next))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn beginning(found: &Found) -> Result<Option<(String, String)>, Failure> {
+    let first = found.journal().read(&found.id, 0, 1)?;
+    let Some(event) = first.first().and_then(|record| record.event().ok()) else { return Ok(None) };
+    let EventBody::RunCreated(created) = event.body else { return Ok(None) };
+    Ok(Some((created.request, wall_time(event.wall))))
+}
+
+type Out = Box<dyn std::io::Write>;
+
+fn tell_trouble(report: &CastReport, out: &mut Out) -> Result<(), Failure> {
+    if let Some(error) = &report.error {
+        writeln!(out, "\nerror     {}: {}", error.code.word(), clean(&error.message))?;
+        if let Some(socket) = &error.socket {
+            writeln!(out, "at        {socket}")?;
+        }
+        for artifact in &error.artifacts {
+            writeln!(out, "see       {}", one_line(artifact, VALUE_CHARS_MAX))?;
+        }
+    }
+    if let Some(waiting) = &report.waiting {
+        writeln!(out, "\nwaits     {}", clean(&waiting.message))?;
+    }
+    Ok(())
+}
+
+fn tell_visits(report: &CastReport, out: &mut Out) -> Result<(), Failure> {
+    if report.visits.is_empty() {
+        return Ok(());
+    }
+    let skipped = report.visits.len().saturating_sub(VISITS_MAX);
+    let shown = &report.visits[skipped..];
+    let width = shown.iter().map(|visit| visit.socket.as_str().len()).max().unwrap_or(0).max(6);
+    writeln!(out, "\n{:width$}  VISIT  ATTEMPT  OUTCOME      ITEM", "SOCKET")?;
+    if skipped > 0 {
+        writeln!(out, "… {skipped} earlier ones")?;
+    }
+    for visit in shown {
+        let outcome = match visit.outcome {
+            Outcome::Completed => "completed",
+            Outcome::Rejected => "rejected",
+            Outcome::Failed => "failed",
+            Outcome::Interrupted => "interrupted",
+            Outcome::Running => "running",
+        };
+        let item = one_line(visit.item.as_deref().unwrap_or(""), VALUE_CHARS_MAX);
+        let row = format!(
+            "{:width$}  {:5}  {:7}  {outcome:11}  {item}",
+            visit.socket.as_str(),
+            visit.visit,
+            visit.attempt
+        );
+        writeln!(out, "{}", row.trim_end())?;
+    }
+    Ok(())
+}
+
+fn tell_state(report: &CastReport, out: &mut Out) -> Result<(), Failure> {
+    if report.state.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\nSTATE")?;
+    for (name, value) in report.state.iter().take(VARIABLES_MAX) {
+        writeln!(out, "{}: {}", one_line(name, 80), one_line(&value.to_string(), VALUE_CHARS_MAX))?;
+    }
+    if let Some(more) = report.state.len().checked_sub(VARIABLES_MAX).filter(|more| *more > 0) {
+        writeln!(out, "… and {more} more; `--json` has all of it")?;
+    }
+    Ok(())
+}

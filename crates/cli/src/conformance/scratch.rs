@@ -1,0 +1,227 @@
+//! The scratch folder of a case, and commands that run in it.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Component, Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use materia_contract::case::Case;
+use serde_json::Value;
+
+/// How long one command may take.
+const COMMAND_TIME_MAX: Duration = Duration::from_mins(1);
+/// How often is looked whether it has ended.
+const LOOK: Duration = Duration::from_millis(4);
+/// Files whose path begins so lie in the profile, not in the project.
+const PROFILE: &str = "profile/";
+
+/// A folder with a project, a profile and a script; removed when dropped.
+pub(super) struct Scratch {
+    folder: PathBuf,
+    binary: PathBuf,
+    has_script: bool,
+    trusts: bool,
+    /// The cast that was made last.
+    cast: Option<String>,
+}
+
+/// What a command did.
+pub(super) struct Ran {
+    /// Its exit status; absent where a signal ended it.
+    pub(super) exit: Option<i32>,
+    pub(super) stdout: String,
+    pub(super) stderr: String,
+    /// The one JSON value on standard output, if it is one.
+    pub(super) report: Option<Value>,
+}
+
+impl Scratch {
+    /// Lays out what a case asks for.
+    pub(super) fn set_up(case: &Case, binary: &Path) -> Result<Self, String> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("materia-conformance-{}-{number}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        let failed = |error: io::Error| format!("the scratch folder cannot be used: {error}");
+        // It must be ours: a folder that is already there is refused.
+        fs::DirBuilder::new().mode(0o700).create(&folder).map_err(failed)?;
+        let scratch = Self {
+            folder,
+            binary: binary.to_owned(),
+            has_script: case.script.is_some(),
+            trusts: !case.requirements.iter().any(|requirement| requirement == "D35"),
+            cast: None,
+        };
+        for folder in [scratch.project(), scratch.profile()] {
+            fs::create_dir(folder).map_err(failed)?;
+        }
+        if let Some(config) = &case.config {
+            write(&scratch.project().join("materia.json"), &text(config)).map_err(failed)?;
+        }
+        if let Some(script) = &case.script {
+            write(&scratch.script(), &text(script)).map_err(failed)?;
+        }
+        for (path, content) in &case.files {
+            write(&scratch.path(path)?, &text(content)).map_err(failed)?;
+        }
+        Ok(scratch)
+    }
+
+    fn project(&self) -> PathBuf {
+        self.folder.join("project")
+    }
+
+    fn profile(&self) -> PathBuf {
+        self.folder.join("profile")
+    }
+
+    fn script(&self) -> PathBuf {
+        self.folder.join("script.json")
+    }
+
+    /// Where a file of a case lies. What would lie elsewhere is refused.
+    pub(super) fn path(&self, path: &str) -> Result<PathBuf, String> {
+        let plain = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+        if !plain || path.is_empty() {
+            return Err(format!("`{path}` is not a path inside the project"));
+        }
+        Ok(match path.strip_prefix(PROFILE) {
+            Some(rest) => self.profile().join(rest),
+            None => self.project().join(path),
+        })
+    }
+
+    /// All folders in the project.
+    pub(super) fn folders(&self) -> BTreeSet<PathBuf> {
+        let mut found = BTreeSet::new();
+        let mut left = vec![self.project()];
+        while let Some(folder) = left.pop() {
+            for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    left.push(entry.path());
+                }
+            }
+            found.insert(folder);
+        }
+        found
+    }
+
+    /// Runs `materia` with these arguments and those that go without saying.
+    pub(super) fn run(&mut self, args: &[String], input: Option<&Value>) -> Result<Ran, String> {
+        let ran = self.call(&self.complete(args), input)?;
+        let named = ran.report.as_ref().and_then(|report| report["castId"].as_str());
+        let given = args.iter().position(|arg| arg == "--cast-id").and_then(|at| args.get(at + 1));
+        if let Some(cast) = named.or(given.map(String::as_str)) {
+            self.cast = Some(cast.to_owned());
+        }
+        Ok(ran)
+    }
+
+    /// The events of the cast that was made last.
+    pub(super) fn events(&self) -> Result<Vec<Value>, String> {
+        let Some(cast) = &self.cast else {
+            return Err("there is no cast whose events could be read".to_owned());
+        };
+        let args = ["--json", "events", cast].map(str::to_owned);
+        let ran = self.call(&args, None)?;
+        if ran.exit != Some(0) {
+            return Err(format!("the events of `{cast}` cannot be read: {}", ran.stderr));
+        }
+        let lines = ran.stdout.lines().map(serde_json::from_str);
+        lines.collect::<Result<_, _>>().map_err(|error| format!("an event is no JSON: {error}"))
+    }
+
+    /// The arguments of a case, with the script, simulated time, trust and JSON where missing.
+    fn complete(&self, args: &[String]) -> Vec<String> {
+        let mut all: Vec<String> = args.to_vec();
+        if let Some(cast) = &self.cast {
+            for arg in &mut all {
+                *arg = arg.replace("{castId}", cast);
+            }
+        }
+        let has = |name: &str| {
+            let named = |arg: &String| {
+                arg.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+            };
+            args.iter().take_while(|arg| *arg != "--").any(named)
+        };
+        if let Some(command) = all.iter().position(|arg| arg == "cast" || arg == "resume") {
+            let mut more = Vec::new();
+            let script = self.script().to_string_lossy().into_owned();
+            if self.has_script && !has("--script") {
+                more.extend(["--script".to_owned(), script]);
+            }
+            if self.has_script && !has("--virtual-time") {
+                more.push("--virtual-time".to_owned());
+            }
+            if self.trusts && !has("--trust") {
+                more.push("--trust".to_owned());
+            }
+            let rest = all.split_off(command + 1);
+            all.extend(more.into_iter().chain(rest));
+        }
+        if !has("--json") {
+            all.insert(0, "--json".to_owned());
+        }
+        all
+    }
+
+    fn call(&self, args: &[String], input: Option<&Value>) -> Result<Ran, String> {
+        let failed = |error: io::Error| format!("the command cannot be run: {error}");
+        let [stdin, stdout, stderr] =
+            ["stdin", "stdout", "stderr"].map(|name| self.folder.join(name));
+        // Files, not pipes: nobody has to read along, and nobody's open pipe is waited for.
+        fs::write(&stdin, input.map(text).unwrap_or_default()).map_err(failed)?;
+        let mut child = Command::new(&self.binary)
+            .args(args)
+            .current_dir(self.project())
+            .env("MATERIA_PROFILE_DIR", self.profile())
+            .env("NO_COLOR", "1")
+            .env_remove("MATERIA_CONFIG")
+            .stdin(Stdio::from(File::open(&stdin).map_err(failed)?))
+            .stdout(Stdio::from(File::create(&stdout).map_err(failed)?))
+            .stderr(Stdio::from(File::create(&stderr).map_err(failed)?))
+            .spawn()
+            .map_err(failed)?;
+        let begun = Instant::now();
+        let status = loop {
+            match child.try_wait().map_err(failed)? {
+                Some(status) => break status,
+                None if begun.elapsed() > COMMAND_TIME_MAX => {
+                    child.kill().and_then(|()| child.wait()).map_err(failed)?;
+                    let seconds = COMMAND_TIME_MAX.as_secs();
+                    return Err(format!("`{}` did not end within {seconds} s", args.join(" ")));
+                }
+                None => std::thread::sleep(LOOK),
+            }
+        };
+        let read = |path| fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        let stdout = read(&stdout).map_err(failed)?;
+        let report = serde_json::from_str(&stdout).ok();
+        let stderr = read(&stderr).map_err(failed)?;
+        Ok(Ran { exit: status.code(), stdout, stderr, report })
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What cannot be removed lies in the temporary folder and goes with it.
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::write(path, text)
+}
+
+/// A string stands for itself, anything else for its JSON.
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| format!("{value:#}"), str::to_owned)
+}

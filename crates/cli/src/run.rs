@@ -1,0 +1,311 @@
+//! Driving a run in this process: what `cast` and `resume` have in common.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use materia_contract::script::Script;
+use materia_contract::{Behavior, CastReport, CastStatus, Plan, RunCreated, RunId};
+use materia_engine::{Ask, EngineError, Journal, Observer, Options, Runner, SystemClock, World};
+use materia_journal::{SqliteJournal, Views};
+use materia_runners::{PlanningSupport, Runners, ScriptedRunner, UtilityRunner};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::args::RunOptions;
+use crate::failure::{Exit, Failure};
+use crate::live::{Observers, Plain, Screen};
+use crate::project::Project;
+use crate::say;
+use crate::terminal::{People, Terminal};
+
+/// A run that is about to be driven.
+pub(crate) struct Drive<'a> {
+    /// The project it runs in.
+    pub project: &'a Project,
+    /// The folder that casts are kept in.
+    pub root: PathBuf,
+    /// Its journal.
+    pub journal: Arc<SqliteJournal>,
+    /// Its id.
+    pub id: RunId,
+    /// Its plan.
+    pub plan: Plan,
+    /// What answers its agents, if a script does.
+    pub script: Option<Script>,
+    /// Whether it begins here; otherwise it is carried on.
+    pub begin: Option<Box<RunCreated>>,
+}
+
+/// Reads the script, and refuses options that do not go together or cannot be served.
+pub(crate) fn script(
+    path: Option<&Path>,
+    options: &RunOptions,
+    plan: &Plan,
+) -> Result<Option<Script>, Failure> {
+    let script = path.map(materia_runners::load).transpose();
+    let script = script.map_err(|error| Failure::usage(error.to_string()))?;
+    match options.provider.as_deref() {
+        None => {}
+        Some("scripted") if script.is_some() => {}
+        Some("scripted") => {
+            return Err(Failure::usage("`--provider scripted` needs `--script FILE`"));
+        }
+        Some(name) => {
+            return Err(Failure::resolution(format!(
+                "no agent provider `{name}` can run yet; `--script FILE` answers without one"
+            )));
+        }
+    }
+    if script.as_ref().is_some_and(|script| !script.timeline.is_empty()) {
+        return Err(Failure::usage("a script's `timeline` cannot be played yet; leave it out"));
+    }
+    let agent = plan.nodes.iter().find(|(_, node)| matches!(node.behavior, Behavior::Agent { .. }));
+    if let (Some((id, _)), None) = (agent, &script) {
+        return Err(Failure::resolution(format!(
+            "socket `{id}` asks an agent, and no agent provider can run yet; `--script FILE` answers in its place"
+        )));
+    }
+    Ok(script)
+}
+
+/// Says so where the kernel cannot hold turns to Planning mode.
+pub(crate) fn mention_planning(terminal: &Terminal) {
+    match materia_runners::planning_support() {
+        PlanningSupport::Enforced => {}
+        PlanningSupport::Partial => terminal.say(
+            "warning: this kernel holds turns to Planning mode only in part: files that exist can still be truncated",
+        ),
+        PlanningSupport::Unavailable => terminal.say(
+            "warning: this kernel cannot hold turns to Planning mode: programs are asked to write only documents, not forced to",
+        ),
+    }
+}
+
+impl Drive<'_> {
+    /// Drives the run until it rests, and shows how it rests.
+    pub(crate) fn go(self, terminal: &mut Terminal) -> Result<Exit, Failure> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| Failure::Broken(format!("cannot start: {error}")))?;
+        let views = Arc::new(Views::start(&self.root));
+        if self.begin.is_none() {
+            self.catch_up(&views, terminal)?;
+        }
+        let live = Live::new(terminal, &self.plan);
+        let observers: Vec<Arc<dyn Observer>> = vec![views.clone(), live.observer()];
+        let world = World {
+            journal: self.journal.clone(),
+            observer: Arc::new(Observers(observers)),
+            runner: runner(self.script.as_ref())?,
+            clock: Arc::new(SystemClock),
+        };
+        let interrupted = Arc::new(AtomicBool::new(false));
+        let result = runtime.block_on(self.drive(&world, &live, &interrupted));
+        live.finish();
+        // What is still under way is ended before anything is said about the end.
+        drop(runtime);
+        if let Err(problem) = views.flush() {
+            terminal.say(format_args!(
+                "warning: the files beside the journal are not complete: {problem}; `{}` mends them",
+                self.command("replay")
+            ));
+        }
+        let interrupted = interrupted.load(Ordering::Relaxed);
+        self.conclude(result, interrupted, terminal)
+    }
+
+    async fn drive(
+        &self,
+        world: &World,
+        live: &Live,
+        interrupted: &Arc<AtomicBool>,
+    ) -> Result<(), EngineError> {
+        let (sender, mut asks) = tokio::sync::mpsc::unbounded_channel();
+        let helper = self.command("resume");
+        tokio::spawn(heed_signals(sender.clone(), live.clone(), helper, interrupted.clone()));
+        tokio::spawn(materia_engine::watch_inbox(self.journal.clone(), self.id.clone(), sender));
+        if let Live::Screen(screen) = live {
+            let screen = screen.clone();
+            tokio::spawn(async move { screen.keep_drawing().await });
+        }
+        let run_for = self.script.as_ref().and_then(|script| script.run_for_ms);
+        let options = Options { run_for: run_for.map(Duration::from_millis) };
+        if let Some(created) = &self.begin {
+            let created = (**created).clone();
+            materia_engine::cast(world, self.id.clone(), created, options, &mut asks).await?;
+        } else {
+            let (dir, folder) = (&self.project.dir, self.folder());
+            materia_engine::resume(world, &self.id, dir, &folder, options, &mut asks).await?;
+        }
+        Ok(())
+    }
+
+    /// How a command about this cast is typed.
+    fn command(&self, name: &str) -> String {
+        self.project.command(&format!("{name} {}", self.id))
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.root.join(self.id.as_str())
+    }
+
+    /// Brings the files of a cast up to its journal before it goes on.
+    fn catch_up(&self, views: &Views, terminal: &Terminal) -> Result<(), Failure> {
+        let _claim = self.journal.claim(&self.id)?;
+        if let Err(error) = views.catch_up(&*self.journal, &self.id) {
+            terminal.say(format_args!("warning: the files beside the journal: {error}"));
+        }
+        Ok(())
+    }
+
+    /// Says how the run ended; where it never began, this is a refusal.
+    fn conclude(
+        &self,
+        result: Result<(), EngineError>,
+        interrupted: bool,
+        terminal: &mut Terminal,
+    ) -> Result<Exit, Failure> {
+        if let Err(error) = result {
+            return self.broke_off(error, terminal);
+        }
+        let report = materia_engine::report(&*self.journal, &self.id)
+            .map_err(|error| Failure::Broken(error.to_string()))?;
+        self.tell(&report, terminal);
+        if terminal.json {
+            terminal.data(&report)?;
+        }
+        Ok(match report.status {
+            CastStatus::Completed => Exit::Done,
+            CastStatus::Waiting if interrupted => Exit::Interrupted,
+            CastStatus::Waiting => Exit::Waiting,
+            CastStatus::Failed | CastStatus::Aborted | CastStatus::Running => Exit::Failed,
+        })
+    }
+
+    fn broke_off(&self, error: EngineError, terminal: &mut Terminal) -> Result<Exit, Failure> {
+        let EngineError::Drive(error) = error else {
+            return Err(error.into());
+        };
+        if self.begin.is_some() && matches!(self.journal.head(&self.id), Ok(None)) {
+            // Nothing was written, so there is no cast: its folder goes too.
+            let folder = self.folder();
+            let _ = std::fs::remove_file(folder.join("lock"));
+            let _ = std::fs::remove_dir(folder);
+            return Err(Failure::storage(format!("the cast could not begin: {error}")));
+        }
+        if terminal.json
+            && let Ok(report) = materia_engine::report(&*self.journal, &self.id)
+        {
+            terminal.data(&report)?;
+        }
+        Err(Failure::Broken(format!(
+            "{error}\nWhat was recorded until then is kept. Once that is mended, `{}` carries on.",
+            self.command("resume")
+        )))
+    }
+
+    fn tell(&self, report: &CastReport, terminal: &Terminal) {
+        terminal.say(say::summary(report));
+        if let Some(error) = &report.error {
+            for artifact in &error.artifacts {
+                let path = self.folder().join(artifact);
+                terminal.say(format_args!("  see     {}", self.project.shown(&path)));
+            }
+        }
+        terminal.say(format_args!("  folder  {}", self.project.shown(&self.folder())));
+        if matches!(report.status, CastStatus::Waiting | CastStatus::Running) {
+            terminal.say(format_args!("  go on   {}", self.command("resume")));
+        }
+        terminal.say(format_args!(
+            "  look    {} · {}",
+            self.command("show"),
+            self.command("events")
+        ));
+    }
+}
+
+/// What shows the run while it is under way.
+#[derive(Clone)]
+enum Live {
+    Plain(Arc<Plain>, People),
+    Screen(Arc<Screen>),
+}
+
+impl Live {
+    fn new(terminal: &Terminal, plan: &Plan) -> Self {
+        if terminal.watched && !terminal.json {
+            Self::Screen(Arc::new(Screen::new(plan)))
+        } else {
+            Self::Plain(Arc::new(Plain::new(terminal.err.clone())), terminal.err.clone())
+        }
+    }
+
+    fn observer(&self) -> Arc<dyn Observer> {
+        match self {
+            Self::Plain(plain, _) => plain.clone(),
+            Self::Screen(screen) => screen.clone(),
+        }
+    }
+
+    fn say(&self, words: &str) {
+        match self {
+            Self::Plain(_, err) => err.say(words),
+            Self::Screen(screen) => screen.say(words),
+        }
+    }
+
+    fn finish(&self) {
+        match self {
+            Self::Plain(..) => {}
+            Self::Screen(screen) => screen.finish(),
+        }
+    }
+}
+
+/// The first signal stops the run in good order; the second ends the process at once.
+async fn heed_signals(
+    asks: UnboundedSender<Ask>,
+    live: Live,
+    helper: String,
+    interrupted: Arc<AtomicBool>,
+) {
+    let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+    let [Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)] = kinds.map(signal) else {
+        live.say("warning: signals cannot be heard; Ctrl-C ends the process at once");
+        return;
+    };
+    loop {
+        let name = tokio::select! {
+            _ = interrupt.recv() => "Ctrl-C",
+            _ = terminate.recv() => "SIGTERM",
+            _ = hangup.recv() => "SIGHUP",
+        };
+        if interrupted.swap(true, Ordering::Relaxed) {
+            std::process::exit(i32::from(Exit::Interrupted.code()));
+        }
+        live.say(&format!(
+            "{name}: stopping; `{helper}` carries on later. Once more leaves at once."
+        ));
+        // An error means that the run has just ended by itself.
+        let _ =
+            asks.send(Ask::Stop { message: format!("stopped by {name}; `{helper}` carries on") });
+    }
+}
+
+/// What performs turns: programs under this same binary as supervisor, agents by the script.
+fn runner(script: Option<&Script>) -> Result<Arc<dyn Runner>, Failure> {
+    // The name in /proc stays right when the file is replaced while this process runs.
+    let own = Path::new("/proc/self/exe");
+    let supervisor = if own.exists() {
+        own.to_owned()
+    } else {
+        std::env::current_exe()
+            .map_err(|error| Failure::Broken(format!("cannot find this program: {error}")))?
+    };
+    let agent =
+        script.map(|script| -> Arc<dyn Runner> { Arc::new(ScriptedRunner::new(script.clone())) });
+    Ok(Arc::new(Runners { utility: Arc::new(UtilityRunner::new(supervisor)), agent }))
+}

@@ -1,0 +1,71 @@
+//! Where output goes.
+
+use std::fmt::Display;
+use std::io::{self, IsTerminal, Write};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::Serialize;
+
+/// The two streams: one for data, one for people.
+pub(crate) struct Terminal {
+    /// Standard output: data.
+    pub out: Box<dyn Write>,
+    /// Standard error: words for people.
+    pub err: People,
+    /// Whether data is wanted as JSON.
+    pub json: bool,
+    /// Whether a person watches standard error.
+    pub watched: bool,
+    /// Whether a person can be asked: both ends are a terminal.
+    pub can_ask: bool,
+}
+
+impl Terminal {
+    /// The streams of this process.
+    pub(crate) fn of_process(json: bool) -> Self {
+        let watched = io::stderr().is_terminal();
+        Self {
+            out: Box::new(io::BufWriter::new(anstream::AutoStream::auto(io::stdout()))),
+            err: People::new(anstream::AutoStream::auto(io::stderr())),
+            json,
+            watched,
+            can_ask: watched && io::stdin().is_terminal(),
+        }
+    }
+
+    /// Prints one JSON value on a line of its own.
+    pub(crate) fn data(&mut self, value: &impl Serialize) -> io::Result<()> {
+        let text = serde_json::to_string(value).map_err(io::Error::other)?;
+        writeln!(self.out, "{text}")
+    }
+
+    /// Says something to people.
+    pub(crate) fn say(&self, words: impl Display) {
+        self.err.say(words);
+    }
+}
+
+/// The stream for people, shared with whatever reports while a run is under way.
+#[derive(Clone)]
+pub(crate) struct People(Arc<Mutex<Box<dyn Write + Send>>>);
+
+impl People {
+    fn new(stream: impl Write + Send + 'static) -> Self {
+        Self(Arc::new(Mutex::new(Box::new(stream))))
+    }
+
+    fn stream(&self) -> MutexGuard<'_, Box<dyn Write + Send>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Says one line. That nobody listens any more is no reason to stop.
+    pub(crate) fn say(&self, words: impl Display) {
+        let _ = writeln!(self.stream(), "{words}");
+    }
+
+    /// Writes text as it is.
+    pub(crate) fn write(&self, text: &str) {
+        let mut stream = self.stream();
+        let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
+    }
+}

@@ -1,0 +1,14 @@
+//! The binary from outside: what is typed, what is printed, what lies on the disk afterwards.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod bench;
+mod casting;
+mod conformance;
+mod crowd;
+mod looking;
+mod pictures;
+mod refusing;
+mod stopping;
+mod storage;
+mod trusting;

@@ -1,0 +1,130 @@
+//! What is refused, and that nothing is left behind.
+
+use serde_json::{Value, json};
+
+use crate::bench::{Bench, absent, agents};
+
+fn refusal(bench: &Bench, args: &[&str]) -> Value {
+    let mut all = args.to_vec();
+    all.push("--json");
+    let ran = bench.run(&all).exits(2);
+    let report = ran.json();
+    assert!(report["error"]["findings"].is_array(), "{report}");
+    assert!(!ran.err.is_empty(), "people are told too");
+    assert!(absent(&bench.project().join(".materia")), "a refusal leaves nothing behind");
+    report["error"].clone()
+}
+
+#[test]
+fn misuse_is_a_refusal_with_a_code() {
+    let bench = Bench::with(&agents(&["a"]).0);
+    for args in [
+        vec!["juggle"],
+        vec!["cast", "--no-such-option"],
+        vec!["show"],
+        vec!["cast", "--virtual-time", "go"],
+        vec!["cast", "--cast-id", "../c1", "go"],
+        vec!["show", "../../etc/passwd"],
+        vec!["resume", "a/b"],
+        vec!["events", "..", "--follow"],
+        vec!["cast", "--script", "nowhere.json"],
+        vec!["check", "a.json", "--config", "b.json"],
+        vec!["-C", "no/such/folder", "casts"],
+        vec!["link", "a", "--", "b"],
+        vec!["serve"],
+    ] {
+        assert_eq!(refusal(&bench, &args)["code"], "usage", "{args:?}");
+    }
+}
+
+#[test]
+fn what_is_not_there_is_named_with_the_place() {
+    let bench = Bench::with(&agents(&["a"]).0);
+    for command in ["show", "events", "replay", "resume", "abort"] {
+        let error = refusal(&bench, &[command, "nobody"]);
+        assert_eq!(error["code"], "resolution", "{command}");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains("`nobody`") && message.contains(".materia"), "{message}");
+    }
+    assert_eq!(refusal(&bench, &["why", "nobody", "a"])["code"], "resolution");
+    assert_eq!(refusal(&bench, &["grid", "nobody"])["code"], "resolution");
+}
+
+#[test]
+fn agents_need_a_script_for_now() {
+    let bench = Bench::with(&agents(&["a"]).0);
+    let error = refusal(&bench, &["cast", "go"]);
+    assert_eq!(error["code"], "resolution");
+    assert!(error["message"].as_str().unwrap().contains("--script"));
+    assert_eq!(refusal(&bench, &["cast", "--provider", "claude"])["code"], "resolution");
+}
+
+#[test]
+fn a_broken_configuration_is_refused_with_every_fault() {
+    let bench = Bench::new();
+    bench.write("materia.json", r#"{"activeLoadout": "L", "loadouts": {"L": {"entry": "x", "sockets": {"a": {"materia": "N"}}}}}"#);
+    for args in [&["check"][..], &["cast", "go"], &["grid"]] {
+        let error = refusal(&bench, args);
+        assert_eq!(error["code"], "configuration");
+        assert!(error["findings"].as_array().unwrap().len() >= 2, "{error}");
+        assert_eq!(error["findings"][0]["file"], "materia.json");
+    }
+    bench.write("materia.json", "this is no JSON");
+    assert_eq!(refusal(&bench, &["check"])["code"], "configuration");
+    bench.write("materia.json", &format!("[{}]", "1,".repeat(5_000_000)));
+    let ran = bench.run(&["check"]).exits(2);
+    assert!(ran.err.len() < 5_000, "a large file does not flood: {}", ran.err.len());
+}
+
+#[test]
+fn a_script_with_a_timeline_is_not_half_played() {
+    let (config, mut script) = agents(&["a"]);
+    script["timeline"] = json!([{ "atMs": 0, "do": "crash" }]);
+    let bench = Bench::with(&config);
+    bench.write("s.json", &script.to_string());
+    let error = refusal(&bench, &["cast", "--script", "s.json", "--virtual-time", "go"]);
+    assert!(error["message"].as_str().unwrap().contains("timeline"));
+}
+
+#[test]
+fn an_id_is_used_once() {
+    let (config, script) = agents(&["a"]);
+    let bench = Bench::with(&config);
+    bench.write("s.json", &script.to_string());
+    let args = ["cast", "--script", "s.json", "--cast-id", "c1", "--json", "go"];
+    bench.run(&args).exits(0);
+    assert_eq!(bench.run(&args).exits(2).json()["error"]["code"], "resolution");
+    let args = ["cast", "--script", "s.json", "--cast-id", "journal.db", "--json", "go"];
+    assert_eq!(bench.run(&args).exits(2).json()["error"]["code"], "resolution");
+    assert_eq!(bench.run(&["casts", "--json"]).exits(0).lines().len(), 1);
+}
+
+#[test]
+fn help_teaches_and_is_no_misuse() {
+    let bench = Bench::new();
+    let help = bench.run(&["--help"]).exits(0).out;
+    for word in ["First steps", "materia check", "Exit status", "130"] {
+        assert!(help.contains(word), "{help}");
+    }
+    for later in ["link", "serve", "recast", "doctor", "schemas"] {
+        assert!(!help.contains(later), "`{later}` is not there yet: {help}");
+    }
+    for command in [
+        "cast",
+        "check",
+        "casts",
+        "show",
+        "events",
+        "replay",
+        "resume",
+        "abort",
+        "grid",
+        "why",
+        "conformance",
+        "completions",
+    ] {
+        assert!(bench.run(&[command, "--help"]).exits(0).out.contains("Example"), "{command}");
+    }
+    assert!(bench.run(&["completions", "bash"]).exits(0).out.contains("materia"));
+    bench.run(&[]).exits(2);
+}
