@@ -2,16 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
-use materia_contract::Behavior;
+use materia_contract::{Behavior, NodeId, RunId};
 use materia_kernel::{Effect, Input, Phase, Report, TurnOutcome, TurnWork, outstanding};
 
 use crate::{
-    Ask, Asks, BoxFuture, DriveError, Driver, Options, StopSource, TurnFault, TurnJob, TurnReport,
-    Work, World,
+    Ask, Asks, BoxFuture, DriveError, Driver, Live, Options, StopSource, TurnFault, TurnJob,
+    TurnReport, Work, World,
 };
 
 /// How long stopped turns may take to go away before the run stops waiting for them.
@@ -33,7 +34,7 @@ impl UnderWay {
             }
             let (source, stop) = StopSource::new();
             self.stops.insert(started, source);
-            let performed = world.runner.run(job(driver, started), stop);
+            let performed = world.runner.run(job(world, driver, started), stop);
             self.futures.push(Box::pin(async move { (started, performed.await) }));
         }
     }
@@ -125,8 +126,14 @@ pub(crate) fn kernel_report(turn: u64, report: TurnReport) -> Report {
     Report { turn, outcome }
 }
 
+/// The channel on which a turn speaks to whoever observes its run.
+fn live(world: &World, run: &RunId, node: &NodeId) -> Live {
+    let (observer, run, node) = (Arc::clone(&world.observer), run.clone(), node.clone());
+    Live::new(move |text| observer.streamed(&run, &node, text))
+}
+
 /// What a runner needs to know about a turn.
-fn job(driver: &Driver, started: u64) -> TurnJob {
+fn job(world: &World, driver: &Driver, started: u64) -> TurnJob {
     let run = driver.run();
     let turn = run.turn(started).expect("effects are of turns in flight");
     let created = run.created().expect("a run with turns was created");
@@ -139,6 +146,7 @@ fn job(driver: &Driver, started: u64) -> TurnJob {
             prompt: prompt.clone(),
             model: model.clone(),
             provider: provider.clone(),
+            session: turn.session.clone(),
             script: turn.script.clone(),
         },
         (Behavior::Utility { .. }, TurnWork::Prompt(_))
@@ -159,5 +167,6 @@ fn job(driver: &Driver, started: u64) -> TurnJob {
         global_mode: run.global_mode(),
         doc_root: created.plan.doc_root.clone(),
         virtual_time: created.virtual_time,
+        live: live(world, run.id(), id),
     }
 }

@@ -118,7 +118,7 @@ fn line(run: &RunId, records: &[Record]) -> Result<CastLine, ReadError> {
 #[must_use]
 pub fn status_after(kind: &str) -> Option<CastStatus> {
     match kind {
-        "run.created" | "run.resumed" => Some(CastStatus::Running),
+        "run.created" | "run.resumed" | "run.revived" => Some(CastStatus::Running),
         "run.waiting" => Some(CastStatus::Waiting),
         "run.completed" => Some(CastStatus::Completed),
         "run.failed" => Some(CastStatus::Failed),

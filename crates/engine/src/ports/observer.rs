@@ -1,4 +1,4 @@
-use materia_contract::{Event, Record, RunId};
+use materia_contract::{Event, NodeId, Record, RunId};
 
 /// Somebody who wants to hear of events once they are durable.
 ///
@@ -7,6 +7,9 @@ use materia_contract::{Event, Record, RunId};
 pub trait Observer: Send + Sync {
     /// These events of `run` are durable now.
     fn committed(&self, run: &RunId, records: &[Record], events: &[Event]);
+
+    /// A turn at `node` says this while it is under way. It is no fact and may be forgotten.
+    fn streamed(&self, _run: &RunId, _node: &NodeId, _text: &str) {}
 }
 
 /// Nobody listens.

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use materia_contract::{ErrorCode, GlobalMode, NodeId, RunId, ScriptEntry, TurnOutput};
+use materia_contract::{ErrorCode, GlobalMode, NodeId, RunId, ScriptEntry, SessionRef, TurnOutput};
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -49,6 +49,8 @@ pub struct TurnJob {
     pub doc_root: String,
     /// Whether time is simulated.
     pub virtual_time: bool,
+    /// Where to say what the turn is doing while it does it.
+    pub live: Live,
 }
 
 impl TurnJob {
@@ -80,9 +82,39 @@ pub enum Work {
         model: Option<String>,
         /// The provider, if the author chose one.
         provider: Option<String>,
+        /// The provider session to start or to resume.
+        session: Option<SessionRef>,
         /// The scripted answer to take, if a script answers.
         script: Option<ScriptEntry>,
     },
+}
+
+/// Where a turn says what it is doing.
+///
+/// What goes here is no fact: it is shown to whoever looks and then forgotten. What a turn came to
+/// is in its report.
+#[derive(Clone, Default)]
+pub struct Live(Option<Arc<dyn Fn(&str) + Send + Sync>>);
+
+impl Live {
+    /// A channel that hands each piece of text to `show`.
+    #[must_use]
+    pub fn new(show: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(show)))
+    }
+
+    /// Says something.
+    pub fn say(&self, text: &str) {
+        if let Some(show) = &self.0 {
+            show(text);
+        }
+    }
+}
+
+impl std::fmt::Debug for Live {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Live")
+    }
 }
 
 /// How a turn ended.

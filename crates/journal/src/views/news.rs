@@ -164,7 +164,15 @@ fn step(event: &Event) -> Option<Step> {
         | EventBody::PayloadConsumed(_)
         | EventBody::StatePatched(_)
         | EventBody::OutputFieldsIgnored(_)
-        | EventBody::CursorAdvanced(_) => None,
+        | EventBody::CursorAdvanced(_)
+        | EventBody::LoopEntered(_)
+        | EventBody::LoopExhausted(_)
+        | EventBody::FollowUpCaptured(_)
+        | EventBody::BudgetWarned(_)
+        | EventBody::BudgetChanged(_)
+        | EventBody::RunRevived(_)
+        | EventBody::MessageReceived(_)
+        | EventBody::SocketFinished(_) => None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! The kernel, told in stories and held to laws.
 
+mod answers;
 mod laws;
 mod loops;
 mod people;

@@ -80,6 +80,10 @@ async fn give(job: &TurnJob, answer: &Answer, mut stop: Stop) -> TurnReport {
     let delay = Duration::from_millis(answer.delay_ms.unwrap_or(0));
     let late = job.timeout.filter(|limit| delay > *limit);
     let taken = late.unwrap_or(delay);
+    // A model speaks while it works; so does its stand-in.
+    if let Some(text) = &answer.text {
+        job.live.say(text);
+    }
     if !job.virtual_time && !taken.is_zero() {
         tokio::select! {
             biased;

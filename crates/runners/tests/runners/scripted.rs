@@ -8,8 +8,7 @@ use std::time::{Duration, Instant};
 use indexmap::IndexMap;
 use materia_contract::script::Script;
 use materia_contract::{
-    Behavior, Consume, ErrorCode, GlobalMode, Limits, Node, NodeId, NodeMode, OnInterrupt,
-    OutputSelector, Parse, Plan, Routing, ScriptEntry, Trigger, TurnUsage,
+    Behavior, Budget, ErrorCode, GlobalMode, Limits, Node, NodeId, Plan, ScriptEntry, TurnUsage,
 };
 use materia_engine::{Runner, StopSource, TurnFault, TurnJob, TurnReport, Work};
 use materia_runners::{Runners, ScriptError, ScriptedRunner, bind, load, unmatched_keys};
@@ -19,7 +18,8 @@ use crate::stage::{Stage, perform, runtime};
 
 fn agent(stage: &Stage, entry: Option<(&str, u32)>) -> TurnJob {
     let script = entry.map(|(key, index)| ScriptEntry { key: key.to_owned(), index });
-    let work = Work::Agent { prompt: "do".into(), model: None, provider: None, script };
+    let work =
+        Work::Agent { prompt: "do".into(), model: None, provider: None, session: None, script };
     TurnJob { work, ..stage.job.clone() }
 }
 
@@ -204,41 +204,28 @@ fn a_script_is_loaded_or_refused_with_its_place() {
     assert!(matches!(load(&stage.cwd().join("none")), Err(ScriptError::Unreadable { .. })));
 }
 
-fn node(materia: &str, behavior: Behavior) -> Node {
-    Node {
-        materia: materia.to_owned(),
-        behavior,
-        parse: Parse::Text,
-        assign: IndexMap::new(),
-        timeout_ms: None,
-        edges: Vec::new(),
-        routing: Routing::First,
-        foreach: None,
-        mode: NodeMode::Auto,
-        control: None,
-        trigger: Trigger::OnAnyInput,
-        max_in_flight: 1,
-        consume: Consume::All,
-        output_selector: OutputSelector::MessageFinal,
-        on_interrupt: OnInterrupt::Retry,
-    }
-}
-
 #[test]
 fn lists_are_bound_to_agent_nodes_and_an_id_wins() {
-    let asks = || Behavior::Agent { prompt: String::new(), model: None, provider: None };
+    let asks = || Behavior::Agent {
+        prompt: String::new(),
+        origin: String::new(),
+        model: None,
+        provider: None,
+    };
     let runs = Behavior::Utility { command: vec!["true".into()], params: serde_json::Map::new() };
     let nodes = [
-        ("S1", node("Build", asks())),
-        ("S2", node("Build", asks())),
-        ("S3", node("Tool", runs)),
-        ("S4", node("Other", asks())),
+        ("S1", Node::new("Build", asks())),
+        ("S2", Node::new("Build", asks())),
+        ("S3", Node::new("Tool", runs)),
+        ("S4", Node::new("Other", asks())),
     ];
     let plan = Plan {
         loadout: "L".into(),
         entry: NodeId::new("S1"),
         nodes: nodes.into_iter().map(|(id, node)| (NodeId::new(id), node)).collect(),
+        loops: IndexMap::new(),
         limits: Limits::default(),
+        budget: Budget::default(),
         doc_root: "docs".into(),
     };
     let script =

@@ -44,6 +44,7 @@ impl Stage {
             global_mode: GlobalMode::Implementation,
             doc_root: "docs".to_owned(),
             virtual_time: false,
+            live: materia_engine::Live::default(),
         };
         let runner = UtilityRunner::new(SUPERVISOR.into()).with_grace(Duration::from_millis(300));
         Self { job, runner, dir }
