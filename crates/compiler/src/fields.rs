@@ -10,16 +10,14 @@ pub(crate) struct NotYet {
     field: &'static str,
     /// The words that do act, or are what happens anyway. Empty: no value acts.
     acts: &'static [&'static str],
-    /// Whether an empty object means something too.
-    even_empty: bool,
 }
 
 const fn never(of: &'static str, field: &'static str) -> NotYet {
-    NotYet { of, field, acts: &[], even_empty: false }
+    NotYet { of, field, acts: &[] }
 }
 
 const fn only(of: &'static str, field: &'static str, acts: &'static [&'static str]) -> NotYet {
-    NotYet { of, field, acts, even_empty: false }
+    NotYet { of, field, acts }
 }
 
 /// The fields to come. Whoever makes one act removes its line.
@@ -41,15 +39,7 @@ const NOT_YET: &[NotYet] = &[
     only("Socket", "trigger", &["manual_only", "on_any_input"]),
     only("Socket", "outputSelector", &["message.final", "structured_output", "composite"]),
     never("Socket", "artifacts"),
-    NotYet { of: "Socket", field: "advance", acts: &[], even_empty: true },
-    never("Socket", "session"),
-    never("Loadout", "loops"),
-    never("Materia", "generator"),
-    never("Materia", "multiTurn"),
-    never("Materia", "requires"),
-    never("Materia", "session"),
     never("Materia", "tools"),
-    never("Config", "budget"),
 ];
 
 /// Fields of the original system that have no meaning here. They are mentioned once a file.
@@ -80,7 +70,6 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("AdvanceDoc", "done"),
     ("ForeachDoc", "done"),
     ("LoopDoc", "done"),
-    ("LoopDoc", "exit"),
     ("LoopDoc", "label"),
     ("LoopDoc", "iterator"),
     ("LoopDoc", "layout"),
@@ -94,7 +83,7 @@ pub(crate) fn not_yet(of: &str, field: &str, value: &Value) -> Option<String> {
     match word {
         Some(word) if entry.acts.contains(&word) => None,
         Some(word) => Some(format!("`{field}: \"{word}\"` has no effect in this version")),
-        None if says_nothing(value) && !(entry.even_empty && value.is_object()) => None,
+        None if says_nothing(value) => None,
         None => Some(format!("`{field}` has no effect in this version")),
     }
 }
@@ -128,6 +117,7 @@ pub(crate) fn thing(of: &str) -> &'static str {
         "LoopDoc" => "a loop",
         "ConsumesDoc" => "`consumes`",
         "ExitDoc" => "a loop's exit",
+        "ExitShorthandDoc" => "`exit`",
         "AdvanceDoc" => "`advance`",
         "ForeachDoc" => "`foreach`",
         "LimitsDoc" => "`limits`",
@@ -165,9 +155,10 @@ mod tests {
     #[test]
     fn a_value_that_changes_nothing_is_not_mentioned() {
         assert_eq!(not_yet("EdgeDoc", "deliveryMode", &"queue".into()), None);
-        assert_eq!(not_yet("Materia", "generator", &false.into()), None);
-        assert_eq!(not_yet("Loadout", "loops", &serde_json::json!({})), None);
+        assert_eq!(not_yet("Socket", "dependsOn", &serde_json::json!([])), None);
+        assert_eq!(not_yet("Socket", "budgets", &serde_json::json!({})), None);
         assert!(not_yet("EdgeDoc", "deliveryMode", &"latest".into()).is_some());
-        assert!(not_yet("Materia", "generator", &true.into()).is_some());
+        assert!(not_yet("Materia", "tools", &"coding".into()).is_some());
+        assert_eq!(not_yet("Materia", "generator", &true.into()), None, "it acts");
     }
 }

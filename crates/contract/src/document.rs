@@ -369,6 +369,9 @@ pub struct LoopDoc {
     /// Where to go when the list is exhausted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exits: Vec<ExitDoc>,
+    /// Short for the `advance` of one member and its exit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit: Option<ExitShorthandDoc>,
     /// Fields this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
@@ -399,6 +402,26 @@ pub struct ExitDoc {
     pub condition: Condition,
     /// Where it leads.
     pub target_socket_id: String,
+    /// Fields this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// The short form of a loop's one exit, as the original system writes it.
+///
+/// Beside `consumes` the member also moves the cursor when `when` holds, unless it has an
+/// `advance` of its own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ExitShorthandDoc {
+    /// The member that moves the cursor and leaves the loop.
+    pub from: String,
+    /// The verdict it asks for; `always` if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when: Option<Condition>,
+    /// A socket of this loadout, or `end`, which it is if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
     /// Fields this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
@@ -467,6 +490,7 @@ pub struct BudgetDoc {
     pub max_tokens: Option<u64>,
     /// Cost, in the currency of the provider's reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0))]
     pub max_cost: Option<f64>,
     /// Turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]

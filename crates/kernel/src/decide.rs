@@ -29,7 +29,10 @@ pub fn step(run: &mut Run, now: Micros, input: Input) -> Result<Vec<Event>, Reje
         Input::Resume { cwd, run_dir } => halt::resume(&mut draft, cwd, run_dir),
         Input::Recast { cwd, run_dir } => halt::recast(&mut draft, cwd, run_dir),
         Input::Revive => halt::revive(&mut draft),
-        Input::SetBudget(budget) => draft.emit(BudgetChanged { budget }),
+        Input::SetBudget(budget) => {
+            draft.emit(BudgetChanged { budget });
+            schedule::go_on(&mut draft);
+        }
         Input::Say { node, text } => halt::say(&mut draft, node, text),
         Input::Continue { node } => halt::finish(&mut draft, node),
         Input::Stop { message } => halt::stop(&mut draft, message),

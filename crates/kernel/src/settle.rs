@@ -11,7 +11,7 @@ use materia_contract::{
 use crate::draft::Draft;
 use crate::lookup::Scope;
 use crate::output::{self, Reading};
-use crate::{Report, Turn, TurnOutcome, TurnWork, deliver, foreach, items, route, work};
+use crate::{Phase, Report, Turn, TurnOutcome, TurnWork, deliver, foreach, items, route, work};
 
 /// Turns ended. A report of a turn that is no longer in flight says nothing.
 pub(crate) fn reports(draft: &mut Draft<'_>, reports: Vec<Report>) {
@@ -91,6 +91,10 @@ fn routed(draft: &mut Draft<'_>, index: usize, turn: Option<u64>, verdict: Optio
         draft.emit_at(&id, RouteSelected { turn, edge_id: None, to, satisfied: verdict });
     }
     for edge in edges {
+        // An edge before this one may have led into an end without a way out.
+        if draft.run().phase != Phase::Running {
+            return;
+        }
         if let Some((code, message)) = deliver::forbidden(draft.run(), &id, routing, &edge) {
             fail(draft, code, message, Some(id), Vec::new(), Some(edge.id));
             return;

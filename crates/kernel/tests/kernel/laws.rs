@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use materia_contract::{Condition, Event, EventBody, Node, Plan, RunId, Uuid};
+use materia_contract::{Budget, Condition, Event, EventBody, Node, Plan, RunId, Uuid};
 use materia_kernel::{Effect, Input, Phase, Recomputation, Run, decide, evolve, outstanding, step};
 use proptest::prelude::*;
 
-use crate::play::{NodeExt as _, agent, created, outcome, plan, utility};
+use crate::play::{NodeExt as _, agent, created, looped, outcome, plan, utility};
 
 /// What the world does next.
 #[derive(Debug, Clone)]
@@ -17,15 +17,21 @@ enum Move {
     Stale(u64),
     Stop,
     Resume,
+    Recast,
+    Revive,
+    Budget(u64),
+    Say,
+    Continue,
     /// The clock jumps back.
     ClockBack,
 }
 
-const ANSWERS: [&str; 7] = [
-    "{}",
-    r#"{"satisfied": true}"#,
+const ANSWERS: [&str; 8] = [
+    r#"{"workItems": [{"title": "t", "context": "c"}, {"title": "u", "context": "d"}]}"#,
+    r#"{"satisfied": true, "workItems": []}"#,
     r#"{"satisfied": false, "context": "no"}"#,
     r#"{"state": {"list": [1, {"title": "t"}], "n": 1}}"#,
+    "{}",
     r#"{"satisfied": "true"}"#,
     "not json",
     "!it broke",
@@ -37,6 +43,11 @@ fn any_move() -> impl Strategy<Value = Move> {
         1 => (0usize..4, prop::sample::select(&ANSWERS[..])).prop_map(|(n, a)| Move::End(n, a)),
         1 => (0u64..40).prop_map(Move::Stale),
         1 => Just(Move::Stop),
+        1 => Just(Move::Recast),
+        1 => Just(Move::Revive),
+        1 => (1u64..30).prop_map(Move::Budget),
+        1 => Just(Move::Say),
+        1 => Just(Move::Continue),
         2 => Just(Move::Resume),
         1 => Just(Move::ClockBack),
     ]
@@ -72,9 +83,30 @@ fn any_node() -> impl Strategy<Value = Node> {
     })
 }
 
+/// Four nodes; often the first is a generator and some of the others form a loop, or two.
 fn any_plan() -> impl Strategy<Value = Plan> {
-    (any_node(), any_node(), any_node(), any_node())
-        .prop_map(|(a, b, c, d)| plan([("a", a), ("b", b), ("c", c), ("d", d)]))
+    let advance = prop::sample::select(vec![Condition::Always, Condition::Satisfied]);
+    let exit = prop::option::of(prop::sample::select(vec!["b", "d", "end"]));
+    let shape = (0usize..4, advance, exit, any::<bool>());
+    (any_node(), any_node(), any_node(), any_node(), shape).prop_map(
+        |(mut a, b, mut c, d, (loops, advance, exit, talks))| {
+            if loops > 0 {
+                a = a.generator();
+                c = c.advances(advance);
+            }
+            c.multi_turn = talks && loops == 1;
+            let exits: Vec<_> = exit.iter().map(|to| ("c", Condition::Always, *to)).collect();
+            let plan = plan([("a", a), ("b", b), ("c", c), ("d", d)]);
+            match loops {
+                0 => plan,
+                1 | 2 => looped(plan, "work", &["b", "c"], Some("a"), &exits),
+                _ => {
+                    let plan = looped(plan, "outer", &["b", "c", "d"], Some("a"), &[]);
+                    looped(plan, "inner", &["b", "c"], Some("a"), &exits)
+                }
+            }
+        },
+    )
 }
 
 /// Plays a history; returns the live run and its journal.
@@ -98,6 +130,13 @@ fn history(plan: Plan, moves: &[Move]) -> (Run, Vec<Event>) {
             Move::Stale(turn) => Input::report(*turn, outcome("{}")),
             Move::Stop => Input::Stop { message: "stop".into() },
             Move::Resume => Input::Resume { cwd: "/p".into(), run_dir: "/p/r".into() },
+            Move::Recast => Input::Recast { cwd: "/p".into(), run_dir: "/p/r".into() },
+            Move::Revive => Input::Revive,
+            Move::Budget(turns) => {
+                Input::SetBudget(Budget { max_turns: Some(*turns), ..Budget::default() })
+            }
+            Move::Say => Input::Say { node: None, text: "and this".into() },
+            Move::Continue => Input::Continue { node: None },
             Move::ClockBack => {
                 now -= 5_000;
                 continue;
@@ -180,6 +219,10 @@ proptest! {
                     prop_assert_eq!(payloads.insert(data.payload_id, 0), None);
                     None
                 }
+                EventBody::MessageReceived(data) => {
+                    prop_assert_eq!(payloads.insert(data.payload_id, 0), None);
+                    None
+                }
                 EventBody::PayloadDelivered(data) => {
                     let before = payloads.insert(data.payload_id, 1);
                     prop_assert!(before == Some(0) || data.edge_id.is_none());
@@ -198,7 +241,10 @@ proptest! {
                 &event.body,
                 EventBody::RunCompleted(_) | EventBody::RunFailed(_) | EventBody::RunAborted(_)
             );
-            prop_assert!(!terminal || place + 1 == journal.len(), "nothing follows the end");
+            let follows = journal.get(place + 1).map(|next| next.body.type_name());
+            // Only a failed run goes on, and only because a person says so.
+            let again = matches!(follows, None | Some("run.resumed" | "run.revived"));
+            prop_assert!(!terminal || again, "{:?} follows the end", follows);
         }
         if *live.phase() != Phase::Running {
             prop_assert!(turns.values().all(|ended| *ended), "a run at rest has no turn in flight");
