@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    abort, cast, casts, check, completions, conformance, events, grid, replay, resume, schemas,
-    show, why,
+    abort, budget, cast, casts, check, completions, conformance, demo, events, finish, grid,
+    recast, replay, resume, revive, say, schemas, show, why,
 };
 
 const FIRST_STEPS: &str = "\
 First steps:
+  materia demo                  a whole workflow in half a minute: no key, no set-up
   materia check                 is the configuration in this folder sound?
   materia grid                  what would run, drawn as text
   materia cast \"fix the tests\"  run it, here and now
@@ -101,9 +102,18 @@ pub(crate) enum Command {
     Events(events::EventsArgs),
     Replay(replay::ReplayArgs),
     Resume(resume::ResumeArgs),
+    Recast(recast::RecastArgs),
+    Revive(revive::ReviveArgs),
+    Say(say::SayArgs),
+    Continue(finish::ContinueArgs),
+    Budget(budget::BudgetArgs),
     Abort(abort::AbortArgs),
     Grid(grid::GridArgs),
     Why(why::WhyArgs),
+    Demo(demo::DemoArgs),
+    /// The checkpoint utility of the demo.
+    #[command(name = crate::demo::MAINTAIN, hide = true)]
+    DemoMaintain,
     Conformance(conformance::ConformanceArgs),
     Completions(completions::CompletionsArgs),
     Schemas(schemas::SchemasArgs),

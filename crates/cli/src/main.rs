@@ -8,10 +8,12 @@
 //! compiler's; here they are only asked for and shown.
 
 mod args;
+mod carry;
 mod castid;
 mod clean;
 mod commands;
 mod conformance;
+mod demo;
 mod failure;
 mod findings;
 mod live;
@@ -19,6 +21,8 @@ mod project;
 mod run;
 mod say;
 mod shown;
+mod standing;
+mod story;
 mod terminal;
 mod trust;
 

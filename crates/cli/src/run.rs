@@ -1,4 +1,4 @@
-//! Driving a run in this process: what `cast` and `resume` have in common.
+//! Driving a run in this process: what every command that starts a run or carries one on shares.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,7 +7,10 @@ use std::time::Duration;
 
 use materia_contract::script::Script;
 use materia_contract::{Behavior, CastReport, CastStatus, Plan, RunCreated, RunId};
-use materia_engine::{Ask, EngineError, Journal, Observer, Options, Runner, SystemClock, World};
+use materia_engine::{
+    Ask, DriveError, EngineError, Journal, Observer, Options, Place, Runner, Step, SystemClock,
+    World,
+};
 use materia_journal::{SqliteJournal, Views};
 use materia_runners::{PlanningSupport, Runners, ScriptedRunner, UtilityRunner};
 use tokio::signal::unix::{SignalKind, signal};
@@ -18,6 +21,8 @@ use crate::failure::{Exit, Failure};
 use crate::live::{Observers, Plain, Screen};
 use crate::project::Project;
 use crate::say;
+use crate::standing::Standing;
+use crate::story::Story;
 use crate::terminal::{People, Terminal};
 
 /// A run that is about to be driven.
@@ -34,8 +39,16 @@ pub(crate) struct Drive<'a> {
     pub plan: Plan,
     /// What answers its agents, if a script does.
     pub script: Option<Script>,
-    /// Whether it begins here; otherwise it is carried on.
-    pub begin: Option<Box<RunCreated>>,
+    /// How it is set going.
+    pub start: Start,
+}
+
+/// How a run is set going.
+pub(crate) enum Start {
+    /// It begins here.
+    Begin(Box<RunCreated>),
+    /// A person takes a step, and it goes on.
+    CarryOn(Step),
 }
 
 /// Reads the script, and refuses options that do not go together or cannot be served.
@@ -91,10 +104,10 @@ impl Drive<'_> {
             .build()
             .map_err(|error| Failure::Broken(format!("cannot start: {error}")))?;
         let views = Arc::new(Views::start(&self.root));
-        if self.begin.is_none() {
+        if matches!(self.start, Start::CarryOn(_)) {
             self.catch_up(&views, terminal)?;
         }
-        let live = Live::new(terminal, &self.plan);
+        let live = Live::new(terminal, &self.plan, self.story()?);
         let observers: Vec<Arc<dyn Observer>> = vec![views.clone(), live.observer()];
         let world = World {
             journal: self.journal.clone(),
@@ -133,14 +146,26 @@ impl Drive<'_> {
         }
         let run_for = self.script.as_ref().and_then(|script| script.run_for_ms);
         let options = Options { run_for: run_for.map(Duration::from_millis) };
-        if let Some(created) = &self.begin {
-            let created = (**created).clone();
-            materia_engine::cast(world, self.id.clone(), created, options, &mut asks).await?;
-        } else {
-            let (dir, folder) = (&self.project.dir, self.folder());
-            materia_engine::resume(world, &self.id, dir, &folder, options, &mut asks).await?;
+        match &self.start {
+            Start::Begin(created) => {
+                let created = (**created).clone();
+                materia_engine::cast(world, self.id.clone(), created, options, &mut asks).await?;
+            }
+            Start::CarryOn(step) => {
+                let place = Place { cwd: &self.project.dir, run_dir: &self.folder() };
+                let step = step.clone();
+                materia_engine::carry_on(world, &self.id, place, step, options, &mut asks).await?;
+            }
         }
         Ok(())
+    }
+
+    /// What has happened so far, as far as it is needed to tell what happens next.
+    fn story(&self) -> Result<Story, Failure> {
+        match self.start {
+            Start::Begin(_) => Ok(Story::default()),
+            Start::CarryOn(_) => Story::so_far(&*self.journal, &self.id),
+        }
     }
 
     /// How a command about this cast is typed.
@@ -173,7 +198,7 @@ impl Drive<'_> {
         }
         let report = materia_engine::report(&*self.journal, &self.id)
             .map_err(|error| Failure::Broken(error.to_string()))?;
-        self.tell(&report, terminal);
+        self.tell(&report, terminal)?;
         if terminal.json {
             terminal.data(&report)?;
         }
@@ -186,10 +211,18 @@ impl Drive<'_> {
     }
 
     fn broke_off(&self, error: EngineError, terminal: &mut Terminal) -> Result<Exit, Failure> {
-        let EngineError::Drive(error) = error else {
-            return Err(error.into());
+        let error = match error {
+            EngineError::Drive(DriveError::Rejected(rejection)) => {
+                return Err(Failure::resolution(format!("cast `{}`: {rejection}", self.id)));
+            }
+            EngineError::Drive(error @ DriveError::Append(_)) => error,
+            refused @ (EngineError::Claim(_)
+            | EngineError::Load(_)
+            | EngineError::Exists(_)
+            | EngineError::Newer { .. }) => return Err(refused.into()),
         };
-        if self.begin.is_some() && matches!(self.journal.head(&self.id), Ok(None)) {
+        let begins = matches!(self.start, Start::Begin(_));
+        if begins && matches!(self.journal.head(&self.id), Ok(None)) {
             // Nothing was written, so there is no cast: its folder goes too.
             let folder = self.folder();
             let _ = std::fs::remove_file(folder.join("lock"));
@@ -207,7 +240,7 @@ impl Drive<'_> {
         )))
     }
 
-    fn tell(&self, report: &CastReport, terminal: &Terminal) {
+    fn tell(&self, report: &CastReport, terminal: &Terminal) -> Result<(), Failure> {
         terminal.say(say::summary(report));
         if let Some(error) = &report.error {
             for artifact in &error.artifacts {
@@ -216,14 +249,16 @@ impl Drive<'_> {
             }
         }
         terminal.say(format_args!("  folder  {}", self.project.shown(&self.folder())));
-        if matches!(report.status, CastStatus::Waiting | CastStatus::Running) {
-            terminal.say(format_args!("  go on   {}", self.command("resume")));
+        let (run, _) = materia_engine::load(&*self.journal, &self.id)?;
+        for way in Standing::of(&run).onward() {
+            terminal.say(format_args!("  go on   {}", self.project.command(&way)));
         }
         terminal.say(format_args!(
             "  look    {} · {}",
             self.command("show"),
             self.command("events")
         ));
+        Ok(())
     }
 }
 
@@ -235,11 +270,11 @@ enum Live {
 }
 
 impl Live {
-    fn new(terminal: &Terminal, plan: &Plan) -> Self {
+    fn new(terminal: &Terminal, plan: &Plan, story: Story) -> Self {
         if terminal.watched && !terminal.json {
-            Self::Screen(Arc::new(Screen::new(plan)))
+            Self::Screen(Arc::new(Screen::new(plan, story)))
         } else {
-            Self::Plain(Arc::new(Plain::new(terminal.err.clone())), terminal.err.clone())
+            Self::Plain(Arc::new(Plain::new(terminal.err.clone(), story)), terminal.err.clone())
         }
     }
 

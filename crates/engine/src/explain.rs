@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use materia_contract::{
-    Cause, ChainHash, Edge, EdgeId, Event, EventBody, Loop, NodeId, Plan, RouteSelected, RunId,
-    Uuid,
+    Cause, ChainHash, Edge, EdgeId, Event, EventBody, Guard, Loop, NodeId, Plan, RouteSelected,
+    RunId, Test, Uuid,
 };
 use materia_kernel::{Readiness, Run, evolve, readiness};
 use serde::Serialize;
@@ -55,6 +55,16 @@ pub enum WhyError {
         /// What there is.
         known: Vec<String>,
     },
+    /// The place that was asked for is not in the run.
+    #[error("cast `{run}` has {last} events; there is no event {asked}")]
+    NoSuchEvent {
+        /// The run.
+        run: RunId,
+        /// What was asked for.
+        asked: u64,
+        /// What there is.
+        last: u64,
+    },
 }
 
 /// Explains a node, at the end of a run or as of event `at`.
@@ -66,12 +76,17 @@ pub fn why(
 ) -> Result<Why, WhyError> {
     let mut run = Run::new(id.clone());
     let mut trail = Trail::default();
+    let mut last = 0;
     walk(journal, id, 0, ChainHash::origin(id), |_, event| {
+        last = event.seq;
         if at.is_none_or(|at| event.seq <= at) {
             evolve(&mut run, event);
             trail.note(event);
         }
     })?;
+    if let Some(asked) = at.filter(|at| last > 0 && (*at == 0 || *at > last)) {
+        return Err(WhyError::NoSuchEvent { run: id.clone(), asked, last });
+    }
     let plan = &run.created().ok_or_else(|| LoadError::Unknown(id.clone()))?.plan;
     let Some((index, name, _)) = plan.nodes.get_full(node) else {
         let known = plan.nodes.keys().map(ToString::to_string).collect();
@@ -290,6 +305,17 @@ fn exits_not_taken(plan: &Plan, name: &NodeId, trail: &Trail) -> Vec<Because> {
         .collect()
 }
 
+/// A comparison in words.
+fn told_guard(guard: &Guard) -> String {
+    let path = &guard.path;
+    match &guard.test {
+        Test::Equals(value) => format!("{path} equals {value}"),
+        Test::NotEquals(value) => format!("{path} does not equal {value}"),
+        Test::Exists(true) => format!("{path} exists"),
+        Test::Exists(false) => format!("{path} does not exist"),
+    }
+}
+
 /// Why an edge has brought nothing.
 fn not_taken(from: &NodeId, edge: &Edge, trail: &Trail) -> Because {
     let (id, when) = (&edge.id, edge.when.word());
@@ -299,8 +325,12 @@ fn not_taken(from: &NodeId, edge: &Edge, trail: &Trail) -> Because {
                 Some(edge) => format!("took `{edge}`"),
                 None => "matched no edge".to_owned(),
             };
-            let text =
-                format!("`{from}` ended with {} and {taken}, not `{id}` ({when})", verdict(route));
+            let also = edge.guard.as_ref().map(|guard| format!(", where {}", told_guard(guard)));
+            let also = also.unwrap_or_default();
+            let text = format!(
+                "`{from}` ended with {} and {taken}, not `{id}` ({when}{also})",
+                verdict(route)
+            );
             Because { seq: Some(*seq), text }
         }
         (None, Some(turn)) => {

@@ -75,7 +75,12 @@ pub(crate) async fn drive(
     asks: &mut Asks,
 ) -> Result<Driver, DriveError> {
     let mut under_way = UnderWay::default();
-    let deadline = options.run_for.map(|time| tokio::time::Instant::now() + time);
+    // Counted from the beginning of the run, also when it was resumed since.
+    let deadline = options.run_for.map(|time| {
+        let age = world.clock.now() - driver.run().created_at();
+        let age = Duration::from_micros(u64::try_from(age).unwrap_or(0));
+        tokio::time::Instant::now() + time.saturating_sub(age)
+    });
     let mut listening = true;
     while *driver.run().phase() == Phase::Running {
         under_way.start_owed(world, &driver, &BTreeSet::new());

@@ -1,15 +1,21 @@
 //! The commands, one file each.
 
 pub(crate) mod abort;
+pub(crate) mod budget;
 pub(crate) mod cast;
 pub(crate) mod casts;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod conformance;
+pub(crate) mod demo;
 pub(crate) mod events;
+pub(crate) mod finish;
 pub(crate) mod grid;
+pub(crate) mod recast;
 pub(crate) mod replay;
 pub(crate) mod resume;
+pub(crate) mod revive;
+pub(crate) mod say;
 pub(crate) mod schemas;
 pub(crate) mod show;
 pub(crate) mod why;
@@ -59,9 +65,16 @@ fn run(cli: &Cli, terminal: &mut Terminal) -> Result<Exit, Failure> {
         Command::Events(args) => events::events(args, global, terminal),
         Command::Replay(args) => replay::replay(args, global, terminal),
         Command::Resume(args) => resume::resume(args, global, terminal),
+        Command::Recast(args) => recast::recast(args, global, terminal),
+        Command::Revive(args) => revive::revive(args, global, terminal),
+        Command::Say(args) => say::say(args, global, terminal),
+        Command::Continue(args) => finish::finish(args, global, terminal),
+        Command::Budget(args) => budget::budget(args, global, terminal),
         Command::Abort(args) => abort::abort(args, global, terminal),
         Command::Grid(args) => grid::grid(args, global, terminal),
         Command::Why(args) => why::why(args, global, terminal),
+        Command::Demo(args) => demo::demo(args, global, terminal),
+        Command::DemoMaintain => crate::demo::maintain(terminal),
         Command::Conformance(args) => conformance::conformance(args, terminal),
         Command::Completions(args) => completions::completions(args, terminal),
         Command::Schemas(args) => schemas::schemas(args, terminal),

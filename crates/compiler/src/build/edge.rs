@@ -20,6 +20,14 @@ pub(super) enum Target {
 }
 
 impl Target {
+    /// The socket that it is, if it is one.
+    pub(super) fn socket(&self) -> Option<&str> {
+        match self {
+            Self::Socket(id) => Some(id.as_str()),
+            Self::End | Self::Unknown => None,
+        }
+    }
+
     /// The word that stands for it in an edge's id.
     pub(super) fn word(&self) -> &str {
         match self {
@@ -58,14 +66,21 @@ pub(super) fn drafts<'a>(
 fn draft<'a>(scope: &Scope<'a>, doc: &'a EdgeDoc, place: Place, faults: &mut Faults) -> Draft<'a> {
     let guard =
         doc.guard.as_ref().map(|doc| guard(scope.loaded, doc, &place.child("where"), faults));
-    let to = target(scope, &doc.to, &place.child("to"), faults);
+    let to = target(scope, "graph::unknown-target", &doc.to, &place.child("to"), faults);
     let whole =
         !matches!(guard, Some(None)) && to != Target::Unknown && !place.is_mended(scope.loaded);
     let when = doc.when.unwrap_or(Condition::Always);
     Draft { doc, place, when, guard: guard.flatten(), to, whole, shadowed: false }
 }
 
-fn target(scope: &Scope<'_>, to: &str, place: &Place, faults: &mut Faults) -> Target {
+/// Reads where something leads; `code` names the fault where that does not exist.
+pub(super) fn target(
+    scope: &Scope<'_>,
+    code: &'static str,
+    to: &str,
+    place: &Place,
+    faults: &mut Faults,
+) -> Target {
     if to == END {
         return Target::End;
     }
@@ -74,7 +89,7 @@ fn target(scope: &Scope<'_>, to: &str, place: &Place, faults: &mut Faults) -> Ta
     }
     if !place.is_mended(scope.loaded) {
         let message = format!("there is no socket `{to}` in loadout `{}`", scope.name);
-        let fault = Fault::error("graph::unknown-target", message);
+        let fault = Fault::error(code, message);
         faults.push_with(place.mark(fault), |fault| fault.help(scope.socket_help(to)));
     }
     Target::Unknown
@@ -124,9 +139,27 @@ pub(super) fn find_shadowed(edges: &mut [Draft<'_>], faults: &mut Faults) {
     }
 }
 
+/// What a socket does for the loop around it, as far as its edges are concerned.
+pub(super) struct Moves<'a> {
+    /// When it moves the cursor.
+    pub(super) when: Condition,
+    /// A member of the loop, for the edge that leads to the next item.
+    pub(super) first: &'a str,
+}
+
 /// Reports a socket whose edges may all fail: the cast would end there.
-pub(super) fn may_not_match(id: &str, edges: &[Draft<'_>], owner: &Place, faults: &mut Faults) {
-    let guarded = edges.iter().any(|edge| edge.when != Condition::Always);
+///
+/// A socket that moves a loop leaves by the loop's exit after the last item, and only then: as
+/// long as items are left its edges lead on (G12), so it needs one as much as any other.
+pub(super) fn may_not_match(
+    id: &str,
+    edges: &[Draft<'_>],
+    moves: Option<&Moves<'_>>,
+    owner: &Place,
+    faults: &mut Faults,
+) {
+    let asks = moves.is_some_and(|moves| moves.when != Condition::Always);
+    let guarded = asks || edges.iter().any(|edge| edge.when != Condition::Always);
     // A guarded edge obliges the socket to give a verdict, so that no third case is left.
     let verdicts: &[Option<Condition>] = if guarded {
         &[Some(Condition::Satisfied), Some(Condition::NotSatisfied)]
@@ -148,13 +181,31 @@ pub(super) fn may_not_match(id: &str, edges: &[Draft<'_>], owner: &Place, faults
             }
         })
     };
-    if edges.is_empty() || verdicts.iter().all(covered) {
+    if (edges.is_empty() && moves.is_none()) || verdicts.iter().all(covered) {
         return;
     }
-    let message = format!("the edges of socket `{id}` may all fail; the cast then ends there");
+    let (place, message, to) = match moves {
+        Some(moves) if edges.is_empty() => {
+            let message = format!("socket `{id}` moves its loop on, but no edge leads to the next item");
+            (owner.clone(), message, moves.first)
+        }
+        Some(moves) => {
+            let message = format!(
+                "the edges of socket `{id}` may all fail while its loop has items left; the cast then ends there"
+            );
+            (owner.child("edges"), message, moves.first)
+        }
+        None => {
+            let message =
+                format!("the edges of socket `{id}` may all fail; the cast then ends there");
+            (owner.child("edges"), message, END)
+        }
+    };
     let fault = Fault::warning("graph::may-not-match", message);
-    let help = "add a last edge without a condition: {\"to\": \"end\"} if that is what is meant";
-    faults.push(owner.child("edges").mark(fault).help(help));
+    let help = format!(
+        "add a last edge without a condition: {{\"to\": \"{to}\"}} if that is what is meant"
+    );
+    faults.push(place.mark(fault).help(help));
 }
 
 /// The test that holds exactly where this one does not.

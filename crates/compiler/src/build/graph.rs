@@ -5,13 +5,18 @@ use std::collections::{HashMap, HashSet};
 use materia_contract::{EdgeId, Trigger};
 
 use super::edge::Target;
-use super::loadout::Scope;
+use super::region::Regions;
 use super::socket::Draft;
 use crate::fault::{Fault, Faults};
 
-/// Gives every edge its id: the written one, or `FROM->TO`, with `#2`, `#3` for further ones
-/// that are not named either. The lists are in the order of the sockets and their edges.
-pub(super) fn edge_ids(sockets: &[Draft<'_>], faults: &mut Faults) -> Vec<Vec<EdgeId>> {
+/// Gives every edge of a socket its id: the written one, or `FROM->TO`, with `#2`, `#3` for further ones
+/// that are not named either. The lists are in the order of the sockets and their edges. The
+/// edges that stand for exits of loops have fixed ids, which nothing else may have.
+pub(super) fn edge_ids(
+    sockets: &[Draft<'_>],
+    regions: &Regions<'_>,
+    faults: &mut Faults,
+) -> Vec<Vec<EdgeId>> {
     let mut ids = Vec::new();
     let mut taken: HashSet<String> = HashSet::new();
     let mut unnamed: HashMap<String, u32> = HashMap::new();
@@ -30,28 +35,41 @@ pub(super) fn edge_ids(sockets: &[Draft<'_>], faults: &mut Faults) -> Vec<Vec<Ed
                 let fault = Fault::error("graph::bad-id", "an edge id cannot be empty");
                 faults.push(place.mark(fault).help("name it, or leave `id` out"));
             } else if edge.to != Target::Unknown && !taken.insert(id.clone()) {
-                let message = format!("two edges have the id `{id}`");
-                let fault = Fault::error("graph::duplicate-edge-id", message);
-                faults.push(place.mark(fault).help("ids are unique in a loadout; rename one"));
+                faults.push(place.mark(duplicate(&id)));
             }
             of_socket.push(EdgeId::new(id));
         }
         ids.push(of_socket);
     }
+    for region in &regions.list {
+        for exit in &region.exits {
+            let id = exit.edge_id(region.id);
+            if !taken.insert(id.to_string()) {
+                faults.push(exit.place.mark(duplicate(id.as_str())));
+            }
+        }
+    }
     ids
+}
+
+fn duplicate(id: &str) -> Fault {
+    let fault = Fault::error("graph::duplicate-edge-id", format!("two edges have the id `{id}`"));
+    fault.help("ids are unique in a loadout; rename one")
 }
 
 /// Reports sockets that no way leads to from the entry.
 ///
-/// Says nothing where an edge could not be read: it might be the one that leads there. Sockets
-/// that a person or a clock starts need no way.
+/// Says nothing where an edge or a loop could not be read: it might be the one that leads there.
+/// Sockets that a person or a clock starts need no way. Whoever gets into a loop may leave it by
+/// any of its exits: an empty loop asks for no member.
 pub(super) fn find_unreachable(
-    scope: &Scope<'_>,
     entry: &str,
     sockets: &[Draft<'_>],
+    regions: &Regions<'_>,
     faults: &mut Faults,
 ) {
-    if sockets.iter().any(|socket| socket.edges.iter().any(|edge| !edge.whole)) {
+    let whole = |socket: &Draft<'_>| socket.edges.iter().all(|edge| edge.whole);
+    if !sockets.iter().all(whole) || !regions.list.iter().all(|region| region.whole) {
         return;
     }
     let by_id: HashMap<&str, &Draft<'_>> = sockets.iter().map(|one| (one.id, one)).collect();
@@ -59,19 +77,17 @@ pub(super) fn find_unreachable(
         Some(Trigger::ManualOnly | Trigger::Scheduled) => true,
         Some(Trigger::OnAnyInput) | None => false,
     });
-    let exits = scope.loadout.loops.values().flat_map(|region| &region.exits);
     let mut open: Vec<&str> = vec![entry];
     open.extend(by_themselves.map(|socket| socket.id));
-    open.extend(exits.map(|exit| exit.target_socket_id.as_str()));
     let mut reached: HashSet<&str> = HashSet::new();
+    let mut entered: HashSet<usize> = HashSet::new();
     while let Some(id) = open.pop() {
         let Some(socket) = by_id.get(id).filter(|_| reached.insert(id)) else { continue };
-        for edge in socket.edges.iter().filter(|edge| !edge.shadowed) {
-            if let Target::Socket(next) = &edge.to
-                && let Some((next, _)) = by_id.get_key_value(next.as_str())
-            {
-                open.push(next);
-            }
+        let edges = socket.edges.iter().filter(|edge| !edge.shadowed).map(|edge| &edge.to);
+        open.extend(edges.filter_map(Target::socket));
+        for at in regions.around(id).iter().filter(|at| entered.insert(**at)) {
+            let exits = regions.list[*at].exits.iter().map(|exit| &exit.to);
+            open.extend(exits.filter_map(Target::socket));
         }
     }
     for socket in sockets.iter().filter(|socket| !reached.contains(socket.id)) {

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use materia_contract::{EdgeId, Limits, Loadout, NodeId, Plan};
+use materia_contract::{Budget, EdgeId, Limits, Loadout, NodeId, Plan};
 
 use super::materia::Built;
+use super::region::{self, Regions};
 use super::{Place, graph, socket};
 use crate::fault::{Fault, Faults};
 use crate::layers::Loaded;
@@ -43,23 +44,29 @@ pub(super) fn build<'a>(
     let place = Place::of(loaded, "loadouts", name);
     let scope = Scope { loaded, name, loadout, place, built };
     let entry = entry(&scope, faults);
+    let regions = region::read(&scope, faults);
     let sockets = loadout.sockets.iter();
-    let drafts: Vec<_> = sockets.map(|(id, doc)| socket::draft(&scope, id, doc, faults)).collect();
-    let ids = graph::edge_ids(&drafts, faults);
+    let drafts: Vec<_> =
+        sockets.map(|(id, doc)| socket::draft(&scope, &regions, id, doc, faults)).collect();
+    region::check(&regions, &drafts, faults);
+    let ids = graph::edge_ids(&drafts, &regions, faults);
     if let Some(entry) = entry {
-        graph::find_unreachable(&scope, entry, &drafts, faults);
+        entry_inside(&scope, &regions, entry, faults);
+        graph::find_unreachable(entry, &drafts, &regions, faults);
     }
     if faults.errors() > errors {
         return None;
     }
     let nodes = drafts.iter().zip(&ids).map(|(draft, ids): (_, &Vec<EdgeId>)| {
-        draft.node(ids).map(|node| (NodeId::new(draft.id), node))
+        draft.node(&regions, ids).map(|node| (NodeId::new(draft.id), node))
     });
     Some(Plan {
         loadout: name.to_owned(),
         entry: NodeId::new(entry?),
         nodes: nodes.collect::<Option<_>>()?,
+        loops: regions.planned(&drafts)?,
         limits: limits(loaded),
+        budget: budget(loaded),
         doc_root: doc_root(loaded),
     })
 }
@@ -91,6 +98,29 @@ fn entry<'a>(scope: &Scope<'a>, faults: &mut Faults) -> Option<&'a str> {
         return None;
     }
     Some(entry)
+}
+
+/// A cast cannot begin inside a loop that waits for a generator: nothing has run before.
+fn entry_inside(scope: &Scope<'_>, regions: &Regions<'_>, entry: &str, faults: &mut Faults) {
+    let mut around = regions.around(entry).iter().map(|at| &regions.list[*at]);
+    let Some(region) = around.find(|region| region.consumes()) else { return };
+    let message = format!(
+        "loadout `{}` begins at `{entry}`, inside loop `{}`, whose list nothing has given yet",
+        scope.name, region.id
+    );
+    let fault = Fault::error("loop::entry-inside", message);
+    let help = "begin at the generator, or before it";
+    faults.push(scope.place.child("entry").mark(fault).help(help));
+}
+
+fn budget(loaded: &Loaded) -> Budget {
+    let Some(budget) = &loaded.config.budget else { return Budget::default() };
+    Budget {
+        max_tokens: budget.max_tokens,
+        max_cost: budget.max_cost,
+        max_turns: budget.max_turns,
+        warn_at_percent: budget.warn_at_percent,
+    }
 }
 
 fn limits(loaded: &Loaded) -> Limits {

@@ -1,7 +1,7 @@
 //! A materia: what runs, before it is placed anywhere.
 
 use indexmap::IndexMap;
-use materia_contract::{Behavior, Materia, MateriaKind, Path, target_steps};
+use materia_contract::{Behavior, Materia, MateriaKind, Path, Root, target_steps};
 
 use super::{Place, TIMEOUT_MS_MAX};
 use crate::command::{is_program, resolve};
@@ -15,6 +15,15 @@ pub(super) struct Built<'a> {
     /// Absent if it cannot run; that has been reported.
     pub(super) behavior: Option<Behavior>,
     pub(super) assign: Vec<Assignment>,
+    /// The paths that must be present before it is asked.
+    pub(super) requires: Vec<Path>,
+}
+
+impl Built<'_> {
+    /// Whether it produces `workItems` (G9).
+    pub(super) fn generator(&self) -> bool {
+        self.doc.generator.unwrap_or(false)
+    }
 }
 
 /// One line of an `assign` that could be read.
@@ -45,7 +54,31 @@ pub(super) fn build<'a>(
     };
     timeout(doc.timeout_ms, &place, faults);
     let assign = assignments(&doc.assign, &place, loaded, faults);
-    Built { doc, place, behavior, assign }
+    let requires = requires(name, doc, &place, loaded, faults);
+    Built { doc, place, behavior, assign, requires }
+}
+
+/// Reads the paths that must be present (D41).
+fn requires(
+    name: &str,
+    doc: &Materia,
+    owner: &Place,
+    loaded: &Loaded,
+    faults: &mut Faults,
+) -> Vec<Path> {
+    let mut read = Vec::new();
+    for (index, text) in doc.requires.iter().enumerate() {
+        let place = owner.child("requires").child(&index.to_string());
+        let Some(path) = path(text, &place, loaded, faults) else { continue };
+        if path.root == Root::Output {
+            let message = format!("`$` is the output of `{name}`, which has not run yet here");
+            let fault = Fault::warning("path::no-output", message);
+            let help = "name what must be there before: state.…, item.… or lastJson.…";
+            faults.push(place.mark(fault).help(help));
+        }
+        read.push(path);
+    }
+    read
 }
 
 fn agent(
@@ -75,6 +108,7 @@ fn agent(
     }
     runs.then(|| Behavior::Agent {
         prompt: doc.prompt.clone().unwrap_or_default(),
+        origin: place.child("prompt").shown(loaded),
         model: doc.model.clone(),
         provider: doc.provider.clone(),
     })
@@ -92,10 +126,16 @@ fn utility(
         ("tools", doc.tools.is_some()),
         ("model", doc.model.is_some()),
         ("provider", doc.provider.is_some()),
-        ("multiTurn", doc.multi_turn.is_some()),
+        ("multiTurn", doc.multi_turn == Some(false)),
+        ("session", doc.session.is_some()),
     ];
     for (field, _) in agents_only.into_iter().filter(|(_, present)| *present) {
         other_kind(name, "a utility", field, place, faults);
+    }
+    if doc.multi_turn == Some(true) {
+        let message = format!("materia `{name}` is a utility, and nobody can talk with one");
+        let fault = Fault::error("materia::multi-turn", message);
+        faults.push(place.child("multiTurn").mark(fault).help("only an agent takes instructions"));
     }
     let fault = match (&doc.command, &doc.script) {
         (Some(command), None) => {

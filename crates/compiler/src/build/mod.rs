@@ -3,10 +3,12 @@
 //! Building and checking are one walk. What can be built is built from parsed parts, never
 //! from text that something else has looked at before.
 
+mod advance;
 mod edge;
 mod graph;
 mod loadout;
 mod materia;
+mod region;
 mod socket;
 
 use std::collections::HashMap;
@@ -68,6 +70,12 @@ impl Place {
 
     fn mark(&self, fault: Fault) -> Fault {
         fault.at(self.layer, &self.pointer)
+    }
+
+    /// The place for people: the file, and where in it.
+    fn shown(&self, loaded: &Loaded) -> String {
+        let file = loaded.layers.get(self.layer).map_or("", |layer| layer.shown.as_str());
+        format!("{file}#{}", self.pointer)
     }
 
     /// Whether the whole value was replaced, so that nothing of it is the author's.

@@ -3,18 +3,22 @@
 use indexmap::IndexMap;
 use materia_contract::{
     Behavior, Consume, Edge, EdgeId, Foreach, Node, NodeMode, OnInterrupt, OutputSelector, Parse,
-    Root, Routing, Socket, Trigger, UTILITY_TIMEOUT_MS_DEFAULT, is_node_id,
+    Path, Root, Routing, SessionPolicy, Socket, Trigger, UTILITY_TIMEOUT_MS_DEFAULT, is_node_id,
 };
 
 use super::Place;
-use super::edge::{self, Target};
+use super::advance::{self, Advance};
+use super::edge::{self, Moves, Target};
 use super::loadout::Scope;
 use super::materia::{Assignment, Built, assignments, path, timeout};
+use super::region::Regions;
 use crate::fault::{Fault, Faults};
 use crate::suggest::did_you_mean;
 
 /// The name of the element of a `foreach` that says none.
 const FOREACH_ALIAS_DEFAULT: &str = "item";
+/// What a generator puts out, and the variable that it is copied to.
+const WORK_ITEMS: &str = "workItems";
 
 /// A socket as far as it could be read.
 pub(super) struct Draft<'a> {
@@ -22,6 +26,7 @@ pub(super) struct Draft<'a> {
     pub(super) doc: &'a Socket,
     pub(super) place: Place,
     pub(super) edges: Vec<edge::Draft<'a>>,
+    pub(super) advance: Option<Advance<'a>>,
     built: Option<&'a Built<'a>>,
     assign: Vec<Assignment>,
     foreach: Option<Foreach>,
@@ -30,6 +35,7 @@ pub(super) struct Draft<'a> {
 /// Reads one socket and reports what is wrong with it by itself.
 pub(super) fn draft<'a>(
     scope: &Scope<'a>,
+    regions: &Regions<'a>,
     id: &'a str,
     doc: &'a Socket,
     faults: &mut Faults,
@@ -49,9 +55,11 @@ pub(super) fn draft<'a>(
         }
     }
     let edges = edge::drafts(scope, doc, &place, faults);
-    let mut draft = Draft { id, doc, place, edges, built, assign: merged(built, own), foreach };
+    let advance = advance::read(scope, regions, id, doc, &place, faults);
+    let assign = merged(built, own);
+    let mut draft = Draft { id, doc, place, edges, advance, built, assign, foreach };
     let needs_json = draft.check_parse(scope, faults);
-    draft.check_edges(needs_json, faults);
+    draft.check_edges(regions, needs_json, faults);
     draft
 }
 
@@ -94,11 +102,17 @@ fn find_materia<'a>(
     found
 }
 
-/// The materia's assignments with the socket's laid over them, target by target.
+/// What a generator assigns by itself (D39), the materia's assignments and the socket's, each
+/// laid over the one before, target by target.
 fn merged(built: Option<&Built<'_>>, own: Vec<Assignment>) -> Vec<Assignment> {
+    let by_itself = built.filter(|built| built.generator()).map(|built| Assignment {
+        target: WORK_ITEMS.to_owned(),
+        source: Path { root: Root::Output, steps: vec![WORK_ITEMS.to_owned()] },
+        place: built.place.child("generator"),
+    });
     let below = built.map(|built| built.assign.clone()).unwrap_or_default();
     let mut merged: IndexMap<String, Assignment> = IndexMap::new();
-    for one in below.into_iter().chain(own) {
+    for one in by_itself.into_iter().chain(below).chain(own) {
         merged.insert(one.target.clone(), one);
     }
     merged.into_values().collect()
@@ -135,8 +149,14 @@ fn foreach(
 }
 
 impl Draft<'_> {
-    fn parse(&self) -> Parse {
-        self.doc.parse.or(self.built.and_then(|built| built.doc.parse)).unwrap_or(Parse::Text)
+    /// How the output is read; what generators put out is JSON by itself (D39).
+    pub(super) fn parse(&self) -> Parse {
+        let default = if self.generator() { Parse::Json } else { Parse::Text };
+        self.doc.parse.or(self.built.and_then(|built| built.doc.parse)).unwrap_or(default)
+    }
+
+    fn generator(&self) -> bool {
+        self.built.is_some_and(Built::generator)
     }
 
     /// Reports what reads the output of a socket that does not parse it; says whether any did.
@@ -147,13 +167,18 @@ impl Draft<'_> {
         if self.parse() == Parse::Json || unclear {
             return false;
         }
+        if self.generator() {
+            let written = if self.doc.parse.is_some() { &self.place } else { &built.place };
+            let message = format!("socket `{}` is a generator, whose output is JSON", self.id);
+            let fault = written.child("parse").mark(Fault::error("generator::needs-json", message));
+            faults.push(fault.help("remove `parse` or write \"json\""));
+            return true;
+        }
         let mut readers: Vec<(Place, String)> = Vec::new();
         for one in self.assign.iter().filter(|one| one.source.root == Root::Output) {
             readers.push((one.place.clone(), format!("`{}` is copied into state", one.source)));
         }
-        if self.doc.advance.is_some() {
-            readers.push((self.place.child("advance"), "`advance` moves a cursor".to_owned()));
-        }
+        readers.extend(self.advance.as_ref().and_then(Advance::reads_output));
         readers.extend(self.edges.iter().filter_map(edge::reads_output));
         let name = self.doc.materia.as_deref().unwrap_or_default();
         for (place, what) in &readers {
@@ -166,18 +191,26 @@ impl Draft<'_> {
     }
 
     /// Reports edges that are in each other's way, where all of them could be read.
-    fn check_edges(&mut self, needs_json: bool, faults: &mut Faults) {
+    fn check_edges(&mut self, regions: &Regions<'_>, needs_json: bool, faults: &mut Faults) {
         let first = self.doc.routing.unwrap_or(Routing::First) == Routing::First;
         if first && self.edges.iter().all(|edge| edge.whole) {
             edge::find_shadowed(&mut self.edges, faults);
             if !needs_json {
-                edge::may_not_match(self.id, &self.edges, &self.place, faults);
+                let moves = self.moves(regions);
+                edge::may_not_match(self.id, &self.edges, moves.as_ref(), &self.place, faults);
             }
         }
     }
 
+    /// What it does for the loop around it, where that has a list.
+    fn moves<'r>(&self, regions: &'r Regions<'_>) -> Option<Moves<'r>> {
+        let (advance, region) = (self.advance.as_ref()?, regions.innermost(self.id)?);
+        let listed = region.consumes() || advance.items.is_some();
+        listed.then(|| Moves { when: advance.when, first: region.first() })
+    }
+
     /// The node, with every default written out. `ids` are the ids of its edges, in order.
-    pub(super) fn node(&self, ids: &[EdgeId]) -> Option<Node> {
+    pub(super) fn node(&self, regions: &Regions<'_>, ids: &[EdgeId]) -> Option<Node> {
         let built = self.built?;
         let behavior = built.behavior.clone()?;
         let limit = self.doc.timeout_ms.or(built.doc.timeout_ms);
@@ -202,6 +235,12 @@ impl Draft<'_> {
             consume: self.doc.consume.unwrap_or(Consume::All),
             output_selector: self.doc.output_selector.unwrap_or(OutputSelector::MessageFinal),
             on_interrupt: self.doc.on_interrupt.unwrap_or(OnInterrupt::Retry),
+            generator: built.generator(),
+            advance: self.advance.as_ref().map(|advance| advance.when),
+            loops: regions.names(self.id),
+            requires: built.requires.clone(),
+            multi_turn: built.doc.multi_turn.unwrap_or(false),
+            session: self.doc.session.or(built.doc.session).unwrap_or(SessionPolicy::Auto),
             behavior,
         })
     }

@@ -159,15 +159,13 @@ fn edges_that_may_all_fail_are_warned_of() {
 fn what_reads_output_needs_json() {
     assert_found(
         &loadout(
-            r#""a": {"materia": "text", "assign": {"x": "$.x", "y": "lastOutput"}, "advance": {}, "edges": [
+            r#""a": {"materia": "text", "assign": {"x": "$.x", "y": "lastOutput"}, "edges": [
 {"when": "satisfied", "to": "b"},
 {"where": {"path": "$.ok", "equals": true}, "to": "b"},
 {"to": "b"}]},
 "b": {"materia": "json", "parse": "text", "assign": {"z": "$"}}"#,
         ),
-        "warning document::not-yet 2:80 /loadouts/L/sockets/a/advance: `advance` has no effect in this version
-         error graph::needs-json 2:42 /loadouts/L/sockets/a/assign/x: `$.x` is copied into state, but the output of socket `a` is not parsed as JSON
-         error graph::needs-json 2:80 /loadouts/L/sockets/a/advance: `advance` moves a cursor, but the output of socket `a` is not parsed as JSON
+        "error graph::needs-json 2:42 /loadouts/L/sockets/a/assign/x: `$.x` is copied into state, but the output of socket `a` is not parsed as JSON
          error graph::needs-json 3:10 /loadouts/L/sockets/a/edges/0/when: the edge to `b` asks for `satisfied`, but the output of socket `a` is not parsed as JSON
          error graph::needs-json 4:20 /loadouts/L/sockets/a/edges/1/where/path: the edge to `b` looks at `$.ok`, but the output of socket `a` is not parsed as JSON
          error graph::needs-json 6:59 /loadouts/L/sockets/b/assign/z: `$` is copied into state, but the output of socket `b` is not parsed as JSON",

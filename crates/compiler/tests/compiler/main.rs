@@ -7,6 +7,7 @@ mod documents;
 mod graphs;
 mod hostile;
 mod layers;
+mod loops;
 mod plans;
 mod properties;
 mod schemas;

@@ -1,8 +1,8 @@
 //! The plan: defaults written out, socket over materia.
 
 use materia_contract::{
-    Behavior, Condition, Consume, Limits, NodeMode, OnInterrupt, OutputSelector, Parse, Routing,
-    Test, Trigger,
+    Behavior, Budget, Condition, Consume, Limits, NodeMode, OnInterrupt, OutputSelector, Parse, Routing,
+    SessionPolicy, Test, Trigger,
 };
 
 use crate::support::{Project, loadout, render};
@@ -21,14 +21,21 @@ fn defaults_are_written_out() {
     );
     assert_eq!(plan.limits, Limits::default());
     let [a, b] = ["a", "b"].map(|id| plan.node(id).unwrap().clone());
-    let behavior =
-        Behavior::Agent { prompt: "p".into(), model: Some("m".into()), provider: Some("q".into()) };
+    let behavior = Behavior::Agent {
+        prompt: "p".into(),
+        origin: "materia.json#/materia/ask/prompt".into(),
+        model: Some("m".into()),
+        provider: Some("q".into()),
+    };
     assert_eq!(a.behavior, behavior);
     assert_eq!((a.timeout_ms, b.timeout_ms), (None, Some(30_000)));
     assert_eq!((a.parse, a.routing, a.mode), (Parse::Text, Routing::First, NodeMode::Auto));
     assert_eq!((a.control, a.trigger, a.max_in_flight), (None, Trigger::OnAnyInput, 1));
     assert_eq!((a.consume, a.output_selector), (Consume::All, OutputSelector::MessageFinal));
     assert_eq!((a.on_interrupt, a.foreach), (OnInterrupt::Retry, None));
+    assert_eq!((a.generator, a.advance, a.multi_turn), (false, None, false));
+    assert_eq!((a.session, a.requires.len(), a.loops.len()), (SessionPolicy::Auto, 0, 0));
+    assert_eq!((plan.loops.len(), plan.budget), (0, Budget::default()));
     assert_eq!((a.edges[0].when, a.edges[0].max_traversals), (Condition::Always, None));
     assert_eq!(project.compile(None).0.unwrap().artifact_dir, project.path(".materia"));
 }
@@ -50,6 +57,36 @@ fn the_socket_wins_over_its_materia_and_assignments_merge() {
     let foreach = node.foreach.as_ref().unwrap();
     assert_eq!((foreach.alias.as_str(), foreach.cursor.as_str()), ("item", "aIndex"));
     assert_eq!(plan.limits, Limits { max_repairs: 9, ..Limits::default() });
+}
+
+#[test]
+fn what_an_agent_asks_for_and_what_a_cast_may_spend_are_in_the_plan() {
+    let project = Project::with(
+        r#"{"materia": {"m": {"prompt": "p", "multiTurn": true, "requires": ["state.x", "item"], "session": "keep"}},
+            "budget": {"maxTokens": 5, "maxCost": 0.5, "warnAtPercent": 50},
+            "loadouts": {"L": {"entry": "a", "sockets": {
+              "a": {"materia": "m", "edges": [{"to": "b"}]}, "b": {"materia": "m", "session": "fresh"}}}}}"#,
+    );
+    let profile = project.outside().join("profile");
+    std::fs::create_dir(&profile).unwrap();
+    let text = r#"{"budget": {"maxTokens": 1, "maxTurns": 7}, "limits": {"maxRepairs": 4}}"#;
+    std::fs::write(profile.join("config.json"), text).unwrap();
+    let project = Project { sources: Sources { profile_dir: Some(profile), ..project.sources.clone() }, ..project };
+    let (compiled, findings) = project.compile(None);
+    assert_eq!(render(&findings), "");
+    let plan = compiled.unwrap().plan;
+    let budget = Budget {
+        max_tokens: Some(5),
+        max_cost: Some(0.5),
+        max_turns: Some(7),
+        warn_at_percent: Some(50),
+    };
+    assert_eq!(plan.budget, budget, "a stronger layer wins field by field");
+    assert_eq!(plan.limits.max_repairs, 4);
+    let [a, b] = ["a", "b"].map(|id| plan.node(id).unwrap().clone());
+    let requires: Vec<_> = a.requires.iter().map(ToString::to_string).collect();
+    assert_eq!((a.multi_turn, requires), (true, vec!["state.x".to_owned(), "item".to_owned()]));
+    assert_eq!((a.session, b.session), (SessionPolicy::Keep, SessionPolicy::Fresh));
 }
 
 #[test]

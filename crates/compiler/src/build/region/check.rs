@@ -1,0 +1,141 @@
+//! What shows only when the sockets of a loop are known: whether it moves, and how it is left.
+
+use std::collections::{HashMap, HashSet};
+
+use materia_contract::{Condition, Parse, Root};
+
+use super::exit::Exit;
+use super::{Region, Regions};
+use crate::build::socket::Draft;
+use crate::fault::{Fault, Faults};
+
+/// Reports loops that do not move or are not left as written.
+pub(in crate::build) fn check(regions: &Regions<'_>, sockets: &[Draft<'_>], faults: &mut Faults) {
+    let all = regions.movers(sockets);
+    for (region, movers) in regions.list.iter().zip(all).filter(|(region, _)| region.whole) {
+        if region.consumes() {
+            never_advances(region, &movers, faults);
+            moved_twice(region, &movers, faults);
+        } else {
+            has_no_list(region, &movers, faults);
+        }
+        disagree(region, &movers, faults);
+        if !movers.is_empty() {
+            exits(region, &movers, faults);
+        }
+    }
+}
+
+fn never_advances(region: &Region<'_>, movers: &[&Draft<'_>], faults: &mut Faults) {
+    if !movers.is_empty() {
+        return;
+    }
+    let message = format!("nothing moves loop `{}` on: it stays at its first item", region.id);
+    let fault = Fault::warning("loop::never-advances", message);
+    let help = "add `\"advance\": {}` to the member that completes an item";
+    faults.push(region.place.mark(fault).help(help));
+}
+
+/// The short form makes a member advance beside one that says so itself.
+fn moved_twice(region: &Region<'_>, movers: &[&Draft<'_>], faults: &mut Faults) {
+    let by_exit = |socket: &&&Draft<'_>| socket.advance.as_ref().is_some_and(|one| one.implied);
+    let implied = movers.iter().find(by_exit);
+    let own = movers.iter().find(|socket| !by_exit(socket));
+    let (Some(implied), Some(own)) = (implied, own) else { return };
+    let message = format!(
+        "loop `{}` is moved on by `{}` and, because of its `exit`, by `{}` too",
+        region.id, own.id, implied.id
+    );
+    let fault = Fault::warning("loop::moved-twice", message);
+    let help = format!("if both run for one item, the next is skipped; leave from `{}`", own.id);
+    faults.push(region.place.child("exit").mark(fault).help(help));
+}
+
+/// Neither `consumes` nor an `items` that can be a list.
+fn has_no_list(region: &Region<'_>, movers: &[&Draft<'_>], faults: &mut Faults) {
+    let advances = || movers.iter().filter_map(|socket| socket.advance.as_ref());
+    let can_be_list = |root: Root| match root {
+        Root::State | Root::LastJson => true,
+        Root::Output | Root::Item | Root::LastOutput => false,
+    };
+    if advances().any(|one| one.unread || one.items.as_ref().is_some_and(|p| can_be_list(p.root))) {
+        return;
+    }
+    let place = match (advances().next(), region.exits.first()) {
+        (Some(advance), _) => &advance.place,
+        (None, Some(exit)) => &exit.place,
+        (None, None) => return,
+    };
+    let message = format!("loop `{}` has no list, so it is never exhausted", region.id);
+    let fault = Fault::warning("loop::no-list", message);
+    let help = "add `consumes` with its generator, or a list such as `state.list` as `advance.items`";
+    faults.push(place.mark(fault).help(help));
+}
+
+/// A loop has one cursor and one list; the first that is named counts.
+fn disagree(region: &Region<'_>, movers: &[&Draft<'_>], faults: &mut Faults) {
+    let mut first: [Option<String>; 2] = [None, None];
+    for advance in movers.iter().filter_map(|socket| socket.advance.as_ref()) {
+        let items = advance.items.as_ref().filter(|_| !region.consumes());
+        let named = [
+            ("cursor", advance.cursor.map(str::to_owned)),
+            ("items", items.map(ToString::to_string)),
+        ];
+        for ((field, name), first) in named.into_iter().zip(&mut first) {
+            let Some(name) = name else { continue };
+            match first {
+                Some(first) if *first != name => {
+                    let message = format!(
+                        "loop `{}` walks with `{field}` `{first}`, so `{name}` has no effect here",
+                        region.id
+                    );
+                    let fault = Fault::warning("loop::disagree", message);
+                    let help = "write the same in all members that advance, or leave it out";
+                    faults.push(advance.place.child(field).mark(fault).help(help));
+                }
+                Some(_) => {}
+                None => *first = Some(name),
+            }
+        }
+    }
+}
+
+/// Reports exits that cannot be taken: only the member that exhausts the loop leaves it (G14).
+fn exits(region: &Region<'_>, movers: &[&Draft<'_>], faults: &mut Faults) {
+    let movers: HashMap<&str, &Draft<'_>> = movers.iter().map(|one| (one.id, *one)).collect();
+    let mut before: HashSet<(&str, &str)> = HashSet::new();
+    for exit in &region.exits {
+        let why = if before.insert((exit.from, exit.condition.word())) {
+            cannot_leave(exit, movers.get(exit.from).copied())
+        } else {
+            Some("is never taken: one before it asks for the same".to_owned())
+        };
+        if let Some(why) = why {
+            let message = format!("the exit `{}` of loop `{}` {why}", exit.id, region.id);
+            let fault = Fault::warning("loop::unreachable-exit", message);
+            let help = "leave from the member that advances, under a condition that can hold there";
+            faults.push(exit.place.mark(fault).help(help));
+        }
+    }
+}
+
+fn cannot_leave(exit: &Exit<'_>, mover: Option<&Draft<'_>>) -> Option<String> {
+    let from = exit.from;
+    let Some((socket, advance)) = mover.and_then(|one| Some((one, one.advance.as_ref()?))) else {
+        return Some(match exit.condition {
+            // An empty loop takes it whichever member it names (D20).
+            Condition::Always => format!("is taken only for an empty list: `{from}` never advances"),
+            Condition::Satisfied | Condition::NotSatisfied => {
+                format!("is never taken: `{from}` never advances")
+            }
+        });
+    };
+    let guarded = exit.condition != Condition::Always;
+    if guarded && socket.parse() == Parse::Text {
+        return Some(format!("is never taken: the output of `{from}` is not parsed as JSON"));
+    }
+    let other = advance.when != Condition::Always && advance.when != exit.condition;
+    (guarded && other).then(|| {
+        format!("is never taken: `{from}` advances only when `{}`", advance.when.word())
+    })
+}
