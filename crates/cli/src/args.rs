@@ -11,7 +11,7 @@ use crate::commands::{
 
 const FIRST_STEPS: &str = "\
 First steps:
-  materia demo                  a whole workflow in half a minute: no key, no set-up
+  materia demo                  a whole workflow in a few seconds: no key, no set-up
   materia check                 is the configuration in this folder sound?
   materia grid                  what would run, drawn as text
   materia cast \"fix the tests\"  run it, here and now

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use materia_contract::{GlobalMode, Pace, RunCreated};
-use materia_engine::{Journal, Step};
+use materia_engine::Step;
 use materia_kernel::{Input, Run, decide, outstanding};
 
 use crate::args::{Global, RunOptions};

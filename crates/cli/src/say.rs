@@ -1,9 +1,12 @@
 //! Events, times and verdicts in words.
 
 use materia_contract::time::Micros;
-use materia_contract::{CastReport, CastStatus, Event, EventBody, InterruptReason};
+use materia_contract::{
+    Budget, BudgetBound, CastReport, CastStatus, Event, EventBody, InterruptReason,
+};
 
 use crate::clean::one_line;
+use crate::story::Story;
 
 /// How much of a text is shown on a line of its own.
 const TEXT_CHARS_MAX: usize = 100;
@@ -20,11 +23,15 @@ pub(crate) fn duration(micros: Micros) -> String {
     }
 }
 
-/// What an event says, on one line, without its node.
-pub(crate) fn event(event: &Event) -> String {
+/// What an event says, on one line, without its node. The story is that up to the event.
+pub(crate) fn event(event: &Event, story: &Story) -> String {
+    let node = event.node.as_ref();
     match &event.body {
         EventBody::RunCreated(data) => {
             format!("`{}` begins: {}", one(&data.plan.loadout), one(&data.request))
+        }
+        EventBody::RunResumed(data) if data.recast => {
+            "goes on, trying again what failed".to_owned()
         }
         EventBody::RunResumed(_) => "goes on".to_owned(),
         EventBody::RunWaiting(data) => format!("waits: {}", one(&data.message)),
@@ -34,7 +41,7 @@ pub(crate) fn event(event: &Event) -> String {
         }
         EventBody::RunAborted(data) => format!("aborted: {}", one(&data.reason)),
         EventBody::TurnStarted(data) => {
-            let item = data.item.as_deref().map(|item| format!(", {}", one(item)));
+            let item = story.item_of(node, data).map(|item| format!(", {item}"));
             let tried = if data.attempt > 1 {
                 format!(", attempt {}", data.attempt)
             } else {
@@ -59,7 +66,7 @@ pub(crate) fn event(event: &Event) -> String {
         }
         EventBody::PayloadDelivered(data) => match &data.edge_id {
             Some(edge) => format!("gets a payload over `{}`", one(edge.as_str())),
-            None => "gets the request".to_owned(),
+            None => "gets what a person said".to_owned(),
         },
         EventBody::PayloadConsumed(data) => format!("takes payload {}", data.payload_id),
         EventBody::StatePatched(data) => {
@@ -73,7 +80,60 @@ pub(crate) fn event(event: &Event) -> String {
         EventBody::CursorAdvanced(data) => {
             format!("moves `{}` to {} of {}", one(&data.cursor), data.index, data.count)
         }
+        EventBody::LoopEntered(data) => {
+            let again =
+                if data.entry > 1 { format!(", entry {}", data.entry) } else { String::new() };
+            let count = data.count.map(|count| format!(": {}", items(count))).unwrap_or_default();
+            format!("loop `{}` begins{again}{count}", one(&data.region))
+        }
+        EventBody::LoopExhausted(data) => {
+            let count = story.count(&data.region);
+            let count = count.map(|count| format!(" after {}", items(count))).unwrap_or_default();
+            format!("loop `{}` is done{count}, to {}", one(&data.region), one(&data.to))
+        }
+        EventBody::FollowUpCaptured(data) => {
+            let item = data.item.as_deref().map(|key| format!("{} ", story.item(node, key)));
+            let item = item.unwrap_or_default();
+            let back = if story.has_run(&data.target) { "back " } else { "" };
+            format!("sends {item}{back}to {}: {}", data.target, one(&data.reason))
+        }
+        EventBody::BudgetWarned(data) => {
+            format!("has spent {} of {} {}", data.spent, data.limit, bound(data.bound))
+        }
+        EventBody::BudgetChanged(data) => format!("may now spend {}", budget(&data.budget)),
+        EventBody::RunRevived(data) => match &data.edge_id {
+            Some(edge) => format!("is revived: `{}` may be taken further", one(edge.as_str())),
+            None => "is revived".to_owned(),
+        },
+        EventBody::MessageReceived(data) => format!("is told: {}", one(&data.text)),
+        EventBody::SocketFinished(_) => "is finished by a person".to_owned(),
     }
+}
+
+fn items(count: u32) -> String {
+    match count {
+        1 => "1 item".to_owned(),
+        count => format!("{count} items"),
+    }
+}
+
+fn bound(bound: BudgetBound) -> &'static str {
+    match bound {
+        BudgetBound::Tokens => "tokens",
+        BudgetBound::Cost => "cost",
+        BudgetBound::Turns => "turns",
+    }
+}
+
+/// What a budget allows, in words.
+fn budget(budget: &Budget) -> String {
+    let bounds = [
+        budget.max_turns.map(|most| format!("{most} turns")),
+        budget.max_tokens.map(|most| format!("{most} tokens")),
+        budget.max_cost.map(|most| format!("cost {most}")),
+    ];
+    let bounds: Vec<String> = bounds.into_iter().flatten().collect();
+    if bounds.is_empty() { "without bound".to_owned() } else { bounds.join(", ") }
 }
 
 fn one(text: &str) -> String {
@@ -114,19 +174,6 @@ pub(crate) fn summary(report: &CastReport) -> String {
         },
         CastStatus::Aborted => format!("{id} was aborted ({turns})"),
         CastStatus::Running => format!("{id} is under way ({turns})"),
-    }
-}
-
-/// What a person may want to do next.
-pub(crate) fn next(report: &CastReport) -> Vec<String> {
-    let about = |name: &str| format!("{name} {}", report.cast_id);
-    match report.status {
-        CastStatus::Completed | CastStatus::Failed | CastStatus::Aborted => {
-            vec![about("events"), about("replay")]
-        }
-        CastStatus::Waiting | CastStatus::Running => {
-            vec![about("resume"), about("abort"), about("events")]
-        }
     }
 }
 

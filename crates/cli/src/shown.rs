@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use materia_contract::{Behavior, END, Edge, Node, NodeMode, Plan, Routing, Test, Trigger};
+use materia_contract::{
+    Behavior, Condition, END, Edge, Loop, Node, NodeId, NodeMode, Plan, Routing, Test, Trigger,
+};
 
 use crate::clean::one_line;
 
@@ -29,7 +31,28 @@ pub(crate) fn plan(plan: &Plan) -> String {
             line(format!("  └─ → {END}"));
         }
     }
+    for (id, region) in &plan.loops {
+        line(format!("↻ {id}  {}", list(region)));
+        let members: Vec<&str> = region.members.iter().map(NodeId::as_str).collect();
+        let branch = if region.exits.is_empty() { "└─" } else { "├─" };
+        line(format!("  {branch} {}", members.join(", ")));
+        for (place, exit) in region.exits.iter().enumerate() {
+            let branch = if place + 1 == region.exits.len() { "└─" } else { "├─" };
+            let to = exit.to.as_ref().map_or(END, |node| node.as_str());
+            let when = exit.condition.word();
+            line(format!("  {branch} exit → {to}  {when} after {} ({})", exit.from, exit.id));
+        }
+    }
     text
+}
+
+/// What a loop iterates.
+fn list(region: &Loop) -> String {
+    match (&region.consumes, &region.items) {
+        (Some(generator), _) => format!("for each work item of {generator}"),
+        (None, Some(items)) => format!("for each of {items}"),
+        (None, None) => "without a list".to_owned(),
+    }
 }
 
 /// Line ends and controls out, and no wider than a line may be.
@@ -44,6 +67,22 @@ fn about(node: &Node) -> String {
         Behavior::Utility { .. } => "utility",
     };
     let mut about = format!("{} ({kind})", node.materia);
+    if node.generator {
+        about.push_str(", generator");
+    }
+    if node.multi_turn {
+        about.push_str(", talks with a person");
+    }
+    if let Some(inner) = node.loops.last() {
+        let _ = write!(about, ", in {inner}");
+    }
+    match node.advance {
+        Some(Condition::Always) => about.push_str(", then the next item"),
+        Some(when) => {
+            let _ = write!(about, ", if {} the next item", when.word());
+        }
+        None => {}
+    }
     if let Some(foreach) = &node.foreach {
         let _ = write!(about, ", for each of {}", foreach.items);
     }

@@ -23,13 +23,12 @@ impl<'a> Standing<'a> {
     pub(crate) fn onward(&self) -> Vec<String> {
         let about = |name: &str| format!("{name} {}", self.id);
         match self.phase {
-            Phase::New | Phase::Completed | Phase::Aborted => Vec::new(),
             Phase::Running => vec![about("resume")],
             // A bound was reached: more of the same is a person's decision.
             Phase::Failed(RunFailed { edge_id: Some(_), .. }) => vec![about("revive")],
             // Files show more only where a turn failed, and only a turn can be tried again.
             Phase::Failed(error) if !error.artifacts.is_empty() => vec![about("recast")],
-            Phase::Failed(_) => Vec::new(),
+            Phase::New | Phase::Completed | Phase::Failed(_) | Phase::Aborted => Vec::new(),
             Phase::Waiting(RunWaiting { reason, .. }) => match reason {
                 WaitReason::MultiTurn => {
                     vec![format!("say {} \"…\"", self.id), about("continue")]
@@ -47,21 +46,14 @@ impl<'a> Standing<'a> {
     /// Twice what is spent, for each bound that is.
     fn larger(&self) -> String {
         let (budget, usage) = (self.budget, self.usage);
-        let mut words = String::new();
-        let mut add = |name: &str, value: String| words.push_str(&format!(" --max-{name} {value}"));
-        if let Some(limit) = budget.max_tokens.filter(|limit| usage.tokens >= *limit) {
-            add("tokens", usage.tokens.max(limit).max(1).saturating_mul(2).to_string());
-        }
-        if let (Some(limit), Some(spent)) = (budget.max_cost, usage.cost)
-            && spent >= limit
-        {
-            let larger = spent * 2.0;
-            add("cost", if larger > 0.0 { larger.to_string() } else { "1".to_owned() });
-        }
-        if let Some(limit) = budget.max_turns.filter(|limit| usage.turns >= *limit) {
-            add("turns", usage.turns.max(limit).max(1).saturating_mul(2).to_string());
-        }
-        words
+        let tokens = budget.max_tokens.filter(|limit| usage.tokens >= *limit);
+        let tokens = tokens.map(|_| format!(" --max-tokens {}", twice(usage.tokens)));
+        let cost = budget.max_cost.zip(usage.cost).filter(|(limit, spent)| spent >= limit);
+        let cost = cost.map(|(_, spent)| if spent > 0.0 { spent * 2.0 } else { 1.0 });
+        let cost = cost.map(|cost| format!(" --max-cost {cost}"));
+        let turns = budget.max_turns.filter(|limit| usage.turns >= *limit);
+        let turns = turns.map(|_| format!(" --max-turns {}", twice(usage.turns)));
+        [tokens, cost, turns].into_iter().flatten().collect()
     }
 
     /// One sentence: how it stands and what can be done.
@@ -80,4 +72,8 @@ impl<'a> Standing<'a> {
             Phase::Waiting(_) => format!("it waits: {ways} goes on"),
         }
     }
+}
+
+fn twice(spent: u64) -> u64 {
+    spent.max(1).saturating_mul(2)
 }

@@ -4,7 +4,7 @@
 //! A fold over events, like everything that is shown of a cast. It knows a title where a
 //! generator produced it or a utility was given it; elsewhere an item keeps its key.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use materia_contract::{Event, EventBody, NodeId, Plan, RunId, StatePatched, TurnStarted};
 use materia_engine::Journal;
@@ -29,6 +29,8 @@ pub(crate) struct Story {
     produced: BTreeMap<NodeId, Vec<String>>,
     /// What each loop iterates, from when it was entered.
     lists: BTreeMap<String, List>,
+    /// Nodes that have had a turn.
+    visited: BTreeSet<NodeId>,
 }
 
 #[derive(Debug, Default)]
@@ -40,6 +42,15 @@ struct List {
 impl Story {
     /// The story of a cast up to now.
     pub(crate) fn so_far(journal: &dyn Journal, id: &RunId) -> Result<Self, Failure> {
+        Self::walk(journal, id, |_, _| {})
+    }
+
+    /// Walks through a cast; `tell` hears each event with the story up to it.
+    pub(crate) fn walk(
+        journal: &dyn Journal,
+        id: &RunId,
+        mut tell: impl FnMut(&Self, &Event),
+    ) -> Result<Self, Failure> {
         let mut story = Self::default();
         let mut seq = 0;
         loop {
@@ -49,6 +60,7 @@ impl Story {
                 // What cannot be read here is found where the cast itself is loaded.
                 if let Ok(event) = record.event() {
                     story.note(&event);
+                    tell(&story, &event);
                 }
             }
             if page.len() < PAGE_RECORDS {
@@ -61,6 +73,9 @@ impl Story {
     pub(crate) fn note(&mut self, event: &Event) {
         match (&event.body, &event.node) {
             (EventBody::RunCreated(data), _) => self.begin(&data.plan),
+            (EventBody::TurnStarted(_), Some(node)) if !self.visited.contains(node) => {
+                self.visited.insert(node.clone());
+            }
             (EventBody::StatePatched(data), Some(node)) => self.patched(node, data),
             (EventBody::LoopEntered(data), _) => {
                 let from = self.consumes.get(&data.region);
@@ -76,9 +91,8 @@ impl Story {
         let nodes = plan.nodes.iter().filter(|(_, node)| node.foreach.is_none());
         self.around = nodes.map(|(id, node)| (id.clone(), node.loops.clone())).collect();
         let loops = plan.loops.iter();
-        self.consumes = loops
-            .filter_map(|(id, region)| Some((id.clone(), region.consumes.clone()?)))
-            .collect();
+        self.consumes =
+            loops.filter_map(|(id, region)| Some((id.clone(), region.consumes.clone()?))).collect();
     }
 
     /// A generator's list lands in `workItems`, whatever else it assigns.
@@ -96,6 +110,11 @@ impl Story {
     /// How many items a loop has, if it iterates a list.
     pub(crate) fn count(&self, region: &str) -> Option<u32> {
         self.lists.get(region)?.count
+    }
+
+    /// Whether a node has had a turn, so that what goes there goes back.
+    pub(crate) fn has_run(&self, node: &NodeId) -> bool {
+        self.visited.contains(node)
     }
 
     /// An item for people: its key and, where it is known, its title.
@@ -159,7 +178,8 @@ mod tests {
             cursor: "workItemIndex".into(),
             exits: Vec::new(),
         };
-        let nodes = [("plan", node(&[])), ("split", node(&["outer"])), ("do", node(&["outer", "inner"]))];
+        let nodes =
+            [("plan", node(&[])), ("split", node(&["outer"])), ("do", node(&["outer", "inner"]))];
         let plan = Plan {
             loadout: "L".into(),
             entry: NodeId::new("plan"),

@@ -1,4 +1,4 @@
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
@@ -8,7 +8,7 @@ use materia_journal::{Options, SqliteJournal};
 use crate::args::{Global, RunOptions};
 use crate::failure::{Exit, Failure};
 use crate::project::{self, Project};
-use crate::run::{self, Drive};
+use crate::run::{self, Drive, Start};
 use crate::terminal::Terminal;
 use crate::trust::Trust;
 use crate::{castid, clean};
@@ -52,12 +52,35 @@ pub(crate) fn cast(
             "`--virtual-time` needs `--script FILE`: only scripted answers know how long they take",
         ));
     }
+    let project = Project::here(global)?;
+    let profile = project.profile_dir().map(Path::to_owned);
+    let request = args.prompt.join(" ");
+    let loadout = args.loadout.as_deref();
+    begin(&Beginning { project: &project, profile, loadout, request, options }, terminal)
+}
+
+/// A cast that is to begin.
+pub(crate) struct Beginning<'a> {
+    /// Where.
+    pub project: &'a Project,
+    /// The folder in which approvals are remembered.
+    pub profile: Option<PathBuf>,
+    /// What, if not the active loadout.
+    pub loadout: Option<&'a str>,
+    /// What is asked for.
+    pub request: String,
+    /// Options of the run.
+    pub options: &'a RunOptions,
+}
+
+/// Begins a cast and drives it until it rests.
+pub(crate) fn begin(asked: &Beginning<'_>, terminal: &mut Terminal) -> Result<Exit, Failure> {
+    let (project, options) = (asked.project, asked.options);
     let id = match &options.cast_id {
         Some(text) => project::cast_id(text)?,
         None => castid::fresh(),
     };
-    let project = Project::here(global)?;
-    let (loaded, compiled) = project.compile(args.loadout.as_deref(), terminal)?;
+    let (loaded, compiled) = project.compile(asked.loadout, terminal)?;
     let script = run::script(options.script.as_deref(), options, &compiled.plan)?;
     let binding = match (&script, &options.script) {
         (Some(script), Some(path)) => {
@@ -74,7 +97,7 @@ pub(crate) fn cast(
     let root = compiled.artifact_dir.clone();
     project::refuse_taken_name(&root, &id)?;
     let trust =
-        Trust { profile: project.profile_dir(), project: &project.dir, approved: options.trust };
+        Trust { profile: asked.profile.as_deref(), project: &project.dir, approved: options.trust };
     trust.allows_cast(&loaded, &compiled, terminal)?;
     if options.planning {
         run::mention_planning(terminal);
@@ -82,23 +105,22 @@ pub(crate) fn cast(
     let journal = Arc::new(SqliteJournal::open(&root, Options::default())?);
     let plan = compiled.plan;
     let run_dir = root.join(id.as_str()).to_string_lossy().into_owned();
-    let begin = Some(Box::new(created(args, &project, plan.clone(), run_dir, binding)));
-    Drive { project: &project, root, journal, id, plan, script, begin }.go(terminal)
+    let start = Start::Begin(Box::new(created(asked, plan.clone(), run_dir, binding)));
+    Drive { project, root, journal, id, plan, script, start }.go(terminal)
 }
 
 fn created(
-    args: &CastArgs,
-    project: &Project,
+    asked: &Beginning<'_>,
     plan: Plan,
     run_dir: String,
     script: Option<ScriptBinding>,
 ) -> RunCreated {
-    let options = &args.options;
+    let options = asked.options;
     RunCreated {
-        request: args.prompt.join(" "),
+        request: asked.request.clone(),
         plan_hash: plan.hash(),
         plan,
-        cwd: project.dir.to_string_lossy().into_owned(),
+        cwd: asked.project.dir.to_string_lossy().into_owned(),
         run_dir,
         pace: if options.interactive { Pace::Interactive } else { Pace::Auto },
         global_mode: if options.planning {

@@ -10,6 +10,7 @@ use crate::clean;
 use crate::failure::{Exit, Failure};
 use crate::project::{self, Found, Project};
 use crate::say;
+use crate::story::Story;
 use crate::terminal::Terminal;
 
 /// How many records are read at once.
@@ -41,8 +42,13 @@ pub(crate) fn events(
 ) -> Result<Exit, Failure> {
     let wanted = project::cast_id(&args.id)?;
     let Found { journal, id, .. } = Project::here(global)?.find(&wanted)?;
-    let mut printer =
-        Printer { seq: 0, head: ChainHash::origin(&id), status: CastStatus::Running, id };
+    let mut printer = Printer {
+        seq: 0,
+        head: ChainHash::origin(&id),
+        status: CastStatus::Running,
+        story: Story::default(),
+        id,
+    };
     printer.catch_up(&journal, terminal)?;
     if args.follow {
         printer.follow(&journal, terminal)?;
@@ -56,6 +62,7 @@ struct Printer {
     seq: u64,
     head: ChainHash,
     status: CastStatus,
+    story: Story,
 }
 
 impl Printer {
@@ -83,12 +90,27 @@ impl Printer {
         if terminal.json {
             terminal.data(&record.shown(&self.id, self.head))?;
         } else {
-            writeln!(terminal.out, "{}", line(record))?;
+            writeln!(terminal.out, "{}", self.line(record))?;
         }
         self.seq = record.seq;
         self.head = record.hash;
         self.status = status_after(&record.kind).unwrap_or(self.status);
         Ok(())
+    }
+
+    /// One event for people.
+    fn line(&mut self, record: &Record) -> String {
+        let time = wall_time(record.wall);
+        let node = record.node.as_deref().unwrap_or("-");
+        let said = match record.event() {
+            Ok(event) => {
+                self.story.note(&event);
+                say::event(&event, &self.story)
+            }
+            Err(error) => clean::one_line(&error.to_string(), 200),
+        };
+        let kind = clean::one_line(&record.kind, 40);
+        format!("{:>5}  {time}  {kind:<22}  {:<12}  {said}", record.seq, clean::one_line(node, 64))
     }
 
     fn follow(&mut self, journal: &dyn Journal, terminal: &mut Terminal) -> Result<(), Failure> {
@@ -121,16 +143,4 @@ impl Printer {
 /// Whether somebody drives the cast.
 fn held(journal: &dyn Journal, id: &RunId) -> bool {
     matches!(journal.claim(id), Err(ClaimError::Held { .. }))
-}
-
-/// One event for people.
-fn line(record: &Record) -> String {
-    let time = wall_time(record.wall);
-    let node = record.node.as_deref().unwrap_or("-");
-    let said = match record.event() {
-        Ok(event) => say::event(&event),
-        Err(error) => clean::one_line(&error.to_string(), 200),
-    };
-    let kind = clean::one_line(&record.kind, 40);
-    format!("{:>5}  {time}  {kind:<22}  {:<12}  {said}", record.seq, clean::one_line(node, 64))
 }

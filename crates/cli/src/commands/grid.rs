@@ -1,5 +1,5 @@
 use clap::Args;
-use materia_contract::{Behavior, END, Plan, RunId};
+use materia_contract::{Behavior, END, Loop, Plan, RunId};
 use serde_json::{Value, json};
 
 use crate::args::Global;
@@ -11,7 +11,7 @@ use crate::terminal::Terminal;
 /// Draw a loadout, or the graph of a cast, as text
 ///
 /// Sockets stand in the order they are written, each with its ways out in the order they are
-/// tried. `▶` marks where a cast begins.
+/// tried; below them the loops, marked `↻`. `▶` marks where a cast begins.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  materia grid\n  materia grid Review\n  materia grid last")]
 pub(crate) struct GridArgs {
@@ -76,8 +76,39 @@ fn data(plan: &Plan) -> Value {
             shown
         });
         let edges: Vec<Value> = edges.collect();
-        json!({ "id": id, "materia": node.materia, "type": kind, "edges": edges })
+        let mut shown = json!({ "id": id, "materia": node.materia, "type": kind, "edges": edges });
+        if node.generator {
+            shown["generator"] = json!(true);
+        }
+        if node.multi_turn {
+            shown["multiTurn"] = json!(true);
+        }
+        if let Some(when) = node.advance {
+            shown["advance"] = json!({ "when": when });
+        }
+        shown
     });
     let sockets: Vec<Value> = sockets.collect();
-    json!({ "loadout": plan.loadout, "entry": plan.entry, "sockets": sockets })
+    let mut data = json!({ "loadout": plan.loadout, "entry": plan.entry, "sockets": sockets });
+    if !plan.loops.is_empty() {
+        data["loops"] =
+            plan.loops.iter().map(|(id, region)| (id.clone(), loop_data(region))).collect();
+    }
+    data
+}
+
+fn loop_data(region: &Loop) -> Value {
+    let exits = region.exits.iter().map(|exit| {
+        let to = exit.to.as_ref().map_or(END, |node| node.as_str());
+        json!({ "id": exit.id, "from": exit.from, "condition": exit.condition, "to": to })
+    });
+    let exits: Vec<Value> = exits.collect();
+    let mut shown = json!({ "sockets": region.members, "cursor": region.cursor, "exits": exits });
+    if let Some(generator) = &region.consumes {
+        shown["consumes"] = json!(generator);
+    }
+    if let Some(items) = &region.items {
+        shown["items"] = json!(items);
+    }
+    shown
 }

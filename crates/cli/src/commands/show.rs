@@ -1,12 +1,13 @@
 use clap::Args;
 use materia_contract::time::wall_time;
-use materia_contract::{CastReport, EventBody, Outcome};
+use materia_contract::{CastReport, CastStatus, EventBody, Outcome};
 
 use crate::args::Global;
 use crate::clean::{clean, one_line};
 use crate::failure::{Exit, Failure};
 use crate::project::{self, Found, Project};
-use crate::say;
+use crate::standing::Standing;
+use crate::story::Story;
 use crate::terminal::Terminal;
 
 /// How many visits are listed; of more, the last ones.
@@ -54,9 +55,16 @@ pub(crate) fn show(
     let folder = found.root.join(report.cast_id.as_str());
     writeln!(out, "folder    {}", project.shown(&folder))?;
     tell_trouble(&report, out)?;
-    tell_visits(&report, out)?;
+    tell_visits(&report, &items(&found)?, out)?;
     tell_state(&report, out)?;
-    for (place, next) in say::next(&report).iter().enumerate() {
+    let (run, _) = materia_engine::load(found.journal(), &found.id)?;
+    let mut ways = Standing::of(&run).onward();
+    let further: &[&str] = match report.status {
+        CastStatus::Completed | CastStatus::Failed | CastStatus::Aborted => &["events", "replay"],
+        CastStatus::Waiting | CastStatus::Running => &["abort", "events"],
+    };
+    ways.extend(further.iter().map(|name| format!("{name} {}", report.cast_id)));
+    for (place, next) in ways.iter().enumerate() {
         let margin = if place == 0 { "\nnext  " } else { "      " };
         writeln!(out, "{margin}    {}", project.command(next))?;
     }
@@ -68,6 +76,17 @@ fn beginning(found: &Found) -> Result<Option<(String, String)>, Failure> {
     let Some(event) = first.first().and_then(|record| record.event().ok()) else { return Ok(None) };
     let EventBody::RunCreated(created) = event.body else { return Ok(None) };
     Ok(Some((created.request, wall_time(event.wall))))
+}
+
+/// The item of each visit, for people, in the order of the visits.
+fn items(found: &Found) -> Result<Vec<Option<String>>, Failure> {
+    let mut items = Vec::new();
+    Story::walk(found.journal(), &found.id, |story, event| {
+        if let EventBody::TurnStarted(data) = &event.body {
+            items.push(story.item_of(event.node.as_ref(), data));
+        }
+    })?;
+    Ok(items)
 }
 
 type Out = Box<dyn std::io::Write>;
@@ -88,7 +107,11 @@ fn tell_trouble(report: &CastReport, out: &mut Out) -> Result<(), Failure> {
     Ok(())
 }
 
-fn tell_visits(report: &CastReport, out: &mut Out) -> Result<(), Failure> {
+fn tell_visits(
+    report: &CastReport,
+    items: &[Option<String>],
+    out: &mut Out,
+) -> Result<(), Failure> {
     if report.visits.is_empty() {
         return Ok(());
     }
@@ -99,7 +122,7 @@ fn tell_visits(report: &CastReport, out: &mut Out) -> Result<(), Failure> {
     if skipped > 0 {
         writeln!(out, "… {skipped} earlier ones")?;
     }
-    for visit in shown {
+    for (place, visit) in shown.iter().enumerate() {
         let outcome = match visit.outcome {
             Outcome::Completed => "completed",
             Outcome::Rejected => "rejected",
@@ -107,7 +130,9 @@ fn tell_visits(report: &CastReport, out: &mut Out) -> Result<(), Failure> {
             Outcome::Interrupted => "interrupted",
             Outcome::Running => "running",
         };
-        let item = one_line(visit.item.as_deref().unwrap_or(""), VALUE_CHARS_MAX);
+        let item = items.get(skipped + place).and_then(Option::as_deref);
+        let item = item.or(visit.item.as_deref()).unwrap_or("");
+        let item = one_line(item, VALUE_CHARS_MAX);
         let row = format!(
             "{:width$}  {:5}  {:7}  {outcome:11}  {item}",
             visit.socket.as_str(),

@@ -35,7 +35,9 @@ pub(crate) fn why(
     let why = materia_engine::why(found.journal(), &found.id, &args.node, args.at);
     let why = why.map_err(|error| match error {
         WhyError::Load(error) => error.into(),
-        WhyError::UnknownNode { .. } => Failure::resolution(error.to_string()),
+        WhyError::UnknownNode { .. } | WhyError::NoSuchEvent { .. } => {
+            Failure::resolution(error.to_string())
+        }
     })?;
     if terminal.json {
         terminal.data(&why)?;

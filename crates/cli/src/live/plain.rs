@@ -1,61 +1,55 @@
-//! One line for each turn that starts or ends.
+//! One line for each turn that starts or ends, and for what else is worth one.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use materia_contract::time::Micros;
-use materia_contract::{Event, EventBody, Record, RunId};
+use materia_contract::{Event, Record, RunId};
 use materia_engine::Observer;
 
+use super::{News, news};
 use crate::say;
+use crate::story::Story;
 use crate::terminal::People;
 
-/// Tells of turns, line by line.
+/// Tells of a run, line by line. What turns say while they run is not for a log.
 pub(crate) struct Plain {
     err: People,
+    known: Mutex<Known>,
+}
+
+struct Known {
+    story: Story,
     /// When the turns under way started.
-    started: Mutex<BTreeMap<u64, Micros>>,
+    started: BTreeMap<u64, Micros>,
 }
 
 impl Plain {
-    /// Tells it to `err`.
-    pub(crate) fn new(err: People) -> Self {
-        Self { err, started: Mutex::default() }
+    /// Tells it to `err`, going on from the story so far.
+    pub(crate) fn new(err: People, story: Story) -> Self {
+        Self { err, known: Mutex::new(Known { story, started: BTreeMap::new() }) }
     }
 }
 
 impl Observer for Plain {
     fn committed(&self, _run: &RunId, _records: &[Record], events: &[Event]) {
-        let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         for event in events {
-            let ended = match &event.body {
-                EventBody::TurnStarted(_) => {
-                    started.insert(event.seq, event.wall);
+            known.story.note(event);
+            let ended = match news(event) {
+                News::Started => {
+                    known.started.insert(event.seq, event.wall);
                     None
                 }
-                EventBody::TurnCompleted(data) => Some(data.turn),
-                EventBody::TurnFailed(data) => Some(data.turn),
-                EventBody::TurnInterrupted(data) => Some(data.turn),
-                EventBody::RunCreated(_)
-                | EventBody::RunResumed(_)
-                | EventBody::RunWaiting(_)
-                | EventBody::RunCompleted(_)
-                | EventBody::RunFailed(_)
-                | EventBody::RunAborted(_)
-                | EventBody::RouteSelected(_)
-                | EventBody::HandoffSent(_)
-                | EventBody::PayloadDelivered(_)
-                | EventBody::PayloadConsumed(_)
-                | EventBody::StatePatched(_)
-                | EventBody::OutputFieldsIgnored(_)
-                | EventBody::CursorAdvanced(_) => continue,
+                News::Ended(turn, _) => known.started.remove(&turn),
+                News::Worth => None,
+                News::Detail => continue,
             };
-            let node = event.node.as_ref().map_or("", |node| node.as_str());
             let took = ended
-                .and_then(|turn| started.remove(&turn))
                 .map(|began| format!(" after {}", say::duration(event.wall - began)))
                 .unwrap_or_default();
-            self.err.say(format_args!("{node}: {}{took}", say::event(event)));
+            let whose = event.node.as_ref().map(|node| format!("{node}: ")).unwrap_or_default();
+            self.err.say(format_args!("{whose}{}{took}", say::event(event, &known.story)));
         }
     }
 }

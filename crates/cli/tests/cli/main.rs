@@ -3,9 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod bench;
+mod carrying;
 mod casting;
 mod conformance;
 mod crowd;
+mod demo;
+mod examples;
 mod looking;
 mod pictures;
 mod refusing;

@@ -106,7 +106,7 @@ fn help_teaches_and_is_no_misuse() {
     for word in ["First steps", "materia check", "Exit status", "130"] {
         assert!(help.contains(word), "{help}");
     }
-    for later in ["link", "serve", "recast", "doctor", "schemas"] {
+    for later in ["link", "serve", "trigger", "doctor", "schemas", "__demo"] {
         assert!(!help.contains(later), "`{later}` is not there yet: {help}");
     }
     for command in [
@@ -117,6 +117,12 @@ fn help_teaches_and_is_no_misuse() {
         "events",
         "replay",
         "resume",
+        "recast",
+        "revive",
+        "say",
+        "continue",
+        "budget",
+        "demo",
         "abort",
         "grid",
         "why",

@@ -63,8 +63,13 @@ pub(super) fn read<'a>(
         && items.root == Root::Output
         && !consumes
     {
-        let fault = Fault::warning("path::no-output", "`$` is the output of one turn, and a loop walks one list");
-        faults.push(field.mark(fault).help("name a list that is there before: state.… or lastJson.…"));
+        let fault = Fault::warning(
+            "path::no-output",
+            "`$` is the output of one turn, and a loop walks one list",
+        );
+        faults.push(
+            field.mark(fault).help("name a list that is there before: state.… or lastJson.…"),
+        );
     }
     Some(Advance {
         when: advance.when.unwrap_or(Condition::Always),

@@ -186,7 +186,8 @@ pub(super) fn may_not_match(
     }
     let (place, message, to) = match moves {
         Some(moves) if edges.is_empty() => {
-            let message = format!("socket `{id}` moves its loop on, but no edge leads to the next item");
+            let message =
+                format!("socket `{id}` moves its loop on, but no edge leads to the next item");
             (owner.clone(), message, moves.first)
         }
         Some(moves) => {

@@ -2,6 +2,10 @@
 //!
 //! Building and checking are one walk. What can be built is built from parsed parts, never
 //! from text that something else has looked at before.
+//!
+//! The order within a loadout: its loops, since they say which sockets advance; its sockets with
+//! their edges; then what only the whole graph shows. A fault of one part keeps another part
+//! silent about what follows from it.
 
 mod advance;
 mod edge;

@@ -115,6 +115,33 @@ fn a_graph_of_many_sockets_and_edges_is_checked_in_linear_time() {
     assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
 }
 
+#[test]
+fn many_loops_and_exits_are_checked_in_linear_time() {
+    let mut text = "{\"materia\": {\"m\": {\"prompt\": \"p\"}}, \"loadouts\": {\"L\": {\"entry\": \"s0\", \"sockets\": {".to_owned();
+    let mut members = String::new();
+    for n in 0..3_000 {
+        let _ = write!(text, "\"s{n}\": {{\"materia\": \"m\", \"advance\": {{}}}},");
+        let _ = write!(members, "\"s{n}\",");
+    }
+    text.push_str("}, \"loops\": {");
+    for n in 0..3_000 {
+        let _ = write!(text, "\"l{n}\": {{\"sockets\": [\"s{n}\", \"s{}\"]}},", n + 1);
+    }
+    let _ = write!(text, "\"all\": {{\"sockets\": [{members}], \"exits\": [");
+    for n in 0..20_000 {
+        let _ = write!(
+            text,
+            "{{\"id\": \"e{n}\", \"from\": \"s{n}\", \"condition\": \"satisfied\", \"targetSocketId\": \"x\"}},"
+        );
+    }
+    text.push_str("]}}}}}");
+    let project = Project::with(&text);
+    let started = Instant::now();
+    let findings = check(&load(&project.sources).0);
+    assert!(findings.iter().any(|finding| finding.code == "document::too-many"));
+    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
+}
+
 #[cfg(unix)]
 #[test]
 fn a_pipe_in_the_place_of_a_project_file_is_not_waited_for() {

@@ -4,6 +4,7 @@
 
 mod codes;
 mod documents;
+mod generators;
 mod graphs;
 mod hostile;
 mod layers;

@@ -1,8 +1,8 @@
 //! The plan: defaults written out, socket over materia.
 
 use materia_contract::{
-    Behavior, Budget, Condition, Consume, Limits, NodeMode, OnInterrupt, OutputSelector, Parse, Routing,
-    SessionPolicy, Test, Trigger,
+    Behavior, Budget, Condition, Consume, Limits, NodeMode, OnInterrupt, OutputSelector, Parse,
+    Routing, SessionPolicy, Test, Trigger,
 };
 
 use crate::support::{Project, loadout, render};
@@ -61,17 +61,15 @@ fn the_socket_wins_over_its_materia_and_assignments_merge() {
 
 #[test]
 fn what_an_agent_asks_for_and_what_a_cast_may_spend_are_in_the_plan() {
-    let project = Project::with(
+    let mut project = Project::with(
         r#"{"materia": {"m": {"prompt": "p", "multiTurn": true, "requires": ["state.x", "item"], "session": "keep"}},
             "budget": {"maxTokens": 5, "maxCost": 0.5, "warnAtPercent": 50},
             "loadouts": {"L": {"entry": "a", "sockets": {
               "a": {"materia": "m", "edges": [{"to": "b"}]}, "b": {"materia": "m", "session": "fresh"}}}}}"#,
     );
-    let profile = project.outside().join("profile");
-    std::fs::create_dir(&profile).unwrap();
     let text = r#"{"budget": {"maxTokens": 1, "maxTurns": 7}, "limits": {"maxRepairs": 4}}"#;
-    std::fs::write(profile.join("config.json"), text).unwrap();
-    let project = Project { sources: Sources { profile_dir: Some(profile), ..project.sources.clone() }, ..project };
+    project.write("../profile/config.json", text);
+    project.sources.profile_dir = Some(project.outside().join("profile"));
     let (compiled, findings) = project.compile(None);
     assert_eq!(render(&findings), "");
     let plan = compiled.unwrap().plan;

@@ -37,6 +37,17 @@ const WORDS: &[&str] = &[
     "advance",
     "loops",
     "exits",
+    "exit",
+    "from",
+    "condition",
+    "targetSocketId",
+    "consumes",
+    "output",
+    "workItems",
+    "generator",
+    "requires",
+    "multiTurn",
+    "session",
     "limits",
     "maxRepairs",
     "budget",
@@ -97,13 +108,22 @@ fn value() -> impl Strategy<Value = Value> {
 fn sound() -> Value {
     json!({
         "activeLoadout": "L", "artifactDir": "out", "docRoot": "docs", "limits": {"maxRepairs": 1},
+        "budget": {"maxTurns": 9, "maxCost": 1.5},
         "materia": {"a": {"type": "utility", "command": ["sh", "x"], "params": {}, "parse": "json",
-            "assign": {"x": "$.x"}, "timeoutMs": 5}, "b": {"prompt": "p", "tools": ["read"]}},
-        "loadouts": {"L": {"entry": "a", "loops": {"l": {"sockets": ["a"], "consumes":
-            {"from": "a", "output": "workItems"}, "exits": [{"id": "e", "from": "a",
-            "condition": "always", "targetSocketId": "b"}]}}, "sockets": {
-                "a": {"materia": "a", "edges": [{"when": "satisfied", "to": "b"},
+            "assign": {"x": "$.x"}, "timeoutMs": 5}, "b": {"prompt": "p", "tools": ["read"],
+            "requires": ["state.x"], "multiTurn": true, "session": "keep"},
+            "g": {"prompt": "p", "generator": true}},
+        "loadouts": {"L": {"entry": "g", "loops": {
+                "l": {"sockets": ["a", "c"], "consumes": {"from": "g", "output": "workItems"},
+                    "exits": [{"id": "e", "from": "a", "condition": "always", "targetSocketId": "b"}],
+                    "exit": {"from": "a", "when": "satisfied", "to": "b"}},
+                "m": {"sockets": ["c"], "exits": []}},
+            "sockets": {
+                "g": {"materia": "g", "edges": [{"to": "a"}]},
+                "a": {"materia": "a", "edges": [{"when": "satisfied", "to": "c"},
                     {"where": {"path": "state.x", "equals": 1}, "to": "end"}, {"to": "a"}]},
+                "c": {"materia": "a", "advance": {"cursor": "i", "items": "state.x", "when": "satisfied"},
+                    "edges": [{"to": "a"}]},
                 "b": {"materia": "b", "foreach": {"items": "state.x"}, "edges": []}}}}
     })
 }
@@ -171,6 +191,43 @@ proptest! {
     fn a_document_cut_short_is_answered(value in disturbed(), cut in any::<prop::sample::Index>()) {
         let text = value.to_string().into_bytes();
         answer(&text[..cut.index(text.len() + 1)]);
+    }
+}
+
+/// Loops over four sockets, by the members of each.
+fn families() -> impl Strategy<Value = Vec<std::collections::BTreeSet<usize>>> {
+    prop::collection::vec(prop::collection::btree_set(0..4usize, 1..5), 1..5)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn loops_are_sound_exactly_if_each_two_are_apart_or_nested(family in families()) {
+        let sockets: Map<_, _> =
+            (0..4).map(|n| (format!("s{n}"), json!({"materia": "m", "trigger": "manual_only"}))).collect();
+        let loops: Map<_, _> = family.iter().enumerate().map(|(n, members)| {
+            let members: Vec<_> = members.iter().map(|n| format!("s{n}")).collect();
+            (format!("l{n}"), json!({"sockets": members}))
+        }).collect();
+        let text = json!({"materia": {"m": {"prompt": "p"}}, "loadouts": {"L":
+            {"entry": "s0", "sockets": sockets, "loops": loops}}}).to_string();
+        let (compiled, findings) = Project::with(text).compile(None);
+        let apart = |a: &usize, b: &usize| {
+            let (a, b) = (&family[*a], &family[*b]);
+            a.is_disjoint(b) || (a != b && (a.is_subset(b) || b.is_subset(a)))
+        };
+        let sound = (0..family.len()).all(|a| (0..a).all(|b| apart(&a, &b)));
+        prop_assert_eq!(compiled.is_some(), sound, "{:?}", findings);
+        prop_assert!(sound || findings.iter().all(|one| one.code == "loop::overlap"));
+        for (id, node) in compiled.iter().flat_map(|one| &one.plan.nodes) {
+            let socket: usize = id.as_str()[1..].parse().unwrap();
+            let around: Vec<usize> = node.loops.iter().map(|id| id[1..].parse().unwrap()).collect();
+            let mut expected: Vec<_> =
+                (0..family.len()).filter(|at| family[*at].contains(&socket)).collect();
+            expected.sort_by_key(|at| std::cmp::Reverse(family[*at].len()));
+            prop_assert_eq!(around, expected);
+        }
     }
 }
 

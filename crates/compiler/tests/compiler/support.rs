@@ -122,6 +122,18 @@ pub(crate) fn assert_found(text: &str, expected: &str) {
     assert_eq!(checked(text), expected.join("\n"));
 }
 
+/// A loadout `L` with these sockets and loops, entered at `plan`, and the materia `gen`, a
+/// generator, `json`, and `text`, which is not parsed.
+pub(crate) fn looped(sockets: &str, loops: &str) -> String {
+    format!(
+        "{{\"materia\": {{\
+           \"gen\": {{\"prompt\": \"p\", \"generator\": true}}, \
+           \"json\": {{\"prompt\": \"p\", \"parse\": \"json\"}}, \
+           \"text\": {{\"prompt\": \"p\"}}}}, \
+         \"loadouts\": {{\"L\": {{\"entry\": \"plan\", \"sockets\": {{\n{sockets}\n}}, \"loops\": {{\n{loops}\n}}}}}}}}"
+    )
+}
+
 /// A loadout `L` with these sockets, entered at `a`, and the materia `json` and `text`.
 pub(crate) fn loadout(sockets: &str) -> String {
     format!(

@@ -19,7 +19,9 @@ fn a_utility_has_a_command_that_can_run() {
 "h": {"type": "utility", "command": ["sh", 1]},
 "i": {"type": "utility", "command": ["sh"], "timeoutMs": 604800001},
 "j": {"type": "utility", "command": ["sh"], "timeoutMs": 0},
-"k": {"type": "utility", "command": ["sh"], "prompt": "p", "model": "m"}
+"k": {"type": "utility", "command": ["sh"], "prompt": "p", "model": "m"},
+"l": {"type": "utility", "command": ["sh"], "multiTurn": true},
+"m": {"type": "utility", "command": ["sh"], "multiTurn": false, "session": "keep"}
 }}"#,
         "error document::wrong-type 9:44 /materia/h/command/1: `command[1]` must be a string, not 1
          error document::out-of-range 11:58 /materia/j/timeoutMs: `timeoutMs` must be at least 1, not 0
@@ -32,7 +34,10 @@ fn a_utility_has_a_command_that_can_run() {
          warning utility::program-missing 8:38 /materia/g/command/0: the program `no-such-program-anywhere` of utility `g` was not found
          error document::out-of-range 10:58 /materia/i/timeoutMs: `timeoutMs` must be at most 604800000, which is a week
          warning materia::other-kind 12:55 /materia/k/prompt: materia `k` is a utility, which has no use for `prompt`
-         warning materia::other-kind 12:69 /materia/k/model: materia `k` is a utility, which has no use for `model`",
+         warning materia::other-kind 12:69 /materia/k/model: materia `k` is a utility, which has no use for `model`
+         error materia::multi-turn 13:58 /materia/l/multiTurn: materia `l` is a utility, and nobody can talk with one
+         warning materia::other-kind 14:58 /materia/m/multiTurn: materia `m` is a utility, which has no use for `multiTurn`
+         warning materia::other-kind 14:76 /materia/m/session: materia `m` is a utility, which has no use for `session`",
     );
 }
 

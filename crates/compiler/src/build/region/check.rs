@@ -61,14 +61,16 @@ fn has_no_list(region: &Region<'_>, movers: &[&Draft<'_>], faults: &mut Faults) 
     if advances().any(|one| one.unread || one.items.as_ref().is_some_and(|p| can_be_list(p.root))) {
         return;
     }
-    let place = match (advances().next(), region.exits.first()) {
-        (Some(advance), _) => &advance.place,
-        (None, Some(exit)) => &exit.place,
-        (None, None) => return,
+    let place = match (advances().next(), region.exits.first(), &region.doc.exit) {
+        (Some(advance), _, _) => advance.place.clone(),
+        (None, Some(exit), _) => exit.place.clone(),
+        (None, None, Some(_)) => region.place.child("exit"),
+        (None, None, None) => return,
     };
     let message = format!("loop `{}` has no list, so it is never exhausted", region.id);
     let fault = Fault::warning("loop::no-list", message);
-    let help = "add `consumes` with its generator, or a list such as `state.list` as `advance.items`";
+    let help =
+        "add `consumes` with its generator, or a list such as `state.list` as `advance.items`";
     faults.push(place.mark(fault).help(help));
 }
 
@@ -124,18 +126,20 @@ fn cannot_leave(exit: &Exit<'_>, mover: Option<&Draft<'_>>) -> Option<String> {
     let Some((socket, advance)) = mover.and_then(|one| Some((one, one.advance.as_ref()?))) else {
         return Some(match exit.condition {
             // An empty loop takes it whichever member it names (D20).
-            Condition::Always => format!("is taken only for an empty list: `{from}` never advances"),
+            Condition::Always => {
+                format!("is taken only for an empty list: `{from}` never advances")
+            }
             Condition::Satisfied | Condition::NotSatisfied => {
                 format!("is never taken: `{from}` never advances")
             }
         });
     };
     let guarded = exit.condition != Condition::Always;
-    if guarded && socket.parse() == Parse::Text {
+    let asks = advance.when != Condition::Always;
+    // Where `advance` itself asks for a verdict, its need of JSON has been reported.
+    if guarded && !asks && socket.parse() == Parse::Text {
         return Some(format!("is never taken: the output of `{from}` is not parsed as JSON"));
     }
-    let other = advance.when != Condition::Always && advance.when != exit.condition;
-    (guarded && other).then(|| {
-        format!("is never taken: `{from}` advances only when `{}`", advance.when.word())
-    })
+    (guarded && asks && advance.when != exit.condition)
+        .then(|| format!("is never taken: `{from}` advances only when `{}`", advance.when.word()))
 }

@@ -49,12 +49,15 @@ pub(super) fn read<'a>(
     let mut exits = Vec::new();
     for (index, doc) in doc.exits.iter().enumerate() {
         let place = list.child(&index.to_string());
-        if is_new_id(&owner, &doc.id, &place.child("id"), &mut ids, faults) {
-            exits.push(written(&owner, doc, place, faults));
+        let new = is_new_id(&owner, &doc.id, &place.child("id"), &mut ids, faults);
+        let exit = written(&owner, doc, place, faults);
+        if new {
+            exits.push(exit);
         }
     }
     let short = doc.exit.as_ref();
-    exits.extend(short.and_then(|doc| short_form(&owner, doc, place.child("exit"), &exits, faults)));
+    exits
+        .extend(short.and_then(|doc| short_form(&owner, doc, place.child("exit"), &exits, faults)));
     exits
 }
 
@@ -121,7 +124,9 @@ fn short_form<'a>(
     let exit = Exit { id, from: &doc.from, condition, to, place };
     match exits.iter().find(|other| other.id == exit.id) {
         None => Some(exit),
-        Some(same) if (same.from, same.condition) == (exit.from, condition) && same.to == exit.to => {
+        Some(same)
+            if (same.from, same.condition) == (exit.from, condition) && same.to == exit.to =>
+        {
             None
         }
         Some(_) => {
@@ -139,9 +144,8 @@ fn check_from(owner: &Owner<'_, '_>, from: &str, place: &Place, faults: &mut Fau
     let fault = place.mark(Fault::error("loop::exit-from", message));
     faults.push_with(fault, |fault| {
         let sockets = &owner.scope.loadout.sockets;
-        let runs = |id: &&&str| {
-            sockets.get(**id).is_some_and(|one| one.materia.as_deref() == Some(from))
-        };
+        let runs =
+            |id: &&&str| sockets.get(**id).is_some_and(|one| one.materia.as_deref() == Some(from));
         if sockets.contains_key(from) {
             fault.help(format!("add `{from}` to the loop's `sockets`, or leave from a member"))
         } else if let Some(id) = owner.members.iter().find(runs) {

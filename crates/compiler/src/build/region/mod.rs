@@ -111,7 +111,8 @@ fn members<'a>(
     for (index, name) in doc.sockets.iter().enumerate() {
         let place = list.child(&index.to_string());
         if !scope.loadout.sockets.contains_key(name) && !place.is_mended(scope.loaded) {
-            let message = format!("loop `{id}` lists `{name}`, which is no socket of `{}`", scope.name);
+            let message =
+                format!("loop `{id}` lists `{name}`, which is no socket of `{}`", scope.name);
             let fault = place.mark(Fault::error("loop::unknown-member", message));
             faults.push_with(fault, |fault| fault.help(scope.socket_help(name)));
         }
@@ -125,7 +126,8 @@ fn generator(scope: &Scope<'_>, id: &str, doc: &LoopDoc, owner: &Place, faults: 
     let (name, place) = (&consumes.from, owner.child("consumes").child("from"));
     let output = owner.child("consumes").child("output");
     if consumes.output != OUTPUT && !output.is_mended(scope.loaded) {
-        let message = format!("loop `{id}` consumes `{}`, which no generator gives", consumes.output);
+        let message =
+            format!("loop `{id}` consumes `{}`, which no generator gives", consumes.output);
         let fault = output.mark(Fault::error("loop::bad-output", message));
         faults.push(fault.help(format!("write \"{OUTPUT}\"")));
     }
@@ -139,7 +141,8 @@ fn generator(scope: &Scope<'_>, id: &str, doc: &LoopDoc, owner: &Place, faults: 
         return;
     };
     if doc.sockets.contains(name) {
-        let message = format!("`{name}` gives loop `{id}` its list and is inside it, so it never runs");
+        let message =
+            format!("`{name}` gives loop `{id}` its list and is inside it, so it never runs");
         let fault = Fault::error("loop::generator-inside", message);
         faults.push(place.mark(fault).help("take it out of `sockets`; it runs before the loop"));
     }

@@ -1,0 +1,106 @@
+use clap::Args;
+use materia_contract::{Budget, UsageTotals};
+use materia_engine::Step;
+use serde_json::json;
+
+use crate::args::{Global, RunOptions};
+use crate::carry::Carry;
+use crate::failure::{Exit, Failure};
+use crate::project::{self, Project};
+use crate::terminal::Terminal;
+
+/// When a warning is due, if nobody said.
+const WARN_AT_PERCENT_DEFAULT: u32 = 75;
+
+/// Show what a cast may spend, or change it and go on
+///
+/// Without an option: what may be spent and what has been. With one: that bound is set, the
+/// others stay, and a cast that waited for budget goes on. What was spent stays spent.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  materia budget last\n  materia budget last --max-tokens 2000000\n  materia budget last --max-turns 80 --warn-at-percent 90"
+)]
+pub(crate) struct BudgetArgs {
+    /// The cast: its id, the beginning of it, or `last`
+    #[arg(value_name = "ID")]
+    id: String,
+    /// Tokens, in and out together
+    #[arg(long, value_name = "N")]
+    max_tokens: Option<u64>,
+    /// Cost, in the currency of the provider's reports
+    #[arg(long, value_name = "X", value_parser = cost)]
+    max_cost: Option<f64>,
+    /// Turns, further attempts counted
+    #[arg(long, value_name = "N")]
+    max_turns: Option<u64>,
+    /// Warn when this much of a bound is spent
+    #[arg(long, value_name = "P", value_parser = clap::value_parser!(u32).range(1..=100))]
+    warn_at_percent: Option<u32>,
+    /// Options of the run.
+    #[command(flatten)]
+    options: RunOptions,
+}
+
+/// Runs `budget`.
+pub(crate) fn budget(
+    args: &BudgetArgs,
+    global: &Global,
+    terminal: &mut Terminal,
+) -> Result<Exit, Failure> {
+    let given = Budget {
+        max_tokens: args.max_tokens,
+        max_cost: args.max_cost,
+        max_turns: args.max_turns,
+        warn_at_percent: args.warn_at_percent,
+    };
+    if given == Budget::default() {
+        return show(args, global, terminal);
+    }
+    Carry { id: &args.id, options: &args.options, global }.on(terminal, |run| {
+        let kept = run.budget();
+        Ok(Step::SetBudget(Budget {
+            max_tokens: given.max_tokens.or(kept.max_tokens),
+            max_cost: given.max_cost.or(kept.max_cost),
+            max_turns: given.max_turns.or(kept.max_turns),
+            warn_at_percent: given.warn_at_percent.or(kept.warn_at_percent),
+        }))
+    })
+}
+
+fn cost(text: &str) -> Result<f64, String> {
+    let cost: f64 = text.parse().map_err(|_| "it is no number".to_owned())?;
+    if cost.is_finite() && cost >= 0.0 { Ok(cost) } else { Err("it must not be negative".into()) }
+}
+
+fn show(args: &BudgetArgs, global: &Global, terminal: &mut Terminal) -> Result<Exit, Failure> {
+    let wanted = project::cast_id(&args.id)?;
+    let found = Project::here(global)?.find(&wanted)?;
+    let (run, _) = materia_engine::load(found.journal(), &found.id)?;
+    let (budget, spent) = (run.budget(), run.usage());
+    if terminal.json {
+        let status = run.phase().status();
+        let data =
+            json!({ "castId": found.id, "status": status, "budget": budget, "usage": spent });
+        terminal.data(&data)?;
+        return Ok(Exit::Done);
+    }
+    for row in rows(budget, spent) {
+        writeln!(terminal.out, "{row}")?;
+    }
+    Ok(Exit::Done)
+}
+
+fn rows(budget: Budget, spent: UsageTotals) -> [String; 4] {
+    let row = |name: &str, spent: String, limit: Option<String>| match limit {
+        Some(limit) => format!("{name:<8}{spent} of {limit}"),
+        None => format!("{name:<8}{spent}, not bounded"),
+    };
+    let cost = spent.cost.map_or_else(|| "unknown".to_owned(), |cost| cost.to_string());
+    let warns = budget.warn_at_percent.unwrap_or(WARN_AT_PERCENT_DEFAULT);
+    [
+        row("turns", spent.turns.to_string(), budget.max_turns.map(|most| most.to_string())),
+        row("tokens", spent.tokens.to_string(), budget.max_tokens.map(|most| most.to_string())),
+        row("cost", cost, budget.max_cost.map(|most| most.to_string())),
+        format!("{:<8}at {warns} %", "warns"),
+    ]
+}

@@ -1,0 +1,35 @@
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::args::Global;
+use crate::failure::{Exit, Failure};
+use crate::terminal::Terminal;
+
+/// Run the shipped workflow in a scratch project: no key, no network, no set-up
+///
+/// Scripted agents plan three work items, build each, judge it, send one back, and checkpoint
+/// each with git if it is installed. It takes a few seconds, and afterwards everything is there
+/// to be looked at.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  materia demo\n  materia demo ~/materia-demo")]
+pub(crate) struct DemoArgs {
+    /// The folder of the project, new or empty; otherwise one among the temporary files
+    #[arg(value_name = "DIR")]
+    folder: Option<PathBuf>,
+    /// Let the agents answer at once
+    #[arg(long, hide = true)]
+    at_once: bool,
+}
+
+/// Runs `demo`.
+pub(crate) fn demo(
+    args: &DemoArgs,
+    global: &Global,
+    terminal: &mut Terminal,
+) -> Result<Exit, Failure> {
+    if global.config.is_some() {
+        return Err(Failure::usage("the demo brings its own configuration; leave `--config` out"));
+    }
+    crate::demo::run(args.folder.as_deref(), args.at_once, global.json, terminal)
+}

@@ -1,0 +1,35 @@
+use clap::Args;
+use materia_contract::NodeId;
+use materia_engine::Step;
+
+use crate::args::{Global, RunOptions};
+use crate::carry::Carry;
+use crate::failure::{Exit, Failure};
+use crate::terminal::Terminal;
+
+/// Finish a multi-turn socket: its last answer counts, and the cast goes on
+///
+/// Nothing else finishes one; whatever is said to it with `materia say` is an instruction.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  materia continue last\n  materia continue last Socket-1")]
+pub(crate) struct ContinueArgs {
+    /// The cast: its id, the beginning of it, or `last`
+    #[arg(value_name = "ID")]
+    id: String,
+    /// The socket; otherwise the one that waits
+    #[arg(value_name = "NODE")]
+    node: Option<String>,
+    /// Options of the run.
+    #[command(flatten)]
+    options: RunOptions,
+}
+
+/// Runs `continue`.
+pub(crate) fn finish(
+    args: &ContinueArgs,
+    global: &Global,
+    terminal: &mut Terminal,
+) -> Result<Exit, Failure> {
+    let step = Step::Continue { node: args.node.as_deref().map(NodeId::new) };
+    Carry { id: &args.id, options: &args.options, global }.on(terminal, |_| Ok(step))
+}

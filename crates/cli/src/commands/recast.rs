@@ -1,0 +1,31 @@
+use clap::Args;
+use materia_engine::Step;
+
+use crate::args::{Global, RunOptions};
+use crate::carry::Carry;
+use crate::failure::{Exit, Failure};
+use crate::terminal::Terminal;
+
+/// Try the failed turn of a cast again
+///
+/// The turn gets the same inputs as before, as its next attempt; everything that had completed
+/// stays. For a cast that failed because a program, an agent or its answer did.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  materia recast last")]
+pub(crate) struct RecastArgs {
+    /// The cast: its id, the beginning of it, or `last`
+    #[arg(value_name = "ID")]
+    id: String,
+    /// Options of the run.
+    #[command(flatten)]
+    options: RunOptions,
+}
+
+/// Runs `recast`.
+pub(crate) fn recast(
+    args: &RecastArgs,
+    global: &Global,
+    terminal: &mut Terminal,
+) -> Result<Exit, Failure> {
+    Carry { id: &args.id, options: &args.options, global }.on(terminal, |_| Ok(Step::Recast))
+}

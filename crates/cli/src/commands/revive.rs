@@ -1,0 +1,32 @@
+use clap::Args;
+use materia_engine::Step;
+
+use crate::args::{Global, RunOptions};
+use crate::carry::Carry;
+use crate::failure::{Exit, Failure};
+use crate::terminal::Terminal;
+
+/// Give an exhausted cast its allowance once more and go on
+///
+/// For a cast that failed because an edge was taken as often as it may be (`edge_exhausted`), or
+/// because it went in circles (`no_advance`). The way that was barred is taken now. What was
+/// spent stays spent; a spent budget is raised with `materia budget`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  materia revive last")]
+pub(crate) struct ReviveArgs {
+    /// The cast: its id, the beginning of it, or `last`
+    #[arg(value_name = "ID")]
+    id: String,
+    /// Options of the run.
+    #[command(flatten)]
+    options: RunOptions,
+}
+
+/// Runs `revive`.
+pub(crate) fn revive(
+    args: &ReviveArgs,
+    global: &Global,
+    terminal: &mut Terminal,
+) -> Result<Exit, Failure> {
+    Carry { id: &args.id, options: &args.options, global }.on(terminal, |_| Ok(Step::Revive))
+}

@@ -1,0 +1,57 @@
+use clap::Args;
+use materia_contract::{NodeId, Plan};
+use materia_engine::Step;
+
+use crate::args::{Global, RunOptions};
+use crate::carry::Carry;
+use crate::failure::{Exit, Failure};
+use crate::terminal::Terminal;
+
+/// Give a multi-turn socket a further instruction
+///
+/// The socket answers it in the same session and waits again. Whatever the words are, they
+/// finish nothing: `materia continue` does.
+#[derive(Args, Debug)]
+#[command(
+    override_usage = "materia say [OPTIONS] <ID> [NODE] <TEXT>...",
+    after_help = "Examples:\n  materia say last \"split the second item\"\n  materia say last Socket-1 split the second item"
+)]
+pub(crate) struct SayArgs {
+    /// The cast: its id, the beginning of it, or `last`
+    #[arg(value_name = "ID")]
+    id: String,
+    /// What is said; words are joined by one space. A first word that is a socket's id names
+    /// the socket, if more words follow; otherwise it is the one that waits
+    #[arg(value_name = "TEXT", required = true)]
+    words: Vec<String>,
+    /// Options of the run.
+    #[command(flatten)]
+    options: RunOptions,
+}
+
+/// Runs `say`.
+pub(crate) fn say(
+    args: &SayArgs,
+    global: &Global,
+    terminal: &mut Terminal,
+) -> Result<Exit, Failure> {
+    if args.words.iter().all(|word| word.trim().is_empty()) {
+        return Err(Failure::usage(
+            "there is nothing to say; `materia continue` finishes a socket",
+        ));
+    }
+    Carry { id: &args.id, options: &args.options, global }.on(terminal, |run| {
+        let (node, text) = addressed(&args.words, run.created().map(|created| &created.plan));
+        Ok(Step::Say { node, text })
+    })
+}
+
+/// Whom the words are for, if they say so, and the rest of them.
+fn addressed(words: &[String], plan: Option<&Plan>) -> (Option<NodeId>, String) {
+    match words {
+        [first, rest @ ..] if !rest.is_empty() && plan.is_some_and(|p| p.node(first).is_some()) => {
+            (Some(NodeId::new(first.as_str())), rest.join(" "))
+        }
+        all => (None, all.join(" ")),
+    }
+}

@@ -1,0 +1,115 @@
+//! The demo: a scratch project, the workflow that people come for, and scripted agents.
+//!
+//! Everything it needs is in the binary: the loadout, what the agents answer, and the utility
+//! that makes a checkpoint. It asks for no trust, since nothing in it comes from elsewhere, and
+//! reads no configuration of the user's, since none of it should change what is shown.
+
+mod git;
+mod maintain;
+mod scratch;
+
+pub(crate) use maintain::maintain;
+
+use std::path::Path;
+
+use materia_contract::{EventBody, RunId};
+
+use crate::args::{Global, RunOptions};
+use crate::clean::{clean, one_line};
+use crate::commands::cast::{self, Beginning};
+use crate::failure::{Exit, Failure};
+use crate::project::Project;
+use crate::story::Story;
+use crate::terminal::Terminal;
+use git::Git;
+
+/// The hidden command that is the demo's checkpoint utility.
+pub(crate) const MAINTAIN: &str = "__demo-maintain";
+
+/// What the cast of the demo is asked for.
+const REQUEST: &str = "Make greet.sh greet people by name, also in French, and describe it.";
+
+/// Sets the project up, casts, and says what came of it.
+pub(crate) fn run(
+    wanted: Option<&Path>,
+    at_once: bool,
+    json: bool,
+    terminal: &mut Terminal,
+) -> Result<Exit, Failure> {
+    let folder = scratch::make(wanted)?;
+    scratch::fill(&folder, at_once)?;
+    terminal.say(format_args!("A scratch project: {}", clean(&folder.to_string_lossy())));
+    set_up_git(&folder, terminal);
+    std::env::set_current_dir(&folder)
+        .map_err(|error| Failure::storage(format!("cannot go to the project: {error}")))?;
+    // With the folder in it, so that each command that is shown can be typed anywhere.
+    let global = Global { directory: Some(folder.clone()), config: None, json };
+    let mut project = Project::here(&global)?;
+    let profile = project.sources.profile_dir.take();
+    project.sources.env_config = None;
+    let options = RunOptions {
+        script: Some(folder.join(scratch::SCRIPT)),
+        trust: true,
+        ..RunOptions::default()
+    };
+    terminal.say(format_args!("Casting: {REQUEST}\n"));
+    let request = REQUEST.to_owned();
+    let asked = Beginning { project: &project, profile, loadout: None, request, options: &options };
+    let exit = cast::begin(&asked, terminal)?;
+    if exit == Exit::Done {
+        tell(&project, terminal)?;
+    }
+    Ok(exit)
+}
+
+/// The first commit, so that each item's own can be compared with something.
+fn set_up_git(folder: &Path, terminal: &Terminal) {
+    let git = Git::at(folder);
+    if let Err(error) = git.init().and_then(|()| git.commit_all("Where the demo begins")) {
+        terminal
+            .say(format_args!("Without checkpoints, for {}", one_line(&error.to_string(), 300)));
+    }
+}
+
+fn tell(project: &Project, terminal: &Terminal) -> Result<(), Failure> {
+    terminal.say("\nWhat happened");
+    for line in sent_back(project)? {
+        terminal.say(format_args!("  {line}"));
+    }
+    let git = Git::at(&project.dir);
+    if git.has_repository()
+        && let Ok(log) = git.log()
+    {
+        terminal.say("  git log says:");
+        for line in clean(&log).lines() {
+            terminal.say(format_args!("    {line}"));
+        }
+    }
+    terminal.say(format_args!(
+        "\nWhere everything is: {}\n  \
+           materia.json  the workflow, with comments\n  \
+           script.json   what the scripted agents answered\n  \
+           greet.sh      what they made\n  \
+           .materia/     the journal, and what each turn was given and gave back",
+        clean(&project.dir.to_string_lossy())
+    ));
+    terminal.say("\nWhat to try next");
+    for words in ["show last", "why last Socket-2", "replay last", "events last", "grid"] {
+        terminal.say(format_args!("  {}", project.command(words)));
+    }
+    Ok(())
+}
+
+/// A line for each time that work was sent back.
+fn sent_back(project: &Project) -> Result<Vec<String>, Failure> {
+    let found = project.find(&RunId::new("last"))?;
+    let mut lines = Vec::new();
+    Story::walk(found.journal(), &found.id, |story, event| {
+        if let (EventBody::FollowUpCaptured(data), Some(node)) = (&event.body, &event.node) {
+            let item = story.item(Some(node), data.item.as_deref().unwrap_or_default());
+            let reason = one_line(&data.reason, 200);
+            lines.push(format!("{item} was sent back by Auto-Eval: {reason}"));
+        }
+    })?;
+    Ok(lines)
+}

@@ -1,0 +1,89 @@
+//! The examples that people copy: each is sound and runs to its end without a model.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::bench::{Bench, Ran};
+
+fn example(name: &str) -> String {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    folder.canonicalize().unwrap().join(name).to_str().unwrap().to_owned()
+}
+
+/// Checks a loadout and casts it with its script.
+fn cast(bench: &Bench, name: &str, script: &str) -> Ran {
+    let (config, script) = (example(name), example(script));
+    let found = bench.run(&["check", &config, "--json"]).exits(0).json();
+    assert_eq!(found["findings"], json!([]), "{name}");
+    let text = std::fs::read_to_string(&config).unwrap();
+    assert!(text.contains("\"$schema\": \"../schemas/config.schema.json\""), "{name}");
+    let args =
+        ["cast", "--config", &config, "--script", &script, "--cast-id", "c1", "--json", "go"];
+    bench.run(&args)
+}
+
+fn visited(report: &Value) -> String {
+    let visits = report["visits"].as_array().unwrap().iter();
+    let short = |visit: &Value| visit["socket"].as_str().unwrap().replace("Socket-", "");
+    visits.map(short).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn graph_semantics() {
+    let bench = Bench::new();
+    bench.write(".git/HEAD", "");
+    let ran = cast(&bench, "graph-semantics-loadout.json", "graph-semantics-script.json").exits(0);
+    let report = ran.json();
+    assert_eq!(visited(&report), "1 2 3 4 5 6 4 5 4 5 6 4 5 6 7");
+    assert_eq!(report["state"]["hidden"]["changed"], true);
+    assert_eq!(bench.read(".gitignore"), ".materia/\n");
+    assert!(bench.read("search.txt").ends_with("nothing found\n"));
+    assert!(ran.err.contains("sends WI-2 Search results back to Socket-4: The list is not sorted"));
+    let config = example("graph-semantics-loadout.json");
+    let grid = bench.run(&["grid", "--config", &config, "--json"]).exits(0).json();
+    assert_eq!(grid["loops"]["workItemIteration"]["consumes"], "Socket-3");
+    assert_eq!(grid["loops"]["workItemIteration"]["exits"][1]["to"], "Socket-8");
+    assert_eq!(grid["sockets"][2]["generator"], true);
+    let why = bench.run(&["why", "c1", "Socket-8", "--config", &config]).exits(0).out;
+    assert!(why.contains("has not run") && why.contains("workItemIteration"), "{why}");
+    let why = bench.run(&["why", "c1", "Socket-7", "--config", &config]).exits(0).out;
+    assert!(why.contains("loop-exit:workItemIteration:exit:Socket-6:satisfied"), "{why}");
+}
+
+#[test]
+fn graph_semantics_outside_a_repository() {
+    let bench = Bench::new();
+    let ran = cast(&bench, "graph-semantics-loadout.json", "graph-semantics-script.json").exits(0);
+    assert_eq!(visited(&ran.json()), "1 2 8");
+    assert!(ran.err.contains("Socket-2: sends to Socket-8: There is no git"), "{}", ran.err);
+}
+
+#[test]
+fn review_until_good() {
+    let bench = Bench::new();
+    let ran = cast(&bench, "review-until-good.json", "review-until-good-script.json").exits(0);
+    assert_eq!(visited(&ran.json()), "1 2 1 2");
+    assert!(bench.read("docs/cache.md").contains("empties it"));
+}
+
+#[test]
+fn release_notes() {
+    let bench = Bench::new();
+    let report = cast(&bench, "release-notes.json", "release-notes-script.json").exits(0).json();
+    assert_eq!(visited(&report), "1 2 3 3 4");
+    assert!(bench.read("NOTES.md").contains("dark theme, which follows"));
+    assert_eq!(report["state"]["commits"], 0);
+}
+
+#[test]
+fn interactive_plan() {
+    let bench = Bench::new();
+    let ran = cast(&bench, "interactive-plan.json", "interactive-plan-script.json").exits(3);
+    assert_eq!(ran.json()["waiting"]["node"], "Socket-1");
+    let config = example("interactive-plan.json");
+    let go = |words: &[&str]| bench.run(&[words, &["--config", &config, "--json"]].concat());
+    go(&["say", "c1", "keep the old names"]).exits(3);
+    let report = go(&["continue", "c1"]).exits(0).json();
+    assert_eq!(visited(&report), "1 1 2 3 2 3 2 3", "the plan that was talked over is built");
+}
