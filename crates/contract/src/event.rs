@@ -135,8 +135,12 @@ events! {
     "follow_up.captured" => FollowUpCaptured,
     /// Spending came near its bound.
     "budget.warned" => BudgetWarned,
-    /// A person gave the run another budget.
+    /// A person gave the run, or one node, another budget.
     "budget.changed" => BudgetChanged,
+    /// A node has spent its budget; its inputs are kept.
+    "node.blocked" => NodeBlocked,
+    /// Whether the scheduler starts turns has changed.
+    "mode.changed" => ModeChanged,
     /// A person gave an exhausted run further allowance.
     "run.revived" => RunRevived,
     /// A person said something to a node.
@@ -711,8 +715,33 @@ pub enum BudgetBound {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BudgetChanged {
-    /// The budget from now on.
-    pub budget: crate::Budget,
+    /// The run's budget from now on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<crate::Budget>,
+    /// The node's budget from now on, where the event names a node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node_budgets: Option<crate::NodeBudgets>,
+}
+
+/// Data of `node.blocked`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeBlocked {
+    /// Why, in words.
+    pub reason: String,
+}
+
+/// Data of `mode.changed`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ModeChanged {
+    /// Whether the scheduler starts turns from now on.
+    pub value: Pace,
+    /// Why: `stall`, or `person`.
+    pub reason: String,
+    /// What shows it: the turns whose outputs were alike.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<u64>,
 }
 
 /// Data of `run.revived`.

@@ -84,6 +84,9 @@ pub struct Node {
     /// When a completed turn moves the cursor of the innermost loop around it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advance: Option<Condition>,
+    /// What it may spend.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budgets: Option<NodeBudgets>,
     /// The loops around it, outermost first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loops: Vec<String>,
@@ -136,6 +139,21 @@ pub struct Exit {
     /// Where it leads; absent means the end of the graph.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<NodeId>,
+}
+
+/// What one node may spend. What is absent is not bounded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeBudgets {
+    /// Turns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turns: Option<u64>,
+    /// Time spent in turns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_ms: Option<u64>,
+    /// Cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
 }
 
 /// What a run may spend. What is absent is not bounded.
@@ -294,6 +312,7 @@ impl Node {
             on_interrupt: OnInterrupt::Retry,
             generator: false,
             advance: None,
+            budgets: None,
             loops: Vec::new(),
             requires: Vec::new(),
             multi_turn: false,

@@ -1,9 +1,9 @@
 //! What a run may spend (D24). Spending is folded from events, so it survives everything they do.
 
-use materia_contract::{BudgetBound, BudgetWarned};
+use materia_contract::{BudgetBound, BudgetWarned, NodeBlocked, NodeId};
 
-use crate::Run;
 use crate::draft::Draft;
+use crate::{Readiness, Run, readiness};
 
 /// When a warning is due, if the author said nothing.
 const WARN_AT_PERCENT_DEFAULT: u32 = 75;
@@ -49,4 +49,43 @@ pub(crate) fn warn(draft: &mut Draft<'_>) {
     for warning in near {
         draft.emit(warning);
     }
+}
+
+/// The bound of its own that a node has passed, in words (D24).
+pub(crate) fn node_exhausted(run: &Run, index: usize) -> Option<String> {
+    let state = &run.nodes[index];
+    let budgets = state.budgets.or(run.node(index).1.budgets)?;
+    let spent = state.spent;
+    let time_ms = u64::try_from(spent.micros / 1_000).unwrap_or(0);
+    if budgets.turns.is_some_and(|limit| spent.turns >= limit) {
+        return Some(format!("{} turns", spent.turns));
+    }
+    if budgets.time_ms.is_some_and(|limit| time_ms >= limit) {
+        return Some(format!("{time_ms} ms"));
+    }
+    let cost = budgets.cost.zip(spent.cost).filter(|(limit, cost)| cost >= limit);
+    cost.map(|(_, cost)| format!("cost {cost}"))
+}
+
+/// Writes down which nodes are kept from running by their own budget.
+pub(crate) fn block(draft: &mut Draft<'_>) {
+    let run = draft.run();
+    let over = run.ready.0.iter().map(|(_, _, index)| *index).filter(|index| {
+        !run.nodes[*index].blocked && readiness(run, *index) == Readiness::OverBudget
+    });
+    let over: Vec<(NodeId, String)> = over
+        .filter_map(|index| {
+            let spent = node_exhausted(run, index)?;
+            Some((run.node(index).0.clone(), format!("it has spent its budget: {spent}")))
+        })
+        .collect();
+    for (node, reason) in over {
+        draft.emit_at(&node, NodeBlocked { reason });
+    }
+}
+
+/// A node that has inputs and may not run on account of its budget.
+pub(crate) fn blocked(run: &Run) -> Option<NodeId> {
+    let mut nodes = run.ready.0.iter().map(|(_, _, index)| *index);
+    nodes.find(|index| run.nodes[*index].blocked).map(|index| run.node(index).0.clone())
 }

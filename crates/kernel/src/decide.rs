@@ -30,7 +30,12 @@ pub fn step(run: &mut Run, now: Micros, input: Input) -> Result<Vec<Event>, Reje
         Input::Recast { cwd, run_dir } => halt::recast(&mut draft, cwd, run_dir),
         Input::Revive => halt::revive(&mut draft),
         Input::SetBudget(budget) => {
-            draft.emit(BudgetChanged { budget });
+            draft.emit(BudgetChanged { budget: Some(budget), node_budgets: None });
+            schedule::go_on(&mut draft);
+        }
+        Input::SetNodeBudgets { node, budgets } => {
+            let changed = BudgetChanged { budget: None, node_budgets: Some(budgets) };
+            draft.emit_at(&node, changed);
             schedule::go_on(&mut draft);
         }
         Input::Say { node, text } => halt::say(&mut draft, node, text),
@@ -65,6 +70,9 @@ fn accept(run: &Run, input: &Input) -> Result<(), Rejection> {
         (Phase::Completed | Phase::Failed(_) | Phase::Aborted, _) => {
             Err(Rejection::Ended(run.phase.status()))
         }
+        (_, Input::SetNodeBudgets { node, .. }) if !run.plan().nodes.contains_key(node) => {
+            Err(Rejection::UnknownNode(node.clone()))
+        }
         (_, Input::Say { node, .. } | Input::Continue { node }) => {
             let paused = |id: &NodeId| {
                 run.plan().nodes.get_index_of(id).is_some_and(|at| run.paused.contains_key(&at))
@@ -84,6 +92,7 @@ fn accept(run: &Run, input: &Input) -> Result<(), Rejection> {
             Input::Resume { .. }
             | Input::Abort { .. }
             | Input::SetBudget(_)
+            | Input::SetNodeBudgets { .. }
             | Input::Stop { .. }
             | Input::RunForElapsed,
         ) => Ok(()),

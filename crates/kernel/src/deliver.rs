@@ -57,10 +57,17 @@ pub(crate) fn forbidden(
         }
         return None;
     }
-    let to = run.index_of(edge.to.as_ref()?);
+    if routing == Routing::All {
+        return None;
+    }
+    circles(run, edge.to.as_ref()?)
+}
+
+/// Why a node may not be entered once more without progress, if it may not (D22).
+pub(crate) fn circles(run: &Run, to: &NodeId) -> Option<(ErrorCode, String)> {
+    let to = run.index_of(to);
     let place = run.path.iter().position(|entered| *entered == to)?;
-    let bound = run.plan().limits.max_no_advance_cycles;
-    if routing == Routing::All || run.cycles < bound {
+    if run.cycles < run.plan().limits.max_no_advance_cycles {
         return None;
     }
     let mut cycle: Vec<&str> =

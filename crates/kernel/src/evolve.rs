@@ -1,18 +1,19 @@
 use std::sync::Arc;
 
 use materia_contract::{
-    CursorAdvanced, EnvelopeKind, Event, EventBody, FollowUpCaptured, HandoffSent, LoopEntered,
-    MessageReceived, NodeId, OutputSelector, Parse, PayloadConsumed, PayloadDelivered,
-    RouteSelected, Routing, RunCreated, RunRevived, StatePatched, TurnCompleted, TurnFailed,
-    TurnInterrupted, TurnOutput, TurnStarted, TurnUsage, derived_id,
+    BudgetChanged, CursorAdvanced, EnvelopeKind, Event, EventBody, FollowUpCaptured, HandoffSent,
+    LoopEntered, MessageReceived, ModeChanged, NodeId, OutputSelector, Pace, Parse,
+    PayloadConsumed, PayloadDelivered, RouteSelected, Routing, RunCreated, RunRevived,
+    StatePatched, TurnCompleted, TurnFailed, TurnInterrupted, TurnOutput, TurnStarted, TurnUsage,
+    derived_id,
 };
 
 use crate::lookup::{self, Scope};
 use crate::state::{
-    FollowUps, Held, Iteration, LastOutput, LoopState, NodeState, Payload, Traversed, Turn,
+    FollowUps, Held, Iteration, LastOutput, LoopState, NodeState, Payload, Stall, Traversed, Turn,
     TurnWork, Why,
 };
-use crate::{Phase, Run, items, output, work};
+use crate::{Phase, Run, items, output, stall, work};
 
 /// Applies one fact. Total, and the only code that changes a [`Run`].
 ///
@@ -56,10 +57,12 @@ pub fn evolve(run: &mut Run, event: &Event) {
         EventBody::BudgetWarned(data) => {
             run.warned.insert(data.bound);
         }
-        EventBody::BudgetChanged(data) => {
-            run.budget = data.budget;
-            run.warned.clear();
+        EventBody::BudgetChanged(data) => budget_changed(run, event, data),
+        EventBody::NodeBlocked(_) => {
+            let index = run.index_of(node(event));
+            run.nodes[index].blocked = true;
         }
+        EventBody::ModeChanged(data) => mode_changed(run, event, data),
         EventBody::RunRevived(data) => revived(run, data),
         EventBody::MessageReceived(data) => message_received(run, event, data),
         EventBody::SocketFinished(_) => {
@@ -85,6 +88,8 @@ fn created(run: &mut Run, data: &RunCreated) {
     run.nodes = vec![NodeState::default(); data.plan.nodes.len()];
     run.loops = vec![LoopState::default(); data.plan.loops.len()];
     run.budget = data.plan.budget;
+    run.pace = data.pace;
+    run.cyclic = stall::on_cycles(&data.plan);
     run.created = Some(Arc::new(data.clone()));
     let entry = run.index_of(&data.plan.entry);
     run.path.push(entry);
@@ -131,6 +136,7 @@ fn turn_started(run: &mut Run, event: &Event, data: &TurnStarted) {
         state.session = Some((session.id, item));
     }
     state.in_flight += 1;
+    state.spent.turns += 1;
     run.usage.turns += 1;
     if let Some(entry) = &data.script {
         let position = run.script.entry(entry.key.clone()).or_default();
@@ -149,6 +155,7 @@ fn turn_started(run: &mut Run, event: &Event, data: &TurnStarted) {
         layers: data.layers.clone(),
         session: data.session.clone(),
         repairs,
+        since: event.ts,
         script: data.script.clone(),
     };
     run.turns.insert(event.seq, turn);
@@ -156,21 +163,56 @@ fn turn_started(run: &mut Run, event: &Event, data: &TurnStarted) {
 
 fn end_turn(run: &mut Run, started: u64) -> Turn {
     let turn = run.turns.remove(&started).expect("a turn ends once, after it has started");
-    run.nodes[turn.node].in_flight -= 1;
+    let ts = run.ts;
+    let state = &mut run.nodes[turn.node];
+    state.in_flight -= 1;
+    state.spent.micros += ts - turn.since;
     turn
 }
 
-fn spend(run: &mut Run, report: &TurnOutput) {
+fn budget_changed(run: &mut Run, event: &Event, data: &BudgetChanged) {
+    if let Some(budget) = data.budget {
+        run.budget = budget;
+        run.warned.clear();
+    }
+    if let (Some(node), Some(budgets)) = (&event.node, data.node_budgets) {
+        let index = run.index_of(node);
+        run.nodes[index].budgets = Some(budgets);
+        run.nodes[index].blocked = false;
+    }
+}
+
+/// Switching to AUTO begins every count of alike outputs anew (D23).
+fn mode_changed(run: &mut Run, event: &Event, data: &ModeChanged) {
+    run.pace = data.value;
+    match (data.value, &event.node) {
+        (Pace::Auto, _) => {
+            run.stalled = None;
+            for state in &mut run.nodes {
+                state.outputs.clear();
+            }
+        }
+        (Pace::Interactive, Some(node)) => {
+            let message = stall::message(node, &data.evidence);
+            run.stalled = Some(Stall { node: node.clone(), message });
+        }
+        (Pace::Interactive, None) => {}
+    }
+}
+
+fn spend(run: &mut Run, node: usize, report: &TurnOutput) {
     let Some(TurnUsage { input_tokens, output_tokens, cost }) = report.usage else { return };
     run.usage.tokens += input_tokens.unwrap_or(0) + output_tokens.unwrap_or(0);
     if let Some(cost) = cost {
         run.usage.cost = Some(run.usage.cost.unwrap_or(0.0) + cost);
+        let spent = &mut run.nodes[node].spent;
+        spent.cost = Some(spent.cost.unwrap_or(0.0) + cost);
     }
 }
 
 fn turn_completed(run: &mut Run, data: &TurnCompleted) {
     let turn = end_turn(run, data.turn);
-    spend(run, &data.report);
+    spend(run, turn.node, &data.report);
     let item = items::current(run, turn.node).map(|item| item.id);
     let node = run.node(turn.node).1;
     let text: Arc<str> = data.report.output.as_str().into();
@@ -190,6 +232,9 @@ fn turn_completed(run: &mut Run, data: &TurnCompleted) {
         json: json.or_else(|| run.last.json.take()),
         text: Some(text),
     };
+    if run.cyclic.contains(&turn.node) {
+        stall::remember(&mut run.nodes[turn.node].outputs, data.turn, &data.report.output);
+    }
     if multi_turn {
         run.paused.insert(turn.node, run.last.clone());
     }
@@ -197,7 +242,7 @@ fn turn_completed(run: &mut Run, data: &TurnCompleted) {
 
 fn turn_failed(run: &mut Run, event: &Event, data: &TurnFailed) {
     let turn = end_turn(run, data.turn);
-    spend(run, &data.report);
+    spend(run, turn.node, &data.report);
     let why =
         if data.repair { Why::Rejected(event.seq, data.message.clone()) } else { Why::Failed };
     run.held.push(Held { started: data.turn, turn, why, released: data.repair });

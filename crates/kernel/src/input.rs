@@ -1,4 +1,6 @@
-use materia_contract::{Budget, CastStatus, ErrorCode, NodeId, RunCreated, TurnOutput};
+use materia_contract::{
+    Budget, CastStatus, ErrorCode, NodeBudgets, NodeId, RunCreated, TurnOutput,
+};
 
 /// What the world brings to a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,6 +29,13 @@ pub enum Input {
     },
     /// A person changes what the run may spend.
     SetBudget(Budget),
+    /// A person changes what one node may spend.
+    SetNodeBudgets {
+        /// The node.
+        node: NodeId,
+        /// What it may spend from now on.
+        budgets: NodeBudgets,
+    },
     /// A person says something to a node.
     Say {
         /// The node; where it is left out, the one that waits.

@@ -112,7 +112,8 @@ pub(crate) fn arrive(
                 return;
             }
             exited.push(region.clone());
-            exit(draft, &region, None, sender, turn, None, exited);
+            let way = Way { from: None, via: Some(edge.clone()), sender, turn, verdict: None };
+            exit(draft, &region, &way, exited);
             return;
         }
     }
@@ -171,29 +172,31 @@ pub(crate) fn advance(
     if !exhausted {
         return Moved::Routes;
     }
-    exit(draft, &region, Some(&id), node, turn, verdict, &mut vec![region.clone()]);
+    let way = Way { from: Some(id), via: None, sender: node, turn, verdict };
+    exit(draft, &region, &way, &mut vec![region.clone()]);
     Moved::Exited
 }
 
-/// Takes the way out of an exhausted loop (G14): the verdict's own exit, then `always`, then the end.
-///
-/// `from` is the member that exhausted it; an empty loop has none, and any exit counts.
-fn exit(
-    draft: &mut Draft<'_>,
-    region: &str,
-    from: Option<&NodeId>,
+/// How a loop came to be left.
+struct Way {
+    /// The member that exhausted it; an empty loop has none, and any exit counts.
+    from: Option<NodeId>,
+    /// The edge that led into an empty loop.
+    via: Option<EdgeId>,
     sender: usize,
     turn: Option<u64>,
     verdict: Option<bool>,
-    exited: &mut Vec<String>,
-) {
+}
+
+/// Takes the way out of an exhausted loop (G14): the verdict's own exit, then `always`, then the end.
+fn exit(draft: &mut Draft<'_>, region: &str, way: &Way, exited: &mut Vec<String>) {
     let exits = &draft.run().plan().loops[region].exits;
     let of = |condition: Condition| {
-        exits
-            .iter()
-            .find(|exit| exit.condition == condition && from.is_none_or(|from| exit.from == *from))
+        exits.iter().find(|exit| {
+            exit.condition == condition && way.from.as_ref().is_none_or(|from| exit.from == *from)
+        })
     };
-    let chosen = match verdict {
+    let chosen = match way.verdict {
         Some(true) => of(Condition::Satisfied),
         Some(false) => of(Condition::NotSatisfied),
         None => None,
@@ -203,15 +206,21 @@ fn exit(
     let to = chosen.as_ref().and_then(|exit| exit.to.clone());
     let word = to.as_ref().map_or(END, NodeId::as_str).to_owned();
     let exit_id = chosen.as_ref().map(|exit| exit.id.clone());
-    let sender_id = draft.run().node(sender).0.clone();
+    let sender = draft.run().node(way.sender).0.clone();
     draft.emit_at(
-        &sender_id,
+        &sender,
         LoopExhausted { region: region.to_owned(), exit: exit_id, to: word.clone() },
     );
+    if let Some(to) = &to
+        && let Some((code, message)) = deliver::circles(draft.run(), to)
+    {
+        settle::fail(draft, code, message, Some(sender), Vec::new(), way.via.clone());
+        return;
+    }
+    let (turn, satisfied) = (way.turn, way.verdict);
     let edge_id = chosen.map(|exit| exit.edge_id);
-    let selected = RouteSelected { turn, edge_id: edge_id.clone(), to: word, satisfied: verdict };
-    draft.emit_at(&sender_id, selected);
+    draft.emit_at(&sender, RouteSelected { turn, edge_id: edge_id.clone(), to: word, satisfied });
     if let (Some(edge), Some(to)) = (edge_id, to) {
-        arrive(draft, sender, turn, &edge, &to, exited);
+        arrive(draft, way.sender, turn, &edge, &to, exited);
     }
 }

@@ -37,6 +37,7 @@ mod recompute;
 mod route;
 mod schedule;
 mod settle;
+mod stall;
 mod state;
 mod words;
 mod work;

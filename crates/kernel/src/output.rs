@@ -182,6 +182,20 @@ fn ignored_by_agents(
     (!fields.is_empty()).then_some((fields, "no part of an agent's handoff"))
 }
 
+/// Fields outside the contract that `assign` reads by name, and that an answer must therefore have.
+pub(crate) fn assigned_fields(node: &Node) -> Vec<&str> {
+    let mut fields: Vec<&str> = Vec::new();
+    for path in node.assign.values().filter(|path| path.root == Root::Output) {
+        if let Some(field) = path.steps.first()
+            && !HANDOFF_FIELDS.contains(&field.as_str())
+            && !fields.contains(&field.as_str())
+        {
+            fields.push(field);
+        }
+    }
+    fields
+}
+
 fn copy_assigned(
     run: &Run,
     turn: &Turn,
@@ -216,6 +230,10 @@ fn copy_assigned(
                 lookup::assign(&mut pending, target, value.clone());
                 reading.assigned.insert(target.clone(), value);
             }
+            // The contract check has said so already.
+            None if source.root == Root::Output
+                && source.steps.first().is_some_and(|field| field == "workItems")
+                && node.generator => {}
             None if source.root == Root::Output => {
                 faults.push(format!("{source} is missing in the output (assigned to `{target}`)"));
             }

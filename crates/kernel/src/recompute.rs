@@ -133,7 +133,13 @@ fn input_of(run: &Run, upcoming: &[Event]) -> Option<Input> {
         EventBody::TurnInterrupted(data) => interrupted_by(run, data.reason, upcoming),
         EventBody::RunResumed(data) => Some(resumed_by(data, &upcoming[1..])),
         EventBody::RunRevived(_) => Some(Input::Revive),
-        EventBody::BudgetChanged(data) => Some(Input::SetBudget(data.budget)),
+        EventBody::BudgetChanged(data) => match (data.budget, data.node_budgets) {
+            (Some(budget), _) => Some(Input::SetBudget(budget)),
+            (None, Some(budgets)) => {
+                Some(Input::SetNodeBudgets { node: upcoming[0].node.clone()?, budgets })
+            }
+            (None, None) => None,
+        },
         EventBody::MessageReceived(_) | EventBody::SocketFinished(_) => spoken(&upcoming[0]),
         EventBody::RunAborted(data) => Some(Input::Abort { reason: data.reason.clone() }),
         EventBody::RunWaiting(_)
@@ -152,6 +158,8 @@ fn input_of(run: &Run, upcoming: &[Event]) -> Option<Input> {
         | EventBody::LoopEntered(_)
         | EventBody::LoopExhausted(_)
         | EventBody::FollowUpCaptured(_)
+        | EventBody::NodeBlocked(_)
+        | EventBody::ModeChanged(_)
         | EventBody::BudgetWarned(_) => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use materia_contract::{
     Cause, Consume, Control, Node, NodeMode, Pace, Path, PayloadConsumed, RunCompleted, RunWaiting,
-    ScriptEntry, Trigger, TurnOutput, TurnStarted, WaitReason,
+    ScriptEntry, Trigger, TurnStarted, WaitReason,
 };
 
 use crate::draft::Draft;
@@ -25,6 +25,8 @@ pub enum Readiness {
     AtMaxInFlight,
     /// The run has as many turns in flight as it may.
     AtMaxConcurrent,
+    /// It has spent its budget.
+    OverBudget,
     /// The run does not run.
     RunAtRest,
 }
@@ -39,12 +41,14 @@ pub fn readiness(run: &Run, index: usize) -> Readiness {
         || node.trigger == Trigger::ManualOnly;
     if state.inputs.is_empty() {
         Readiness::NoInput
-    } else if run.pace() == Pace::Interactive {
+    } else if run.pace == Pace::Interactive {
         Readiness::PaceInteractive
     } else if manual {
         Readiness::Manual
     } else if state.foreach.is_some() || state.in_flight >= node.max_in_flight {
         Readiness::AtMaxInFlight
+    } else if budget::node_exhausted(run, index).is_some() {
+        Readiness::OverBudget
     } else if run.turns.len() >= run.plan().limits.max_concurrent_turns as usize {
         Readiness::AtMaxConcurrent
     } else if run.phase != Phase::Running {
@@ -69,6 +73,7 @@ pub(crate) fn go_on(draft: &mut Draft<'_>) {
     }
     if draft.run().phase == Phase::Running {
         budget::warn(draft);
+        budget::block(draft);
         if draft.run().turns.is_empty() {
             rest(draft);
         }
@@ -144,7 +149,9 @@ pub(crate) fn start_turn(draft: &mut Draft<'_>, index: usize, cause: Cause, payl
     };
     draft.emit_at(&id, started);
     if let Some(path) = missing {
-        answer_without_asking(draft, seq, &path);
+        // Nobody is asked to invent what is not there.
+        let context = format!("{path} is not available, so this socket was not asked.");
+        settle::answered(draft, seq, &context);
     }
 }
 
@@ -153,14 +160,6 @@ fn missing_path(run: &Run, node: &Node, index: usize) -> Option<Path> {
     let item = items::current(run, index).map(|item| item.value);
     let scope = Scope { item, ..Scope::of(run) };
     node.requires.iter().find(|path| scope.get(path).is_none()).cloned()
-}
-
-/// The runtime answers itself: nobody is asked to invent what is not there.
-fn answer_without_asking(draft: &mut Draft<'_>, started: u64, path: &Path) {
-    let context = format!("{path} is not available, so this socket was not asked.");
-    let answer = serde_json::json!({ "satisfied": false, "context": context });
-    let output = TurnOutput { output: answer.to_string(), ..TurnOutput::default() };
-    settle::ended(draft, started, output);
 }
 
 /// Starts a held turn again: with the same inputs, and after a broken contract with the reasons.
@@ -233,7 +232,14 @@ fn rest(draft: &mut Draft<'_>) {
             "`{node}` waits: `materia say` gives it a further instruction, `materia continue` finishes it"
         );
         draft.emit(RunWaiting { reason: WaitReason::MultiTurn, node: Some(node), message });
-    } else if run.pace() == Pace::Interactive {
+    } else if let Some(stall) = &run.stalled {
+        let (reason, message) = (WaitReason::Stall, stall.message.clone());
+        let node = Some(stall.node.clone());
+        draft.emit(RunWaiting { reason, node, message });
+    } else if let Some(node) = budget::blocked(run) {
+        let message = format!("`{node}` has spent its budget; its inputs are kept");
+        draft.emit(RunWaiting { reason: WaitReason::Budget, node: Some(node), message });
+    } else if run.pace == Pace::Interactive {
         let message = "the pace is INTERACTIVE: nothing starts by itself".to_owned();
         draft.emit(RunWaiting { reason: WaitReason::Interactive, node: oldest, message });
     } else if let Some(node) = oldest {

@@ -11,7 +11,9 @@ use materia_contract::{
 use crate::draft::Draft;
 use crate::lookup::Scope;
 use crate::output::{self, Reading};
-use crate::{Phase, Report, Turn, TurnOutcome, TurnWork, deliver, foreach, items, route, work};
+use crate::{
+    Phase, Report, Turn, TurnOutcome, TurnWork, deliver, foreach, items, route, stall, work,
+};
 
 /// Turns ended. A report of a turn that is no longer in flight says nothing.
 pub(crate) fn reports(draft: &mut Draft<'_>, reports: Vec<Report>) {
@@ -43,6 +45,16 @@ pub(crate) fn ended(draft: &mut Draft<'_>, started: u64, report: TurnOutput) {
     }
 }
 
+/// The runtime answers a turn itself: not satisfied, and why. No contract can be broken by that.
+pub(crate) fn answered(draft: &mut Draft<'_>, started: u64, context: &str) {
+    let turn = draft.run().turn(started).expect("it was just started").clone();
+    let id = draft.run().node_of(&turn).0.clone();
+    let answer = serde_json::json!({ "satisfied": false, "context": context });
+    let report = TurnOutput { output: answer.to_string(), ..TurnOutput::default() };
+    let reading = Reading { verdict: Some(false), ..Reading::default() };
+    completed(draft, started, &turn, &id, reading, report);
+}
+
 fn completed(
     draft: &mut Draft<'_>,
     started: u64,
@@ -60,6 +72,9 @@ fn completed(
     }
     if !merged.is_empty() || !assigned.is_empty() {
         draft.emit_at(id, StatePatched { turn: started, merged, assigned });
+    }
+    if draft.run().cyclic.contains(&turn.node) {
+        stall::watch(draft, turn.node);
     }
     // A multi-turn node goes on only when a person says so.
     let paused = draft.run().paused.contains_key(&turn.node);

@@ -3,9 +3,9 @@ use std::sync::Arc;
 
 use materia_contract::time::Micros;
 use materia_contract::{
-    Behavior, Budget, BudgetBound, CastStatus, EdgeId, EnvelopeKind, GlobalMode, Node, NodeId,
-    OutputSelector, Pace, Plan, PromptLayer, RunCreated, RunFailed, RunId, RunWaiting, ScriptEntry,
-    SessionRef, UsageTotals, Uuid,
+    Behavior, Budget, BudgetBound, CastStatus, EdgeId, EnvelopeKind, GlobalMode, Node, NodeBudgets,
+    NodeId, OutputSelector, Pace, Plan, PromptLayer, RunCreated, RunFailed, RunId, RunWaiting,
+    ScriptEntry, SessionRef, UsageTotals, Uuid,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -26,6 +26,12 @@ pub struct Run {
     pub(crate) cwd: String,
     pub(crate) run_dir: String,
     pub(crate) phase: Phase,
+    /// Whether the scheduler starts turns.
+    pub(crate) pace: Pace,
+    /// Why it was told not to, where it found that out itself.
+    pub(crate) stalled: Option<Stall>,
+    /// Nodes of dataflow that lie on a cycle: only they can go in circles unseen.
+    pub(crate) cyclic: BTreeSet<usize>,
     pub(crate) variables: Map<String, Value>,
     pub(crate) last: LastOutput,
     /// One for each node of the plan, in its order.
@@ -164,10 +170,34 @@ pub(crate) struct NodeState {
     pub(crate) foreach: Option<Iteration>,
     /// How often its `foreach` was entered.
     pub(crate) iterations: u32,
+    /// What its turns have spent.
+    pub(crate) spent: Spent,
+    /// A budget that a person gave it.
+    pub(crate) budgets: Option<NodeBudgets>,
+    /// Whether its budget keeps it from running.
+    pub(crate) blocked: bool,
+    /// Its newest outputs, as hashes with their turns, where it lies on a cycle.
+    pub(crate) outputs: VecDeque<(u64, u64)>,
     /// The list that it last produced, if it is a generator.
     pub(crate) produced: Option<Arc<Vec<Value>>>,
     /// Its provider session, and the work item that it is about.
     pub(crate) session: Option<(Uuid, Option<ItemId>)>,
+}
+
+/// What the turns of a node have spent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Spent {
+    pub(crate) turns: u64,
+    /// Logical time between start and end.
+    pub(crate) micros: Micros,
+    pub(crate) cost: Option<f64>,
+}
+
+/// A run that goes in circles.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Stall {
+    pub(crate) node: NodeId,
+    pub(crate) message: String,
 }
 
 /// Where a `foreach` stands.
@@ -217,6 +247,8 @@ pub struct Turn {
     pub session: Option<SessionRef>,
     /// How many attempts before this one broke the contract.
     pub(crate) repairs: u32,
+    /// When it started.
+    pub(crate) since: Micros,
     /// The scripted answer that it takes.
     pub script: Option<ScriptEntry>,
 }
@@ -281,6 +313,9 @@ impl Run {
             cwd: String::new(),
             run_dir: String::new(),
             phase: Phase::New,
+            pace: Pace::Auto,
+            stalled: None,
+            cyclic: BTreeSet::new(),
             variables: Map::new(),
             last: LastOutput::default(),
             nodes: Vec::new(),
@@ -390,11 +425,6 @@ impl Run {
     #[must_use]
     pub fn budget(&self) -> Budget {
         self.budget
-    }
-
-    /// Whether the scheduler starts turns.
-    pub(crate) fn pace(&self) -> Pace {
-        self.created.as_ref().map_or(Pace::Auto, |created| created.pace)
     }
 
     /// What turns may write.

@@ -118,6 +118,19 @@ mod tests {
     }
 
     #[test]
+    fn what_is_inside_a_broken_object_is_not_the_answer() {
+        for text in [
+            r#"{"satisfied": false, "example": {"satisfied": true},}"#,
+            r#"{"satisfied": false, "example": {"satisfied": true}"#,
+            r#"so {"a": [1, {"satisfied": true} oops} there"#,
+        ] {
+            assert_eq!(found(text), None, "{text}");
+        }
+        let text = r#"{"a": 1,} and then {"satisfied": true}"#;
+        assert_eq!(found(text), Some(json!({"satisfied": true})));
+    }
+
+    #[test]
     fn nothing_is_found_in_what_holds_nothing() {
         for text in [
             "",

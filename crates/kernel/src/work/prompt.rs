@@ -94,7 +94,7 @@ fn listed(items: &[Value]) -> String {
     })
 }
 
-fn item(layered: &mut Layered, run: &Run, index: usize) {
+pub(super) fn item(layered: &mut Layered, run: &Run, index: usize) {
     let Some(item) = items::current(run, index) else { return };
     let heading = format!("Work item {} of {}: {}", item.key, item.count, item.label);
     let context = item.value.get("context").and_then(Value::as_str).map(str::to_owned);
@@ -151,6 +151,9 @@ pub(super) fn closing(layered: &mut Layered, run: &Run, index: usize) {
         body.push_str(
             "\n- `context`: a string for whoever works on it next, if there is something to say.",
         );
+    }
+    for field in output::assigned_fields(node) {
+        let _ = write!(body, "\n- `{field}`: this graph reads it.");
     }
     layered.section("output", "handoff contract".into(), "Answer", &body);
 }

@@ -3,7 +3,7 @@
 use materia_contract::GlobalMode;
 use serde_json::{Value, json};
 
-use super::prompt::{Layered, closing, follow_ups, incoming};
+use super::prompt::{Layered, closing, follow_ups, incoming, item};
 use crate::state::Payload;
 use crate::{Run, items};
 
@@ -38,6 +38,11 @@ pub(super) fn assemble(run: &Run, index: usize, payloads: &[Payload]) -> Layered
     let origin = if origin.is_empty() { "session".to_owned() } else { origin };
     layered.add("tick", origin, &text);
     incoming(&mut layered, run, index, payloads);
+    // A session that is kept across items learns of the new one.
+    let about = run.nodes[index].session.and_then(|(_, item)| item);
+    if items::current(run, index).map(|item| item.id) != about {
+        item(&mut layered, run, index);
+    }
     closing(&mut layered, run, index);
     layered
 }

@@ -246,6 +246,8 @@ fn line(event: &Event) -> String {
         }
         EventBody::BudgetWarned(data) => format!("warned: {} of {}", data.spent, data.limit),
         EventBody::BudgetChanged(_) => "budget changed".into(),
+        EventBody::NodeBlocked(data) => format!("{node} blocked: {}", data.reason),
+        EventBody::ModeChanged(data) => format!("mode {:?} ({})", data.value, data.reason),
         EventBody::RunRevived(_) => "revived".into(),
         EventBody::MessageReceived(data) => format!("{node} was told: {}", data.text),
         EventBody::SocketFinished(_) => format!("{node} finished"),
