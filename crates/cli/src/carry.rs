@@ -96,6 +96,7 @@ fn refuse_unfit(run: &Run, step: &Step, project: &Project) -> Result<(), Failure
             Step::Recast => Input::Recast { cwd: nowhere(), run_dir: nowhere() },
             Step::Revive => Input::Revive,
             Step::SetBudget(budget) => Input::SetBudget(budget),
+            Step::SetNodeBudgets { node, budgets } => Input::SetNodeBudgets { node, budgets },
             Step::Say { node, text } => Input::Say { node, text },
             Step::Continue { node } => Input::Continue { node },
         };

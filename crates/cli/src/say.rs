@@ -2,7 +2,8 @@
 
 use materia_contract::time::Micros;
 use materia_contract::{
-    Budget, BudgetBound, CastReport, CastStatus, Event, EventBody, InterruptReason,
+    Budget, BudgetBound, CastReport, CastStatus, Event, EventBody, InterruptReason, NodeBudgets,
+    Pace,
 };
 
 use crate::clean::one_line;
@@ -100,7 +101,19 @@ pub(crate) fn event(event: &Event, story: &Story) -> String {
         EventBody::BudgetWarned(data) => {
             format!("has spent {} of {} {}", data.spent, data.limit, bound(data.bound))
         }
-        EventBody::BudgetChanged(data) => format!("may now spend {}", budget(&data.budget)),
+        EventBody::BudgetChanged(data) => match (&data.budget, &data.node_budgets) {
+            (Some(given), _) => format!("may now spend {}", budget(given)),
+            (None, Some(given)) => format!("may now spend {}", node_budgets(given)),
+            (None, None) => "keeps its budget".to_owned(),
+        },
+        EventBody::NodeBlocked(data) => format!("is blocked: {}", one(&data.reason)),
+        EventBody::ModeChanged(data) => {
+            let pace = match data.value {
+                Pace::Auto => "AUTO",
+                Pace::Interactive => "INTERACTIVE",
+            };
+            format!("switches to {pace} ({})", one(&data.reason))
+        }
         EventBody::RunRevived(data) => match &data.edge_id {
             Some(edge) => format!("is revived: `{}` may be taken further", one(edge.as_str())),
             None => "is revived".to_owned(),
@@ -108,6 +121,14 @@ pub(crate) fn event(event: &Event, story: &Story) -> String {
         EventBody::MessageReceived(data) => format!("is told: {}", one(&data.text)),
         EventBody::SocketFinished(_) => "is finished by a person".to_owned(),
     }
+}
+
+fn node_budgets(budgets: &NodeBudgets) -> String {
+    let turns = budgets.turns.map(|most| format!("{most} turns"));
+    let time = budgets.time_ms.map(|most| format!("{most} ms"));
+    let cost = budgets.cost.map(|most| format!("cost {most}"));
+    let bounds: Vec<String> = [turns, time, cost].into_iter().flatten().collect();
+    if bounds.is_empty() { "without bound".to_owned() } else { bounds.join(", ") }
 }
 
 fn items(count: u32) -> String {

@@ -33,7 +33,6 @@ const NOT_YET: &[NotYet] = &[
     never("EdgeDoc", "transform"),
     never("Socket", "approval"),
     never("Socket", "dependsOn"),
-    never("Socket", "budgets"),
     never("Socket", "policy"),
     never("Socket", "intervalMs"),
     only("Socket", "trigger", &["manual_only", "on_any_input"]),

@@ -6,7 +6,7 @@ use materia_contract::{
     Cause, ChainHash, Edge, EdgeId, Event, EventBody, Guard, Loop, NodeId, Plan, RouteSelected,
     RunId, Test, Uuid,
 };
-use materia_kernel::{Readiness, Run, evolve, readiness};
+use materia_kernel::{Phase, Readiness, Run, evolve, readiness};
 use serde::Serialize;
 
 use crate::load::walk;
@@ -105,9 +105,17 @@ struct Trail {
     routes: BTreeMap<NodeId, (u64, RouteSelected)>,
     /// Loops that were left, with the event and the way they were left by.
     left: BTreeMap<String, (u64, String)>,
-    /// Where each payload came from: the event that sent it, its edge and its sender.
-    sent: BTreeMap<Uuid, (u64, Option<(EdgeId, NodeId)>)>,
+    /// Where each payload came from.
+    sent: BTreeMap<Uuid, Sent>,
     ended: Option<(u64, &'static str)>,
+}
+
+/// Where a payload came from.
+struct Sent {
+    /// The event that sent it.
+    seq: u64,
+    /// Its edge and sender, with the choice that took the edge; a person's words have none.
+    over: Option<(EdgeId, NodeId, Option<(u64, RouteSelected)>)>,
 }
 
 struct LastTurn {
@@ -151,11 +159,13 @@ impl Trail {
                 self.left.insert(data.region.clone(), (event.seq, data.to.clone()));
             }
             (EventBody::HandoffSent(data), Some(node)) => {
-                let origin = Some((data.edge_id.clone(), node.clone()));
-                self.sent.insert(data.payload_id, (event.seq, origin));
+                // The newest choice of the sender is the one that sent it.
+                let chosen = self.routes.get(node).cloned();
+                let over = Some((data.edge_id.clone(), node.clone(), chosen));
+                self.sent.insert(data.payload_id, Sent { seq: event.seq, over });
             }
             (EventBody::PayloadDelivered(data), _) if data.edge_id.is_none() => {
-                self.sent.insert(data.payload_id, (event.seq, None));
+                self.sent.insert(data.payload_id, Sent { seq: event.seq, over: None });
             }
             _ if kind.starts_with("run.") => {
                 self.ended = Some((event.seq, kind.trim_start_matches("run.")));
@@ -167,21 +177,22 @@ impl Trail {
     /// What a payload is, in words.
     fn origin(&self, payload: Uuid) -> Because {
         match self.sent.get(&payload) {
-            Some((seq, Some((edge, from)))) => {
-                let verdict = self
-                    .routes
-                    .get(from)
-                    .filter(|(_, route)| route.edge_id.as_ref() == Some(edge))
+            Some(Sent { seq, over: Some((edge, from, chosen)) }) => {
+                let verdict = chosen
+                    .as_ref()
                     .map(|(seq, route)| format!(" with {} (event {seq})", verdict(route)))
                     .unwrap_or_default();
                 let text =
                     format!("`{from}` completed{verdict} and sent it a payload over `{edge}`");
                 Because { seq: Some(*seq), text }
             }
-            Some((seq, None)) => Because {
+            Some(Sent { seq, over: None }) if *seq <= 2 => Because {
                 seq: Some(*seq),
                 text: "it is the entry and was given the request".into(),
             },
+            Some(Sent { seq, over: None }) => {
+                Because { seq: Some(*seq), text: "a person gave it an instruction".into() }
+            }
             None => Because { seq: None, text: format!("payload {payload} was given to it") },
         }
     }
@@ -251,8 +262,8 @@ fn told(fact: &Because) -> String {
 }
 
 fn did_not_run(run: &Run, plan: &Plan, index: usize, name: &NodeId, trail: &Trail) -> Why {
-    let mut because = match waiting(readiness(run, index)) {
-        Some(text) => vec![Because { seq: None, text: text.to_owned() }],
+    let mut because = match waiting(run, readiness(run, index)) {
+        Some(text) => vec![Because { seq: None, text }],
         None => plan
             .nodes
             .iter()
@@ -278,17 +289,27 @@ fn did_not_run(run: &Run, plan: &Plan, index: usize, name: &NodeId, trail: &Trai
 }
 
 /// Why a node does not start though it has an input; `None` where it has none.
-fn waiting(readiness: Readiness) -> Option<&'static str> {
-    match readiness {
-        Readiness::NoInput | Readiness::RunAtRest => None,
-        Readiness::Runnable => Some("its input has arrived and it is about to start"),
-        Readiness::PaceInteractive => Some("its input waits, and the pace is INTERACTIVE"),
-        Readiness::Manual => Some("its input waits, and only a person starts it"),
-        Readiness::AtMaxInFlight => Some("its input waits until a turn there ends (maxInFlight)"),
+fn waiting(run: &Run, readiness: Readiness) -> Option<String> {
+    let why = match readiness {
+        Readiness::NoInput => return None,
+        Readiness::RunAtRest => match run.phase() {
+            Phase::Waiting(waiting) => {
+                return Some(format!("its input waits: {}", waiting.message));
+            }
+            Phase::New | Phase::Running | Phase::Completed | Phase::Failed(_) | Phase::Aborted => {
+                "its input waits, and the cast is at rest"
+            }
+        },
+        Readiness::Runnable => "its input has arrived and it is about to start",
+        Readiness::PaceInteractive => "its input waits, and the pace is INTERACTIVE",
+        Readiness::Manual => "its input waits, and only a person starts it",
+        Readiness::AtMaxInFlight => "its input waits until a turn there ends (maxInFlight)",
+        Readiness::OverBudget => "its input waits, and it has spent its budget",
         Readiness::AtMaxConcurrent => {
-            Some("its input waits until another turn of the cast ends (maxConcurrentTurns)")
+            "its input waits until another turn of the cast ends (maxConcurrentTurns)"
         }
-    }
+    };
+    Some(why.to_owned())
 }
 
 /// Why the loops whose exits lead to a node have not led there.
@@ -331,6 +352,10 @@ fn not_taken(from: &NodeId, edge: &Edge, trail: &Trail) -> Because {
                 "`{from}` ended with {} and {taken}, not `{id}` ({when}{also})",
                 verdict(route)
             );
+            Because { seq: Some(*seq), text }
+        }
+        (None, Some(LastTurn { end: Some((seq, "completed")), .. })) => {
+            let text = format!("`{from}`, from which `{id}` leads here, waits for a person");
             Because { seq: Some(*seq), text }
         }
         (None, Some(turn)) => {

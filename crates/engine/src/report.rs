@@ -83,6 +83,8 @@ impl Visits {
             | EventBody::LoopExhausted(_)
             | EventBody::FollowUpCaptured(_)
             | EventBody::BudgetWarned(_)
+            | EventBody::NodeBlocked(_)
+            | EventBody::ModeChanged(_)
             | EventBody::BudgetChanged(_)
             | EventBody::RunRevived(_)
             | EventBody::MessageReceived(_)

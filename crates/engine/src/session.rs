@@ -5,8 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use materia_contract::time::VIRTUAL_EPOCH;
-use materia_contract::{Budget, JOURNAL_VERSION, NodeId, RunCreated, RunId};
-use materia_kernel::{Input, Phase};
+use materia_contract::{
+    Budget, JOURNAL_VERSION, NodeBudgets, NodeId, RunCreated, RunId, WaitReason,
+};
+use materia_kernel::{Input, Phase, Run};
 use tokio::sync::mpsc;
 
 use crate::{
@@ -111,6 +113,13 @@ pub enum Step {
     Revive,
     /// Change what it may spend, and carry it on if that is what it waited for.
     SetBudget(Budget),
+    /// Change what one node may spend, and carry the run on if that is what it waited for.
+    SetNodeBudgets {
+        /// The node.
+        node: NodeId,
+        /// What it may spend from now on.
+        budgets: NodeBudgets,
+    },
     /// Say something to a node.
     Say {
         /// The node; where it is left out, the one that waits.
@@ -136,21 +145,36 @@ pub async fn carry_on(
 ) -> Result<Phase, EngineError> {
     let _claim = world.journal.claim(id)?;
     let mut driver = take_up(world, id)?;
+    for input in inputs(driver.run(), place, step) {
+        driver.take(now_of(world, &driver), input).await?;
+    }
+    drive(world, driver, options, asks).await
+}
+
+/// What a step of a person means for a run in its present state.
+///
+/// A run whose process went away is recovered first: its turns in flight are lost, and nothing else
+/// may be built on them.
+fn inputs(run: &Run, place: Place<'_>, step: Step) -> Vec<Input> {
     let resume = || Input::Resume { cwd: text(place.cwd), run_dir: text(place.run_dir) };
-    let inputs = match step {
+    let crashed = *run.phase() == Phase::Running;
+    let out_of_budget =
+        matches!(run.phase(), Phase::Waiting(waiting) if waiting.reason == WaitReason::Budget);
+    let recovered = |input: Input| if crashed { vec![resume(), input] } else { vec![input] };
+    let set = |input: Input| {
+        if crashed || out_of_budget { vec![input, resume()] } else { vec![input] }
+    };
+    match step {
         Step::Resume => vec![resume()],
         Step::Recast => {
             vec![Input::Recast { cwd: text(place.cwd), run_dir: text(place.run_dir) }]
         }
         Step::Revive => vec![Input::Revive],
-        Step::SetBudget(budget) => vec![Input::SetBudget(budget), resume()],
-        Step::Say { node, text } => vec![Input::Say { node, text }],
-        Step::Continue { node } => vec![Input::Continue { node }],
-    };
-    for input in inputs {
-        driver.take(now_of(world, &driver), input).await?;
+        Step::SetBudget(budget) => set(Input::SetBudget(budget)),
+        Step::SetNodeBudgets { node, budgets } => set(Input::SetNodeBudgets { node, budgets }),
+        Step::Say { node, text } => recovered(Input::Say { node, text }),
+        Step::Continue { node } => recovered(Input::Continue { node }),
     }
-    drive(world, driver, options, asks).await
 }
 
 /// Where a run is now; it may have been moved since it began.

@@ -32,10 +32,8 @@ pub(crate) struct Item<'run> {
 
 /// The item of the innermost loop that has one; a `foreach` is inside all loops.
 pub(crate) fn current(run: &Run, node: usize) -> Option<Item<'_>> {
-    foreach::item(run, node).or_else(|| {
-        let regions = run.node(node).1.loops.iter().rev();
-        regions.filter_map(|region| of_loop(run, region)).next()
-    })
+    foreach::item(run, node)
+        .or_else(|| run.node(node).1.loops.iter().rev().find_map(|region| of_loop(run, region)))
 }
 
 fn of_loop<'run>(run: &'run Run, region: &str) -> Option<Item<'run>> {

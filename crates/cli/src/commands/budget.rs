@@ -1,5 +1,5 @@
 use clap::Args;
-use materia_contract::{Budget, UsageTotals};
+use materia_contract::{Budget, NodeBudgets, NodeId, UsageTotals};
 use materia_engine::Step;
 use serde_json::json;
 
@@ -18,7 +18,7 @@ const WARN_AT_PERCENT_DEFAULT: u32 = 75;
 /// others stay, and a cast that waited for budget goes on. What was spent stays spent.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  materia budget last\n  materia budget last --max-tokens 2000000\n  materia budget last --max-turns 80 --warn-at-percent 90"
+    after_help = "Examples:\n  materia budget last\n  materia budget last --max-tokens 2000000\n  materia budget last --max-turns 80 --warn-at-percent 90\n  materia budget last --node Build --max-turns 20"
 )]
 pub(crate) struct BudgetArgs {
     /// The cast: its id, the beginning of it, or `last`
@@ -33,6 +33,12 @@ pub(crate) struct BudgetArgs {
     /// Turns, further attempts counted
     #[arg(long, value_name = "N")]
     max_turns: Option<u64>,
+    /// Time spent in turns; only with --node
+    #[arg(long, value_name = "MS", requires = "node")]
+    max_time_ms: Option<u64>,
+    /// The bounds are those of this socket, not of the whole cast
+    #[arg(long, value_name = "NODE", conflicts_with_all = ["max_tokens", "warn_at_percent"])]
+    node: Option<String>,
     /// Warn when this much of a bound is spent
     #[arg(long, value_name = "P", value_parser = clap::value_parser!(u32).range(1..=100))]
     warn_at_percent: Option<u32>,
@@ -53,6 +59,13 @@ pub(crate) fn budget(
         max_turns: args.max_turns,
         warn_at_percent: args.warn_at_percent,
     };
+    if let Some(node) = &args.node {
+        let budgets =
+            NodeBudgets { turns: args.max_turns, time_ms: args.max_time_ms, cost: args.max_cost };
+        let node = NodeId::new(node);
+        return Carry { id: &args.id, options: &args.options, global }
+            .on(terminal, |_| Ok(Step::SetNodeBudgets { node: node.clone(), budgets }));
+    }
     if given == Budget::default() {
         return show(args, global, terminal);
     }

@@ -52,6 +52,8 @@ fn news(event: &Event) -> News {
         | EventBody::FollowUpCaptured(_)
         | EventBody::BudgetWarned(_)
         | EventBody::BudgetChanged(_)
+        | EventBody::NodeBlocked(_)
+        | EventBody::ModeChanged(_)
         | EventBody::RunRevived(_)
         | EventBody::SocketFinished(_) => News::Worth,
         EventBody::RunCreated(_)

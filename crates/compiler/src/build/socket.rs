@@ -2,8 +2,9 @@
 
 use indexmap::IndexMap;
 use materia_contract::{
-    Behavior, Consume, Edge, EdgeId, Foreach, Node, NodeMode, OnInterrupt, OutputSelector, Parse,
-    Path, Root, Routing, SessionPolicy, Socket, Trigger, UTILITY_TIMEOUT_MS_DEFAULT, is_node_id,
+    Behavior, Consume, Edge, EdgeId, Foreach, Node, NodeBudgets, NodeMode, OnInterrupt,
+    OutputSelector, Parse, Path, Root, Routing, SessionPolicy, Socket, Trigger,
+    UTILITY_TIMEOUT_MS_DEFAULT, is_node_id,
 };
 
 use super::Place;
@@ -227,6 +228,11 @@ impl Draft<'_> {
             timeout_ms: limit.or(default),
             edges: edges.collect::<Option<Vec<_>>>()?,
             routing: self.doc.routing.unwrap_or(Routing::First),
+            budgets: self.doc.budgets.as_ref().map(|doc| NodeBudgets {
+                turns: doc.turns,
+                time_ms: doc.time_ms,
+                cost: doc.cost,
+            }),
             foreach: self.foreach.clone(),
             mode: self.doc.mode.unwrap_or(NodeMode::Auto),
             control: self.doc.control,

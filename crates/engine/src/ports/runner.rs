@@ -94,7 +94,9 @@ pub enum Work {
 /// What goes here is no fact: it is shown to whoever looks and then forgotten. What a turn came to
 /// is in its report.
 #[derive(Clone, Default)]
-pub struct Live(Option<Arc<dyn Fn(&str) + Send + Sync>>);
+pub struct Live(Option<Arc<Show>>);
+
+type Show = dyn Fn(&str) + Send + Sync;
 
 impl Live {
     /// A channel that hands each piece of text to `show`.

@@ -169,6 +169,8 @@ fn step(event: &Event) -> Option<Step> {
         | EventBody::LoopExhausted(_)
         | EventBody::FollowUpCaptured(_)
         | EventBody::BudgetWarned(_)
+        | EventBody::NodeBlocked(_)
+        | EventBody::ModeChanged(_)
         | EventBody::BudgetChanged(_)
         | EventBody::RunRevived(_)
         | EventBody::MessageReceived(_)

@@ -70,10 +70,42 @@ fn top_level_objects(text: &str) -> impl Iterator<Item = Map<String, Value>> {
                 from = start + values.byte_offset();
                 return Some(object);
             }
-            from = start + 1;
+            // What is inside a broken object is not at the top level, whatever it says.
+            from = if begins_object(&text[start..]) {
+                start + braced(&text[start..])
+            } else {
+                start + 1
+            };
         }
         None
     })
+}
+
+/// Whether a brace is meant as the beginning of an object, and is not just prose.
+fn begins_object(text: &str) -> bool {
+    let behind = text[1..].trim_start();
+    behind.starts_with('"') || behind.starts_with('}')
+}
+
+/// How far the braces reach that open here; to the end, if they never close.
+fn braced(text: &str) -> usize {
+    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
+    for (place, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b'{' if !in_string => depth += 1,
+            b'}' if !in_string => {
+                depth -= 1;
+                if depth == 0 {
+                    return place + 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    text.len()
 }
 
 #[cfg(test)]

@@ -33,6 +33,7 @@ fn run(command: Vec<String>) -> ExitCode {
         global_mode: GlobalMode::Implementation,
         doc_root: "docs".to_owned(),
         virtual_time: false,
+        live: materia_engine::Live::default(),
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let (_source, stop) = StopSource::new();
