@@ -6,6 +6,7 @@ mod bench;
 mod casting;
 mod conformance;
 mod crowd;
+mod docs;
 mod looking;
 mod pictures;
 mod refusing;
