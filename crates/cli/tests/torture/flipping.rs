@@ -25,7 +25,7 @@ struct Pair {
     bytes: Vec<u8>,
 }
 
-/// A byte of an event, and every place in the file where it lies. There can be several: SQLite
+/// A byte of an event, and every place in the file where it lies. There can be several: `SQLite`
 /// leaves old copies behind when it splits a page.
 struct Spot {
     seq: u64,
@@ -82,38 +82,50 @@ impl Pair {
             let seq = event["seq"].as_u64().unwrap();
             let (field, wanted) = match random.below(6) {
                 0 => ("hash", from_hex(event["hash"].as_str().unwrap())),
-                1 => ("ts", event["ts"].as_i64().unwrap().to_be_bytes().to_vec()),
-                2 => ("type", text(event)),
+                1 | 2 => {
+                    let (offset, places) = self.spot_before_data(event, random);
+                    return Spot { seq, what: format!("byte {offset} before its data"), places };
+                }
                 _ => ("data", data(line).as_bytes().to_vec()),
             };
             let from = random.below(wanted.len());
             let window = &wanted[from..wanted.len().min(from + WINDOW)];
-            if window.len() < 8 || (field == "data" && !self.is_alone(seq, window)) {
+            if window.len() < 8 || (field == "data" && !self.is_alone(window)) {
                 continue;
             }
-            // Within the window any byte will do; of a type, only those of the type itself.
-            let most = if field == "type" { event["type"].as_str().unwrap().len() } else { usize::MAX };
             let offset = random.below(window.len());
-            if from + offset >= most {
-                continue;
-            }
             let places: Vec<usize> = self.find(window).iter().map(|at| at + offset).collect();
             if !places.is_empty() {
-                return Spot { seq, what: format!("byte {} of its {field}", from + offset), places };
+                return Spot {
+                    seq,
+                    what: format!("byte {} of its {field}", from + offset),
+                    places,
+                };
             }
         }
     }
 
+    /// A byte of what a row holds before the data: two times of eight bytes, type, node. The
+    /// first time is told apart from all others by its value.
+    fn spot_before_data(&self, event: &Value, random: &mut Random) -> (usize, Vec<usize>) {
+        let word = |name: &str| event[name].as_str().unwrap_or_default();
+        let words = [word("type"), word("nodeId")].concat();
+        let time = event["ts"].as_i64().unwrap().to_be_bytes();
+        let offset = random.below(16 + words.len());
+        let rows = self.find(&time).into_iter();
+        let rows = rows.filter(|at| self.bytes[at + 16..].starts_with(words.as_bytes()));
+        let places: Vec<usize> = rows.map(|at| at + offset).collect();
+        assert!(!places.is_empty(), "the row of {event} is not in the file");
+        (offset, places)
+    }
+
     /// Whether a text is in the data of one event only, and in no other table.
-    fn is_alone(&self, seq: u64, window: &[u8]) -> bool {
+    fn is_alone(&self, window: &[u8]) -> bool {
         let lines = self.log.lines.iter().chain(&self.other.lines);
-        let holders = lines.filter(|line| {
-            data(line).as_bytes().windows(window.len()).any(|part| part == window)
-        });
+        let holders = lines
+            .filter(|line| data(line).as_bytes().windows(window.len()).any(|part| part == window));
         let listed = b"the request of one";
-        holders.count() == 1
-            && !listed.windows(window.len()).any(|part| part == window)
-            && seq > 0
+        holders.count() == 1 && !listed.windows(window.len()).any(|part| part == window)
     }
 }
 
@@ -123,15 +135,11 @@ fn data(line: &str) -> &str {
     &line[from..line.rfind(",\"prevHash\":").unwrap()]
 }
 
-/// Type, node and the beginning of the data lie side by side; together they are unmistakable.
-fn text(event: &Value) -> Vec<u8> {
-    let word = |name: &str| event[name].as_str().unwrap_or_default().to_owned();
-    let data = event["data"].to_string();
-    [word("type"), word("nodeId"), data.chars().take(24).collect()].concat().into_bytes()
-}
-
 fn from_hex(text: &str) -> Vec<u8> {
-    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
+    (0..text.len())
+        .step_by(2)
+        .map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap())
+        .collect()
 }
 
 #[test]

@@ -60,8 +60,14 @@ fn killed_at_two_hundred_moments_a_cast_ends_as_if_undisturbed() {
         }
     });
     let moments = moments.into_inner().unwrap();
-    eprintln!("killed {killed:?} times in {next:?} casts (undisturbed {:?}), after: {moments:#?}", good.took);
-    assert!(moments.contains_key("nothing"), "none was killed before its cast existed: {moments:?}");
+    eprintln!(
+        "killed {killed:?} times in {next:?} casts (undisturbed {:?}), after: {moments:#?}",
+        good.took
+    );
+    assert!(
+        moments.contains_key("nothing"),
+        "none was killed before its cast existed: {moments:?}"
+    );
     assert!(moments.len() >= 6, "the moments are all alike: {moments:?}");
 }
 
@@ -81,21 +87,22 @@ fn undisturbed() -> Undisturbed {
 }
 
 /// Kills one cast up to four times, lets it end, and looks at everything. Gives the moments.
-fn torment(seed: u64, n: usize, good: &Undisturbed) -> Vec<String> {
-    let mut random = Random::new(seed, n as u64);
+fn torment(series: u64, n: usize, good: &Undisturbed) -> Vec<String> {
+    let mut random = Random::new(series, n as u64);
     let victim = Victim::new(n);
     let mut seen = Seen::default();
     let mut moments = Vec::new();
     for round in 0..=random.below(KILLS_EACH_MAX) {
-        let what = format!("SEED={seed} victim {n} round {round}");
+        let what = format!("SEED={series} victim {n} round {round}");
         // Every tenth dies for sure while it still gets ready.
-        let span = if n.is_multiple_of(10) && round == 0 { good.took / 10 } else { left(&seen.log, good) };
+        let span =
+            if n.is_multiple_of(10) && round == 0 { good.took / 10 } else { left(&seen.log, good) };
         if !kill_once(&victim, random.time_below(span), &mut seen, &what) {
             break;
         }
         moments.push(last_moment(&seen.log));
     }
-    let what = format!("SEED={seed} victim {n} at its end");
+    let what = format!("SEED={series} victim {n} at its end");
     if seen.log.of("run.completed").next().is_none() {
         let args = if seen.log.lines.is_empty() { &CAST[..] } else { &RESUME };
         victim.complete(victim.start(args), &what);
@@ -108,7 +115,9 @@ fn torment(seed: u64, n: usize, good: &Undisturbed) -> Vec<String> {
 /// How long what is left of a cast may take.
 fn left(log: &Log, good: &Undisturbed) -> Duration {
     let done = log.of("turn.completed").count().min(TURNS);
-    good.took.mul_f64(0.3 + 0.7 * (TURNS - done) as f64 / TURNS as f64)
+    let turns = |count: usize| u32::try_from(count).expect("they are few");
+    // Three turns' time is for getting ready and for the end.
+    good.took * turns(TURNS - done + 3) / turns(TURNS + 3)
 }
 
 fn last_moment(log: &Log) -> String {
@@ -138,14 +147,14 @@ fn kill_once(victim: &Victim, delay: Duration, seen: &mut Seen, what: &str) -> b
     victim.mark.gone(what);
     let file = victim.bench.project().join(".materia").join(ID).join("events.jsonl");
     let on_file = std::fs::read_to_string(file).unwrap_or_default();
-    let followed = follower.map(|mut child| {
+    let heard = follower.map(|mut child| {
         child.kill().unwrap();
         finish(child).out
     });
     let now = Log::read(&victim.bench, ID).unwrap_or_default();
     seen.log.is_kept_in(&now, what);
     same_places(&Log::parse(&on_file), &now, &format!("{what}: events.jsonl"));
-    Log::parse(&followed.unwrap_or_default()).is_kept_in(&now, &format!("{what}: --follow"));
+    Log::parse(&heard.unwrap_or_default()).is_kept_in(&now, &format!("{what}: --follow"));
     // A round that resumes says again only what happens from then on.
     now.holds_what_was_said(&victim.what_it_said(), what);
     let ledger = Ledger::read(&victim.ledger());

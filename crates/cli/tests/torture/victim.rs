@@ -113,7 +113,8 @@ fn config() -> Value {
         }
         sockets.insert((*name).to_owned(), socket);
         let program = PROGRAM.replace("BODY", body);
-        let utility = json!({ "type": "utility", "command": ["sh", "-c", program], "parse": "json" });
+        let utility =
+            json!({ "type": "utility", "command": ["sh", "-c", program], "parse": "json" });
         materia.insert(format!("M-{name}"), utility);
     }
     json!({
