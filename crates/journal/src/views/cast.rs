@@ -92,9 +92,12 @@ impl Cast {
                 stream(&files.with("stdout"), &report.output, report.lossy)?;
                 stream(&files.with("stderr"), &report.stderr, report.lossy)?;
             } else {
-                file::write(&files.with("output.txt"), report.output.as_bytes())?;
-                if is_object(&report.output) {
-                    file::write(&files.with("output.json"), report.output.trim().as_bytes())?;
+                let text = files.with("output.txt");
+                file::write(&text, report.output.as_bytes())?;
+                let object = report.output.trim();
+                if is_object(object) {
+                    let same = object.len() == report.output.len();
+                    file::copy_of(&text, same, &files.with("output.json"), object.as_bytes())?;
                 }
             }
         }
