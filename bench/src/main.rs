@@ -1,2 +1,96 @@
-//! Placeholder.
-fn main() {}
+//! Measures Materia against floors that are taken in the same run.
+//!
+//! `cargo run --release -p materia-bench [-- NAME… --full]` prints one JSON line a figure on
+//! standard output and a table on standard error. It exits with 1 if a *limit* is missed; an aim
+//! that is missed only shows.
+//!
+//! # Invariants
+//!
+//! * Whatever depends on the disk is a ratio: the thing measured and its floor take turns, and
+//!   the median of the rounds counts. A sync costs sixty times more at one moment than at another.
+//! * Where time would say more about the neighbours than about us, CPU time, syncs and bytes
+//!   are counted instead.
+//!
+//! One file holds one subject. Deliberately absent: anything that makes the thing measured
+//! other than what the binary does.
+
+mod calm;
+mod child;
+mod floor;
+mod growth;
+mod many_runs;
+mod meter;
+mod one_run;
+mod replay;
+mod report;
+mod room;
+mod stage;
+mod start;
+
+use std::process::ExitCode;
+
+use report::{Report, say};
+
+/// Anything can go wrong in a measurement, and nothing can be done about it but to say so.
+type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
+
+/// What can be asked for.
+struct Wanted {
+    names: Vec<String>,
+    /// The long version of what is shortened otherwise.
+    full: bool,
+}
+
+type Subject = (&'static str, fn(&mut Report, &Wanted) -> Outcome<()>);
+
+/// Cheap ones first; those that fill the disk last.
+const SUBJECTS: &[Subject] = &[
+    ("one-run", one_run::measure),
+    ("many-runs", many_runs::measure),
+    ("start", start::measure),
+    ("replay", replay::measure),
+    ("growth", growth::measure),
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let outcome = match arguments.split_first() {
+        Some((first, rest)) if first == child::ARGUMENT => child::main(rest).map(|()| true),
+        Some(_) | None => {
+            let outcome = run(arguments);
+            room::clear();
+            outcome
+        }
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            say(&format!("materia-bench: {error}"));
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(arguments: Vec<String>) -> Outcome<bool> {
+    let (flags, names): (Vec<_>, Vec<_>) =
+        arguments.into_iter().partition(|argument| argument.starts_with('-'));
+    let known = |name: &String| SUBJECTS.iter().any(|(subject, _)| subject == name);
+    let unknown_flag = flags.iter().find(|flag| *flag != "--full");
+    if let Some(unknown) = unknown_flag.or_else(|| names.iter().find(|name| !known(name))) {
+        let all: Vec<_> = SUBJECTS.iter().map(|(name, _)| *name).collect();
+        return Err(
+            format!("`{unknown}` is unknown; there are {} and --full", all.join(", ")).into()
+        );
+    }
+    let wanted = Wanted { full: !flags.is_empty(), names };
+    let mut report = Report::default();
+    for (name, measure) in SUBJECTS {
+        if wanted.names.is_empty() || wanted.names.iter().any(|wanted| wanted == name) {
+            say(&format!("measuring {name} …"));
+            measure(&mut report, &wanted).map_err(|error| format!("{name}: {error}"))?;
+        }
+    }
+    report.print_table();
+    Ok(report.holds())
+}

@@ -4,6 +4,7 @@
 //! None reaches the terminal: each is shown as a sign that stands for it.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 /// What is shown in the place of a character that may not be.
 fn sign(character: char) -> Option<char> {
@@ -27,6 +28,20 @@ pub(crate) fn clean(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     Cow::Owned(text.chars().map(|c| if kept(c) { c } else { sign(c).unwrap_or(c) }).collect())
+}
+
+/// JSON text that says the same without anything a terminal would obey.
+pub(crate) fn escaped(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for character in json.chars() {
+        if sign(character).is_some() {
+            // Outside of strings JSON as we write it has no such character.
+            let _ = write!(text, "\\u{:04x}", u32::from(character));
+        } else {
+            text.push(character);
+        }
+    }
+    text
 }
 
 /// The text on one line, at most `chars_max` characters long.
@@ -60,6 +75,14 @@ mod tests {
         assert_eq!(clean("a\x1b[31m\r\nb\tc\x7f"), "a␛[31m␍\nb\tc␡");
         assert_eq!(clean("\u{9b}x\u{202e}y"), "\u{fffd}x\u{fffd}y");
         assert!(matches!(clean("plain ü\n"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn json_for_a_terminal_says_the_same() {
+        let value = serde_json::json!({ "a\u{9b}": "\x1b[2J\x7f\u{202e}\u{85}ü\n" });
+        let text = escaped(&value.to_string());
+        assert!(text.chars().all(|c| sign(c).is_none()), "{text:?}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).ok(), Some(value));
     }
 
     #[test]

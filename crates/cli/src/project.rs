@@ -98,7 +98,8 @@ impl Project {
 
     /// A path for people: relative to the project where it lies inside.
     pub(crate) fn shown(&self, path: &Path) -> String {
-        path.strip_prefix(&self.dir).unwrap_or(path).display().to_string()
+        let path = path.strip_prefix(&self.dir).unwrap_or(path);
+        clean::clean(&path.display().to_string()).into_owned()
     }
 }
 

@@ -6,7 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 
+use crate::clean;
+
 /// The two streams: one for data, one for people.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about a stream")]
 pub(crate) struct Terminal {
     /// Standard output: data.
     pub out: Box<dyn Write>,
@@ -18,24 +21,36 @@ pub(crate) struct Terminal {
     pub watched: bool,
     /// Whether a person can be asked: both ends are a terminal.
     pub can_ask: bool,
+    /// Whether a person looks at the data.
+    looked_at: bool,
 }
 
 impl Terminal {
     /// The streams of this process.
     pub(crate) fn of_process(json: bool) -> Self {
         let watched = io::stderr().is_terminal();
+        // Data goes out as it is: a stream that takes colours out would take parts of it for one.
+        let out: Box<dyn Write> = if json {
+            Box::new(io::BufWriter::new(io::stdout()))
+        } else {
+            Box::new(io::BufWriter::new(anstream::AutoStream::auto(io::stdout())))
+        };
         Self {
-            out: Box::new(io::BufWriter::new(anstream::AutoStream::auto(io::stdout()))),
+            out,
             err: People::new(anstream::AutoStream::auto(io::stderr())),
             json,
             watched,
             can_ask: watched && io::stdin().is_terminal(),
+            looked_at: io::stdout().is_terminal(),
         }
     }
 
     /// Prints one JSON value on a line of its own.
     pub(crate) fn data(&mut self, value: &impl Serialize) -> io::Result<()> {
         let text = serde_json::to_string(value).map_err(io::Error::other)?;
+        if self.looked_at {
+            return writeln!(self.out, "{}", clean::escaped(&text));
+        }
         writeln!(self.out, "{text}")
     }
 

@@ -1,8 +1,8 @@
 use std::path::Path;
 
 use clap::Args;
-use materia_contract::RunId;
-use materia_engine::{Journal, Replay, ReplayError};
+use materia_contract::{ChainHash, RunId};
+use materia_engine::{Journal, ReadError, Replay, ReplayError};
 use materia_journal::{CatchUp, Views};
 use serde_json::json;
 
@@ -44,19 +44,53 @@ pub(crate) fn replay(
             Ok(Exit::Done)
         }
         Err(ReplayError::Fault { run, seq, fault }) => {
-            let fault = clean::clean(&fault.to_string()).into_owned();
-            terminal
-                .say(format_args!("error: cast `{run}` does not verify at event {seq}: {fault}"));
-            if terminal.json {
-                let id = run.as_str();
-                terminal.data(&json!({ "castId": id, "ok": false, "seq": seq, "fault": fault }))?;
-            }
-            Ok(Exit::Failed)
+            does_not_verify(&run, Some(seq), &fault.to_string(), terminal)
+        }
+        // What cannot even be read has not been verified either.
+        Err(ReplayError::Read(error @ ReadError::Damaged { .. })) => {
+            let seq = first_damaged(found.journal(), &found.id);
+            does_not_verify(&found.id, seq, &error.to_string(), terminal)
         }
         Err(error @ (ReplayError::Unknown(_) | ReplayError::NoSuchEvent { .. })) => {
             Err(Failure::resolution(error.to_string()))
         }
         Err(ReplayError::Read(error)) => Err(error.into()),
+    }
+}
+
+fn does_not_verify(
+    id: &RunId,
+    seq: Option<u64>,
+    fault: &str,
+    terminal: &mut Terminal,
+) -> Result<Exit, Failure> {
+    let fault = clean::clean(fault);
+    let place = seq.map(|seq| format!(" at event {seq}")).unwrap_or_default();
+    terminal.say(format_args!("error: cast `{id}` does not verify{place}: {fault}"));
+    if terminal.json {
+        terminal.data(&json!({ "castId": id, "ok": false, "seq": seq, "fault": fault }))?;
+    }
+    Ok(Exit::Failed)
+}
+
+/// The first event that is not what was written, where a whole page could not be read; `None`
+/// if the damage is beside the events. Slow, but it runs once and only on what is broken.
+fn first_damaged(journal: &dyn Journal, id: &RunId) -> Option<u64> {
+    let (mut seq, mut head) = (0, ChainHash::origin(id));
+    loop {
+        match journal.read(id, seq, 1) {
+            Ok(page) => {
+                let record = page.first()?;
+                if record.hash_after(head) != record.hash {
+                    return Some(seq + 1);
+                }
+                (seq, head) = (record.seq, record.hash);
+            }
+            Err(ReadError::Damaged { place, .. }) => {
+                return place.starts_with("event ").then_some(seq + 1);
+            }
+            Err(ReadError::Storage(_)) => return None,
+        }
     }
 }
 

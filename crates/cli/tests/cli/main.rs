@@ -8,6 +8,7 @@ mod casting;
 mod conformance;
 mod crowd;
 mod demo;
+mod docs;
 mod examples;
 mod looking;
 mod pictures;

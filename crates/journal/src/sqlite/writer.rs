@@ -3,6 +3,8 @@
 //! It takes everything that waits and commits it in one transaction, so that a thousand runs
 //! share one sync. A batch at a stale place is refused without spoiling the others.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +12,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use materia_contract::{CastStatus, Record, RunId};
+use materia_contract::{CastStatus, ChainHash, Record, RunId};
 use materia_engine::{AppendError, Batch, Snapshot, status_after};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use serde::Deserialize;
@@ -21,6 +23,9 @@ use super::{Options, Stats, connect, read};
 
 /// Records in one transaction. More wait for the next one.
 const GROUP_RECORDS_MAX: usize = 4_096;
+
+/// Runs whose keys are remembered.
+const KEYS_MAX: usize = 16_384;
 
 /// What is kept of a request in the list of runs, in characters.
 const REQUEST_CHARS_MAX: usize = 2_000;
@@ -47,7 +52,8 @@ impl Writer {
         let (jobs, waiting) = mpsc::channel();
         let delay = options.commit_delay;
         let patience = options.busy_timeout;
-        let desk = Desk { connection, waiting, delay, patience, counters };
+        let keys = RefCell::default();
+        let desk = Desk { connection, waiting, delay, patience, counters, keys };
         let thread = thread::Builder::new().name("journal".to_owned()).spawn(|| desk.work())?;
         Ok(Self { jobs: Some(jobs), thread: Some(thread) })
     }
@@ -84,7 +90,11 @@ struct Desk {
     delay: Option<Duration>,
     patience: Duration,
     counters: Arc<Counters>,
+    keys: RefCell<Keys>,
 }
+
+/// The short keys of runs that were written to. A run keeps its key for ever.
+type Keys = HashMap<RunId, i64>;
 
 /// Why a transaction came to nothing.
 enum Failure {
@@ -132,21 +142,26 @@ impl Desk {
     }
 
     fn commit(&self, group: &[Job]) -> Result<Vec<Answer>, Failure> {
-        let begin = || self.connection.execute_batch("BEGIN IMMEDIATE");
+        let begin = || self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([]);
         connect::patiently(self.patience, is_busy, begin).map_err(Failure::All)?;
         let result = self.fill(group);
-        if result.is_err() && !self.connection.is_autocommit() {
-            // SQLite has rolled back some faults by itself; the rest is ours to undo.
-            let _ = self.connection.execute_batch("ROLLBACK");
+        if result.is_err() {
+            // What was learned in this transaction is no longer true.
+            self.keys.borrow_mut().clear();
+            if !self.connection.is_autocommit() {
+                // SQLite has rolled back some faults by itself; the rest is ours to undo.
+                let _ = self.connection.execute_batch("ROLLBACK");
+            }
         }
         result
     }
 
     fn fill(&self, group: &[Job]) -> Result<Vec<Answer>, Failure> {
+        let mut keys = self.keys.borrow_mut();
         let mut answers = Vec::with_capacity(group.len());
         let mut written = Stats { commits: 1, ..Stats::default() };
         for Job { batch, .. } in group {
-            let answer = write(&self.connection, batch).map_err(|error| {
+            let answer = write(&self.connection, &mut keys, batch).map_err(|error| {
                 if concerns_all(&error) { Failure::All(error) } else { Failure::Batch(error) }
             })?;
             if answer.is_ok() {
@@ -157,13 +172,15 @@ impl Desk {
             answers.push(answer);
         }
         if written.batches == 0 {
+            keys.clear();
             self.connection.execute_batch("ROLLBACK").map_err(Failure::All)?;
             return Ok(answers);
         }
         if let Some(delay) = self.delay {
             thread::sleep(delay);
         }
-        self.connection.execute_batch("COMMIT").map_err(Failure::All)?;
+        let commit = || self.connection.prepare_cached("COMMIT")?.execute([]);
+        commit().map_err(Failure::All)?;
         self.counters.add(&written);
         Ok(answers)
     }
@@ -188,37 +205,34 @@ fn size(record: &Record) -> u64 {
 }
 
 /// Writes one batch into the open transaction, or says why it does not fit.
-fn write(connection: &Connection, batch: &Batch) -> rusqlite::Result<Answer> {
-    let known = connection
-        .prepare_cached(
-            "SELECT runs.run, heads.seq FROM runs LEFT JOIN heads USING (run) WHERE runs.id = ?1",
-        )?
-        .query_row([batch.run.as_str()], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?)))
-        .optional()?;
-    let actual = known.map_or(0, |(_, seq)| seq.unsigned_abs());
-    if actual != batch.after {
-        let run = batch.run.clone();
-        return Ok(Err(AppendError::Conflict { run, expected: batch.after, actual }));
-    }
+fn write(connection: &Connection, keys: &mut Keys, batch: &Batch) -> rusqlite::Result<Answer> {
     if let Some(fault) = misplaced(batch) {
         return Ok(Err(AppendError::Storage(fault)));
     }
     let Some(last) = batch.records.last() else {
         return Ok(Ok(()));
     };
-    let key: i64 = match known {
-        Some((key, _)) => key,
-        None => add_run(connection, &batch.run, &batch.records[0])?,
+    let key = match keys.get(&batch.run).copied() {
+        Some(key) => key,
+        None => match find_run(connection, &batch.run)? {
+            Some(key) => key,
+            None if batch.after == 0 => add_run(connection, &batch.run, &batch.records[0])?,
+            None => return Ok(Err(conflict(batch, 0))),
+        },
     };
+    // The head moves only from where the caller believes it to be, whoever else may have written.
+    let moved = connection
+        .prepare_cached("UPDATE heads SET seq = ?2, hash = ?3 WHERE run = ?1 AND seq = ?4")?
+        .execute(params![key, last.seq.cast_signed(), last.hash.0, batch.after.cast_signed()])?;
+    if moved == 0 {
+        let actual = connection
+            .prepare_cached("SELECT seq FROM heads WHERE run = ?1")?
+            .query_row([key], |row| row.get::<_, i64>(0))?;
+        return Ok(Err(conflict(batch, actual.unsigned_abs())));
+    }
     add_records(connection, key, &batch.records)?;
-    connection
-        .prepare_cached(
-            "INSERT INTO heads (run, seq, hash) VALUES (?1, ?2, ?3)
-             ON CONFLICT DO UPDATE SET seq = excluded.seq, hash = excluded.hash",
-        )?
-        .execute(params![key, last.seq.cast_signed(), last.hash.0])?;
     let status = batch.records.iter().rev().find_map(|record| status_after(&record.kind));
-    if let (Some(status), true) = (status, known.is_some() || batch.records.len() > 1) {
+    if let Some(status) = status {
         connection
             .prepare_cached("UPDATE runs SET status = ?2 WHERE run = ?1")?
             .execute(params![key, status.word()])?;
@@ -226,7 +240,24 @@ fn write(connection: &Connection, batch: &Batch) -> rusqlite::Result<Answer> {
     if let Some(snapshot) = &batch.snapshot {
         keep_snapshot(connection, key, snapshot)?;
     }
+    if !keys.contains_key(&batch.run) {
+        if keys.len() >= KEYS_MAX {
+            keys.clear();
+        }
+        keys.insert(batch.run.clone(), key);
+    }
     Ok(Ok(()))
+}
+
+fn conflict(batch: &Batch, actual: u64) -> AppendError {
+    AppendError::Conflict { run: batch.run.clone(), expected: batch.after, actual }
+}
+
+fn find_run(connection: &Connection, run: &RunId) -> rusqlite::Result<Option<i64>> {
+    connection
+        .prepare_cached("SELECT run FROM runs WHERE id = ?1")?
+        .query_row([run.as_str()], |row| row.get(0))
+        .optional()
 }
 
 /// Only a bug can number records wrongly; it must not get into the journal.
@@ -290,7 +321,12 @@ fn add_run(connection: &Connection, run: &RunId, first: &Record) -> rusqlite::Re
             first.wall,
             created.from_cast_id,
         ])?;
-    Ok(connection.last_insert_rowid())
+    let key = connection.last_insert_rowid();
+    let origin = ChainHash::origin(run);
+    connection
+        .prepare_cached("INSERT INTO heads (run, seq, hash) VALUES (?1, 0, ?2)")?
+        .execute(params![key, origin.0])?;
+    Ok(key)
 }
 
 fn keep_snapshot(connection: &Connection, key: i64, snapshot: &Snapshot) -> rusqlite::Result<()> {

@@ -92,9 +92,12 @@ impl Cast {
                 stream(&files.with("stdout"), &report.output, report.lossy)?;
                 stream(&files.with("stderr"), &report.stderr, report.lossy)?;
             } else {
-                file::write(&files.with("output.txt"), report.output.as_bytes())?;
-                if is_object(&report.output) {
-                    file::write(&files.with("output.json"), report.output.trim().as_bytes())?;
+                let text = files.with("output.txt");
+                file::write(&text, report.output.as_bytes())?;
+                let object = report.output.trim();
+                if is_object(object) {
+                    let same = object.len() == report.output.len();
+                    file::copy_of(&text, same, &files.with("output.json"), object.as_bytes())?;
                 }
             }
         }
@@ -192,8 +195,11 @@ struct Meta<'a> {
     code: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     exit_code: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     signal: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     duration_ms: Option<u64>,
     started_seq: u64,
     ended_seq: u64,
@@ -233,6 +239,7 @@ impl<'a> Meta<'a> {
             }
         };
         let report = ended.report.as_ref();
+        let streams = report.filter(|_| utility);
         let meta = Self {
             socket: ended.turn.node.as_str(),
             visit: ended.turn.visit,
@@ -247,8 +254,8 @@ impl<'a> Meta<'a> {
             duration_ms: report.and_then(|it| it.duration_ms),
             started_seq: ended.started,
             ended_seq: ended.seq,
-            stdout: report.map(|it| StreamMeta::new(&it.output, it.stdout_dropped)),
-            stderr: report.map(|it| StreamMeta::new(&it.stderr, it.stderr_dropped)),
+            stdout: streams.map(|it| StreamMeta::new(&it.output, it.stdout_dropped)),
+            stderr: streams.map(|it| StreamMeta::new(&it.stderr, it.stderr_dropped)),
             usage: report.and_then(|it| it.usage),
         };
         let mut text = serde_json::to_vec(&meta).expect("a turn's end always renders");

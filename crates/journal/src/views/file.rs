@@ -49,6 +49,21 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), ViewProblem> {
     file.write_all(bytes).map_err(ViewProblem::at(path))
 }
 
+/// Writes a whole file; where it says the `same` as another one, a second name for that will do.
+///
+/// A name costs a fraction of a file, and every turn of an agent that answers JSON needs one.
+pub(super) fn copy_of(
+    other: &Path,
+    same: bool,
+    path: &Path,
+    bytes: &[u8],
+) -> Result<(), ViewProblem> {
+    if same && fs::hard_link(other, path).is_ok() {
+        return Ok(());
+    }
+    write(path, bytes)
+}
+
 /// Writes a whole file so that no reader ever sees half of it.
 pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), ViewProblem> {
     let beside = beside(path);

@@ -1,16 +1,20 @@
 //! One event as one line of `events.jsonl`.
 //!
 //! The line is lean: `id`, `runId`, `wallTime` and `prevHash` follow from what it says and from
-//! the line before it; `materia events --json` prints them.
+//! the line before it, and the hash is cut short as people cut commit hashes; `materia events
+//! --json` prints everything in full.
 
 use std::io::Write;
 
 use materia_contract::Record;
 use serde::Deserialize;
 
+/// How much of a hash a line shows. It names the event; the journal is what proves it.
+const HASH_BYTES_SHOWN: usize = 8;
+
 /// Adds the line of `record`, with its end.
 pub(super) fn push(out: &mut Vec<u8>, record: &Record) {
-    out.reserve(record.data.len() + 192);
+    out.reserve(record.data.len() + 128);
     let infallible = "memory takes everything";
     write!(out, r#"{{"seq":{},"ts":{},"type":"#, record.seq, record.ts).expect(infallible);
     serde_json::to_writer(&mut *out, &record.kind).expect(infallible);
@@ -20,7 +24,11 @@ pub(super) fn push(out: &mut Vec<u8>, record: &Record) {
     }
     out.extend_from_slice(br#","data":"#);
     out.extend_from_slice(record.data.as_bytes());
-    writeln!(out, r#","hash":"{}"}}"#, record.hash).expect(infallible);
+    out.extend_from_slice(br#","hash":""#);
+    for byte in &record.hash.0[..HASH_BYTES_SHOWN] {
+        write!(out, "{byte:02x}").expect(infallible);
+    }
+    out.extend_from_slice(b"\"}\n");
 }
 
 /// The place that a line claims to have; `None` if it is no line of ours.

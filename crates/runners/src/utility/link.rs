@@ -7,6 +7,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use materia_engine::Stop;
+use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::{Instant, sleep_until, timeout};
@@ -153,12 +154,12 @@ impl Link {
                 // In this order: a flood of output must not keep us from hearing the rest.
                 biased;
                 () = stop.asked(), if !matches!(ended, Some(Asked::Stop)) => {
-                    self.control.end().await;
+                    self.end().await;
                     ended = Some(Asked::Stop);
                     overdue = Instant::now() + self.grace + OVERDUE;
                 }
                 () = sleep_until(deadline), if ended.is_none() => {
-                    self.control.end().await;
+                    self.end().await;
                     ended = Some(Asked::Timeout);
                     overdue = Instant::now() + self.grace + OVERDUE;
                 }
@@ -177,6 +178,21 @@ impl Link {
         };
         let ending = self.settle(last, ended, &mut stop).await;
         Past { stdout, stderr, ending }
+    }
+
+    /// Asks the supervisor to end its tree.
+    async fn end(&mut self) {
+        self.wake();
+        self.control.end().await;
+    }
+
+    /// One that somebody has stopped could not hear that it should end its tree.
+    fn wake(&self) {
+        let pid = self.supervisor.id().and_then(|id| i32::try_from(id).ok());
+        if let Some(pid) = pid.and_then(Pid::from_raw) {
+            // Its pid is its own as long as nobody has waited for it; `id` is `None` after that.
+            let _ = kill_process(pid, Signal::CONT);
+        }
     }
 
     /// Sees the supervisor off, and its tree if need be.
@@ -209,6 +225,12 @@ impl Link {
                 }
             }
         }
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.wake();
     }
 }
 

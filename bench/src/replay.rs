@@ -1,0 +1,120 @@
+//! Reading long runs back: verifying every event, and being ready to go on.
+//!
+//! The runs are driven into memory and then copied into the journal, a few thousand records a
+//! commit, so that making them takes no minutes of syncs. What is read is the same.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use materia_contract::RunId;
+use materia_engine::{Batch, Journal, MemoryJournal, cast, load, replay};
+use materia_journal::{Options, SqliteJournal, Views};
+use tokio::sync::mpsc;
+
+use crate::meter::{cpu_since, cpu_time, median, number};
+use crate::report::{Bound, Figure, Report};
+use crate::{Outcome, Wanted, room, stage};
+
+const SHORT_STEPS: u64 = 10_000;
+const LONG_STEPS: u64 = 100_000;
+
+/// Records that are copied in one commit.
+const COPY_RECORDS: usize = 4_000;
+
+const ROUNDS: usize = 7;
+
+pub(crate) fn measure(report: &mut Report, _: &Wanted) -> Outcome<()> {
+    let short = room::on_disk()?;
+    prepare(&short, SHORT_STEPS, false)?;
+    verified(report, &short)?;
+    let ready = median(ready_rounds(&short)?);
+    let figure = Figure::new("replay.ready-10k", ready, "s").limit(Bound::AtMost, 0.4);
+    report.add(figure.note(format!(
+        "open, claim, load, views looked after: a run of {SHORT_STEPS} steps without a snapshot"
+    )));
+    let long = room::on_disk()?;
+    prepare(&long, LONG_STEPS, true)?;
+    let ready = median(ready_rounds(&long)?);
+    let figure = Figure::new("replay.ready-100k", ready, "s").limit(Bound::AtMost, 0.5);
+    report.add(figure.note(format!("the same for {LONG_STEPS} steps, from a snapshot")));
+    Ok(())
+}
+
+fn id() -> RunId {
+    RunId::new("long")
+}
+
+/// Makes a run, its views and its journal.
+fn prepare(root: &Path, steps: u64, with_snapshot: bool) -> Outcome<()> {
+    let memory = Arc::new(MemoryJournal::default());
+    let script = stage::script(steps);
+    let views = Arc::new(Views::start(root));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let world = stage::world(Arc::clone(&memory) as _, &script, Arc::clone(&views) as _);
+    let created = stage::created(&script, root, id().as_str());
+    let (_sender, mut asks) = mpsc::unbounded_channel();
+    runtime.block_on(cast(&world, id(), created, materia_engine::Options::default(), &mut asks))?;
+    views.flush()?;
+    let journal = SqliteJournal::open(root, Options::default())?;
+    let mut snapshot = if with_snapshot { memory.snapshot(&id())? } else { None };
+    let mut after = 0;
+    loop {
+        let records = memory.read(&id(), after, COPY_RECORDS)?;
+        let Some(last) = records.last().map(|record| record.seq) else { break };
+        let due = snapshot.take_if(|snapshot| snapshot.seq <= last);
+        let batch = Batch { run: id(), after, records, snapshot: due };
+        runtime.block_on(journal.append(batch))?;
+        after = last;
+    }
+    Ok(())
+}
+
+fn verified(report: &mut Report, root: &Path) -> Outcome<()> {
+    let journal = SqliteJournal::open_existing(root)?.ok_or("the journal is not there")?;
+    let (mut rates, mut floors, mut cpu) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        let (since, spent) = (Instant::now(), cpu_time());
+        let replayed = replay(&journal, &id(), None)?;
+        rates.push(number(replayed.events) / since.elapsed().as_secs_f64());
+        cpu.push(cpu_since(spent).as_secs_f64() * 1e6 / number(replayed.events));
+        let since = Instant::now();
+        let mut bytes = 0;
+        journal.for_each(&id(), 0, &mut |record| {
+            bytes += record.data.len();
+            std::ops::ControlFlow::Continue(())
+        })?;
+        std::hint::black_box(bytes);
+        floors.push(number(replayed.events) / since.elapsed().as_secs_f64());
+    }
+    let note = format!(
+        "every hash checked and every decision taken again; {:.2} µs of CPU an event; the floor only reads the rows",
+        median(cpu)
+    );
+    report.add(
+        Figure::new("replay.verified", median(rates), "events/s")
+            .floor(median(floors))
+            .limit(Bound::AtLeast, 200_000.0)
+            .aim(500_000.0)
+            .note(note),
+    );
+    Ok(())
+}
+
+fn ready_rounds(root: &Path) -> Outcome<Vec<f64>> {
+    (0..ROUNDS).map(|_| ready(root).map(|took| took.as_secs_f64())).collect()
+}
+
+/// Everything that comes before a run can take its next step.
+fn ready(root: &Path) -> Outcome<Duration> {
+    let since = Instant::now();
+    let journal = SqliteJournal::open(root, Options::default())?;
+    let claim = journal.claim(&id())?;
+    let (run, head) = load(&journal, &id())?;
+    let views = Views::start(root);
+    views.catch_up(&journal, &id())?;
+    let took = since.elapsed();
+    std::hint::black_box((run.seq(), head));
+    drop(claim);
+    Ok(took)
+}

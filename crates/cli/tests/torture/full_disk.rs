@@ -1,0 +1,165 @@
+//! A disk that fills up, at many places.
+//!
+//! The project lies on a small file system of its own, which only the superuser can make. Others
+//! skip this; the journal's own tests fill a file instead.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::{Map, Value, json};
+
+use crate::bench::{Bench, Ran};
+use crate::log::Log;
+
+/// Sockets in a row; each says 30 KB, which lie in the journal and in a file.
+const SOCKETS: usize = 12;
+/// Sizes of the disk in KiB, from too small for anything to almost enough.
+const SIZES: [usize; 14] = [16, 48, 80, 112, 144, 176, 208, 272, 400, 528, 656, 784, 912, 1_040];
+const LARGE: usize = 64 * 1024;
+
+const CAST: [&str; 6] = ["cast", "--trust", "--cast-id", "c1", "--json", "go"];
+
+/// A small disk over the folder of a project.
+struct Disk {
+    bench: Bench,
+}
+
+impl Disk {
+    /// `None`, with the reason said, where it cannot be made.
+    fn new(kib: usize) -> Option<Self> {
+        let bench = Bench::new();
+        let made = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &format!("size={kib}k"), "none"])
+            .arg(bench.project())
+            .output();
+        match made {
+            Ok(output) if output.status.success() => {}
+            other => {
+                eprintln!("skipped: no file system can be mounted here: {other:?}");
+                return None;
+            }
+        }
+        let disk = Self { bench };
+        // Small enough to fit even the smallest.
+        disk.bench.write("materia.json", &config().to_string());
+        Some(disk)
+    }
+
+    fn grow(&self, kib: usize) {
+        let options = format!("remount,size={kib}k");
+        let grown = Command::new("mount").args(["-o", &options]).arg(self.bench.project()).output();
+        let grown = grown.unwrap();
+        assert!(grown.status.success(), "{grown:?}");
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.bench.project().join(".materia/c1")
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        // Lazily: a failed test must not leave it behind because somebody still looks at it.
+        let _ = Command::new("umount").arg("-l").arg(self.bench.project()).status();
+    }
+}
+
+fn config() -> Value {
+    let sockets: Map<String, Value> = (0..SOCKETS)
+        .map(|n| {
+            let to = if n + 1 < SOCKETS { format!("s{}", n + 1) } else { "end".to_owned() };
+            (format!("s{n}"), json!({ "materia": "M", "edges": [{ "to": to }] }))
+        })
+        .collect();
+    json!({
+        "activeLoadout": "L",
+        "loadouts": { "L": { "entry": "s0", "sockets": sockets } },
+        "materia": { "M": { "type": "utility", "command": ["sh", "-c", "printf '%030000d' 7"] } },
+    })
+}
+
+/// Where it does not complete it says that the disk is full.
+fn says_so(ran: &Ran, what: &str) {
+    let lower = ran.err.to_lowercase();
+    assert!(
+        lower.contains("disk is full") || lower.contains("no space left"),
+        "{what}: nothing about a full disk: {ran:?}"
+    );
+    assert!(!lower.contains("panicked"), "{what}: {ran:?}");
+}
+
+#[test]
+fn a_disk_that_fills_up_loses_nothing_and_once_grown_lets_the_cast_go_on() {
+    let mut broken_off = 0;
+    for kib in SIZES {
+        let Some(disk) = Disk::new(kib) else { return };
+        let what = format!("a disk of {kib} KiB");
+        let ran = disk.bench.run(&CAST);
+        match ran.exit {
+            0 => {}
+            1 => {
+                says_so(&ran, &what);
+                assert!(ran.err.contains("materia resume c1"), "{what}: {ran:?}");
+                broken_off += 1;
+            }
+            2 => {
+                says_so(&ran, &what);
+                assert_eq!(ran.json()["error"]["code"], "storage", "{what}: {ran:?}");
+                assert!(!disk.folder().exists(), "{what}: a refusal leaves no cast folder");
+            }
+            _ => panic!("{what}: {ran:?}"),
+        }
+        // Still full. What is there can be looked at, or it is said why not.
+        let shown = disk.bench.run(&["show", "c1", "--json"]);
+        assert!(matches!(shown.exit, 0 | 2), "{what}: {shown:?}");
+        let early = disk.bench.run(&["resume", "c1"]);
+        assert!(matches!(early.exit, 1 | 2), "{what}: {early:?}");
+        disk.grow(LARGE);
+        go_on(&disk, &ran, &what);
+    }
+    assert!(broken_off >= 4, "only {broken_off} sizes broke off in the middle");
+}
+
+/// With room again the cast goes on where it was, and its files are whole again.
+fn go_on(disk: &Disk, ran: &Ran, what: &str) {
+    let before = Log::read(&disk.bench, "c1").unwrap_or_default();
+    match ran.exit {
+        1 => assert!(!before.lines.is_empty(), "{what}: it had begun and is gone"),
+        2 => assert!(before.lines.is_empty(), "{what}: it was refused and is there"),
+        _ => {}
+    }
+    let args = if before.lines.is_empty() { &CAST[..] } else { &["resume", "c1", "--json"] };
+    if ran.exit != 0 {
+        let after = disk.bench.run(args);
+        assert_eq!(after.exit, 0, "{what}, grown: {after:?}");
+        assert_eq!(after.json()["status"], "completed", "{what}");
+    }
+    let log = Log::read(&disk.bench, "c1").unwrap();
+    before.is_kept_in(&log, what);
+    assert_eq!(log.of("turn.completed").count(), SOCKETS, "{what}");
+    let replay = disk.bench.run(&["replay", "c1"]);
+    assert_eq!(replay.exit, 0, "{what}: {replay:?}");
+    for n in 0..SOCKETS {
+        let attempts = log.count("turn.started", &format!("s{n}"), &json!(1));
+        let file = disk.folder().join(format!("sockets/s{n}/1-{attempts}.stdout"));
+        let size = fs::metadata(&file).map(|found| found.len()).unwrap_or_default();
+        assert_eq!(size, 30_000, "{what}: {}", file.display());
+    }
+}
+
+#[test]
+fn on_a_full_disk_nothing_begins_and_nothing_is_left() {
+    let Some(disk) = Disk::new(64) else { return };
+    // Until not one byte more fits.
+    let mut filler = fs::File::create(disk.bench.project().join("filler")).unwrap();
+    let page = [b'x'; 4_096];
+    while std::io::Write::write_all(&mut filler, &page).is_ok() {}
+    let ran = disk.bench.run(&CAST).exits(2);
+    says_so(&ran, "a full disk");
+    assert_eq!(ran.json()["error"]["code"], "storage", "{ran:?}");
+    assert!(!disk.folder().exists());
+    disk.grow(LARGE);
+    disk.bench.run(&CAST).exits(0);
+    disk.bench.run(&["replay", "c1"]).exits(0);
+}
