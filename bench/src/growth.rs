@@ -199,6 +199,9 @@ fn text(event: &Event) -> u64 {
         data.prompt.as_ref()
     } else if let EventBody::TurnCompleted(data) = &event.body {
         Some(&data.report.output)
+    } else if let EventBody::HandoffSent(data) = &event.body {
+        // A preview is a piece of an output.
+        Some(&data.preview)
     } else {
         None
     };

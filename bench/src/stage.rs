@@ -191,8 +191,9 @@ pub(crate) fn created(script: &Script, root: &Path, id: &str) -> RunCreated {
 fn plan() -> Plan {
     let build = vec![edge("Build", Condition::Always, Some("Check"), None)];
     let check = vec![
-        edge("Check", Condition::NotSatisfied, Some("Build"), Some(u32::MAX)),
         edge("Check", Condition::Satisfied, None, None),
+        // Not a way back: what is sent back carries its reason, and that is no part of a plain step.
+        edge("Check", Condition::Always, Some("Build"), Some(u32::MAX)),
     ];
     let nodes: IndexMap<NodeId, Node> = [
         (NodeId::new("Build"), agent("Build what was asked for.", Parse::Text, build)),

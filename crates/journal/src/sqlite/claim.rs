@@ -7,13 +7,19 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use materia_contract::RunId;
 use materia_engine::{Claim, ClaimError};
 
 const LOCK_FILE: &str = "lock";
 
-pub(super) fn claim(root: &Path, run: &RunId) -> Result<Claim, ClaimError> {
+pub(super) fn claim(
+    root: &Path,
+    run: &RunId,
+    claims: &Arc<AtomicUsize>,
+) -> Result<Claim, ClaimError> {
     let failed = |source| ClaimError::Io { run: run.clone(), source };
     let mut file = open(&root.join(run.as_str())).map_err(failed)?;
     match file.try_lock() {
@@ -25,7 +31,17 @@ pub(super) fn claim(root: &Path, run: &RunId) -> Result<Claim, ClaimError> {
     }
     // A full disk must not keep anybody from going on: the number is a help, not the lock.
     let _ = sign(&mut file);
-    Ok(Claim::new(file))
+    claims.fetch_add(1, Ordering::Relaxed);
+    Ok(Claim::new((file, Counted(Arc::clone(claims)))))
+}
+
+/// One claim among those that are counted.
+struct Counted(Arc<AtomicUsize>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 fn open(folder: &Path) -> io::Result<File> {

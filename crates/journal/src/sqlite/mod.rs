@@ -23,6 +23,7 @@ mod writer;
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use materia_contract::{CastLine, Record, RunId};
@@ -47,6 +48,8 @@ pub struct SqliteJournal {
     path: PathBuf,
     options: Options,
     counters: Arc<Counters>,
+    /// Runs that this process drives through this value.
+    claims: Arc<AtomicUsize>,
     // Before the readers, so that it is dropped first and the last commit is checkpointed.
     writer: Mutex<Option<Writer>>,
     readers: Readers,
@@ -96,6 +99,7 @@ impl SqliteJournal {
             path,
             options,
             counters: Arc::default(),
+            claims: Arc::default(),
             writer: Mutex::new(None),
         }
     }
@@ -165,8 +169,15 @@ impl Journal for SqliteJournal {
             }
         }
         let writer = slot.as_ref().expect("it was started above");
-        let answer = writer.hand_in(batch);
-        Box::pin(async move { answer.await.unwrap_or_else(|_| Err(writer::gone())) })
+        let alone = self.claims.load(Ordering::Relaxed) == 1;
+        let answer = writer.hand_in(batch, alone);
+        Box::pin(async move {
+            if alone {
+                // It has been written while everybody else on this thread stood still.
+                tokio::task::yield_now().await;
+            }
+            answer.await.unwrap_or_else(|_| Err(writer::gone()))
+        })
     }
 
     fn read(&self, run: &RunId, after: u64, limit: usize) -> Result<Vec<Record>, ReadError> {
@@ -186,7 +197,7 @@ impl Journal for SqliteJournal {
     }
 
     fn claim(&self, run: &RunId) -> Result<Claim, ClaimError> {
-        claim::claim(&self.root, run)
+        claim::claim(&self.root, run, &self.claims)
     }
 
     fn post(&self, run: &RunId, command: &Command) -> Result<(), ReadError> {

@@ -13,6 +13,7 @@ use rusqlite::types::{FromSqlError, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::fault::{Fault, is_damage};
+use super::schema;
 
 /// Room that is made at once for what a read asks for, in records.
 const RESERVE_MAX: usize = 1_024;
@@ -32,8 +33,8 @@ pub(super) fn records(
     limit: usize,
 ) -> Result<Vec<Record>, Fault> {
     let mut records = Vec::with_capacity(limit.min(RESERVE_MAX));
-    for_each(connection, run, after, Some(limit), &mut |record| {
-        records.push(record.clone());
+    visit_each(connection, run, after, Some(limit), &mut |record| {
+        records.push(std::mem::replace(record, blank()));
         ControlFlow::Continue(())
     })?;
     Ok(records)
@@ -47,16 +48,27 @@ pub(super) fn for_each(
     limit: Option<usize>,
     visit: &mut dyn FnMut(&Record) -> ControlFlow<()>,
 ) -> Result<(), Fault> {
+    visit_each(connection, run, after, limit, &mut |record| visit(record))
+}
+
+/// The same, for a visitor that may keep what it is shown.
+fn visit_each(
+    connection: &Connection,
+    run: &RunId,
+    after: u64,
+    limit: Option<usize>,
+    visit: &mut dyn FnMut(&mut Record) -> ControlFlow<()>,
+) -> Result<(), Fault> {
     let Some(known) = known(connection, run)? else {
         return Ok(());
     };
     let limit = limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
     let mut statement = connection.prepare_cached(
-        "SELECT seq, ts, wall, type, node, data, hash FROM events
-         WHERE run = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3",
+        "SELECT place, ts, lag, type, node, data, hash FROM events
+         WHERE place > ?1 AND place <= ?2 ORDER BY place LIMIT ?3",
     )?;
-    let from = i64::try_from(after).unwrap_or(i64::MAX);
-    let mut rows = statement.query(params![known.key, from, limit])?;
+    let (from, to) = (schema::place(known.key, after), schema::place(known.key, u64::MAX));
+    let mut rows = statement.query(params![from, to, limit])?;
     let mut record = blank();
     let mut last = after;
     let mut left = limit;
@@ -73,7 +85,7 @@ pub(super) fn for_each(
         known.agrees(run, record.seq, record.hash)?;
         last = place;
         left -= 1;
-        if visit(&record).is_break() {
+        if visit(&mut record).is_break() {
             return Ok(());
         }
     }
@@ -117,9 +129,9 @@ fn blank() -> Record {
 /// Overwrites `record` with a row, in the memory it already has.
 fn fill(record: &mut Record, row: &Row<'_>) -> Result<(), FromSqlError> {
     let value = |column| row.get_ref(column).map_err(FromSqlError::other);
-    record.seq = value(0)?.as_i64()?.unsigned_abs();
+    record.seq = schema::seq_at(value(0)?.as_i64()?);
     record.ts = value(1)?.as_i64()?;
-    record.wall = value(2)?.as_i64()?;
+    record.wall = record.ts.wrapping_sub(value(2)?.as_i64()?);
     copy(&mut record.kind, value(3)?)?;
     match value(4)?.as_str_or_null()? {
         Some(node) => {
@@ -188,15 +200,17 @@ pub(super) fn head(connection: &Connection, run: &RunId) -> Result<Option<Head>,
         return Ok(None);
     };
     let mut statement = connection.prepare_cached(
-        "SELECT seq, ts, hash FROM events WHERE run = ?1 ORDER BY seq DESC LIMIT 1",
+        "SELECT place, ts, hash FROM events
+         WHERE place > ?1 AND place <= ?2 ORDER BY place DESC LIMIT 1",
     )?;
-    let mut rows = statement.query([known.key])?;
+    let all = (schema::place(known.key, 0), schema::place(known.key, u64::MAX));
+    let mut rows = statement.query(params![all.0, all.1])?;
     let missing = || Fault::at(run, known.seq, "it is missing");
     let row = rows.next()?.ok_or_else(missing)?;
     let read = || -> Result<Head, FromSqlError> {
         let value = |column| row.get_ref(column).map_err(FromSqlError::other);
         Ok(Head {
-            seq: value(0)?.as_i64()?.unsigned_abs(),
+            seq: schema::seq_at(value(0)?.as_i64()?),
             ts: value(1)?.as_i64()?,
             hash: hash(value(2)?)?,
         })

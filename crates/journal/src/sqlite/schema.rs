@@ -10,7 +10,10 @@ pub(super) const FORMAT: i64 = MIGRATIONS.len().cast_signed() as i64;
 
 /// `runs` is a summary for lists, derived from the records when they are appended. `heads` is
 /// apart from it because it changes with every append, and its rows are short. `events` has no
-/// foreign key of its own: that of `heads`, written beside it, holds for both.
+/// foreign key of its own: that of `heads`, written beside it, holds for both. Its key is run and
+/// number in one integer (see [`place`]), so that a row is appended where the last one ended and
+/// a prompt of a few kilobytes needs no page of its own; `log` shows both parts to people. `lag` is
+/// how far the wall clock was behind logical time: mostly a few microseconds, and a byte long.
 const FORMAT_1: &str = "
 CREATE TABLE runs (
     run       INTEGER PRIMARY KEY,
@@ -27,16 +30,17 @@ CREATE TABLE heads (
     hash BLOB NOT NULL
 ) STRICT;
 CREATE TABLE events (
-    run  INTEGER NOT NULL,
-    seq  INTEGER NOT NULL,
-    ts   INTEGER NOT NULL,
-    wall INTEGER NOT NULL,
-    type TEXT NOT NULL,
-    node TEXT,
-    data TEXT NOT NULL,
-    hash BLOB NOT NULL,
-    PRIMARY KEY (run, seq)
-) STRICT, WITHOUT ROWID;
+    place INTEGER PRIMARY KEY,
+    ts    INTEGER NOT NULL,
+    lag   INTEGER NOT NULL,
+    type  TEXT NOT NULL,
+    node  TEXT,
+    data  TEXT NOT NULL,
+    hash  BLOB NOT NULL
+) STRICT;
+CREATE VIEW log AS
+    SELECT runs.id AS cast_id, place & 1099511627775 AS seq, ts, ts - lag AS wall, type, node, data, hash
+    FROM events JOIN runs ON runs.run = place >> 40;
 CREATE TABLE snapshots (
     run      INTEGER PRIMARY KEY REFERENCES runs,
     seq      INTEGER NOT NULL,
@@ -51,6 +55,20 @@ CREATE TABLE inbox (
     command TEXT NOT NULL
 ) STRICT;
 ";
+
+/// Bits of a place that hold the number of an event.
+const SEQ_BITS: u32 = 40;
+
+/// The key of an event: its run in the upper bits, its number in the lower ones.
+pub(super) fn place(run: i64, seq: u64) -> i64 {
+    let seq = i64::try_from(seq).unwrap_or(i64::MAX).min((1 << SEQ_BITS) - 1);
+    (run << SEQ_BITS) | seq
+}
+
+/// The number of the event at a place.
+pub(super) fn seq_at(place: i64) -> u64 {
+    (place & ((1 << SEQ_BITS) - 1)).unsigned_abs()
+}
 
 /// What stands in the way of using a file as it is.
 #[derive(Debug)]

@@ -1,14 +1,15 @@
-//! The one thread that appends.
+//! The one desk at which everything is appended, and the thread that works at it.
 //!
-//! It takes everything that waits and commits it in one transaction, so that a thousand runs
-//! share one sync. A batch at a stale place is refused without spoiling the others.
+//! The thread takes everything that waits and commits it in one transaction, so that a thousand
+//! runs share one sync. A batch at a stale place is refused without spoiling the others. A run
+//! that is the only one this process drives has nobody to share with: it sits down at the desk
+//! itself, and two wake-ups a step are saved.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ use serde::Deserialize;
 use tokio::sync::oneshot;
 
 use super::fault::{append_error, is_busy};
-use super::{Options, Stats, connect, read};
+use super::{Options, Stats, connect, read, schema};
 
 /// Records in one transaction. More wait for the next one.
 const GROUP_RECORDS_MAX: usize = 4_096;
@@ -39,6 +40,7 @@ struct Job {
 
 /// The thread and the way to it. Dropping it lets the thread finish what it was given.
 pub(super) struct Writer {
+    desk: Arc<Mutex<Desk>>,
     jobs: Option<Sender<Job>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -52,16 +54,22 @@ impl Writer {
         let (jobs, waiting) = mpsc::channel();
         let delay = options.commit_delay;
         let patience = options.busy_timeout;
-        let keys = RefCell::default();
-        let desk = Desk { connection, waiting, delay, patience, counters, keys };
-        let thread = thread::Builder::new().name("journal".to_owned()).spawn(|| desk.work())?;
-        Ok(Self { jobs: Some(jobs), thread: Some(thread) })
+        let desk = Desk { connection, delay, patience, counters, keys: Keys::new() };
+        let desk = Arc::new(Mutex::new(desk));
+        let shared = Arc::clone(&desk);
+        let thread = thread::Builder::new().name("journal".to_owned()).spawn(move || {
+            work(&shared, &waiting);
+        })?;
+        Ok(Self { desk, jobs: Some(jobs), thread: Some(thread) })
     }
 
-    /// Queues a batch. The receiver fails only if the thread has died.
-    pub(super) fn hand_in(&self, batch: Batch) -> oneshot::Receiver<Answer> {
+    /// Queues a batch, or writes it at once for a run that is `alone`. The receiver fails only if
+    /// the thread has died.
+    pub(super) fn hand_in(&self, batch: Batch, alone: bool) -> oneshot::Receiver<Answer> {
         let (answer, receiver) = oneshot::channel();
-        if let Some(jobs) = &self.jobs {
+        if alone && let Ok(mut desk) = self.desk.try_lock() {
+            desk.settle(vec![Job { batch, answer }]);
+        } else if let Some(jobs) = &self.jobs {
             // An error drops the job and with it the sender, which the receiver notices.
             let _ = jobs.send(Job { batch, answer });
         }
@@ -86,11 +94,10 @@ pub(super) fn gone() -> AppendError {
 
 struct Desk {
     connection: Connection,
-    waiting: Receiver<Job>,
     delay: Option<Duration>,
     patience: Duration,
     counters: Arc<Counters>,
-    keys: RefCell<Keys>,
+    keys: Keys,
 }
 
 /// The short keys of runs that were written to. A run keeps its key for ever.
@@ -104,23 +111,25 @@ enum Failure {
     All(rusqlite::Error),
 }
 
-impl Desk {
-    fn work(self) {
-        while let Ok(first) = self.waiting.recv() {
-            let mut records = first.batch.records.len();
-            let mut group = vec![first];
-            while records < GROUP_RECORDS_MAX
-                && let Ok(job) = self.waiting.try_recv()
-            {
-                records += job.batch.records.len();
-                group.push(job);
-            }
-            self.settle(group);
+/// Works until nobody can hand anything in any more.
+fn work(desk: &Mutex<Desk>, waiting: &Receiver<Job>) {
+    while let Ok(first) = waiting.recv() {
+        let mut desk = desk.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut records = first.batch.records.len();
+        let mut group = vec![first];
+        while records < GROUP_RECORDS_MAX
+            && let Ok(job) = waiting.try_recv()
+        {
+            records += job.batch.records.len();
+            group.push(job);
         }
+        desk.settle(group);
     }
+}
 
+impl Desk {
     /// Writes a group and answers every job in it.
-    fn settle(&self, group: Vec<Job>) {
+    fn settle(&mut self, group: Vec<Job>) {
         match self.commit(&group) {
             Ok(answers) => {
                 for (job, answer) in group.into_iter().zip(answers) {
@@ -141,13 +150,13 @@ impl Desk {
         }
     }
 
-    fn commit(&self, group: &[Job]) -> Result<Vec<Answer>, Failure> {
+    fn commit(&mut self, group: &[Job]) -> Result<Vec<Answer>, Failure> {
         let begin = || self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([]);
         connect::patiently(self.patience, is_busy, begin).map_err(Failure::All)?;
         let result = self.fill(group);
         if result.is_err() {
             // What was learned in this transaction is no longer true.
-            self.keys.borrow_mut().clear();
+            self.keys.clear();
             if !self.connection.is_autocommit() {
                 // SQLite has rolled back some faults by itself; the rest is ours to undo.
                 let _ = self.connection.execute_batch("ROLLBACK");
@@ -156,12 +165,11 @@ impl Desk {
         result
     }
 
-    fn fill(&self, group: &[Job]) -> Result<Vec<Answer>, Failure> {
-        let mut keys = self.keys.borrow_mut();
+    fn fill(&mut self, group: &[Job]) -> Result<Vec<Answer>, Failure> {
         let mut answers = Vec::with_capacity(group.len());
         let mut written = Stats { commits: 1, ..Stats::default() };
         for Job { batch, .. } in group {
-            let answer = write(&self.connection, &mut keys, batch).map_err(|error| {
+            let answer = write(&self.connection, &mut self.keys, batch).map_err(|error| {
                 if concerns_all(&error) { Failure::All(error) } else { Failure::Batch(error) }
             })?;
             if answer.is_ok() {
@@ -172,7 +180,7 @@ impl Desk {
             answers.push(answer);
         }
         if written.batches == 0 {
-            keys.clear();
+            self.keys.clear();
             self.connection.execute_batch("ROLLBACK").map_err(Failure::All)?;
             return Ok(answers);
         }
@@ -270,15 +278,14 @@ fn misplaced(batch: &Batch) -> Option<String> {
 
 fn add_records(connection: &Connection, key: i64, records: &[Record]) -> rusqlite::Result<()> {
     let mut insert = connection.prepare_cached(
-        "INSERT INTO events (run, seq, ts, wall, type, node, data, hash)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        "INSERT INTO events (place, ts, lag, type, node, data, hash)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?;
     for record in records {
         insert.execute(params![
-            key,
-            record.seq.cast_signed(),
+            schema::place(key, record.seq),
             record.ts,
-            record.wall,
+            record.ts.wrapping_sub(record.wall),
             record.kind,
             record.node,
             record.data,

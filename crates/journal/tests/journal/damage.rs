@@ -120,14 +120,15 @@ fn place(result: Result<Vec<Record>, ReadError>) -> String {
 
 #[tokio::test]
 async fn damage_is_named_by_its_place() {
-    let (_, cut) = read_after("DELETE FROM events WHERE run = 1 AND seq > 70").await;
+    let (_, cut) =
+        read_after("DELETE FROM events WHERE place > (1 << 40) + 70 AND place < 2 << 40").await;
     assert_eq!(place(cut), "event 71 of cast `one`");
-    let (_, gap) = read_after("DELETE FROM events WHERE run = 1 AND seq = 5").await;
+    let (_, gap) = read_after("DELETE FROM events WHERE place = (1 << 40) + 5").await;
     assert_eq!(place(gap), "event 5 of cast `one`");
-    let short = "UPDATE events SET hash = x'00' WHERE run = 1 AND seq = 9";
+    let short = "UPDATE events SET hash = x'00' WHERE place = (1 << 40) + 9";
     let (_, short) = read_after(short).await;
     assert_eq!(place(short), "event 9 of cast `one`");
-    let nonsense = "UPDATE events SET data = CAST(x'ff' AS TEXT) WHERE run = 1 AND seq = 3";
+    let nonsense = "UPDATE events SET data = CAST(x'ff' AS TEXT) WHERE place = (1 << 40) + 3";
     let (_, nonsense) = read_after(nonsense).await;
     assert_eq!(place(nonsense), "event 3 of cast `one`");
 }
@@ -136,7 +137,7 @@ async fn damage_is_named_by_its_place() {
 async fn a_changed_event_breaks_the_chain_at_its_place() {
     let changes = ["data = replace(data, 'one says', 'one said')", "ts = ts + 1", "type = 'x.y'"];
     for change in changes {
-        let sql = format!("UPDATE events SET {change} WHERE run = 1 AND seq = 11");
+        let sql = format!("UPDATE events SET {change} WHERE place = (1 << 40) + 11");
         let (story, read) = read_after(&sql).await;
         assert_eq!(first_misfit(&story.run, &read.unwrap()), Some(11), "{change}");
     }

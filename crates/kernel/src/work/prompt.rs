@@ -155,7 +155,7 @@ pub(super) fn closing(layered: &mut Layered, run: &Run, index: usize) {
     for field in output::assigned_fields(node) {
         let _ = write!(body, "\n- `{field}`: this graph reads it.");
     }
-    layered.section("output", "handoff contract".into(), "Answer", &body);
+    layered.section("output", "contract".into(), "Answer", &body);
 }
 
 /// The same work once more, with what was wrong with the last answer.
