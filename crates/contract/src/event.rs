@@ -53,6 +53,7 @@ pub enum EventError {
 macro_rules! events {
     ($($(#[$doc:meta])* $word:literal => $name:ident),+ $(,)?) => {
         /// What happened. The word in quotes is the event's `type`.
+        #[expect(clippy::large_enum_variant, reason = "only the first event of a run is large")]
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(tag = "type", content = "data")]
         pub enum EventBody {
@@ -561,6 +562,7 @@ pub struct RouteSelected {
     /// The node it leads to, or `end`.
     pub to: String,
     /// The verdict that was read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub satisfied: Option<bool>,
 }
 

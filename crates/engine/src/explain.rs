@@ -102,7 +102,7 @@ pub fn why(
 #[derive(Default)]
 struct Trail {
     turns: BTreeMap<NodeId, LastTurn>,
-    routes: BTreeMap<NodeId, (u64, RouteSelected)>,
+    routes: BTreeMap<NodeId, Chosen>,
     /// Loops that were left, with the event and the way they were left by.
     left: BTreeMap<String, (u64, String)>,
     /// Where each payload came from.
@@ -110,12 +110,15 @@ struct Trail {
     ended: Option<(u64, &'static str)>,
 }
 
+/// A choice of a way, and the event that records it.
+type Chosen = (u64, RouteSelected);
+
 /// Where a payload came from.
 struct Sent {
     /// The event that sent it.
     seq: u64,
     /// Its edge and sender, with the choice that took the edge; a person's words have none.
-    over: Option<(EdgeId, NodeId, Option<(u64, RouteSelected)>)>,
+    over: Option<(EdgeId, NodeId, Option<Chosen>)>,
 }
 
 struct LastTurn {

@@ -1,5 +1,7 @@
 //! Reads a whole run again: every hash checked, every decision taken once more.
 
+use std::sync::mpsc;
+
 use materia_contract::{CastStatus, ChainHash, Event, RunId};
 use materia_kernel::{Divergence, Recomputation, Run, evolve};
 use serde_json::{Map, Value};
@@ -70,8 +72,67 @@ pub enum ReplayFault {
     Truncated,
 }
 
+/// Pages that may lie between reading and deciding.
+const PAGES_AHEAD: usize = 4;
+
+/// Events of a run, each checked against the chain, with the hash of its record.
+type Page = Vec<(Event, ChainHash)>;
+
 /// Replays a run, up to `at` where it is given.
+///
+/// One thread reads and verifies, this one decides again: they need about as long as each other.
 pub fn replay(journal: &dyn Journal, id: &RunId, at: Option<u64>) -> Result<Replay, ReplayError> {
+    std::thread::scope(|scope| {
+        let (sender, pages) = mpsc::sync_channel(PAGES_AHEAD);
+        scope.spawn(move || read_pages(journal, id, &sender));
+        decide_again(&pages, id, at)
+    })
+}
+
+/// Reads page after page, until the run ends, something is wrong, or nobody listens.
+fn read_pages(
+    journal: &dyn Journal,
+    id: &RunId,
+    pages: &mpsc::SyncSender<Result<Page, ReplayError>>,
+) {
+    let mut head = ChainHash::origin(id);
+    let mut seq = 0;
+    loop {
+        let records = match journal.read(id, seq, PAGE_RECORDS) {
+            Ok(records) => records,
+            Err(error) => {
+                let _ = pages.send(Err(error.into()));
+                return;
+            }
+        };
+        let mut page = Page::with_capacity(records.len());
+        for record in &records {
+            match verified(record, seq + 1, head) {
+                Ok(event) => page.push((event, record.hash)),
+                Err(what) => {
+                    let fault = ReplayFault::Damaged(what);
+                    // What comes before the fault is still worth deciding again.
+                    let _ = pages.send(Ok(page));
+                    let fault = ReplayError::Fault { run: id.clone(), seq: seq + 1, fault };
+                    let _ = pages.send(Err(fault));
+                    return;
+                }
+            }
+            seq = record.seq;
+            head = record.hash;
+        }
+        let complete = records.len() < PAGE_RECORDS;
+        if pages.send(Ok(page)).is_err() || complete {
+            return;
+        }
+    }
+}
+
+fn decide_again(
+    pages: &mpsc::Receiver<Result<Page, ReplayError>>,
+    id: &RunId,
+    at: Option<u64>,
+) -> Result<Replay, ReplayError> {
     let fault = |seq, fault| ReplayError::Fault { run: id.clone(), seq, fault };
     let mut decided = Recomputation::new(id.clone());
     let mut folded = Fold::new(id, at);
@@ -79,16 +140,13 @@ pub fn replay(journal: &dyn Journal, id: &RunId, at: Option<u64>) -> Result<Repl
     let mut head = ChainHash::origin(id);
     let mut seq = 0;
     loop {
-        let page = journal.read(id, seq, PAGE_RECORDS)?;
-        for record in &page {
-            let event = verified(record, seq + 1, head)
-                .map_err(|what| fault(seq + 1, ReplayFault::Damaged(what)))?;
-            seq = record.seq;
-            head = record.hash;
+        let page = pages.recv().ok();
+        let complete = page.is_none();
+        for (event, hash) in page.transpose()?.unwrap_or_default() {
+            (seq, head) = (event.seq, hash);
             folded.take(&event, head);
             window.push(event);
         }
-        let complete = page.len() < PAGE_RECORDS;
         let keep = if complete { 0 } else { LOOKAHEAD_EVENTS };
         let ready = window.len().saturating_sub(keep);
         for first in 0..ready {

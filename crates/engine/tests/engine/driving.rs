@@ -29,7 +29,7 @@ async fn independent_turns_run_at_once() {
 #[tokio::test]
 async fn simulated_time_costs_nothing_and_gives_the_same_log_each_time() {
     let log = async || {
-        let runner = Counter { delay: Duration::from_secs(3_600), ..Counter::default() };
+        let runner = Counter { delay: Duration::from_hours(1), ..Counter::default() };
         let journal = MemoryJournal::default();
         let mut created = fan_out();
         created.virtual_time = true;
@@ -46,7 +46,7 @@ async fn simulated_time_costs_nothing_and_gives_the_same_log_each_time() {
 
 #[tokio::test]
 async fn the_simulation_ends_where_it_is_told() {
-    let runner = Counter { delay: Duration::from_secs(60), ..Counter::default() };
+    let runner = Counter { delay: Duration::from_mins(1), ..Counter::default() };
     let mut created = counting();
     created.virtual_time = true;
     let world = world(Arc::new(MemoryJournal::default()), &runner);
@@ -58,7 +58,7 @@ async fn the_simulation_ends_where_it_is_told() {
 
 #[tokio::test]
 async fn a_stop_interrupts_and_a_resume_finishes() {
-    let runner = Counter { delay: Duration::from_secs(600), ..Counter::default() };
+    let runner = Counter { delay: Duration::from_mins(10), ..Counter::default() };
     let journal = Arc::new(MemoryJournal::default());
     let (sender, mut asks) = tokio::sync::mpsc::unbounded_channel();
     sender.send(Ask::Stop { message: "later".into() }).unwrap();

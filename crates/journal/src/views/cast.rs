@@ -187,7 +187,6 @@ struct Meta<'a> {
     socket: &'a str,
     visit: u32,
     attempt: u32,
-    kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     command: Option<&'a [String]>,
     outcome: &'static str,
@@ -244,7 +243,6 @@ impl<'a> Meta<'a> {
             socket: ended.turn.node.as_str(),
             visit: ended.turn.visit,
             attempt: ended.turn.attempt,
-            kind: if utility { "utility" } else { "agent" },
             command,
             outcome,
             code,

@@ -85,7 +85,7 @@ async fn turns_leave_their_files() {
     assert_eq!(
         meta,
         json!({
-            "socket": "hello", "visit": 1, "attempt": 1, "kind": "utility",
+            "socket": "hello", "visit": 1, "attempt": 1,
             "command": ["echo", "hi"], "outcome": "completed", "exitCode": 0,
             "durationMs": 5, "startedSeq": 2, "endedSeq": 3,
             "stdout": {"bytes": 6, "dropped": 0, "truncated": false},
@@ -96,7 +96,7 @@ async fn turns_leave_their_files() {
     assert_eq!(stage.text("sockets/ask/1-1.output.txt"), " {\"satisfied\": true}\n");
     assert_eq!(stage.text("sockets/ask/1-1.output.json"), "{\"satisfied\": true}");
     let meta: Value = serde_json::from_str(&stage.text("sockets/ask/1-1.meta.json")).unwrap();
-    assert_eq!((&meta["kind"], &meta["usage"]), (&json!("agent"), &json!({"inputTokens": 3})));
+    assert_eq!((&meta["socket"], &meta["usage"]), (&json!("ask"), &json!({"inputTokens": 3})));
 
     let lines: Vec<Value> = stage
         .text("events.jsonl")
