@@ -105,16 +105,23 @@ impl Pair {
         }
     }
 
-    /// A byte of what a row holds before the data: two times of eight bytes, type, node. The
-    /// first time is told apart from all others by its value.
+    /// A byte of what a row holds before the data: a time of eight bytes, how far the clock lagged
+    /// behind it (no byte for 0 and 1), type, node. The time is told apart from all others by its
+    /// value.
     fn spot_before_data(&self, event: &Value, random: &mut Random) -> (usize, Vec<usize>) {
         let word = |name: &str| event[name].as_str().unwrap_or_default();
         let words = [word("type"), word("nodeId")].concat();
         let time = event["ts"].as_i64().unwrap().to_be_bytes();
-        let offset = random.below(16 + words.len());
         let rows = self.find(&time).into_iter();
-        let rows = rows.filter(|at| self.bytes[at + 16..].starts_with(words.as_bytes()));
-        let places: Vec<usize> = rows.map(|at| at + offset).collect();
+        let rows: Vec<(usize, usize)> = rows
+            .filter_map(|at| {
+                let behind = |lag: &usize| self.bytes[at + 8 + lag..].starts_with(words.as_bytes());
+                (0..=8).find(behind).map(|lag| (at, lag))
+            })
+            .collect();
+        let lag = rows.first().map_or(0, |(_, lag)| *lag);
+        let offset = random.below(8 + lag + words.len());
+        let places: Vec<usize> = rows.iter().map(|(at, _)| at + offset).collect();
         assert!(!places.is_empty(), "the row of {event} is not in the file");
         (offset, places)
     }

@@ -89,12 +89,16 @@ impl From<rusqlite::Error> for SchemaFault {
 
 /// The format of the file: 0 for one without tables.
 pub(super) fn format(connection: &Connection) -> Result<i64, SchemaFault> {
-    let found: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    // One statement, one moment: another process may be making the tables just now.
+    let (found, empty): (i64, bool) = connection.query_row(
+        "SELECT user_version, NOT EXISTS (SELECT 1 FROM sqlite_schema) FROM pragma_user_version",
+        [],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
     if found > FORMAT {
         return Err(SchemaFault::Newer(found));
     }
-    let empty = "SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)";
-    if found < 0 || (found == 0 && !connection.query_row(empty, [], |row| row.get(0))?) {
+    if found < 0 || (found == 0 && !empty) {
         return Err(SchemaFault::Foreign);
     }
     Ok(found)
