@@ -223,6 +223,7 @@ fn agent(prompt: &str, parse: Parse, edges: Vec<Edge>) -> Node {
     let behavior = Behavior::Agent {
         prompt: prompt.to_owned(),
         origin: "bench".to_owned(),
+        tools: None,
         model: None,
         provider: None,
     };

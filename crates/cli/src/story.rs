@@ -164,6 +164,7 @@ mod tests {
         let agent = || Behavior::Agent {
             prompt: String::new(),
             origin: String::new(),
+            tools: None,
             model: None,
             provider: None,
         };

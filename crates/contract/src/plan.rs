@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::{
     Condition, Consume, Control, EdgeId, NodeId, NodeMode, OnInterrupt, OutputSelector, Parse,
-    Path, Routing, SessionPolicy, Trigger,
+    Path, Routing, SessionPolicy, ToolsDoc, Trigger,
 };
 
 /// How long a utility may run if nothing else is said.
@@ -186,6 +186,9 @@ pub enum Behavior {
         /// Where the author wrote it: file and pointer.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         origin: String,
+        /// The tools it may use, if the author said so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tools: Option<ToolsDoc>,
         /// The model, if the author chose one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<String>,

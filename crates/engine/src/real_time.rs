@@ -147,8 +147,9 @@ fn job(world: &World, driver: &Driver, started: u64) -> TurnJob {
         (Behavior::Utility { command, .. }, TurnWork::Input(input)) => {
             Work::Utility { command: command.clone(), input: input.clone() }
         }
-        (Behavior::Agent { model, provider, .. }, TurnWork::Prompt(prompt)) => Work::Agent {
+        (Behavior::Agent { tools, model, provider, .. }, TurnWork::Prompt(prompt)) => Work::Agent {
             prompt: prompt.clone(),
+            tools: tools.clone(),
             model: model.clone(),
             provider: provider.clone(),
             session: turn.session.clone(),

@@ -109,6 +109,7 @@ fn agent(
     runs.then(|| Behavior::Agent {
         prompt: doc.prompt.clone().unwrap_or_default(),
         origin: place.child("prompt").shown(loaded),
+        tools: doc.tools.clone(),
         model: doc.model.clone(),
         provider: doc.provider.clone(),
     })

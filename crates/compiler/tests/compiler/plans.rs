@@ -24,6 +24,7 @@ fn defaults_are_written_out() {
     let behavior = Behavior::Agent {
         prompt: "p".into(),
         origin: "materia.json#/materia/ask/prompt".into(),
+        tools: None,
         model: Some("m".into()),
         provider: Some("q".into()),
     };

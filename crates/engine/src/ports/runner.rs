@@ -2,7 +2,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use materia_contract::{ErrorCode, GlobalMode, NodeId, RunId, ScriptEntry, SessionRef, TurnOutput};
+use materia_contract::{
+    ErrorCode, GlobalMode, NodeId, RunId, ScriptEntry, SessionRef, ToolsDoc, TurnOutput,
+};
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -78,6 +80,8 @@ pub enum Work {
     Agent {
         /// The exact text it gets.
         prompt: Arc<str>,
+        /// The tools it may use, if the author said so.
+        tools: Option<ToolsDoc>,
         /// The model, if the author chose one.
         model: Option<String>,
         /// The provider, if the author chose one.

@@ -232,25 +232,37 @@ fn prompts_are_layers_laid_end_to_end() {
 }
 
 #[test]
-fn a_prompt_does_not_grow_with_the_items_before_it() {
-    let mut answers = vec![items(60)];
-    for _ in 0..60 {
-        answers.extend(["built", NO, "built", YES, "{}"].map(str::to_owned));
+fn a_thousand_items_with_two_reworks_run_through_and_prompts_do_not_grow() {
+    const ITEMS: usize = 1_000;
+    let mut answers = vec![items(ITEMS)];
+    for _ in 0..ITEMS {
+        answers.extend(["built", NO, "built", NO, "built", YES, "{}"].map(str::to_owned));
     }
     answers.push("done".into());
     let answers: Vec<&str> = answers.iter().map(String::as_str).collect();
-    let (_, events) = run(created(workflow()), &answers);
-    let sizes: Vec<usize> = events
+    let (after, events) = run(created(workflow()), &answers);
+    assert_eq!(*after.phase(), materia_kernel::Phase::Completed);
+    // The first prompt of each item: every third visit of `build`.
+    let first_prompts: Vec<usize> = events
         .iter()
         .filter_map(|event| match &event.body {
-            EventBody::TurnStarted(data) if data.visit % 2 == 1 => (event.node.as_ref()?.as_str()
-                == "build")
-                .then(|| data.prompt.as_ref().unwrap().len()),
+            EventBody::TurnStarted(data) if data.visit % 3 == 1 => {
+                let prompt = data.prompt.as_ref()?;
+                (event.node.as_ref()?.as_str() == "build").then_some(prompt.len())
+            }
             _ => None,
         })
         .collect();
-    assert_eq!(sizes.len(), 60);
-    assert!(sizes[59] <= sizes[0] + 4, "{} against {}: only the digits grow", sizes[59], sizes[0]);
+    assert_eq!(first_prompts.len(), ITEMS);
+    // "WI-1", "T1" and "C1" have each become three digits longer.
+    assert!(first_prompts[ITEMS - 1] <= first_prompts[0] + 9, "{first_prompts:?}");
+    let bytes = |events: &[materia_contract::Event]| -> usize {
+        events.iter().map(|event| event.body.data_json().len()).sum()
+    };
+    // A utility's input holds the whole list, at every step alike.
+    let tenth = events.len() / 10;
+    let (early, late) = (bytes(&events[tenth..2 * tenth]), bytes(&events[8 * tenth..9 * tenth]));
+    assert!(late * 100 <= early * 115, "{late} bytes of events against {early}");
 }
 
 #[test]

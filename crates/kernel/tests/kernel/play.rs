@@ -13,7 +13,7 @@ use serde_json::Value;
 pub(crate) fn agent() -> Node {
     let prompt = "Do it.".to_owned();
     let origin = "materia.json#/materia/m/prompt".to_owned();
-    let behavior = Behavior::Agent { prompt, origin, model: None, provider: None };
+    let behavior = Behavior::Agent { prompt, origin, tools: None, model: None, provider: None };
     Node { parse: Parse::Json, ..Node::new("m", behavior) }
 }
 

@@ -18,8 +18,14 @@ use crate::stage::{Stage, perform, runtime};
 
 fn agent(stage: &Stage, entry: Option<(&str, u32)>) -> TurnJob {
     let script = entry.map(|(key, index)| ScriptEntry { key: key.to_owned(), index });
-    let work =
-        Work::Agent { prompt: "do".into(), model: None, provider: None, session: None, script };
+    let work = Work::Agent {
+        prompt: "do".into(),
+        tools: None,
+        model: None,
+        provider: None,
+        session: None,
+        script,
+    };
     TurnJob { work, ..stage.job.clone() }
 }
 
@@ -209,6 +215,7 @@ fn lists_are_bound_to_agent_nodes_and_an_id_wins() {
     let asks = || Behavior::Agent {
         prompt: String::new(),
         origin: String::new(),
+        tools: None,
         model: None,
         provider: None,
     };
