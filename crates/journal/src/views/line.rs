@@ -10,7 +10,7 @@ use materia_contract::Record;
 use serde::Deserialize;
 
 /// How much of a hash a line shows. It names the event; the journal is what proves it.
-const HASH_BYTES_SHOWN: usize = 5;
+const HASH_BYTES_SHOWN: usize = 4;
 
 /// Adds the line of `record`, with its end.
 pub(super) fn push(out: &mut Vec<u8>, record: &Record) {

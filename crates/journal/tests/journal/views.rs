@@ -107,7 +107,7 @@ async fn turns_leave_their_files() {
     let keys: Vec<_> = lines[1].as_object().unwrap().keys().collect();
     assert_eq!(keys, ["seq", "ts", "type", "nodeId", "data", "hash"]);
     assert_eq!(lines[3]["data"]["prompt"], "Do it.\n");
-    assert_eq!(lines[5]["hash"], stage.story.last_hash().to_string()[..10]);
+    assert_eq!(lines[5]["hash"], stage.story.last_hash().to_string()[..8]);
 
     let manifest: Value = serde_json::from_str(&stage.text("manifest.json")).unwrap();
     assert_eq!(
