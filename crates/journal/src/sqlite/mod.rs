@@ -3,8 +3,9 @@
 //! # Invariants
 //!
 //! * Only the writer thread appends, and it commits everything that waits in one transaction.
-//! * `heads` always names the last record of each run. It is written in the same transaction,
-//!   so a read that ends earlier than it says has met damage and not the end of the run.
+//! * `heads` names the last record of each run that rests, and a recent one of a run that goes on.
+//!   It is written in the transaction of that record, so a read that ends earlier than it says
+//!   has met damage and not the end of the run.
 //! * Nothing in this process opens the file but SQLite: closing any other handle on it would
 //!   give up SQLite's locks.
 //!

@@ -9,8 +9,8 @@ const MIGRATIONS: &[&str] = &[FORMAT_1];
 pub(super) const FORMAT: i64 = MIGRATIONS.len().cast_signed() as i64;
 
 /// `runs` is a summary for lists, derived from the records when they are appended. `heads` is
-/// apart from it because it changes with every append, and its rows are short. `events` has no
-/// foreign key of its own: that of `heads`, written beside it, holds for both. Its key is run and
+/// apart from it because it changes more often, and its rows are short. `events` has no
+/// foreign key of its own: that of `heads`, written for each run, holds for both. Its key is run and
 /// number in one integer (see [`place`]), so that a row is appended where the last one ended and
 /// a prompt of a few kilobytes needs no page of its own; `log` shows both parts to people. `lag` is
 /// how far the wall clock was behind logical time: mostly a few microseconds, and a byte long.

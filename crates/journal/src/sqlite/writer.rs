@@ -25,6 +25,10 @@ use super::{Options, Stats, connect, read, schema};
 /// Records in one transaction. More wait for the next one.
 const GROUP_RECORDS_MAX: usize = 4_096;
 
+/// How often the head of a run that goes on is noted. Noting it with every step would make a second
+/// page durable each time, for no more than the few events since: those have the chain of hashes.
+const HEAD_EVERY_EVENTS: u64 = 128;
+
 /// Runs whose keys are remembered.
 const KEYS_MAX: usize = 16_384;
 
@@ -228,15 +232,9 @@ fn write(connection: &Connection, keys: &mut Keys, batch: &Batch) -> rusqlite::R
             None => return Ok(Err(conflict(batch, 0))),
         },
     };
-    // The head moves only from where the caller believes it to be, whoever else may have written.
-    let moved = connection
-        .prepare_cached("UPDATE heads SET seq = ?2, hash = ?3 WHERE run = ?1 AND seq = ?4")?
-        .execute(params![key, last.seq.cast_signed(), last.hash.0, batch.after.cast_signed()])?;
-    if moved == 0 {
-        let actual = connection
-            .prepare_cached("SELECT seq FROM heads WHERE run = ?1")?
-            .query_row([key], |row| row.get::<_, i64>(0))?;
-        return Ok(Err(conflict(batch, actual.unsigned_abs())));
+    let actual = last_seq(connection, key)?;
+    if actual != batch.after {
+        return Ok(Err(conflict(batch, actual)));
     }
     add_records(connection, key, &batch.records)?;
     let status = batch.records.iter().rev().find_map(|record| status_after(&record.kind));
@@ -244,6 +242,11 @@ fn write(connection: &Connection, keys: &mut Keys, batch: &Batch) -> rusqlite::R
         connection
             .prepare_cached("UPDATE runs SET status = ?2 WHERE run = ?1")?
             .execute(params![key, status.word()])?;
+    }
+    if status.is_some() || batch.after / HEAD_EVERY_EVENTS != last.seq / HEAD_EVERY_EVENTS {
+        connection
+            .prepare_cached("UPDATE heads SET seq = ?2, hash = ?3 WHERE run = ?1")?
+            .execute(params![key, last.seq.cast_signed(), last.hash.0])?;
     }
     if let Some(snapshot) = &batch.snapshot {
         keep_snapshot(connection, key, snapshot)?;
@@ -255,6 +258,18 @@ fn write(connection: &Connection, keys: &mut Keys, batch: &Batch) -> rusqlite::R
         keys.insert(batch.run.clone(), key);
     }
     Ok(Ok(()))
+}
+
+/// Where a run ends now, whoever has written to it.
+fn last_seq(connection: &Connection, key: i64) -> rusqlite::Result<u64> {
+    let places = [schema::place(key, 0), schema::place(key, u64::MAX)];
+    let last = connection
+        .prepare_cached(
+            "SELECT place FROM events WHERE place > ?1 AND place <= ?2 ORDER BY place DESC LIMIT 1",
+        )?
+        .query_row(places, |row| row.get(0))
+        .optional()?;
+    Ok(last.map_or(0, schema::seq_at))
 }
 
 fn conflict(batch: &Batch, actual: u64) -> AppendError {
