@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use indexmap::IndexMap;
 use materia_contract::script::{Answer, Script};
 use materia_contract::{
-    Behavior, Budget, Condition, Edge, EdgeId, GlobalMode, JOURNAL_VERSION, Limits, Node, NodeId,
-    Pace, Parse, Plan, RunCreated, RunId,
+    Behavior, Budget, Condition, Delivery, Edge, EdgeId, GlobalMode, JOURNAL_VERSION, Limits, Node,
+    NodeId, Pace, Parse, Plan, RunCreated, RunId,
 };
 use materia_engine::{Journal, Observer, Options as How, SystemClock, World, cast, watch_inbox};
 use materia_journal::{Options, SqliteJournal, Stats, Views};
@@ -184,6 +184,8 @@ pub(crate) fn created(script: &Script, root: &Path, id: &str) -> RunCreated {
         global_mode: GlobalMode::Implementation,
         virtual_time: false,
         from_cast_id: None,
+        fork: None,
+        timeline: 0,
         journal_version: JOURNAL_VERSION,
     }
 }
@@ -216,7 +218,14 @@ fn plan() -> Plan {
 
 fn edge(from: &str, when: Condition, to: Option<&str>, bound: Option<u32>) -> Edge {
     let id = EdgeId::new(format!("{from}->{}", to.unwrap_or("end")));
-    Edge { id, when, guard: None, to: to.map(NodeId::new), max_traversals: bound }
+    Edge {
+        id,
+        when,
+        guard: None,
+        to: to.map(NodeId::new),
+        max_traversals: bound,
+        delivery: Delivery::default(),
+    }
 }
 
 fn agent(prompt: &str, parse: Parse, edges: Vec<Edge>) -> Node {

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    abort, budget, cast, casts, check, completions, conformance, demo, events, finish, grid,
-    recast, replay, resume, revive, say, schemas, show, why,
+    abort, approve, budget, cast, casts, check, completions, conformance, demo, events, finish,
+    fork, grid, mode, recast, replay, resume, revive, say, schemas, show, trigger, why,
 };
 
 const FIRST_STEPS: &str = "\
@@ -106,8 +106,14 @@ pub(crate) enum Command {
     Revive(revive::ReviveArgs),
     Say(say::SayArgs),
     Continue(finish::ContinueArgs),
+    Trigger(trigger::TriggerArgs),
+    Approve(approve::ApproveArgs),
+    Deny(approve::DenyArgs),
+    Pause(mode::PauseArgs),
+    Mode(mode::ModeArgs),
     Budget(budget::BudgetArgs),
     Abort(abort::AbortArgs),
+    Fork(fork::ForkArgs),
     Grid(grid::GridArgs),
     Why(why::WhyArgs),
     Demo(demo::DemoArgs),

@@ -6,14 +6,16 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use materia_contract::{GlobalMode, Pace, RunCreated};
-use materia_engine::Step;
-use materia_kernel::{Input, Run, decide, outstanding};
+use materia_contract::{CastStatus, GlobalMode, Pace, RunCreated};
+use materia_engine::{ClaimError, Command, Step};
+use materia_kernel::{Input, Phase, Run, decide};
+use serde_json::json;
 
 use crate::args::{Global, RunOptions};
 use crate::failure::{Exit, Failure};
 use crate::project::{self, Found, Project};
 use crate::run::{self, Drive, Start};
+use crate::say;
 use crate::standing::Standing;
 use crate::terminal::Terminal;
 use crate::trust::Trust;
@@ -42,8 +44,13 @@ impl Carry<'_> {
             return Err(Failure::usage("`--cast-id` cannot give a cast another name"));
         }
         project::refuse_taken_name(&found.root, &found.id)?;
-        // What somebody else drives changes under our eyes, so that is said first.
-        drop(found.journal().claim(&found.id)?);
+        match found.journal().claim(&found.id) {
+            Ok(claim) => drop(claim),
+            Err(held @ ClaimError::Held { .. }) => {
+                return tell(&project, &found, held, choose, terminal);
+            }
+            Err(error @ ClaimError::Io { .. }) => return Err(error.into()),
+        }
         // The state that will go on, snapshot and all: that is what has to be trusted.
         let (run, _) = materia_engine::load(found.journal(), &found.id)?;
         let step = choose(&run)?;
@@ -52,6 +59,22 @@ impl Carry<'_> {
             .created()
             .ok_or_else(|| Failure::storage(format!("cast `{}` has no beginning", found.id)))?;
         self.drive(&project, found, created, step, terminal)
+    }
+
+    /// Shows a cast that rests, and leaves it as it is.
+    pub(crate) fn as_it_is(&self, terminal: &mut Terminal) -> Result<Exit, Failure> {
+        let project = Project::here(self.global)?;
+        let found = project.find(&project::cast_id(self.id)?)?;
+        let report = materia_engine::report(found.journal(), &found.id)?;
+        terminal.say(say::summary(&report));
+        if terminal.json {
+            terminal.data(&report)?;
+        }
+        Ok(match report.status {
+            CastStatus::Completed => Exit::Done,
+            CastStatus::Waiting => Exit::Waiting,
+            CastStatus::Failed | CastStatus::Aborted | CastStatus::Running => Exit::Failed,
+        })
     }
 
     fn drive(
@@ -83,29 +106,65 @@ impl Carry<'_> {
     }
 }
 
+/// Leaves word for the process that drives the cast, where the step can be taken there.
+fn tell(
+    project: &Project,
+    found: &Found,
+    held: ClaimError,
+    choose: impl FnOnce(&Run) -> Result<Step, Failure>,
+    terminal: &mut Terminal,
+) -> Result<Exit, Failure> {
+    let (run, _) = materia_engine::load(found.journal(), &found.id)?;
+    let step = choose(&run)?;
+    let command = match step.clone() {
+        Step::Act(act) => Command::Act { act },
+        Step::Say { node, text } => Command::Say { node, text },
+        Step::Continue { node } => Command::Continue { node },
+        Step::SetBudget(budget) => Command::Budget { budget },
+        Step::SetNodeBudgets { node, budgets } => Command::NodeBudgets { node, budgets },
+        Step::Resume(_) | Step::Recast | Step::Revive => return Err(held.into()),
+    };
+    refuse_rejected(&run, &step, project)?;
+    found.journal().post(&found.id, &command)?;
+    terminal.say(format_args!("cast `{}` is under way and has been told", found.id));
+    if terminal.json {
+        terminal.data(&json!({ "castId": found.id, "told": true }))?;
+    }
+    Ok(Exit::Done)
+}
+
 /// Refuses a step that the cast does not take as it stands, and says what can be done instead.
 fn refuse_unfit(run: &Run, step: &Step, project: &Project) -> Result<(), Failure> {
-    let standing = Standing::of(run);
     let said = matches!(step, Step::Say { .. } | Step::Continue { .. });
-    let why = if said && outstanding(run).next().is_some() {
-        "its process went away in the middle of a turn".to_owned()
-    } else {
-        let nowhere = String::new;
-        let input = match step.clone() {
-            Step::Resume => Input::Resume { cwd: nowhere(), run_dir: nowhere() },
-            Step::Recast => Input::Recast { cwd: nowhere(), run_dir: nowhere() },
-            Step::Revive => Input::Revive,
-            Step::SetBudget(budget) => Input::SetBudget(budget),
-            Step::SetNodeBudgets { node, budgets } => Input::SetNodeBudgets { node, budgets },
-            Step::Say { node, text } => Input::Say { node, text },
-            Step::Continue { node } => Input::Continue { node },
-        };
-        match decide(run, run.ts(), input) {
-            Ok(_) => return Ok(()),
-            Err(rejection) => rejection.to_string(),
-        }
+    if said && *run.phase() == Phase::Running {
+        let why = "its process went away in the middle of a turn";
+        return Err(unfit(run, why, project));
+    }
+    refuse_rejected(run, step, project)
+}
+
+fn unfit(run: &Run, why: &str, project: &Project) -> Failure {
+    let advice = Standing::of(run).advice(project);
+    Failure::resolution(format!("cast `{}`: {why}; {advice}", run.id()))
+}
+
+/// Asks the kernel whether it would take the step.
+fn refuse_rejected(run: &Run, step: &Step, project: &Project) -> Result<(), Failure> {
+    let nowhere = String::new;
+    let input = match step.clone() {
+        Step::Resume(pace) => Input::Resume { cwd: nowhere(), run_dir: nowhere(), pace },
+        Step::Act(act) => Input::act(act),
+        Step::Recast => Input::Recast { cwd: nowhere(), run_dir: nowhere() },
+        Step::Revive => Input::Revive,
+        Step::SetBudget(budget) => Input::SetBudget(budget),
+        Step::SetNodeBudgets { node, budgets } => Input::SetNodeBudgets { node, budgets },
+        Step::Say { node, text } => Input::Say { node, text },
+        Step::Continue { node } => Input::Continue { node },
     };
-    Err(Failure::resolution(format!("cast `{}`: {why}; {}", run.id(), standing.advice(project))))
+    match decide(run, run.ts(), input) {
+        Ok(_) => Ok(()),
+        Err(rejection) => Err(unfit(run, &rejection.to_string(), project)),
+    }
 }
 
 /// A run keeps the settings it began with; to ask for others is to misunderstand it.

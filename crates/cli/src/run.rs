@@ -58,7 +58,7 @@ pub(crate) fn script(
     plan: &Plan,
 ) -> Result<Option<Script>, Failure> {
     let script = path.map(materia_runners::load).transpose();
-    let script = script.map_err(|error| Failure::usage(error.to_string()))?;
+    let mut script = script.map_err(|error| Failure::usage(error.to_string()))?;
     match options.provider.as_deref() {
         None => {}
         Some("scripted") if script.is_some() => {}
@@ -71,8 +71,8 @@ pub(crate) fn script(
             )));
         }
     }
-    if script.as_ref().is_some_and(|script| !script.timeline.is_empty()) {
-        return Err(Failure::usage("a script's `timeline` cannot be played yet; leave it out"));
+    if let Some(script) = &mut script {
+        timeline(script, options, plan)?;
     }
     let agent = plan.nodes.iter().find(|(_, node)| matches!(node.behavior, Behavior::Agent { .. }));
     if let (Some((id, _)), None) = (agent, &script) {
@@ -81,6 +81,23 @@ pub(crate) fn script(
         )));
     }
     Ok(script)
+}
+
+/// Puts a timeline in order, and refuses one that cannot be played.
+fn timeline(script: &mut Script, options: &RunOptions, plan: &Plan) -> Result<(), Failure> {
+    if script.timeline.is_empty() {
+        return Ok(());
+    }
+    if !options.virtual_time {
+        let message = "a script's `timeline` is for simulated time: add `--virtual-time`";
+        return Err(Failure::usage(message));
+    }
+    let faults = materia_runners::timeline_faults(script, plan);
+    if !faults.is_empty() {
+        return Err(Failure::resolution(faults.join("\n")));
+    }
+    materia_kernel::order_timeline(&mut script.timeline);
+    Ok(())
 }
 
 /// Says so where the kernel cannot hold turns to Planning mode.
@@ -145,7 +162,11 @@ impl Drive<'_> {
             tokio::spawn(async move { screen.keep_drawing().await });
         }
         let run_for = self.script.as_ref().and_then(|script| script.run_for_ms);
-        let options = Options { run_for: run_for.map(Duration::from_millis) };
+        let timeline = self.script.as_ref().map(|script| script.timeline.as_slice().into());
+        let options = Options {
+            run_for: run_for.map(Duration::from_millis),
+            timeline: timeline.unwrap_or_default(),
+        };
         match &self.start {
             Start::Begin(created) => {
                 let created = (**created).clone();

@@ -2,8 +2,8 @@
 
 use materia_contract::time::Micros;
 use materia_contract::{
-    Budget, BudgetBound, CastReport, CastStatus, Event, EventBody, InterruptReason, NodeBudgets,
-    Pace,
+    Budget, BudgetBound, CastReport, CastStatus, DropReason, Event, EventBody, GlobalMode,
+    InterruptReason, Mode, ModeChanged, NodeBudgets, Pace, Timer,
 };
 
 use crate::clean::one_line;
@@ -107,19 +107,70 @@ pub(crate) fn event(event: &Event, story: &Story) -> String {
             (None, None) => "keeps its budget".to_owned(),
         },
         EventBody::NodeBlocked(data) => format!("is blocked: {}", one(&data.reason)),
-        EventBody::ModeChanged(data) => {
-            let pace = match data.value {
-                Pace::Auto => "AUTO",
-                Pace::Interactive => "INTERACTIVE",
-            };
-            format!("switches to {pace} ({})", one(&data.reason))
-        }
+        EventBody::ModeChanged(data) => mode_changed(data),
         EventBody::RunRevived(data) => match &data.edge_id {
             Some(edge) => format!("is revived: `{}` may be taken further", one(edge.as_str())),
             None => "is revived".to_owned(),
         },
         EventBody::MessageReceived(data) => format!("is told: {}", one(&data.text)),
         EventBody::SocketFinished(_) => "is finished by a person".to_owned(),
+        EventBody::PayloadSuperseded(_)
+        | EventBody::PayloadDropped(_)
+        | EventBody::PayloadDeduplicated(_)
+        | EventBody::PayloadFiltered(_)
+        | EventBody::TimerSet(_)
+        | EventBody::TimerFired(_) => delivery(event),
+        EventBody::TurnRequested(data) => {
+            let message = data.message.as_deref().map(|message| format!(": {}", one(message)));
+            format!("is asked for a turn{}", message.unwrap_or_default())
+        }
+        EventBody::ApprovalRequested(_) => "waits for approval".to_owned(),
+        EventBody::ApprovalGiven(_) => "is approved".to_owned(),
+        EventBody::ApprovalDenied(_) => "is refused".to_owned(),
+        EventBody::TimelineReached(data) => format!("reaches entry {} of the timeline", data.index),
+    }
+}
+
+fn mode_changed(data: &ModeChanged) -> String {
+    let mode = match data.value {
+        Mode::Pace(Pace::Auto) => "AUTO",
+        Mode::Pace(Pace::Interactive) => "INTERACTIVE",
+        Mode::Global(GlobalMode::Planning) => "PLANNING",
+        Mode::Global(GlobalMode::Implementation) => "IMPLEMENTATION",
+    };
+    let what = data.message.as_deref().map(|what| format!(": {}", one(what)));
+    format!("switches to {mode} ({}{})", one(&data.reason), what.unwrap_or_default())
+}
+
+/// What becomes of payloads on their way, and of timers.
+fn delivery(event: &Event) -> String {
+    if let EventBody::PayloadSuperseded(data) = &event.body {
+        return format!("gets a newer payload over {} instead", data.edge_id);
+    }
+    if let EventBody::PayloadDropped(data) = &event.body {
+        return match data.reason {
+            DropReason::Overflow => format!("loses a payload: {} is full", data.edge_id),
+            DropReason::Busy => format!("is busy and loses a payload of {}", data.edge_id),
+        };
+    }
+    if let EventBody::PayloadDeduplicated(data) = &event.body {
+        return format!("has had the same payload over {} before", data.edge_id);
+    }
+    if let EventBody::PayloadFiltered(data) = &event.body {
+        return format!("does not get a payload that {} keeps out", data.edge_id);
+    }
+    if let EventBody::TimerSet(data) = &event.body {
+        return match &data.timer {
+            Timer::Debounce { edge_id } => format!("waits until {edge_id} is quiet"),
+            Timer::Tick => "waits for its next tick".to_owned(),
+            Timer::Retry { .. } => "will be tried again".to_owned(),
+        };
+    }
+    let EventBody::TimerFired(data) = &event.body else { return String::new() };
+    match &data.timer {
+        Timer::Debounce { edge_id } => format!("finds {edge_id} quiet"),
+        Timer::Tick => "has a tick due".to_owned(),
+        Timer::Retry { .. } => "is due to be tried again".to_owned(),
     }
 }
 

@@ -5,6 +5,9 @@
 //! come is optional, and a new *type* raises [`JOURNAL_VERSION`], so that an older program
 //! refuses the run by its version instead of tripping over it half-way.
 
+mod delivery;
+mod people;
+
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -14,10 +17,19 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::time::Micros;
-use crate::{EdgeId, EnvelopeKind, NodeId, Plan};
+use crate::{EdgeId, EnvelopeKind, NodeId, Offered, Plan};
+
+pub use delivery::{
+    DropReason, PayloadDeduplicated, PayloadDropped, PayloadFiltered, PayloadSuperseded, Timer,
+    TimerFired, TimerSet,
+};
+pub use people::{
+    ApprovalDenied, ApprovalGiven, ApprovalRequested, Mode, ModeChanged, TimelineReached,
+    TurnRequested,
+};
 
 /// The version of the event vocabulary. `run.created` records it.
-pub const JOURNAL_VERSION: u32 = 1;
+pub const JOURNAL_VERSION: u32 = 2;
 
 /// Something that has happened to a run, with its place and time.
 #[derive(Debug, Clone, PartialEq)]
@@ -122,6 +134,28 @@ events! {
     "payload.delivered" => PayloadDelivered,
     /// A turn took a payload.
     "payload.consumed" => PayloadConsumed,
+    /// A newer payload took the place of one that waited.
+    "payload.superseded" => PayloadSuperseded,
+    /// A payload found no room.
+    "payload.dropped" => PayloadDropped,
+    /// A payload equals one that was accepted before.
+    "payload.deduplicated" => PayloadDeduplicated,
+    /// A payload does not pass the transform of its edge.
+    "payload.filtered" => PayloadFiltered,
+    /// Something will happen at an instant, unless it is moved.
+    "timer.set" => TimerSet,
+    /// The instant has come.
+    "timer.fired" => TimerFired,
+    /// A person asked for a turn.
+    "turn.requested" => TurnRequested,
+    /// A turn waits for a person's consent.
+    "approval.requested" => ApprovalRequested,
+    /// A person consented to a turn.
+    "approval.given" => ApprovalGiven,
+    /// A person refused a turn.
+    "approval.denied" => ApprovalDenied,
+    /// An entry of the script's timeline took effect.
+    "timeline.reached" => TimelineReached,
     /// Variables got new values.
     "state.patched" => StatePatched,
     /// An output had fields that have no meaning there.
@@ -140,7 +174,7 @@ events! {
     "budget.changed" => BudgetChanged,
     /// A node has spent its budget; its inputs are kept.
     "node.blocked" => NodeBlocked,
-    /// Whether the scheduler starts turns has changed.
+    /// Whether the scheduler starts turns, or what turns may write, has changed.
     "mode.changed" => ModeChanged,
     /// A person gave an exhausted run further allowance.
     "run.revived" => RunRevived,
@@ -177,8 +211,34 @@ pub struct RunCreated {
     /// The cast it continues from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_cast_id: Option<String>,
+    /// The cast whose beginning it shares.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fork: Option<ForkedFrom>,
+    /// How many entries the script's timeline has. The run does not rest before the last.
+    #[serde(default, skip_serializing_if = "is_none_left")]
+    pub timeline: u32,
     /// The version of the event vocabulary.
     pub journal_version: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+fn is_none_left(count: &u32) -> bool {
+    *count == 0
+}
+
+/// Where a fork left the cast it comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ForkedFrom {
+    /// The cast.
+    pub cast_id: crate::RunId,
+    /// The last event that was taken from it.
+    pub seq: u64,
+    /// The hash of that event there.
+    pub hash: String,
+    /// Whose ids the shared events have: each cast with the last place at which it was the one
+    /// that wrote them.
+    pub written_by: Vec<(crate::RunId, u64)>,
 }
 
 /// Which list of a script answers which node.
@@ -372,6 +432,12 @@ pub struct TurnStarted {
     /// The scripted answer it takes, if a script answers this node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script: Option<ScriptEntry>,
+    /// What the turn may write; absent means as the run began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub global_mode: Option<GlobalMode>,
+    /// What a person approved, where the node asks for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approved: Option<String>,
 }
 
 /// One part of a prompt.
@@ -476,6 +542,23 @@ pub struct TurnOutput {
     /// What it cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<TurnUsage>,
+    /// What it left besides its output.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub artifacts: Vec<Artifact>,
+}
+
+/// Something that a turn left besides its output.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Artifact {
+    /// `diff`, `logs`, …
+    pub kind: String,
+    /// Its file in the folder of the cast.
+    pub name: String,
+    /// The hash of its content, in hexadecimal.
+    pub hash: String,
+    /// What it holds.
+    pub content: String,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
@@ -567,7 +650,7 @@ pub struct RouteSelected {
 }
 
 /// Data of `handoff.sent`. The payload's id is the id of this event.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct HandoffSent {
     /// The payload.
@@ -583,6 +666,9 @@ pub struct HandoffSent {
     pub kind: EnvelopeKind,
     /// The beginning of what it says.
     pub preview: String,
+    /// What it holds, where no turn of the run has put it out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offered: Option<Offered>,
 }
 
 /// Data of `payload.delivered`.
@@ -731,19 +817,6 @@ pub struct BudgetChanged {
 pub struct NodeBlocked {
     /// Why, in words.
     pub reason: String,
-}
-
-/// Data of `mode.changed`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ModeChanged {
-    /// Whether the scheduler starts turns from now on.
-    pub value: Pace,
-    /// Why: `stall`, or `person`.
-    pub reason: String,
-    /// What shows it: the turns whose outputs were alike.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub evidence: Vec<u64>,
 }
 
 /// Data of `run.revived`.

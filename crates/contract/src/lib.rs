@@ -6,6 +6,8 @@
 //!
 //! Deliberately absent: files, clocks, threads, and any rule of a run.
 
+mod act;
+mod canonical;
 pub mod case;
 mod document;
 mod envelope;
@@ -19,6 +21,8 @@ pub mod script;
 mod summary;
 pub mod time;
 
+pub use act::*;
+pub use canonical::*;
 pub use document::*;
 pub use envelope::*;
 pub use event::*;

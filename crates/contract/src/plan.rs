@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Condition, Consume, Control, EdgeId, NodeId, NodeMode, OnInterrupt, OutputSelector, Parse,
-    Path, Routing, SessionPolicy, ToolsDoc, Trigger,
+    Approval, Condition, Consume, Control, DedupeBy, DeliveryMode, EdgeId, NodeId, NodeMode,
+    OnInterrupt, OutputSelector, Overflow, Parse, Path, Routing, SessionPolicy, ToolsDoc, Trigger,
 };
 
 /// How long a utility may run if nothing else is said.
@@ -76,6 +76,21 @@ pub struct Node {
     pub consume: Consume,
     /// Which part of an output travels on.
     pub output_selector: OutputSelector,
+    /// The kinds of artifacts that `composite` sends along; none named means all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub artifacts: Vec<String>,
+    /// The interval of a `scheduled` trigger.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval_ms: Option<u64>,
+    /// Whether a turn waits for a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<Approval>,
+    /// Nodes that must have completed a turn before one starts here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub depends_on: Vec<NodeId>,
+    /// What turns may do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<Policy>,
     /// What happens to a turn that a crash interrupted.
     pub on_interrupt: OnInterrupt,
     /// Whether it produces `workItems`.
@@ -223,6 +238,106 @@ pub struct Edge {
     /// How often it may be taken for one work item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_traversals: Option<u32>,
+    /// How payloads wait on it.
+    #[serde(default, skip_serializing_if = "Delivery::is_plain")]
+    pub delivery: Delivery,
+}
+
+/// How payloads wait on an edge, with every default written out (D10).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Delivery {
+    /// How they wait.
+    pub mode: DeliveryMode,
+    /// How many may be on their way and not yet consumed.
+    pub max_buffered: u32,
+    /// Which one goes when there are more.
+    pub overflow: Overflow,
+    /// The quiet period of `debounce`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub debounce_ms: Option<u64>,
+    /// What makes two of them the same.
+    pub dedupe_by: DedupeBy,
+    /// How far back sameness is looked for; absent means the last accepted one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dedupe_window_ms: Option<u64>,
+    /// A filter and a mapping.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transform: Option<Transform>,
+}
+
+/// How many payloads of a `queue` edge may wait, if nothing else is said.
+pub const QUEUE_BUFFERED_DEFAULT: u32 = 256;
+
+impl Default for Delivery {
+    fn default() -> Self {
+        Self::of(DeliveryMode::Queue)
+    }
+}
+
+impl Delivery {
+    /// The defaults of a mode.
+    #[must_use]
+    pub fn of(mode: DeliveryMode) -> Self {
+        let max_buffered = match mode {
+            DeliveryMode::Queue => QUEUE_BUFFERED_DEFAULT,
+            DeliveryMode::Latest | DeliveryMode::Debounce | DeliveryMode::DropIfBusy => 1,
+        };
+        Self {
+            mode,
+            max_buffered,
+            overflow: Overflow::DropNewest,
+            debounce_ms: None,
+            dedupe_by: DedupeBy::None,
+            dedupe_window_ms: None,
+            transform: None,
+        }
+    }
+
+    /// Whether it is what an edge has that says nothing.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// A filter and a mapping on payloads; `$` is the payload.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Transform {
+    /// What must hold of a payload for it to pass.
+    #[serde(rename = "where", default, skip_serializing_if = "Option::is_none")]
+    pub guard: Option<Guard>,
+    /// Parts of the payload that are replaced, and by what.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub map: IndexMap<PayloadPart, Path>,
+}
+
+/// A part of a payload that a transform can replace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum PayloadPart {
+    /// Its text.
+    Message,
+    /// Its parsed value.
+    Structured,
+    /// Whether its source was content.
+    Status,
+}
+
+/// What turns of a node may do.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Policy {
+    /// The tools that an agent may use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<ToolsDoc>,
+    /// The only paths of the project that may be written; absent means all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write: Option<Vec<String>>,
+    /// Whether the network may be used; absent means yes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<bool>,
 }
 
 /// One comparison with a value of the run.
@@ -312,6 +427,11 @@ impl Node {
             max_in_flight: 1,
             consume: Consume::All,
             output_selector: OutputSelector::MessageFinal,
+            artifacts: Vec::new(),
+            interval_ms: None,
+            approval: None,
+            depends_on: Vec::new(),
+            policy: None,
             on_interrupt: OnInterrupt::Retry,
             generator: false,
             advance: None,

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::TurnUsage;
+use crate::{TimelineEntry, TurnUsage};
 
 /// A script.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -23,7 +23,7 @@ pub struct Script {
     pub run_for_ms: Option<u64>,
     /// Things that happen at simulated instants.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub timeline: Vec<Value>,
+    pub timeline: Vec<TimelineEntry>,
 }
 
 /// One answer.

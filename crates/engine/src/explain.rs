@@ -6,7 +6,7 @@ use materia_contract::{
     Cause, ChainHash, Edge, EdgeId, Event, EventBody, Guard, Loop, NodeId, Plan, RouteSelected,
     RunId, Test, Uuid,
 };
-use materia_kernel::{Phase, Readiness, Run, evolve, readiness};
+use materia_kernel::{Gate, Phase, Run, barred, evolve};
 use serde::Serialize;
 
 use crate::load::walk;
@@ -265,7 +265,7 @@ fn told(fact: &Because) -> String {
 }
 
 fn did_not_run(run: &Run, plan: &Plan, index: usize, name: &NodeId, trail: &Trail) -> Why {
-    let mut because = match waiting(run, readiness(run, index)) {
+    let mut because = match waiting(run, barred(run, index)) {
         Some(text) => vec![Because { seq: None, text }],
         None => plan
             .nodes
@@ -292,10 +292,10 @@ fn did_not_run(run: &Run, plan: &Plan, index: usize, name: &NodeId, trail: &Trai
 }
 
 /// Why a node does not start though it has an input; `None` where it has none.
-fn waiting(run: &Run, readiness: Readiness) -> Option<String> {
-    let why = match readiness {
-        Readiness::NoInput => return None,
-        Readiness::RunAtRest => match run.phase() {
+fn waiting(run: &Run, barred: Option<Gate>) -> Option<String> {
+    let why = match barred {
+        Some(Gate::Input) => return None,
+        Some(Gate::Running) => match run.phase() {
             Phase::Waiting(waiting) => {
                 return Some(format!("its input waits: {}", waiting.message));
             }
@@ -303,12 +303,17 @@ fn waiting(run: &Run, readiness: Readiness) -> Option<String> {
                 "its input waits, and the cast is at rest"
             }
         },
-        Readiness::Runnable => "its input has arrived and it is about to start",
-        Readiness::PaceInteractive => "its input waits, and the pace is INTERACTIVE",
-        Readiness::Manual => "its input waits, and only a person starts it",
-        Readiness::AtMaxInFlight => "its input waits until a turn there ends (maxInFlight)",
-        Readiness::OverBudget => "its input waits, and it has spent its budget",
-        Readiness::AtMaxConcurrent => {
+        None => "its input has arrived and it is about to start",
+        Some(Gate::Pace) => "its input waits, and the pace is INTERACTIVE",
+        Some(Gate::Mode | Gate::Control | Gate::Trigger) => {
+            "its input waits, and only a person starts it"
+        }
+        Some(Gate::Room) => "its input waits until a turn there ends (maxInFlight)",
+        Some(Gate::Dependencies) => "its input waits for what it depends on",
+        Some(Gate::Approval) => "its input waits for a person's approval",
+        Some(Gate::Budget) => "its input waits, and it has spent its budget",
+        Some(Gate::RunBudget) => "its input waits, and the cast has spent its budget",
+        Some(Gate::Concurrency) => {
             "its input waits until another turn of the cast ends (maxConcurrentTurns)"
         }
     };

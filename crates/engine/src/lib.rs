@@ -18,6 +18,7 @@
 mod clock;
 mod drive;
 mod explain;
+mod fork;
 mod load;
 pub mod ports;
 mod real_time;
@@ -29,6 +30,7 @@ mod virtual_time;
 pub use clock::{Clock, SystemClock};
 pub use drive::{DriveError, Driver};
 pub use explain::{Why, WhyError, why};
+pub use fork::{ForkError, fork};
 pub use load::{LoadError, load};
 pub use ports::*;
 pub use replay::{Replay, ReplayError, ReplayFault, replay};

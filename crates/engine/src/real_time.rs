@@ -5,14 +5,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
-use materia_contract::{Behavior, NodeId, RunId};
-use materia_kernel::{Effect, Input, Phase, Report, TurnOutcome, TurnWork, outstanding};
+use futures_util::{FutureExt as _, StreamExt as _};
+use materia_contract::{Behavior, GlobalMode, NodeId, RunId};
+use materia_kernel::{Effect, Input, Phase, Report, TurnOutcome, TurnWork, is_idle, outstanding};
+use tokio::sync::watch;
 
 use crate::{
-    Ask, Asks, BoxFuture, DriveError, Driver, Live, Options, StopSource, TurnFault, TurnJob,
-    TurnReport, Work, World,
+    Ask, Asks, BoxFuture, DriveError, Driver, Live, Options, StopSource, Tightened, TurnFault,
+    TurnJob, TurnReport, Work, World,
 };
 
 /// How long stopped turns may take to go away before the run stops waiting for them.
@@ -22,19 +23,35 @@ const STOP_PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Default)]
 pub(crate) struct UnderWay {
     futures: FuturesUnordered<BoxFuture<'static, (u64, TurnReport)>>,
-    stops: BTreeMap<u64, StopSource>,
+    stops: BTreeMap<u64, Held>,
+}
+
+/// What is kept of a turn under way.
+struct Held {
+    stop: StopSource,
+    /// Tells it that it may write less.
+    tighten: watch::Sender<bool>,
+    /// What it was told when it started.
+    mode: GlobalMode,
 }
 
 impl UnderWay {
     /// Starts whatever is owed, not under way yet, and not among those whose report waits.
     pub(crate) fn start_owed(&mut self, world: &World, driver: &Driver, reported: &BTreeSet<u64>) {
-        for Effect::StartTurn(started) in outstanding(driver.run()) {
-            if self.stops.contains_key(&started) || reported.contains(&started) {
+        for effect in outstanding(driver.run()) {
+            let Effect::StartTurn(started) = effect else { continue };
+            if let Some(held) = self.stops.get(&started) {
+                tell_mode(driver, started, held);
                 continue;
             }
-            let (source, stop) = StopSource::new();
-            self.stops.insert(started, source);
-            let performed = world.runner.run(job(world, driver, started), stop);
+            if reported.contains(&started) {
+                continue;
+            }
+            let (source, asked) = StopSource::new();
+            let (tighten, tightened) = Tightened::channel();
+            let job = TurnJob { tightened, ..job(world, driver, started) };
+            self.stops.insert(started, Held { stop: source, tighten, mode: job.global_mode });
+            let performed = world.runner.run(job, asked);
             self.futures.push(Box::pin(async move { (started, performed.await) }));
         }
     }
@@ -50,14 +67,24 @@ impl UnderWay {
         }
     }
 
+    /// Turns that have ended already, besides the one that was waited for.
+    fn also_ended(&mut self) -> Vec<(u64, TurnReport)> {
+        let mut ended = Vec::new();
+        while let Some(Some((turn, report))) = self.futures.next().now_or_never() {
+            self.stops.remove(&turn);
+            ended.push((turn, report));
+        }
+        ended
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.futures.is_empty()
     }
 
     /// Ends everything and waits until it is gone.
     pub(crate) async fn stop_all(&mut self) {
-        for source in self.stops.values() {
-            source.ask();
+        for held in self.stops.values() {
+            held.stop.ask();
         }
         let gone = async { while self.futures.next().await.is_some() {} };
         // Dropping what is left ends it the hard way.
@@ -84,27 +111,73 @@ pub(crate) async fn drive(
     let mut listening = true;
     while *driver.run().phase() == Phase::Running {
         under_way.start_owed(world, &driver, &BTreeSet::new());
+        if deadline.is_none() && is_idle(driver.run()) {
+            driver.take(world.clock.now(), Input::Idle).await?;
+            continue;
+        }
         let input = tokio::select! {
-            (turn, report) = under_way.next() => Input::Reports(vec![kernel_report(turn, report)]),
+            first = under_way.next() => ended(first, under_way.also_ended()),
             ask = asks.recv(), if listening => match ask {
                 None => {
                     listening = false;
                     continue;
                 }
                 Some(ask) => {
-                    under_way.stop_all().await;
+                    if ask.ends_turns() {
+                        under_way.stop_all().await;
+                    }
                     ask_input(ask)
                 }
             },
+            () = timer(world, &driver) => Input::tick(),
             () = sleep_until(deadline) => {
                 under_way.stop_all().await;
                 Input::RunForElapsed
             }
         };
-        driver.take(world.clock.now(), input).await?;
+        let asked = matches!(&input, Input::Moment(moment) if moment.reports.is_empty());
+        match driver.take(world.clock.now(), input).await {
+            // What somebody else asked for no longer fits; the run goes on as it is.
+            Err(DriveError::Rejected(_)) if asked => {}
+            taken => taken?,
+        }
     }
     under_way.stop_all().await;
     Ok(driver)
+}
+
+/// Turns that ended by now, as one instant: in the order in which they had started (D7).
+fn ended(first: (u64, TurnReport), others: Vec<(u64, TurnReport)>) -> Input {
+    let mut reports: Vec<Report> = std::iter::once(first)
+        .chain(others)
+        .map(|(turn, report)| kernel_report(turn, report))
+        .collect();
+    reports.sort_by_key(|report| report.turn);
+    Input::reports(reports)
+}
+
+/// Tells a turn under way if it may write less than when it started.
+fn tell_mode(driver: &Driver, turn: u64, held: &Held) {
+    let now = driver.run().turn(turn).map_or(held.mode, |turn| turn.global_mode);
+    if now != held.mode && !*held.tighten.borrow() {
+        // An error means that the turn no longer listens.
+        let _ = held.tighten.send(true);
+    }
+}
+
+/// Resolves when the first timer of the run is due; never, if none is set.
+async fn timer(world: &World, driver: &Driver) {
+    let due = outstanding(driver.run()).find_map(|effect| match effect {
+        Effect::WakeAt(at) => Some(at),
+        Effect::StartTurn(_) => None,
+    });
+    match due {
+        Some(at) => {
+            let left = u64::try_from(at - world.clock.now()).unwrap_or(0);
+            tokio::time::sleep(Duration::from_micros(left)).await;
+        }
+        None => std::future::pending().await,
+    }
 }
 
 async fn sleep_until(deadline: Option<tokio::time::Instant>) {
@@ -118,6 +191,7 @@ pub(crate) fn ask_input(ask: Ask) -> Input {
     match ask {
         Ask::Stop { message } => Input::Stop { message },
         Ask::Abort { reason } => Input::Abort { reason },
+        Ask::Take(input) => *input,
     }
 }
 
@@ -138,7 +212,7 @@ fn live(world: &World, run: &RunId, node: &NodeId) -> Live {
 }
 
 /// What a runner needs to know about a turn.
-fn job(world: &World, driver: &Driver, started: u64) -> TurnJob {
+pub(crate) fn job(world: &World, driver: &Driver, started: u64) -> TurnJob {
     let run = driver.run();
     let turn = run.turn(started).expect("effects are of turns in flight");
     let created = run.created().expect("a run with turns was created");
@@ -170,7 +244,9 @@ fn job(world: &World, driver: &Driver, started: u64) -> TurnJob {
         cwd: PathBuf::from(run.cwd()),
         run_dir: PathBuf::from(run.run_dir()),
         timeout: node.timeout_ms.map(Duration::from_millis),
-        global_mode: run.global_mode(),
+        global_mode: turn.global_mode,
+        tightened: Tightened::never(),
+        policy: node.policy.clone(),
         doc_root: created.plan.doc_root.clone(),
         virtual_time: created.virtual_time,
         live: live(world, run.id(), id),

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use materia_contract::time::VIRTUAL_EPOCH;
 use materia_contract::{
-    Budget, JOURNAL_VERSION, NodeBudgets, NodeId, RunCreated, RunId, WaitReason,
+    Act, Budget, JOURNAL_VERSION, NodeBudgets, NodeId, Pace, RunCreated, RunId, TimelineEntry,
+    WaitReason,
 };
 use materia_kernel::{Input, Phase, Run};
 use tokio::sync::mpsc;
@@ -33,14 +34,16 @@ pub struct World {
 }
 
 /// How a run is driven.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Stop after this much of the run's time.
     pub run_for: Option<Duration>,
+    /// What happens at simulated instants, in the order in which it takes effect.
+    pub timeline: Arc<[TimelineEntry]>,
 }
 
 /// Something asked of a run under way.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Ask {
     /// Stop in good order.
     Stop {
@@ -52,6 +55,18 @@ pub enum Ask {
         /// Who, or why.
         reason: String,
     },
+    /// Take this, and go on.
+    Take(Box<Input>),
+}
+
+impl Ask {
+    /// Whether the turns in flight end on its account.
+    pub(crate) fn ends_turns(&self) -> bool {
+        match self {
+            Self::Stop { .. } | Self::Abort { .. } => true,
+            Self::Take(_) => false,
+        }
+    }
 }
 
 /// Where a run hears what is asked of it.
@@ -105,8 +120,10 @@ pub async fn cast(
 /// What a person does to a run that nobody drives.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
-    /// Carry it on.
-    Resume,
+    /// Carry it on, at this pace where one is named.
+    Resume(Option<Pace>),
+    /// Do something to it.
+    Act(Act),
     /// Try what failed again.
     Recast,
     /// Give an exhausted edge its allowance once more.
@@ -156,7 +173,10 @@ pub async fn carry_on(
 /// A run whose process went away is recovered first: its turns in flight are lost, and nothing else
 /// may be built on them.
 fn inputs(run: &Run, place: Place<'_>, step: Step) -> Vec<Input> {
-    let resume = || Input::Resume { cwd: text(place.cwd), run_dir: text(place.run_dir) };
+    let resume_at =
+        |pace| Input::Resume { cwd: text(place.cwd), run_dir: text(place.run_dir), pace };
+    // What a person does to one thing leaves the pace as it is.
+    let resume = || resume_at(Some(run.pace()));
     let crashed = *run.phase() == Phase::Running;
     let out_of_budget =
         matches!(run.phase(), Phase::Waiting(waiting) if waiting.reason == WaitReason::Budget);
@@ -165,7 +185,8 @@ fn inputs(run: &Run, place: Place<'_>, step: Step) -> Vec<Input> {
         if crashed || out_of_budget { vec![input, resume()] } else { vec![input] }
     };
     match step {
-        Step::Resume => vec![resume()],
+        Step::Resume(speed) => vec![resume_at(speed)],
+        Step::Act(act) => recovered(Input::act(act)),
         Step::Recast => {
             vec![Input::Recast { cwd: text(place.cwd), run_dir: text(place.run_dir) }]
         }
@@ -199,7 +220,7 @@ pub async fn resume(
     options: Options,
     asks: &mut Asks,
 ) -> Result<Phase, EngineError> {
-    carry_on(world, id, Place { cwd, run_dir }, Step::Resume, options, asks).await
+    carry_on(world, id, Place { cwd, run_dir }, Step::Resume(None), options, asks).await
 }
 
 /// Ends a run that nobody drives.
@@ -210,7 +231,7 @@ pub async fn abort(world: &World, id: &RunId, reason: String) -> Result<Phase, E
     Ok(driver.run().phase().clone())
 }
 
-fn take_up(world: &World, id: &RunId) -> Result<Driver, EngineError> {
+pub(crate) fn take_up(world: &World, id: &RunId) -> Result<Driver, EngineError> {
     let (run, head) = load(world.journal.as_ref(), id)?;
     let found = run.created().map_or(JOURNAL_VERSION, |created| created.journal_version);
     if found > JOURNAL_VERSION {
@@ -251,6 +272,13 @@ pub async fn watch_inbox(journal: Arc<dyn Journal>, id: RunId, asks: mpsc::Unbou
             let ask = match command {
                 Command::Abort { reason } => Ask::Abort { reason },
                 Command::Stop => Ask::Stop { message: "another process stopped the cast".into() },
+                Command::Act { act } => Ask::Take(Box::new(Input::act(act))),
+                Command::Say { node, text } => Ask::Take(Box::new(Input::Say { node, text })),
+                Command::Continue { node } => Ask::Take(Box::new(Input::Continue { node })),
+                Command::Budget { budget } => Ask::Take(Box::new(Input::SetBudget(budget))),
+                Command::NodeBudgets { node, budgets } => {
+                    Ask::Take(Box::new(Input::SetNodeBudgets { node, budgets }))
+                }
             };
             if asks.send(ask).is_err() {
                 return;

@@ -1,67 +1,163 @@
 //! A run in simulated time: nothing is waited for, everything happens in a fixed order.
 //!
 //! Turns are performed as soon as they start; what they report lies on an agenda until its instant
-//! comes. At one instant completions follow in the order in which their turns started (D7), and
-//! all that is runnable has started before a turn without delay ends.
+//! comes. Timers and the script's timeline lie beside it. At one instant everything happens in the
+//! order of D7, and all that is runnable has started before a turn without delay ends.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use materia_contract::time::Micros;
-use materia_kernel::{Input, Phase};
+use materia_contract::{Act, TimelineEntry};
+use materia_kernel::{Acting, Effect, Input, Moment, Phase, is_idle, outstanding};
 
-use crate::real_time::{UnderWay, ask_input, kernel_report};
-use crate::{Asks, DriveError, Driver, Options, TurnReport, World};
+use crate::real_time::{UnderWay, ask_input, job, kernel_report};
+use crate::session::take_up;
+use crate::{Asks, DriveError, Driver, EngineError, Options, TurnReport, World};
 
 /// Drives a run until it rests.
 pub(crate) async fn drive(
     world: &World,
-    mut driver: Driver,
+    driver: Driver,
     options: Options,
     asks: &mut Asks,
-) -> Result<Driver, DriveError> {
-    let mut now = driver.run().ts();
-    let mut agenda: BTreeMap<(Micros, u64), TurnReport> = BTreeMap::new();
-    let mut under_way = UnderWay::default();
-    let mut asked = None;
+) -> Result<Driver, EngineError> {
+    let now = driver.run().ts();
     let deadline = options.run_for.map(|time| driver.run().created_at() + micros(time));
-    let mut reported = BTreeSet::new();
-    while *driver.run().phase() == Phase::Running {
-        under_way.start_owed(world, &driver, &reported);
-        while asked.is_none() && !under_way.is_empty() {
+    let mut world_line = Simulation {
+        world,
+        driver,
+        now,
+        deadline,
+        timeline: &options.timeline,
+        agenda: BTreeMap::new(),
+        under_way: UnderWay::default(),
+        reported: BTreeSet::new(),
+    };
+    while *world_line.driver.run().phase() == Phase::Running {
+        world_line.step(asks).await?;
+    }
+    Ok(world_line.driver)
+}
+
+struct Simulation<'a> {
+    world: &'a World,
+    driver: Driver,
+    now: Micros,
+    deadline: Option<Micros>,
+    timeline: &'a [TimelineEntry],
+    /// What turns report, by the instant at which they end and by their place.
+    agenda: BTreeMap<(Micros, u64), TurnReport>,
+    under_way: UnderWay,
+    /// Turns whose report lies on the agenda.
+    reported: BTreeSet<u64>,
+}
+
+impl Simulation<'_> {
+    /// Performs what is owed, then goes to the next instant at which something happens.
+    async fn step(&mut self, asks: &mut Asks) -> Result<(), EngineError> {
+        self.under_way.start_owed(self.world, &self.driver, &self.reported);
+        let mut asked = None;
+        while asked.is_none() && !self.under_way.is_empty() {
             tokio::select! {
-                (turn, report) = under_way.next() => {
-                    reported.insert(turn);
-                    agenda.insert((now + micros(report.after), turn), report);
+                (turn, report) = self.under_way.next() => {
+                    self.reported.insert(turn);
+                    self.agenda.insert((self.now + micros(report.after), turn), report);
                 }
                 Some(ask) = asks.recv() => asked = Some(ask),
             }
         }
-        if let Some(ask) = asked.take().or_else(|| asks.try_recv().ok()) {
-            under_way.stop_all().await;
-            driver.take(now, ask_input(ask)).await?;
-            continue;
+        if let Some(ask) = asked.or_else(|| asks.try_recv().ok()) {
+            if ask.ends_turns() {
+                self.under_way.stop_all().await;
+            }
+            return self.take_asked(ask_input(ask)).await;
         }
-        let due = agenda.first_key_value().map(|((due, _), _)| *due);
-        if let Some(deadline) = deadline
+        let due = self.due();
+        if let Some(deadline) = self.deadline
             && due.is_none_or(|due| due > deadline)
         {
-            driver.take(deadline.max(now), Input::RunForElapsed).await?;
-            continue;
+            self.driver.take(deadline.max(self.now), Input::RunForElapsed).await?;
+            return Ok(());
         }
-        now = now.max(due.expect("a run that runs has turns in flight, and all have reported"));
+        if self.deadline.is_none() && is_idle(self.driver.run()) {
+            self.driver.take(self.now, Input::Idle).await?;
+            return Ok(());
+        }
+        let due = due.expect("a run that is not idle waits for a turn, a timer or the timeline");
+        self.now = self.now.max(due);
+        self.instant().await
+    }
+
+    /// What somebody asked for may no longer fit; then the run goes on as it is.
+    async fn take_asked(&mut self, input: Input) -> Result<(), EngineError> {
+        match self.driver.take(self.now, input).await {
+            Err(DriveError::Rejected(_)) => Ok(()),
+            taken => Ok(taken?),
+        }
+    }
+
+    /// The next instant at which something happens.
+    fn due(&self) -> Option<Micros> {
+        let turn = self.agenda.keys().map(|(due, _)| *due).next();
+        let timer = outstanding(self.driver.run()).find_map(|effect| match effect {
+            Effect::WakeAt(at) => Some(at),
+            Effect::StartTurn(_) => None,
+        });
+        let entry = self.entry(0).map(|entry| self.instant_of(entry));
+        [turn, timer, entry].into_iter().flatten().min()
+    }
+
+    /// The entry of the timeline that is so far ahead.
+    fn entry(&self, ahead: usize) -> Option<&TimelineEntry> {
+        self.timeline.get(self.driver.run().timeline_reached() as usize + ahead)
+    }
+
+    fn instant_of(&self, entry: &TimelineEntry) -> Micros {
+        self.driver.run().created_at() + micros(std::time::Duration::from_millis(entry.at_ms))
+    }
+
+    /// Everything that happens now.
+    async fn instant(&mut self) -> Result<(), EngineError> {
         let mut reports = Vec::new();
-        while let Some(next) = agenda.first_entry()
-            && next.key().0 <= now
+        while let Some(next) = self.agenda.first_entry()
+            && next.key().0 <= self.now
         {
             let ((_, turn), report) = next.remove_entry();
-            reported.remove(&turn);
-            reports.push(kernel_report(turn, report));
+            self.reported.remove(&turn);
+            if self.driver.run().turn(turn).is_some() {
+                let job = job(self.world, &self.driver, turn);
+                reports.push(kernel_report(turn, self.world.runner.land(&job, report)));
+            }
         }
         // At one instant turns end in the order they started, whenever they were due.
         reports.sort_by_key(|report| report.turn);
-        driver.take(now, Input::Reports(reports)).await?;
+        let reached = self.driver.run().timeline_reached();
+        let mut acts = Vec::new();
+        while let Some(entry) = self.entry(acts.len())
+            && self.instant_of(entry) <= self.now
+        {
+            let place = u32::try_from(acts.len()).unwrap_or(u32::MAX);
+            acts.push(Acting { act: entry.act.clone(), timeline: Some(reached + place) });
+        }
+        let crashes = acts.iter().any(|acting| acting.act == Act::Crash);
+        self.driver.take(self.now, Input::Moment(Moment { reports, acts })).await?;
+        if crashes { self.crash().await } else { Ok(()) }
     }
-    Ok(driver)
+
+    /// Throws away everything but the journal, and takes the run up from there.
+    async fn crash(&mut self) -> Result<(), EngineError> {
+        self.under_way.stop_all().await;
+        self.agenda.clear();
+        self.reported.clear();
+        self.driver = take_up(self.world, self.driver.run().id())?;
+        let run = self.driver.run();
+        if *run.phase() == Phase::Running {
+            let (cwd, run_dir) = (run.cwd().to_owned(), run.run_dir().to_owned());
+            let resume = Input::Resume { cwd, run_dir, pace: None };
+            self.driver.take(self.now, resume).await?;
+        }
+        Ok(())
+    }
 }
 
 fn micros(time: std::time::Duration) -> Micros {

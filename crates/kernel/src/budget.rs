@@ -2,8 +2,9 @@
 
 use materia_contract::{BudgetBound, BudgetWarned, NodeBlocked, NodeId};
 
+use crate::Run;
 use crate::draft::Draft;
-use crate::{Readiness, Run, readiness};
+use crate::gates::{self, Gate};
 
 /// When a warning is due, if the author said nothing.
 const WARN_AT_PERCENT_DEFAULT: u32 = 75;
@@ -70,13 +71,17 @@ pub(crate) fn node_exhausted(run: &Run, index: usize) -> Option<String> {
 /// Writes down which nodes are kept from running by their own budget.
 pub(crate) fn block(draft: &mut Draft<'_>) {
     let run = draft.run();
-    let over = run.ready.0.iter().map(|(_, _, index)| *index).filter(|index| {
-        !run.nodes[*index].blocked && readiness(run, *index) == Readiness::OverBudget
-    });
-    let over: Vec<(NodeId, String)> = over
+    let kept = |index: &&usize| {
+        !run.nodes[**index].blocked
+            && (is_requested(run, **index) || gates::barred(run, **index) == Some(Gate::Budget))
+    };
+    let over: Vec<(NodeId, String)> = run
+        .budgeted
+        .iter()
+        .filter(kept)
         .filter_map(|index| {
-            let spent = node_exhausted(run, index)?;
-            Some((run.node(index).0.clone(), format!("it has spent its budget: {spent}")))
+            let spent = node_exhausted(run, *index)?;
+            Some((run.node(*index).0.clone(), format!("it has spent its budget: {spent}")))
         })
         .collect();
     for (node, reason) in over {
@@ -84,8 +89,15 @@ pub(crate) fn block(draft: &mut Draft<'_>) {
     }
 }
 
-/// A node that has inputs and may not run on account of its budget.
+fn is_requested(run: &Run, index: usize) -> bool {
+    run.requests.iter().any(|request| request.node == index)
+}
+
+/// A node that has something to do and may not run on account of its budget.
 pub(crate) fn blocked(run: &Run) -> Option<NodeId> {
-    let mut nodes = run.ready.0.iter().map(|(_, _, index)| *index);
-    nodes.find(|index| run.nodes[*index].blocked).map(|index| run.node(index).0.clone())
+    let waits = |index: &&usize| {
+        run.nodes[**index].blocked
+            && (is_requested(run, **index) || run.oldest_input(**index).is_some())
+    };
+    run.budgeted.iter().find(waits).map(|index| run.node(*index).0.clone())
 }

@@ -1,9 +1,10 @@
 use materia_contract::time::Micros;
 use materia_contract::{BudgetChanged, Event, NodeId, RunCreated};
 
+use crate::acts::{self, Class};
 use crate::draft::Draft;
 use crate::state::Why;
-use crate::{Input, Phase, Rejection, Run, halt, items, schedule, settle};
+use crate::{Input, Moment, Phase, Rejection, Run, halt, is_idle, items, schedule, settle, timers};
 
 /// What follows from `input` at the instant `now`. Changes nothing.
 ///
@@ -22,11 +23,8 @@ pub fn step(run: &mut Run, now: Micros, input: Input) -> Result<Vec<Event>, Reje
     let mut draft = Draft::new(run, now);
     match input {
         Input::Create(created) => create(&mut draft, *created),
-        Input::Reports(reports) => {
-            settle::reports(&mut draft, reports);
-            schedule::go_on(&mut draft);
-        }
-        Input::Resume { cwd, run_dir } => halt::resume(&mut draft, cwd, run_dir),
+        Input::Moment(moment) => instant(&mut draft, moment),
+        Input::Resume { cwd, run_dir, pace } => halt::resume(&mut draft, cwd, run_dir, pace),
         Input::Recast { cwd, run_dir } => halt::recast(&mut draft, cwd, run_dir),
         Input::Revive => halt::revive(&mut draft),
         Input::SetBudget(budget) => {
@@ -42,6 +40,7 @@ pub fn step(run: &mut Run, now: Micros, input: Input) -> Result<Vec<Event>, Reje
         Input::Continue { node } => halt::finish(&mut draft, node),
         Input::Stop { message } => halt::stop(&mut draft, message),
         Input::RunForElapsed => halt::run_for(&mut draft),
+        Input::Idle => schedule::rest(&mut draft),
         Input::Abort { reason } => halt::abort(&mut draft, reason),
     }
     Ok(draft.finish())
@@ -53,12 +52,7 @@ fn accept(run: &Run, input: &Input) -> Result<(), Rejection> {
         (Phase::New, Input::Create(_)) => Ok(()),
         (Phase::New, _) => Err(Rejection::NotCreated),
         (_, Input::Create(_)) => Err(Rejection::AlreadyCreated),
-        (_, Input::Reports(reports)) => {
-            match reports.iter().find(|report| run.turns.contains_key(&report.turn)) {
-                Some(_) => Ok(()),
-                None => Err(Rejection::StaleTurn { turn: reports.first().map_or(0, |r| r.turn) }),
-            }
-        }
+        (_, Input::Moment(moment)) => accept_moment(run, moment),
         (Phase::Failed(failed), Input::Revive) if failed.edge_id.is_some() => Ok(()),
         (_, Input::Revive) => Err(Rejection::NothingExhausted),
         (Phase::Failed(_), Input::Recast { .. })
@@ -73,7 +67,12 @@ fn accept(run: &Run, input: &Input) -> Result<(), Rejection> {
         (_, Input::SetNodeBudgets { node, .. }) if !run.plan().nodes.contains_key(node) => {
             Err(Rejection::UnknownNode(node.clone()))
         }
-        (_, Input::Say { node, .. } | Input::Continue { node }) => {
+        (_, Input::Say { node, .. }) => match halt::addressed(run, node.clone()) {
+            None => Err(Rejection::NobodyAddressed),
+            Some(id) if !run.plan().nodes.contains_key(&id) => Err(Rejection::UnknownNode(id)),
+            Some(_) => Ok(()),
+        },
+        (_, Input::Continue { node }) => {
             let paused = |id: &NodeId| {
                 run.plan().nodes.get_index_of(id).is_some_and(|at| run.paused.contains_key(&at))
             };
@@ -84,9 +83,10 @@ fn accept(run: &Run, input: &Input) -> Result<(), Rejection> {
                 Some(_) => Ok(()),
             }
         }
-        (Phase::Waiting(_), Input::Stop { .. } | Input::RunForElapsed) => {
+        (Phase::Waiting(_), Input::Stop { .. } | Input::RunForElapsed | Input::Idle) => {
             Err(Rejection::NotRunning)
         }
+        (Phase::Running, Input::Idle) if !is_idle(run) => Err(Rejection::NotIdle),
         (
             Phase::Running | Phase::Waiting(_),
             Input::Resume { .. }
@@ -94,9 +94,56 @@ fn accept(run: &Run, input: &Input) -> Result<(), Rejection> {
             | Input::SetBudget(_)
             | Input::SetNodeBudgets { .. }
             | Input::Stop { .. }
-            | Input::RunForElapsed,
+            | Input::RunForElapsed
+            | Input::Idle,
         ) => Ok(()),
     }
+}
+
+/// Whether anything of an instant concerns the run.
+///
+/// A report of a turn that is no longer in flight is stale; where it is all there is, it is refused.
+fn accept_moment(run: &Run, moment: &Moment) -> Result<(), Rejection> {
+    let ended = matches!(run.phase, Phase::Completed | Phase::Failed(_) | Phase::Aborted);
+    if !moment.acts.is_empty() && ended {
+        return Err(Rejection::Ended(run.phase.status()));
+    }
+    for acting in &moment.acts {
+        acts::accept(run, acting)?;
+    }
+    match moment.reports.first() {
+        Some(first)
+            if moment.acts.is_empty()
+                && !moment.reports.iter().any(|report| run.turns.contains_key(&report.turn)) =>
+        {
+            Err(Rejection::StaleTurn { turn: first.turn })
+        }
+        None if moment.acts.is_empty() && run.phase != Phase::Running => Err(Rejection::NotRunning),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Everything that happens at one instant, in the order of D7.
+fn instant(draft: &mut Draft<'_>, moment: Moment) {
+    settle::reports(draft, moment.reports);
+    let mut acts = moment.acts;
+    // Stable: within a class the order is that of the list.
+    acts.sort_by_key(|acting| acts::class(&acting.act));
+    if !acts.is_empty() {
+        halt::wake(draft);
+    }
+    let later = acts.partition_point(|acting| acts::class(&acting.act) == Class::Arrival);
+    let changes = acts.split_off(later);
+    for acting in acts {
+        acts::perform(draft, acting);
+    }
+    if draft.run().phase == Phase::Running {
+        timers::fire_due(draft);
+    }
+    for acting in changes {
+        acts::perform(draft, acting);
+    }
+    schedule::go_on(draft);
 }
 
 fn create(draft: &mut Draft<'_>, created: RunCreated) {
@@ -112,5 +159,6 @@ fn create(draft: &mut Draft<'_>, created: RunCreated) {
     for region in draft.run().plan().nodes[&entry].loops.clone() {
         items::enter(draft, &region);
     }
+    timers::begin(draft);
     schedule::go_on(draft);
 }

@@ -1,15 +1,21 @@
 //! How a payload reaches the next node.
+//!
+//! A payload waits in the delivery queue of its edge and is attached to the input buffer of its
+//! node (D9). What happens between is the edge's rule; whatever becomes of it is an event (D14).
 
 use materia_contract::{
-    Edge, EdgeId, EnvelopeKind, ErrorCode, HandoffSent, NodeId, Parse, PayloadDelivered, Routing,
-    derived_id,
+    DedupeBy, DeliveryMode, DropReason, Edge, EdgeId, EnvelopeKind, ErrorCode, HandoffSent, NodeId,
+    Offered, Overflow, Parse, PayloadDeduplicated, PayloadDelivered, PayloadDropped,
+    PayloadFiltered, PayloadSuperseded, Routing, Timer, TimerSet, Uuid,
 };
 
 use crate::Run;
 use crate::draft::Draft;
+use crate::evolve::micros;
+use crate::payload::Payload;
 use crate::words::preview;
 
-/// Sends what a turn has put out across an edge and attaches it to the target's inputs.
+/// Sends what a turn has put out across an edge.
 pub(crate) fn send(
     draft: &mut Draft<'_>,
     from: &NodeId,
@@ -24,16 +30,131 @@ pub(crate) fn send(
     };
     let text = turn.and(run.last.text.as_deref()).unwrap_or_default();
     let sent = HandoffSent {
-        payload_id: derived_id(run.id(), draft.next_seq()),
+        payload_id: run.uuid(draft.next_seq()),
         edge_id: edge.clone(),
         to: to.clone(),
         turn,
         kind,
         preview: preview(text),
+        offered: None,
     };
-    let payload_id = sent.payload_id;
+    cross(draft, from, sent);
+}
+
+/// Puts a payload on an edge as if its source had produced it.
+pub(crate) fn offer(draft: &mut Draft<'_>, edge: &EdgeId, offered: Offered) {
+    let run = draft.run();
+    let sender = run.plan().nodes.iter().find_map(|(from, node)| {
+        let edge = node.edges.iter().find(|one| one.id == *edge)?;
+        Some((from.clone(), edge.to.clone()?))
+    });
+    // An edge to the end takes everything and gives nothing.
+    let Some((from, to)) = sender else { return };
+    let default =
+        if offered.structured.is_some() { EnvelopeKind::Handoff } else { EnvelopeKind::Message };
+    let sent = HandoffSent {
+        payload_id: offered.payload_id.unwrap_or_else(|| run.uuid(draft.next_seq())),
+        edge_id: edge.clone(),
+        to,
+        turn: None,
+        kind: offered.kind.unwrap_or(default),
+        preview: preview(offered.message.as_deref().unwrap_or_default()),
+        offered: Some(offered),
+    };
+    cross(draft, &from, sent);
+}
+
+/// Sends a payload and applies the rule of its edge.
+fn cross(draft: &mut Draft<'_>, from: &NodeId, sent: HandoffSent) {
+    let (id, edge_id, to) = (sent.payload_id, sent.edge_id.clone(), sent.to.clone());
     draft.emit_at(from, sent);
-    draft.emit_at(to, PayloadDelivered { payload_id, edge_id: Some(edge.clone()) });
+    let run = draft.run();
+    let delivery = run.wiring().delivery(run.plan(), &edge_id);
+    if newest(run, &edge_id).filtered {
+        draft.emit_at(&to, PayloadFiltered { payload_id: id, edge_id });
+        return;
+    }
+    if delivery.dedupe_by != DedupeBy::None
+        && let Some(of) = accepted_before(run, &edge_id)
+    {
+        draft.emit_at(&to, PayloadDeduplicated { payload_id: id, edge_id, of });
+        return;
+    }
+    match delivery.mode {
+        DeliveryMode::DropIfBusy if busy(run, &to) => {
+            let reason = DropReason::Busy;
+            draft.emit_at(&to, PayloadDropped { payload_id: id, edge_id, reason });
+        }
+        DeliveryMode::Queue | DeliveryMode::DropIfBusy => {
+            let room =
+                make_room(draft, &to, &edge_id, id, delivery.max_buffered, delivery.overflow);
+            if room {
+                draft.emit_at(&to, PayloadDelivered { payload_id: id, edge_id: Some(edge_id) });
+            }
+        }
+        DeliveryMode::Latest => supersede(draft, &to, &edge_id, id, delivery.max_buffered),
+        DeliveryMode::Debounce => {
+            supersede(draft, &to, &edge_id, id, delivery.max_buffered);
+            let at = draft.now().saturating_add(micros(delivery.debounce_ms.unwrap_or(0)));
+            draft.emit_at(&to, TimerSet { timer: Timer::Debounce { edge_id }, at });
+        }
+    }
+}
+
+/// The payload that has just crossed an edge.
+fn newest<'run>(run: &'run Run, edge: &EdgeId) -> &'run Payload {
+    run.queues[edge].waiting.back().expect("it was just sent")
+}
+
+/// The accepted payload that the newest one of an edge equals.
+fn accepted_before(run: &Run, edge: &EdgeId) -> Option<Uuid> {
+    let accepted = &run.queues[edge].accepted;
+    let newest = accepted.back()?;
+    let mut earlier = accepted.iter().rev().skip(1);
+    earlier.find(|one| one.key == newest.key).map(|one| one.id)
+}
+
+fn busy(run: &Run, node: &NodeId) -> bool {
+    run.nodes[run.index_of(node)].in_flight.count() > 0
+}
+
+/// Whether the newest payload of an edge may stay; whichever has to go is dropped (D10).
+fn make_room(
+    draft: &mut Draft<'_>,
+    to: &NodeId,
+    edge: &EdgeId,
+    newest: Uuid,
+    most: u32,
+    overflow: Overflow,
+) -> bool {
+    // The newest is among those that are counted.
+    while draft.run().queues[edge].pending > most {
+        let going = match overflow {
+            Overflow::DropNewest => newest,
+            Overflow::DropOldest => oldest(draft.run(), to, edge).unwrap_or(newest),
+        };
+        let reason = DropReason::Overflow;
+        draft.emit_at(to, PayloadDropped { payload_id: going, edge_id: edge.clone(), reason });
+        if going == newest {
+            return false;
+        }
+    }
+    true
+}
+
+/// The oldest payload of an edge that is attached to its node.
+fn oldest(run: &Run, to: &NodeId, edge: &EdgeId) -> Option<Uuid> {
+    let attached = &run.nodes[run.index_of(to)].inputs.attached;
+    attached.iter().find(|payload| payload.edge.as_ref() == Some(edge)).map(|payload| payload.id)
+}
+
+/// The newest payload takes the place of the oldest, where more wait than may.
+fn supersede(draft: &mut Draft<'_>, to: &NodeId, edge: &EdgeId, by: Uuid, most: u32) {
+    while draft.run().queues[edge].pending > most {
+        let waiting = draft.run().queues[edge].waiting.front().map(|payload| payload.id);
+        let Some(payload_id) = waiting.filter(|id| *id != by) else { return };
+        draft.emit_at(to, PayloadSuperseded { payload_id, edge_id: edge.clone(), by });
+    }
 }
 
 /// Why an edge may not be taken once more, if it may not.

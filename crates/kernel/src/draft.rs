@@ -24,6 +24,11 @@ impl<'run> Draft<'run> {
         self.run
     }
 
+    /// The instant of the decision.
+    pub(crate) fn now(&self) -> Micros {
+        self.now
+    }
+
     /// The place that the next event will have.
     pub(crate) fn next_seq(&self) -> u64 {
         self.run.seq + 1

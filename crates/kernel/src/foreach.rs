@@ -5,7 +5,8 @@ use materia_contract::{Cause, CursorAdvanced, ErrorCode, PayloadConsumed};
 use crate::draft::Draft;
 use crate::items::{self, Item};
 use crate::lookup::Scope;
-use crate::state::{ItemId, Payload};
+use crate::payload::Payload;
+use crate::state::ItemId;
 use crate::words::item_label;
 use crate::{Run, output, schedule, settle};
 

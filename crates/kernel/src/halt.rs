@@ -1,16 +1,21 @@
 //! How a run stops before its end, and how it goes on.
 
 use materia_contract::{
-    InterruptReason, MessageReceived, NodeId, OnInterrupt, PayloadDelivered, RunAborted, RunFailed,
-    RunResumed, RunRevived, RunWaiting, SocketFinished, WaitReason, derived_id,
+    InterruptReason, MessageReceived, NodeId, OnInterrupt, Pace, PayloadDelivered, RunAborted,
+    RunFailed, RunResumed, RunRevived, RunWaiting, SocketFinished, WaitReason,
 };
 
 use crate::draft::Draft;
-use crate::{Phase, Run, schedule, settle};
+use crate::{Phase, Run, acts, schedule, settle};
 
 /// Carries on a run. Turns that were in flight are lost: nobody knows how they ended (D8).
-pub(crate) fn resume(draft: &mut Draft<'_>, cwd: String, run_dir: String) {
+///
+/// A person who resumes a run that was paused wants it to go on by itself; a run that merely lost its
+/// process keeps its pace.
+pub(crate) fn resume(draft: &mut Draft<'_>, cwd: String, run_dir: String, pace: Option<Pace>) {
     let crashed = !draft.run().turns.is_empty();
+    let rested = matches!(draft.run().phase, Phase::Waiting(_));
+    let pace = pace.or(rested.then_some(Pace::Auto));
     settle::interrupt_all(draft, InterruptReason::Crash);
     if crashed && let Some(node) = asks_first(draft) {
         let message = format!(
@@ -20,6 +25,9 @@ pub(crate) fn resume(draft: &mut Draft<'_>, cwd: String, run_dir: String) {
         return;
     }
     draft.emit(RunResumed { cwd, run_dir, recast: false });
+    if let Some(pace) = pace {
+        acts::set_pace(draft, pace, "resume");
+    }
     schedule::go_on(draft);
 }
 
@@ -48,7 +56,7 @@ pub(crate) fn revive(draft: &mut Draft<'_>) {
 pub(crate) fn say(draft: &mut Draft<'_>, node: Option<NodeId>, text: String) {
     let node = addressed(draft.run(), node).expect("checked before");
     wake(draft);
-    let payload_id = derived_id(draft.run().id(), draft.next_seq());
+    let payload_id = draft.run().uuid(draft.next_seq());
     draft.emit_at(&node, MessageReceived { payload_id, text });
     draft.emit_at(&node, PayloadDelivered { payload_id, edge_id: None });
     schedule::go_on(draft);
@@ -74,7 +82,7 @@ pub(crate) fn addressed(run: &Run, node: Option<NodeId>) -> Option<NodeId> {
 }
 
 /// A waiting run runs again.
-fn wake(draft: &mut Draft<'_>) {
+pub(crate) fn wake(draft: &mut Draft<'_>) {
     if matches!(draft.run().phase, Phase::Waiting(_)) {
         let (cwd, run_dir) = (draft.run().cwd.clone(), draft.run().run_dir.clone());
         draft.emit(RunResumed { cwd, run_dir, recast: false });

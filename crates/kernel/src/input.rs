@@ -1,5 +1,5 @@
 use materia_contract::{
-    Budget, CastStatus, ErrorCode, NodeBudgets, NodeId, RunCreated, TurnOutput,
+    Act, Budget, CastStatus, ErrorCode, NodeBudgets, NodeId, Pace, RunCreated, TurnOutput,
 };
 
 /// What the world brings to a run.
@@ -7,16 +7,17 @@ use materia_contract::{
 pub enum Input {
     /// Somebody asks for a run of a plan.
     Create(Box<RunCreated>),
-    /// Runners say how turns ended that ended at this instant, in the order they had started.
-    ///
-    /// All of them are settled before anything new starts (D7).
-    Reports(Vec<Report>),
+    /// An instant, with all that happens at it. Nothing starts before all of it is settled (D7).
+    Moment(Moment),
     /// Somebody carries on a run that had stopped, in whatever way.
     Resume {
         /// The project folder now.
         cwd: String,
         /// The folder of the cast now.
         run_dir: String,
+        /// The pace from now on. Where it is left out, a run that a person had paused goes on by
+        /// itself, and any other keeps its pace.
+        pace: Option<Pace>,
     },
     /// A person gives an exhausted run further allowance.
     Revive,
@@ -55,11 +56,34 @@ pub enum Input {
     },
     /// The simulation has reached the end it was given.
     RunForElapsed,
+    /// Only a person can make anything happen now (see [`is_idle`](crate::is_idle)).
+    Idle,
     /// A person ends the run for good.
     Abort {
         /// Who, or why.
         reason: String,
     },
+}
+
+/// What happens at one instant.
+///
+/// The order is that of D7: turns that ended, in the order they had started; arrivals; timers that
+/// are due; changes of modes; then the scheduler looks.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Moment {
+    /// Turns that ended.
+    pub reports: Vec<Report>,
+    /// What people and the timeline do, in order.
+    pub acts: Vec<Acting>,
+}
+
+/// Something done to a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Acting {
+    /// What.
+    pub act: Act,
+    /// Its place in the script's timeline, where it comes from there.
+    pub timeline: Option<u32>,
 }
 
 /// How one turn ended.
@@ -75,7 +99,26 @@ impl Input {
     /// One turn ended.
     #[must_use]
     pub fn report(turn: u64, outcome: TurnOutcome) -> Self {
-        Self::Reports(vec![Report { turn, outcome }])
+        Self::reports(vec![Report { turn, outcome }])
+    }
+
+    /// Turns ended.
+    #[must_use]
+    pub fn reports(reports: Vec<Report>) -> Self {
+        Self::Moment(Moment { reports, acts: Vec::new() })
+    }
+
+    /// A person does something.
+    #[must_use]
+    pub fn act(act: Act) -> Self {
+        let acts = vec![Acting { act, timeline: None }];
+        Self::Moment(Moment { reports: Vec::new(), acts })
+    }
+
+    /// An instant that a timer waited for.
+    #[must_use]
+    pub fn tick() -> Self {
+        Self::Moment(Moment::default())
     }
 }
 
@@ -116,6 +159,9 @@ pub enum Rejection {
     /// The run rests already.
     #[error("the cast is not running")]
     NotRunning,
+    /// Something can still happen by itself.
+    #[error("the cast still has something to do by itself")]
+    NotIdle,
     /// There is nothing to revive.
     #[error(
         "nothing of this cast is exhausted; only a cast that failed as edge_exhausted or no_advance can be revived"
@@ -130,4 +176,13 @@ pub enum Rejection {
     /// The plan has no such node.
     #[error("the cast has no socket `{0}`")]
     UnknownNode(NodeId),
+    /// The plan has no such edge.
+    #[error("the cast has no edge `{0}`")]
+    UnknownEdge(String),
+    /// Nothing waits for consent there.
+    #[error("no turn of `{0}` waits for approval")]
+    NothingToApprove(NodeId),
+    /// It is not clear which node is meant.
+    #[error("no socket of this cast waits for an instruction; name the one that is meant")]
+    NobodyAddressed,
 }

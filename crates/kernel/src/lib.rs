@@ -18,37 +18,50 @@
 //! ```
 //!
 //! One file holds one family of transitions: `settle` what a finished turn means, `route`
-//! which way it leads, `deliver` how a payload reaches the next node, `schedule` who runs next,
-//! `halt` how a run stops and goes on.
+//! which way it leads, `deliver` how a payload reaches the next node, `timers` what happens when an
+//! instant comes, `gates` what must hold before a node runs, `schedule` who runs next, `approval` and
+//! `acts` what people do, `halt` how a run stops and goes on.
+//!
+//! The pieces that the execution contract names: [`Run`] is the graph's state and [`evolve`] its
+//! materializer; `payload` has the delivery queue of an edge, the input buffer of a node and its
+//! turns in flight.
 
+mod acts;
+mod approval;
 mod budget;
 mod decide;
 mod deliver;
 mod draft;
 mod evolve;
 mod foreach;
+mod gates;
 mod halt;
 mod handoff;
 mod input;
 mod items;
 mod lookup;
 mod output;
+mod payload;
 mod recompute;
 mod route;
 mod schedule;
 mod settle;
 mod stall;
 mod state;
+mod timers;
+mod wiring;
 mod words;
 mod work;
 
+pub use acts::order_timeline;
 pub use decide::{decide, step};
 pub use evolve::evolve;
-pub use input::{Input, Rejection, Report, TurnOutcome};
+pub use gates::{Gate, barred, unmet};
+pub use input::{Acting, Input, Moment, Rejection, Report, TurnOutcome};
 pub use recompute::{Divergence, Recomputation};
 pub use route::matching;
-pub use schedule::{Readiness, readiness};
 pub use state::{Effect, Phase, Run, Turn, TurnWork, outstanding};
+pub use timers::is_idle;
 
 /// Changes whenever the state or its meaning does, so that an older snapshot is not believed.
-pub const KERNEL_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+1");
+pub const KERNEL_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+2");

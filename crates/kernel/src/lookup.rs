@@ -34,6 +34,20 @@ impl<'a> Scope<'a> {
         }
     }
 
+    /// What a path sees of one value alone: `$`.
+    pub(crate) fn of_output(output: &'a Value) -> Self {
+        static NOTHING: std::sync::LazyLock<Map<String, Value>> =
+            std::sync::LazyLock::new(Map::new);
+        Self {
+            output: Some(output),
+            pending: None,
+            state: &NOTHING,
+            item: None,
+            last_output: None,
+            last_json: None,
+        }
+    }
+
     /// The value at `path`, or `None` where there is none. `null` is a value.
     pub(crate) fn get(&self, path: &Path) -> Option<Cow<'a, Value>> {
         match path.root {

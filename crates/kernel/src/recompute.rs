@@ -3,10 +3,13 @@
 use std::collections::VecDeque;
 
 use materia_contract::time::Micros;
-use materia_contract::{ErrorCode, Event, EventBody, InterruptReason, RunId, RunResumed};
+use materia_contract::{
+    Act, ErrorCode, Event, EventBody, InterruptReason, Mode, NodeId, Pace, RunId, RunResumed,
+    Timer, WaitReason,
+};
 
 use crate::draft::Draft;
-use crate::{Input, Report, Run, TurnOutcome, schedule, settle, step};
+use crate::{Acting, Input, Report, Run, TurnOutcome, acts, schedule, settle, step, timers};
 
 /// The first event that this program would not have written.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -52,6 +55,11 @@ impl Recomputation {
         &self.run
     }
 
+    /// What is still to come of the decision under way.
+    pub fn rest_of_decision(&self) -> impl Iterator<Item = &Event> {
+        self.expected.iter()
+    }
+
     /// Whether the journal may end here: no decision is half told, and nothing is left to start.
     #[must_use]
     pub fn is_between_decisions(&mut self) -> bool {
@@ -68,12 +76,12 @@ impl Recomputation {
         if self.expected.is_empty() {
             let unexplained =
                 || Divergence::Unexplained { seq: found.seq, kind: found.body.type_name() };
-            let events = match report_of(found) {
-                // Several turns may have ended at one instant, so that scheduling waits.
-                Some(report) => absorb(&mut self.run, found.ts, report),
+            let events = match piece_of(found) {
+                // Several things may have happened at one instant, so that scheduling waits.
+                Some(piece) => absorb(&mut self.run, found, piece),
                 None => match input_of(&self.run, upcoming) {
-                    Some(input) => step(&mut self.run, found.ts, input).ok(),
-                    None => Some(schedule(&mut self.run, found.ts)),
+                    Some(input) => step(&mut self.run, found.wall, input).ok(),
+                    None => Some(scheduled(&mut self.run, found)),
                 },
             };
             self.expected = events.ok_or_else(unexplained)?.into();
@@ -95,6 +103,54 @@ impl Recomputation {
     }
 }
 
+/// One of the things that can happen at an instant, before the scheduler looks.
+enum Piece {
+    Report(Report),
+    Act(Acting),
+    Timer(NodeId, Timer),
+}
+
+/// The piece of an instant that an event records, if it begins one.
+fn piece_of(event: &Event) -> Option<Piece> {
+    if let Some(report) = report_of(event) {
+        return Some(Piece::Report(report));
+    }
+    if let EventBody::TimelineReached(data) = &event.body {
+        let (act, timeline) = (data.act.clone(), Some(data.index));
+        return Some(Piece::Act(Acting { act, timeline }));
+    }
+    if let EventBody::TimerFired(data) = &event.body {
+        return Some(Piece::Timer(event.node.clone()?, data.timer.clone()));
+    }
+    acted(event).map(|act| Piece::Act(Acting { act, timeline: None }))
+}
+
+/// What a person did, if the event records that.
+fn acted(event: &Event) -> Option<Act> {
+    let node = event.node.clone();
+    if let EventBody::TurnRequested(data) = &event.body {
+        return Some(Act::Trigger { node: node?, message: data.message.clone() });
+    }
+    if let EventBody::ApprovalGiven(_) = &event.body {
+        return Some(Act::Approve { node: node? });
+    }
+    if let EventBody::ApprovalDenied(_) = &event.body {
+        return Some(Act::Deny { node: node? });
+    }
+    if let EventBody::HandoffSent(data) = &event.body {
+        let (edge, payload) = (data.edge_id.to_string(), data.offered.clone()?);
+        return Some(Act::Offer { edge, payload });
+    }
+    let EventBody::ModeChanged(data) = &event.body else { return None };
+    if data.reason != "person" {
+        return None;
+    }
+    Some(match data.value {
+        Mode::Pace(value) => Act::Mode { value },
+        Mode::Global(value) => Act::GlobalMode { value },
+    })
+}
+
 /// The report that an event records, if it records one.
 fn report_of(event: &Event) -> Option<Report> {
     let EventBody::TurnFailed(data) = &event.body else {
@@ -111,11 +167,23 @@ fn report_of(event: &Event) -> Option<Report> {
     Some(Report { turn: data.turn, outcome })
 }
 
-/// Settles a turn without starting anything; `None` if no such turn is in flight.
-fn absorb(run: &mut Run, now: Micros, report: Report) -> Option<Vec<Event>> {
-    run.turn(report.turn)?;
-    let mut draft = Draft::new(run, now);
-    settle::reports(&mut draft, vec![report]);
+/// Settles one thing without starting anything; `None` if it cannot have happened.
+fn absorb(run: &mut Run, found: &Event, piece: Piece) -> Option<Vec<Event>> {
+    match &piece {
+        Piece::Report(report) => {
+            run.turn(report.turn)?;
+        }
+        Piece::Act(acting) => acts::accept(run, acting).ok()?,
+        Piece::Timer(node, timer) => {
+            timers::is_set(run, node, timer).then_some(())?;
+        }
+    }
+    let mut draft = Draft::new(run, found.wall);
+    match piece {
+        Piece::Report(report) => settle::reports(&mut draft, vec![report]),
+        Piece::Act(acting) => acts::perform(&mut draft, acting),
+        Piece::Timer(node, timer) => timers::fire(&mut draft, &node, timer),
+    }
     Some(draft.finish())
 }
 
@@ -126,12 +194,30 @@ fn schedule(run: &mut Run, now: Micros) -> Vec<Event> {
     draft.finish()
 }
 
+/// What the scheduler does; where it does nothing and the run rests all the same, whoever drives it
+/// has said that nothing can happen by itself, or stopped it.
+fn scheduled(run: &mut Run, found: &Event) -> Vec<Event> {
+    let events = schedule(run, found.wall);
+    let EventBody::RunWaiting(data) = &found.body else { return events };
+    if !events.is_empty() || run.phase != crate::Phase::Running {
+        return events;
+    }
+    let input = if data.reason == WaitReason::RunFor {
+        Input::RunForElapsed
+    } else if schedule::would_rest_as(run, data) {
+        Input::Idle
+    } else {
+        Input::Stop { message: data.message.clone() }
+    };
+    step(run, found.wall, input).unwrap_or_default()
+}
+
 /// The input that the next decision took, as its events record it.
 fn input_of(run: &Run, upcoming: &[Event]) -> Option<Input> {
     match &upcoming.first()?.body {
         EventBody::RunCreated(data) => Some(Input::Create(Box::new(data.clone()))),
         EventBody::TurnInterrupted(data) => interrupted_by(run, data.reason, upcoming),
-        EventBody::RunResumed(data) => Some(resumed_by(data, &upcoming[1..])),
+        EventBody::RunResumed(data) => Some(resumed_by(run, data, &upcoming[1..])),
         EventBody::RunRevived(_) => Some(Input::Revive),
         EventBody::BudgetChanged(data) => match (data.budget, data.node_budgets) {
             (Some(budget), _) => Some(Input::SetBudget(budget)),
@@ -160,17 +246,50 @@ fn input_of(run: &Run, upcoming: &[Event]) -> Option<Input> {
         | EventBody::FollowUpCaptured(_)
         | EventBody::NodeBlocked(_)
         | EventBody::ModeChanged(_)
+        | EventBody::PayloadSuperseded(_)
+        | EventBody::PayloadDropped(_)
+        | EventBody::PayloadDeduplicated(_)
+        | EventBody::PayloadFiltered(_)
+        | EventBody::TimerSet(_)
+        | EventBody::TimerFired(_)
+        | EventBody::TurnRequested(_)
+        | EventBody::ApprovalRequested(_)
+        | EventBody::ApprovalGiven(_)
+        | EventBody::ApprovalDenied(_)
+        | EventBody::TimelineReached(_)
         | EventBody::BudgetWarned(_) => None,
     }
 }
 
-/// What made a run go on: a word to a node stands right behind it, if that was it.
-fn resumed_by(data: &RunResumed, behind: &[Event]) -> Input {
+/// What made a run go on: what a person did stands right behind it, if that was it.
+fn resumed_by(run: &Run, data: &RunResumed, behind: &[Event]) -> Input {
     let (cwd, run_dir) = (data.cwd.clone(), data.run_dir.clone());
     if data.recast {
         return Input::Recast { cwd, run_dir };
     }
-    behind.first().and_then(spoken).unwrap_or(Input::Resume { cwd, run_dir })
+    let next = behind.first();
+    if let Some(said) = next.and_then(spoken) {
+        return said;
+    }
+    // A turn's id is as old as its start: one that a person asked for is never right behind.
+    if run.cwd == cwd
+        && run.run_dir == run_dir
+        && let Some(act) = next.and_then(acted)
+    {
+        return Input::act(act);
+    }
+    Input::Resume { cwd, run_dir, pace: Some(resumed_pace(run, next)) }
+}
+
+/// The pace that a run was resumed at, where it is not what follows by itself.
+fn resumed_pace(run: &Run, next: Option<&Event>) -> Pace {
+    if let Some(EventBody::ModeChanged(data)) = next.map(|event| &event.body)
+        && data.reason == "resume"
+        && let Mode::Pace(pace) = data.value
+    {
+        return pace;
+    }
+    run.pace
 }
 
 /// What a person said to a node, if the event records that.
@@ -190,10 +309,15 @@ fn interrupted_by(run: &Run, reason: InterruptReason, upcoming: &[Event]) -> Opt
         .find(|body| !matches!(body, EventBody::TurnInterrupted(_)))?;
     match (reason, closing) {
         (InterruptReason::Crash, EventBody::RunResumed(data)) => {
-            Some(Input::Resume { cwd: data.cwd.clone(), run_dir: data.run_dir.clone() })
+            let (cwd, run_dir) = (data.cwd.clone(), data.run_dir.clone());
+            let place =
+                upcoming.iter().position(|event| std::ptr::eq(&raw const event.body, closing));
+            let next = place.and_then(|place| upcoming.get(place + 1));
+            Some(Input::Resume { cwd, run_dir, pace: Some(resumed_pace(run, next)) })
         }
         (InterruptReason::Crash, EventBody::RunWaiting(_)) => {
-            Some(Input::Resume { cwd: run.cwd.clone(), run_dir: run.run_dir.clone() })
+            let (cwd, run_dir) = (run.cwd.clone(), run.run_dir.clone());
+            Some(Input::Resume { cwd, run_dir, pace: None })
         }
         (InterruptReason::Stopped, EventBody::RunWaiting(data)) => {
             Some(Input::Stop { message: data.message.clone() })

@@ -37,7 +37,8 @@ fn takes(edge: &Edge, verdict: Option<bool>, scope: &Scope<'_>) -> bool {
     matching(edge.when, verdict) && edge.guard.as_ref().is_none_or(|guard| holds(guard, scope))
 }
 
-fn holds(guard: &Guard, scope: &Scope<'_>) -> bool {
+/// Whether a comparison holds.
+pub(crate) fn holds(guard: &Guard, scope: &Scope<'_>) -> bool {
     let value = scope.get(&guard.path);
     match &guard.test {
         Test::Equals(expected) => value.is_some_and(|value| *value == *expected),

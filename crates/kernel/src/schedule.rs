@@ -1,62 +1,16 @@
 //! Who runs next, and what it means when nobody does.
 
 use materia_contract::{
-    Cause, Consume, Control, Node, NodeMode, Pace, Path, PayloadConsumed, RunCompleted, RunWaiting,
-    ScriptEntry, Trigger, TurnStarted, WaitReason,
+    Cause, Consume, GlobalMode, Node, NodeId, Pace, Path, PayloadConsumed, PayloadDelivered,
+    RunCompleted, RunWaiting, ScriptEntry, TurnStarted, WaitReason,
 };
 
 use crate::draft::Draft;
+use crate::gates::Gate;
 use crate::lookup::Scope;
-use crate::state::{Held, Payload, Why};
-use crate::{Phase, Run, TurnWork, budget, foreach, items, settle, work};
-
-/// Whether the scheduler may start a turn at a node, and if not, why not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Readiness {
-    /// It starts as soon as it is looked at.
-    Runnable,
-    /// Nothing waits there.
-    NoInput,
-    /// The pace is INTERACTIVE.
-    PaceInteractive,
-    /// Only a person starts turns there.
-    Manual,
-    /// It runs as many turns as it may.
-    AtMaxInFlight,
-    /// The run has as many turns in flight as it may.
-    AtMaxConcurrent,
-    /// It has spent its budget.
-    OverBudget,
-    /// The run does not run.
-    RunAtRest,
-}
-
-/// The scheduler's own predicate (X18, D17), which `why` shows too.
-#[must_use]
-pub fn readiness(run: &Run, index: usize) -> Readiness {
-    let (_, node) = run.node(index);
-    let state = &run.nodes[index];
-    let manual = node.mode == NodeMode::Interactive
-        || node.control == Some(Control::Manual)
-        || node.trigger == Trigger::ManualOnly;
-    if state.inputs.is_empty() {
-        Readiness::NoInput
-    } else if run.pace == Pace::Interactive {
-        Readiness::PaceInteractive
-    } else if manual {
-        Readiness::Manual
-    } else if state.foreach.is_some() || state.in_flight >= node.max_in_flight {
-        Readiness::AtMaxInFlight
-    } else if budget::node_exhausted(run, index).is_some() {
-        Readiness::OverBudget
-    } else if run.turns.len() >= run.plan().limits.max_concurrent_turns as usize {
-        Readiness::AtMaxConcurrent
-    } else if run.phase != Phase::Running {
-        Readiness::RunAtRest
-    } else {
-        Readiness::Runnable
-    }
-}
+use crate::payload::Payload;
+use crate::state::{Held, Request, Why};
+use crate::{Phase, Run, TurnWork, approval, budget, foreach, gates, items, settle, work};
 
 /// Starts all that is runnable; if nothing is left to do, the run comes to rest.
 pub(crate) fn go_on(draft: &mut Draft<'_>) {
@@ -66,6 +20,7 @@ pub(crate) fn go_on(draft: &mut Draft<'_>) {
             break;
         }
         match next {
+            Next::Asked(place) => start_asked(draft, place),
             Next::Again(place) => restart(draft, place),
             Next::Element(index) => foreach::begin_element(draft, index),
             Next::Enter(index) => enter(draft, index),
@@ -74,7 +29,9 @@ pub(crate) fn go_on(draft: &mut Draft<'_>) {
     if draft.run().phase == Phase::Running {
         budget::warn(draft);
         budget::block(draft);
-        if draft.run().turns.is_empty() {
+        approval::request(draft);
+        let run = draft.run();
+        if run.turns.is_empty() && run.timers.is_empty() && !run.timeline_left() {
             rest(draft);
         }
     }
@@ -82,6 +39,8 @@ pub(crate) fn go_on(draft: &mut Draft<'_>) {
 
 /// What could start next.
 enum Next {
+    /// A turn that a person asked for.
+    Asked(usize),
     /// A further attempt at a held turn.
     Again(usize),
     /// The next element of a `foreach`.
@@ -94,37 +53,93 @@ fn next_start(run: &Run) -> Option<Next> {
     if run.turns.len() >= run.plan().limits.max_concurrent_turns as usize {
         return None;
     }
-    let again = run.held.iter().position(|held| held.released);
-    again
-        .map(Next::Again)
-        .or_else(|| run.iterating.first().copied().map(Next::Element))
+    // Manual turns come first (D7).
+    let asked = run.requests.iter().position(|request| {
+        gates::has_room(run, request.node) && budget::node_exhausted(run, request.node).is_none()
+    });
+    // What goes on with a turn that a person asked for goes on at every pace.
+    let goes_on = |manual: bool| manual || run.pace == Pace::Auto;
+    let again = || run.held.iter().position(|held| held.released && goes_on(held.turn.manual));
+    let iterates = |index: &&usize| {
+        run.nodes[**index].foreach.as_ref().is_some_and(|iteration| goes_on(iteration.manual))
+    };
+    asked
+        .map(Next::Asked)
+        .or_else(|| again().map(Next::Again))
+        .or_else(|| run.iterating.iter().find(iterates).copied().map(Next::Element))
         .or_else(|| next_runnable(run).map(Next::Enter))
 }
 
 /// The node with the oldest input among those that may run.
 fn next_runnable(run: &Run) -> Option<usize> {
+    if run.pace == Pace::Interactive {
+        return None;
+    }
     let mut nodes = run.ready.0.iter().map(|(_, _, index)| *index);
-    nodes.find(|index| readiness(run, *index) == Readiness::Runnable)
+    // Whether the run may spend more is asked by whoever starts it.
+    nodes.find(|index| gates::barred_but_for(run, *index, Gate::RunBudget).is_none())
+}
+
+/// What a turn of a node would take now, in order (X22): all that waits, or the oldest.
+pub(crate) fn eligible(run: &Run, index: usize) -> Vec<&Payload> {
+    let mut payloads = waiting(run, index);
+    match run.node(index).1.consume {
+        Consume::All => {}
+        Consume::One => payloads.truncate(1),
+    }
+    payloads
+}
+
+/// Everything that waits at a node and could be taken, oldest first.
+fn waiting(run: &Run, index: usize) -> Vec<&Payload> {
+    let inputs = &run.nodes[index].inputs;
+    let queues = inputs.edges.iter().filter_map(|edge| run.queues.get(edge));
+    let quiet = queues.filter(|queue| queue.quiet_until.is_none());
+    let mut payloads: Vec<&Payload> =
+        inputs.attached.iter().chain(quiet.flat_map(|queue| &queue.waiting)).collect();
+    payloads.sort_by_key(|payload| (payload.ts, payload.id));
+    payloads
 }
 
 /// A node takes its inputs and begins.
 fn enter(draft: &mut Draft<'_>, index: usize) {
-    let (id, node) = draft.run().node(index);
-    let id = id.clone();
-    let inputs = &draft.run().nodes[index].inputs;
-    let count = match node.consume {
-        Consume::All => inputs.len(),
-        Consume::One => 1,
-    };
-    let payloads: Vec<Payload> = inputs.iter().take(count).cloned().collect();
-    if node.foreach.is_some() {
-        foreach::enter(draft, index, &payloads);
+    let payloads: Vec<Payload> = eligible(draft.run(), index).into_iter().cloned().collect();
+    begin(draft, index, Cause::Input, &payloads);
+}
+
+/// A turn that a person asked for takes everything that waits; a node that takes one at a time takes
+/// the person's message first (D38).
+fn start_asked(draft: &mut Draft<'_>, place: usize) {
+    let run = draft.run();
+    let Request { node: index, message } = run.requests[place].clone();
+    let mut payloads = waiting(run, index);
+    if run.node(index).1.consume == Consume::One {
+        let own = payloads.iter().position(|payload| Some(payload.id) == message);
+        payloads.swap(0, own.unwrap_or(0));
+        payloads.truncate(1);
+    }
+    let payloads: Vec<Payload> = payloads.into_iter().cloned().collect();
+    begin(draft, index, Cause::Manual, &payloads);
+}
+
+/// Attaches what still waits on its edge, takes all of it, and starts.
+fn begin(draft: &mut Draft<'_>, index: usize, cause: Cause, payloads: &[Payload]) {
+    let id = draft.run().node(index).0.clone();
+    for payload in payloads {
+        let attached = &draft.run().nodes[index].inputs.attached;
+        if !attached.iter().any(|one| one.id == payload.id) {
+            let (payload_id, edge_id) = (payload.id, payload.edge.clone());
+            draft.emit_at(&id, PayloadDelivered { payload_id, edge_id });
+        }
+    }
+    if draft.run().node(index).1.foreach.is_some() {
+        foreach::enter(draft, index, payloads);
         return;
     }
-    for payload in &payloads {
+    for payload in payloads {
         draft.emit_at(&id, PayloadConsumed { payload_id: payload.id });
     }
-    start_turn(draft, index, Cause::Input, &payloads);
+    start_turn(draft, index, cause, payloads);
 }
 
 /// Starts a new turn of a node.
@@ -134,6 +149,7 @@ pub(crate) fn start_turn(draft: &mut Draft<'_>, index: usize, cause: Cause, payl
     let id = id.clone();
     let missing = missing_path(run, node, index);
     let seq = draft.next_seq();
+    let approved = approval::of_turn(run, index).filter(|_| cause != Cause::Manual);
     let session = work::session(run, index, seq);
     let (work, layers) = work::assemble(run, index, payloads, session.as_ref());
     let started = TurnStarted {
@@ -145,6 +161,8 @@ pub(crate) fn start_turn(draft: &mut Draft<'_>, index: usize, cause: Cause, payl
         session,
         layers,
         script: if missing.is_some() { None } else { script_entry(run, index) },
+        global_mode: changed_mode(run),
+        approved,
         ..without_work(work)
     };
     draft.emit_at(&id, started);
@@ -185,6 +203,7 @@ fn restart(draft: &mut Draft<'_>, place: usize) {
         session: turn.session,
         layers,
         script,
+        global_mode: changed_mode(run),
         ..without_work(work)
     };
     draft.emit_at(&id, again);
@@ -207,7 +226,15 @@ fn without_work(work: TurnWork) -> TurnStarted {
         layers: Vec::new(),
         session: None,
         script: None,
+        global_mode: None,
+        approved: None,
     }
+}
+
+/// What turns may write, where that is not as the run began.
+fn changed_mode(run: &Run) -> Option<GlobalMode> {
+    let began = run.created().map(|created| created.global_mode);
+    (began != Some(run.global)).then_some(run.global)
 }
 
 /// The scripted answer that a turn of this node would take now.
@@ -219,33 +246,60 @@ fn script_entry(run: &Run, index: usize) -> Option<ScriptEntry> {
 }
 
 /// Nothing is in flight and nothing can start (D38).
-fn rest(draft: &mut Draft<'_>) {
-    let run = draft.run();
-    let oldest = run.ready.0.first().map(|(_, _, index)| run.node(*index).0.clone());
-    let paused = run.paused.keys().next().map(|index| run.node(*index).0.clone());
-    let wanted = next_start(run).is_some();
-    if let Some(bound) = budget::exhausted(run).filter(|_| wanted) {
+pub(crate) fn rest(draft: &mut Draft<'_>) {
+    let waiting = rests_for(draft.run());
+    match waiting {
+        Some(waiting) => draft.emit(waiting),
+        None if draft.run().held.is_empty() => draft.emit(RunCompleted {}),
+        None => {}
+    }
+}
+
+/// Whether a run that came to rest now would wait for this.
+pub(crate) fn would_rest_as(run: &Run, waiting: &RunWaiting) -> bool {
+    rests_for(run).as_ref() == Some(waiting)
+}
+
+/// What a run at rest waits for; `None` where it is complete.
+fn rests_for(run: &Run) -> Option<RunWaiting> {
+    let waits = |reason, node: Option<NodeId>, message| Some(RunWaiting { reason, node, message });
+    let oldest = run.ready.0.first().map(|(_, _, index)| *index);
+    let named = |index: usize| run.node(index).0.clone();
+    if let Some(bound) = budget::exhausted(run).filter(|_| next_start(run).is_some()) {
         let message = format!("the cast has spent its budget: {bound}");
-        draft.emit(RunWaiting { reason: WaitReason::Budget, node: oldest, message });
-    } else if let Some(node) = paused {
+        return waits(WaitReason::Budget, oldest.map(named), message);
+    }
+    if let Some(node) = run.paused.keys().next().map(|index| named(*index)) {
         let message = format!(
             "`{node}` waits: `materia say` gives it a further instruction, `materia continue` finishes it"
         );
-        draft.emit(RunWaiting { reason: WaitReason::MultiTurn, node: Some(node), message });
-    } else if let Some(stall) = &run.stalled {
-        let (reason, message) = (WaitReason::Stall, stall.message.clone());
-        let node = Some(stall.node.clone());
-        draft.emit(RunWaiting { reason, node, message });
-    } else if let Some(node) = budget::blocked(run) {
-        let message = format!("`{node}` has spent its budget; its inputs are kept");
-        draft.emit(RunWaiting { reason: WaitReason::Budget, node: Some(node), message });
-    } else if run.pace == Pace::Interactive {
-        let message = "the pace is INTERACTIVE: nothing starts by itself".to_owned();
-        draft.emit(RunWaiting { reason: WaitReason::Interactive, node: oldest, message });
-    } else if let Some(node) = oldest {
-        let message = format!("input waits at `{node}`, which only a person starts");
-        draft.emit(RunWaiting { reason: WaitReason::Manual, node: Some(node), message });
-    } else if run.held.is_empty() {
-        draft.emit(RunCompleted {});
+        return waits(WaitReason::MultiTurn, Some(node), message);
     }
+    if let Some(stall) = &run.stalled {
+        return waits(WaitReason::Stall, Some(stall.node.clone()), stall.message.clone());
+    }
+    if run.pace == Pace::Interactive {
+        let message = "the pace is INTERACTIVE: nothing starts by itself".to_owned();
+        return waits(WaitReason::Interactive, oldest.map(named), message);
+    }
+    if let Some((node, refused)) = approval::waiting(run) {
+        let (node, ways) = (node.clone(), "`materia approve` lets it run");
+        let message = if refused {
+            format!("a turn of `{node}` was refused and its inputs are kept; {ways} after all")
+        } else {
+            format!("a turn of `{node}` waits for approval; {ways}, `materia deny` does not")
+        };
+        return waits(WaitReason::Approval, Some(node), message);
+    }
+    if let Some(node) = budget::blocked(run) {
+        let message = format!("`{node}` has spent its budget; its inputs are kept");
+        return waits(WaitReason::Budget, Some(node), message);
+    }
+    let index = oldest?;
+    let node = named(index);
+    let message = match gates::unmet(run, index) {
+        Some(needed) => format!("input waits at `{node}`, which depends on `{needed}`"),
+        None => format!("input waits at `{node}`, which only a person starts"),
+    };
+    waits(WaitReason::Manual, Some(node), message)
 }

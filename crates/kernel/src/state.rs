@@ -3,12 +3,15 @@ use std::sync::Arc;
 
 use materia_contract::time::Micros;
 use materia_contract::{
-    Behavior, Budget, BudgetBound, CastStatus, EdgeId, EnvelopeKind, GlobalMode, Node, NodeBudgets,
-    NodeId, OutputSelector, Pace, Plan, PromptLayer, RunCreated, RunFailed, RunId, RunWaiting,
-    ScriptEntry, SessionRef, UsageTotals, Uuid,
+    Artifact, Behavior, Budget, BudgetBound, CastStatus, EdgeId, GlobalMode, Node, NodeBudgets,
+    NodeId, Pace, Plan, PromptLayer, RunCreated, RunFailed, RunId, RunWaiting, ScriptEntry,
+    SessionRef, Timer, UsageTotals, Uuid, derived_id,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+
+use crate::payload::{DeliveryQueue, InFlightTurns, InputBuffer, Payload};
+use crate::wiring::{Wired, Wiring};
 
 /// The state of one run: a fold over its events, and nothing else.
 #[expect(clippy::struct_field_names, reason = "`runDir` is what authors and utilities call it")]
@@ -28,6 +31,8 @@ pub struct Run {
     pub(crate) phase: Phase,
     /// Whether the scheduler starts turns.
     pub(crate) pace: Pace,
+    /// What turns may write.
+    pub(crate) global: GlobalMode,
     /// Why it was told not to, where it found that out itself.
     pub(crate) stalled: Option<Stall>,
     /// Nodes of dataflow that lie on a cycle: only they can go in circles unseen.
@@ -36,6 +41,18 @@ pub struct Run {
     pub(crate) last: LastOutput,
     /// One for each node of the plan, in its order.
     pub(crate) nodes: Vec<NodeState>,
+    /// The delivery queue of each edge that anything has crossed.
+    pub(crate) queues: BTreeMap<EdgeId, DeliveryQueue>,
+    /// When something will happen by itself, with the node it is about.
+    pub(crate) timers: BTreeSet<(Micros, usize, Timer)>,
+    /// Turns that a person asked for and that have not started, oldest first.
+    pub(crate) requests: VecDeque<Request>,
+    /// Entries of the timeline that have taken effect.
+    pub(crate) timeline: u32,
+    /// Nodes that have a budget of their own.
+    pub(crate) budgeted: BTreeSet<usize>,
+    #[serde(skip)]
+    pub(crate) wired: Wired,
     /// Nodes with waiting inputs, by their oldest one: the order in which they are looked at.
     pub(crate) ready: Ready,
     /// Turns in flight, by the place of their `turn.started`.
@@ -155,6 +172,8 @@ pub(crate) struct LastOutput {
     pub(crate) own_json: bool,
     /// The verdict of the last completed turn.
     pub(crate) verdict: Option<bool>,
+    /// What it left besides.
+    pub(crate) artifacts: Arc<[Artifact]>,
 }
 
 /// What the run knows about one node.
@@ -162,11 +181,16 @@ pub(crate) struct LastOutput {
 pub(crate) struct NodeState {
     /// Turns started here, not counting further attempts.
     pub(crate) visits: u32,
-    pub(crate) in_flight: u32,
-    /// Payloads that have crossed an edge and are not yet attached.
-    pub(crate) queue: VecDeque<Payload>,
-    /// Payloads attached and not yet consumed: the input buffer.
-    pub(crate) inputs: VecDeque<Payload>,
+    /// Turns that came to a result.
+    pub(crate) completed: u32,
+    pub(crate) in_flight: InFlightTurns,
+    /// Payloads that crossed no edge and are not yet attached.
+    pub(crate) arriving: VecDeque<Payload>,
+    pub(crate) inputs: InputBuffer,
+    /// Whether a tick waits to be taken.
+    pub(crate) tick_owed: bool,
+    /// What a person was asked about its next turn, and said.
+    pub(crate) consent: Option<Consent>,
     pub(crate) foreach: Option<Iteration>,
     /// How often its `foreach` was entered.
     pub(crate) iterations: u32,
@@ -176,12 +200,39 @@ pub(crate) struct NodeState {
     pub(crate) budgets: Option<NodeBudgets>,
     /// Whether its budget keeps it from running.
     pub(crate) blocked: bool,
-    /// Its newest outputs, as hashes with their turns, where it lies on a cycle.
-    pub(crate) outputs: VecDeque<(u64, u64)>,
+    /// What its newest turns came to, where it lies on a cycle.
+    pub(crate) traces: Traces,
     /// The list that it last produced, if it is a generator.
     pub(crate) produced: Option<Arc<Vec<Value>>>,
     /// Its provider session, and the work item that it is about.
     pub(crate) session: Option<(Uuid, Option<ItemId>)>,
+}
+
+/// Hashes of what the newest turns of a node came to, each with its turn.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Traces {
+    pub(crate) outputs: VecDeque<(u64, u64)>,
+    /// Diffs of turns in a row that left one.
+    pub(crate) diffs: VecDeque<(u64, u64)>,
+    /// Reasons of turns in a row that were not satisfied.
+    pub(crate) failures: VecDeque<(u64, u64)>,
+}
+
+/// A turn that a person asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Request {
+    pub(crate) node: usize,
+    /// The payload that the person's message became.
+    pub(crate) message: Option<Uuid>,
+}
+
+/// What a person was asked about a turn, by hash, and said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Consent {
+    pub(crate) hash: String,
+    pub(crate) answer: Option<bool>,
+    /// The event that asked, or answered.
+    pub(crate) seq: u64,
 }
 
 /// What the turns of a node have spent.
@@ -208,23 +259,8 @@ pub(crate) struct Iteration {
     pub(crate) index: u32,
     /// What the node was entered with; every element gets it.
     pub(crate) payloads: Vec<Payload>,
-}
-
-/// A payload as the kernel holds it. An envelope is made of it when a turn needs one.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Payload {
-    pub(crate) id: Uuid,
-    pub(crate) kind: EnvelopeKind,
-    pub(crate) from: Option<NodeId>,
-    pub(crate) edge: Option<EdgeId>,
-    pub(crate) ts: Micros,
-    /// The output it carries.
-    pub(crate) text: Arc<str>,
-    /// The object in it, where the output was parsed.
-    pub(crate) json: Option<Arc<str>>,
-    /// Which part of it travels.
-    pub(crate) selector: OutputSelector,
-    pub(crate) verdict: Option<bool>,
+    /// Whether a person asked for it.
+    pub(crate) manual: bool,
 }
 
 /// A turn in flight.
@@ -249,6 +285,10 @@ pub struct Turn {
     pub(crate) repairs: u32,
     /// When it started.
     pub(crate) since: Micros,
+    /// Whether a person asked for it.
+    pub(crate) manual: bool,
+    /// What it may write: the strictest mode since it started.
+    pub global_mode: GlobalMode,
     /// The scripted answer that it takes.
     pub script: Option<ScriptEntry>,
 }
@@ -314,11 +354,18 @@ impl Run {
             run_dir: String::new(),
             phase: Phase::New,
             pace: Pace::Auto,
+            global: GlobalMode::Implementation,
             stalled: None,
             cyclic: BTreeSet::new(),
             variables: Map::new(),
             last: LastOutput::default(),
             nodes: Vec::new(),
+            queues: BTreeMap::new(),
+            timers: BTreeSet::new(),
+            requests: VecDeque::new(),
+            timeline: 0,
+            budgeted: BTreeSet::new(),
+            wired: Wired::default(),
             ready: Ready::default(),
             turns: BTreeMap::new(),
             held: Vec::new(),
@@ -430,21 +477,61 @@ impl Run {
     /// What turns may write.
     #[must_use]
     pub fn global_mode(&self) -> GlobalMode {
-        self.created.as_ref().map_or(GlobalMode::Implementation, |created| created.global_mode)
+        self.global
+    }
+
+    /// Whether the scheduler starts turns.
+    #[must_use]
+    pub fn pace(&self) -> Pace {
+        self.pace
+    }
+
+    /// How many entries of the timeline have taken effect.
+    #[must_use]
+    pub fn timeline_reached(&self) -> u32 {
+        self.timeline
+    }
+
+    pub(crate) fn timeline_left(&self) -> bool {
+        self.created.as_ref().is_some_and(|created| self.timeline < created.timeline)
+    }
+
+    pub(crate) fn wiring(&self) -> &Wiring {
+        self.wired.of(self.plan())
+    }
+
+    /// The id that stands for a place of this run. A fork keeps those of the events it shares.
+    pub(crate) fn uuid(&self, seq: u64) -> Uuid {
+        let fork = self.created.as_ref().and_then(|created| created.fork.as_ref());
+        let writers = fork.map(|fork| fork.written_by.as_slice()).unwrap_or_default();
+        let writer = writers.iter().find(|(_, last)| seq <= *last).map_or(&self.id, |(id, _)| id);
+        derived_id(writer, seq)
     }
 
     /// Puts a node in its place among those that have inputs.
     pub(crate) fn reindex(&mut self, index: usize, before: Option<(Micros, Uuid)>) {
+        let after = self.oldest_input(index);
+        if before == after {
+            return;
+        }
         if let Some((ts, id)) = before {
             self.ready.0.remove(&(ts, id, index));
         }
-        if let Some(oldest) = self.nodes[index].inputs.front() {
-            self.ready.0.insert((oldest.ts, oldest.id, index));
+        if let Some((ts, id)) = after {
+            self.ready.0.insert((ts, id, index));
         }
     }
 
+    /// The oldest payload that a turn of a node could take now.
     pub(crate) fn oldest_input(&self, index: usize) -> Option<(Micros, Uuid)> {
-        self.nodes[index].inputs.front().map(|payload| (payload.ts, payload.id))
+        let inputs = &self.nodes[index].inputs;
+        // Payloads are attached in the order they came to be.
+        let attached = inputs.attached.front().map(|payload| (payload.ts, payload.id));
+        let waiting = inputs.edges.iter().filter_map(|edge| {
+            let queue = self.queues.get(edge).filter(|queue| queue.quiet_until.is_none())?;
+            queue.waiting.front().map(|payload| (payload.ts, payload.id))
+        });
+        attached.into_iter().chain(waiting).min()
     }
 
     /// The command of a utility node, if it is one.
@@ -462,9 +549,12 @@ impl Run {
 pub enum Effect {
     /// Run the turn whose `turn.started` is at this place. Performing it twice must settle once.
     StartTurn(u64),
+    /// Say so when this instant has come.
+    WakeAt(Micros),
 }
 
 /// The effects a run still waits on, in the order they came to be owed.
 pub fn outstanding(run: &Run) -> impl Iterator<Item = Effect> + '_ {
-    run.turns.keys().map(|started| Effect::StartTurn(*started))
+    let timer = run.timers.first().map(|(at, _, _)| Effect::WakeAt(*at));
+    run.turns.keys().map(|started| Effect::StartTurn(*started)).chain(timer)
 }

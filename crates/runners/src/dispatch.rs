@@ -31,6 +31,14 @@ impl Runner for Runners {
             }
         }
     }
+
+    fn land(&self, job: &TurnJob, report: TurnReport) -> TurnReport {
+        match (&job.work, &self.agent) {
+            (Work::Utility { .. }, _) => self.utility.land(job, report),
+            (Work::Agent { .. }, Some(agent)) => agent.land(job, report),
+            (Work::Agent { .. }, None) => report,
+        }
+    }
 }
 
 /// The report of a turn that came to nothing, before anything was done.

@@ -15,6 +15,8 @@ pub mod supervise;
 mod utility;
 
 pub use dispatch::Runners;
-pub use scripted::{SCRIPT_BYTES_MAX, ScriptError, ScriptedRunner, bind, load, unmatched_keys};
+pub use scripted::{
+    SCRIPT_BYTES_MAX, ScriptError, ScriptedRunner, bind, load, timeline_faults, unmatched_keys,
+};
 pub use supervise::{PlanningSupport, planning_support};
 pub use utility::{STREAM_BYTES_MAX, UtilityRunner};

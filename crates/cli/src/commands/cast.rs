@@ -105,7 +105,9 @@ pub(crate) fn begin(asked: &Beginning<'_>, terminal: &mut Terminal) -> Result<Ex
     let journal = Arc::new(SqliteJournal::open(&root, Options::default())?);
     let plan = compiled.plan;
     let run_dir = root.join(id.as_str()).to_string_lossy().into_owned();
-    let start = Start::Begin(Box::new(created(asked, plan.clone(), run_dir, binding)));
+    let entries = script.as_ref().map_or(0, |script| script.timeline.len());
+    let entries = u32::try_from(entries).unwrap_or(u32::MAX);
+    let start = Start::Begin(Box::new(created(asked, plan.clone(), run_dir, binding, entries)));
     Drive { project, root, journal, id, plan, script, start }.go(terminal)
 }
 
@@ -114,6 +116,7 @@ fn created(
     plan: Plan,
     run_dir: String,
     script: Option<ScriptBinding>,
+    timeline: u32,
 ) -> RunCreated {
     let options = asked.options;
     RunCreated {
@@ -131,6 +134,8 @@ fn created(
         virtual_time: options.virtual_time,
         script,
         from_cast_id: None,
+        fork: None,
+        timeline,
         journal_version: JOURNAL_VERSION,
     }
 }

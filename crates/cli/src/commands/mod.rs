@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub(crate) mod abort;
+pub(crate) mod approve;
 pub(crate) mod budget;
 pub(crate) mod cast;
 pub(crate) mod casts;
@@ -10,7 +11,9 @@ pub(crate) mod conformance;
 pub(crate) mod demo;
 pub(crate) mod events;
 pub(crate) mod finish;
+pub(crate) mod fork;
 pub(crate) mod grid;
+pub(crate) mod mode;
 pub(crate) mod recast;
 pub(crate) mod replay;
 pub(crate) mod resume;
@@ -18,6 +21,7 @@ pub(crate) mod revive;
 pub(crate) mod say;
 pub(crate) mod schemas;
 pub(crate) mod show;
+pub(crate) mod trigger;
 pub(crate) mod why;
 
 use std::io::Write;
@@ -69,6 +73,12 @@ fn run(cli: &Cli, terminal: &mut Terminal) -> Result<Exit, Failure> {
         Command::Revive(args) => revive::revive(args, global, terminal),
         Command::Say(args) => say::say(args, global, terminal),
         Command::Continue(args) => finish::finish(args, global, terminal),
+        Command::Trigger(args) => trigger::trigger(args, global, terminal),
+        Command::Approve(args) => approve::approve(args, global, terminal),
+        Command::Deny(args) => approve::deny(args, global, terminal),
+        Command::Pause(args) => mode::pause(args, global, terminal),
+        Command::Mode(args) => mode::mode(args, global, terminal),
+        Command::Fork(args) => fork::fork(args, global, terminal),
         Command::Budget(args) => budget::budget(args, global, terminal),
         Command::Abort(args) => abort::abort(args, global, terminal),
         Command::Grid(args) => grid::grid(args, global, terminal),

@@ -1,4 +1,5 @@
 use clap::Args;
+use materia_contract::Pace;
 use materia_engine::Step;
 
 use crate::args::{Global, RunOptions};
@@ -9,7 +10,8 @@ use crate::terminal::Terminal;
 /// Carry on a cast that was stopped, killed, or waits
 ///
 /// Turns that had ended are not run again; a turn that was under way is run again with the
-/// same inputs. Script, simulated time and mode are those the cast began with.
+/// same inputs. Script, simulated time and mode are those the cast began with. A cast
+/// that was paused goes on by itself again.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  materia resume last\n  materia resume 20261115T0226")]
 pub(crate) struct ResumeArgs {
@@ -27,5 +29,6 @@ pub(crate) fn resume(
     global: &Global,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
-    Carry { id: &args.id, options: &args.options, global }.on(terminal, |_| Ok(Step::Resume))
+    let pace = args.options.interactive.then_some(Pace::Interactive);
+    Carry { id: &args.id, options: &args.options, global }.on(terminal, |_| Ok(Step::Resume(pace)))
 }

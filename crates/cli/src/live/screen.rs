@@ -275,6 +275,8 @@ mod tests {
             layers: Vec::new(),
             session: None,
             script: None,
+            global_mode: None,
+            approved: None,
         }
     }
 

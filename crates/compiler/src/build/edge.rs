@@ -2,9 +2,12 @@
 
 use std::collections::HashSet;
 
-use materia_contract::{Condition, END, EdgeDoc, Guard, NodeId, Root, Socket, Test, WhereDoc};
+use materia_contract::{
+    Condition, Delivery, END, EdgeDoc, Guard, NodeId, Root, Socket, Test, WhereDoc,
+};
 
 use super::Place;
+use super::delivery;
 use super::loadout::Scope;
 use super::materia::path;
 use crate::fault::{Fault, Faults};
@@ -45,6 +48,7 @@ pub(super) struct Draft<'a> {
     pub(super) when: Condition,
     pub(super) guard: Option<Guard>,
     pub(super) to: Target,
+    pub(super) delivery: Option<Delivery>,
     /// Whether all of it could be read.
     pub(super) whole: bool,
     /// Whether an edge before it matches whenever it would.
@@ -67,10 +71,14 @@ fn draft<'a>(scope: &Scope<'a>, doc: &'a EdgeDoc, place: Place, faults: &mut Fau
     let guard =
         doc.guard.as_ref().map(|doc| guard(scope.loaded, doc, &place.child("where"), faults));
     let to = target(scope, "graph::unknown-target", &doc.to, &place.child("to"), faults);
-    let whole =
-        !matches!(guard, Some(None)) && to != Target::Unknown && !place.is_mended(scope.loaded);
+    let delivery = delivery::read(scope.loaded, doc, &to, &place, faults);
+    let whole = !matches!(guard, Some(None))
+        && delivery.is_some()
+        && to != Target::Unknown
+        && !place.is_mended(scope.loaded);
     let when = doc.when.unwrap_or(Condition::Always);
-    Draft { doc, place, when, guard: guard.flatten(), to, whole, shadowed: false }
+    let guard = guard.flatten();
+    Draft { doc, place, when, guard, to, delivery, whole, shadowed: false }
 }
 
 /// Reads where something leads; `code` names the fault where that does not exist.
@@ -95,7 +103,12 @@ pub(super) fn target(
     Target::Unknown
 }
 
-fn guard(loaded: &Loaded, doc: &WhereDoc, place: &Place, faults: &mut Faults) -> Option<Guard> {
+pub(super) fn guard(
+    loaded: &Loaded,
+    doc: &WhereDoc,
+    place: &Place,
+    faults: &mut Faults,
+) -> Option<Guard> {
     let path = path(&doc.path, &place.child("path"), loaded, faults);
     let tests: Vec<Test> = [
         doc.equals.clone().map(Test::Equals),

@@ -8,6 +8,7 @@
 //! silent about what follows from it.
 
 mod advance;
+mod delivery;
 mod edge;
 mod graph;
 mod loadout;

@@ -2,13 +2,14 @@
 
 use indexmap::IndexMap;
 use materia_contract::{
-    Behavior, Consume, Edge, EdgeId, Foreach, Node, NodeBudgets, NodeMode, OnInterrupt,
-    OutputSelector, Parse, Path, Root, Routing, SessionPolicy, Socket, Trigger,
+    Behavior, Consume, Edge, EdgeId, Foreach, Node, NodeBudgets, NodeId, NodeMode, OnInterrupt,
+    OutputSelector, Parse, Path, Policy, Root, Routing, SessionPolicy, Socket, Trigger,
     UTILITY_TIMEOUT_MS_DEFAULT, is_node_id,
 };
 
 use super::Place;
 use super::advance::{self, Advance};
+use super::delivery;
 use super::edge::{self, Moves, Target};
 use super::loadout::Scope;
 use super::materia::{Assignment, Built, assignments, path, timeout};
@@ -31,6 +32,7 @@ pub(super) struct Draft<'a> {
     built: Option<&'a Built<'a>>,
     assign: Vec<Assignment>,
     foreach: Option<Foreach>,
+    policy: Option<Policy>,
 }
 
 /// Reads one socket and reports what is wrong with it by itself.
@@ -55,10 +57,12 @@ pub(super) fn draft<'a>(
             faults.push_with(place.mark(fault), |fault| fault.help(scope.socket_help(name)));
         }
     }
+    delivery::check_interval(doc, &place, faults);
+    let policy = doc.policy.as_ref().map(|doc| delivery::policy(doc, &place, faults));
     let edges = edge::drafts(scope, doc, &place, faults);
     let advance = advance::read(scope, regions, id, doc, &place, faults);
     let assign = merged(built, own);
-    let mut draft = Draft { id, doc, place, edges, advance, built, assign, foreach };
+    let mut draft = Draft { id, doc, place, edges, advance, built, assign, foreach, policy };
     let needs_json = draft.check_parse(scope, faults);
     draft.check_edges(regions, needs_json, faults);
     draft
@@ -221,6 +225,7 @@ impl Draft<'_> {
         };
         let edges = self.edges.iter().zip(ids).map(|(edge, id)| built_edge(edge, id.clone()));
         let assign = self.assign.iter().map(|one| (one.target.clone(), one.source.clone()));
+        let trigger = self.doc.trigger.unwrap_or(Trigger::OnAnyInput);
         Some(Node {
             materia: self.doc.materia.clone()?,
             parse: self.parse(),
@@ -236,10 +241,15 @@ impl Draft<'_> {
             foreach: self.foreach.clone(),
             mode: self.doc.mode.unwrap_or(NodeMode::Auto),
             control: self.doc.control,
-            trigger: self.doc.trigger.unwrap_or(Trigger::OnAnyInput),
+            trigger,
             max_in_flight: self.doc.max_in_flight.unwrap_or(1),
             consume: self.doc.consume.unwrap_or(Consume::All),
             output_selector: self.doc.output_selector.unwrap_or(OutputSelector::MessageFinal),
+            artifacts: self.doc.artifacts.clone(),
+            interval_ms: self.doc.interval_ms.filter(|_| trigger == Trigger::Scheduled),
+            approval: self.doc.approval,
+            depends_on: self.doc.depends_on.iter().map(NodeId::new).collect(),
+            policy: self.policy.clone(),
             on_interrupt: self.doc.on_interrupt.unwrap_or(OnInterrupt::Retry),
             generator: built.generator(),
             advance: self.advance.as_ref().map(|advance| advance.when),
@@ -259,5 +269,7 @@ fn built_edge(edge: &edge::Draft<'_>, id: EdgeId) -> Option<Edge> {
         Target::Unknown => return None,
     };
     let guard = edge.guard.clone();
-    Some(Edge { id, when: edge.when, guard, to, max_traversals: edge.doc.max_traversals })
+    let (when, max_traversals) = (edge.when, edge.doc.max_traversals);
+    let delivery = edge.delivery.clone()?;
+    Some(Edge { id, when, guard, to, max_traversals, delivery })
 }

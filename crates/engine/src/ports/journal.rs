@@ -1,7 +1,7 @@
 use std::io;
 
 use materia_contract::time::Micros;
-use materia_contract::{CastLine, ChainHash, Record, RunId};
+use materia_contract::{Act, Budget, CastLine, ChainHash, NodeBudgets, NodeId, Record, RunId};
 use serde::{Deserialize, Serialize};
 
 use super::BoxFuture;
@@ -82,7 +82,7 @@ pub struct Head {
 }
 
 /// Something another process asks of a run that is under way.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "snake_case")]
 pub enum Command {
     /// End it.
@@ -92,6 +92,35 @@ pub enum Command {
     },
     /// Stop it in good order, so that it can be resumed.
     Stop,
+    /// Do something to it.
+    Act {
+        /// What.
+        act: Act,
+    },
+    /// Say something to a node.
+    Say {
+        /// The node; where it is left out, the one that waits.
+        node: Option<NodeId>,
+        /// What is said.
+        text: String,
+    },
+    /// Finish a multi-turn node.
+    Continue {
+        /// The node; where it is left out, the one that waits.
+        node: Option<NodeId>,
+    },
+    /// Change what it may spend.
+    Budget {
+        /// From now on.
+        budget: Budget,
+    },
+    /// Change what one node may spend.
+    NodeBudgets {
+        /// The node.
+        node: NodeId,
+        /// From now on.
+        budgets: NodeBudgets,
+    },
 }
 
 /// The right to drive one run. Dropping it gives it up.

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use materia_contract::{
-    ErrorCode, GlobalMode, NodeId, RunId, ScriptEntry, SessionRef, ToolsDoc, TurnOutput,
+    ErrorCode, GlobalMode, NodeId, Policy, RunId, ScriptEntry, SessionRef, ToolsDoc, TurnOutput,
 };
 use serde_json::Value;
 use tokio::sync::watch;
@@ -22,6 +22,13 @@ use super::BoxFuture;
 pub trait Runner: Send + Sync {
     /// Performs one turn.
     fn run(&self, job: TurnJob, stop: Stop) -> BoxFuture<'static, TurnReport>;
+
+    /// Under simulated time: the instant at which a turn ends has come, and `job` says how it stands
+    /// now. What a turn leaves in the project it leaves here, not when it starts.
+    fn land(&self, job: &TurnJob, report: TurnReport) -> TurnReport {
+        let _ = job;
+        report
+    }
 }
 
 /// One turn to perform.
@@ -45,8 +52,12 @@ pub struct TurnJob {
     pub run_dir: PathBuf,
     /// How long it may take.
     pub timeout: Option<Duration>,
-    /// What it may write.
+    /// What it may write, as it starts.
     pub global_mode: GlobalMode,
+    /// Tells when that becomes less while the turn runs.
+    pub tightened: Tightened,
+    /// What the author allows it.
+    pub policy: Option<Policy>,
     /// The folder it may write to in Planning mode, relative to `cwd`.
     pub doc_root: String,
     /// Whether time is simulated.
@@ -120,6 +131,38 @@ impl Live {
 impl std::fmt::Debug for Live {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Live")
+    }
+}
+
+/// Tells a turn that it may write less than when it started.
+#[derive(Debug, Clone)]
+pub struct Tightened(watch::Receiver<bool>);
+
+impl Tightened {
+    /// One that never tells, because nothing changes.
+    #[must_use]
+    pub fn never() -> Self {
+        Self(watch::channel(false).1)
+    }
+
+    /// The two ends.
+    #[must_use]
+    pub fn channel() -> (watch::Sender<bool>, Self) {
+        let (sender, receiver) = watch::channel(false);
+        (sender, Self(receiver))
+    }
+
+    /// Whether it has been told.
+    #[must_use]
+    pub fn is(&self) -> bool {
+        *self.0.borrow()
+    }
+
+    /// Resolves when it is told; never, if it is not.
+    pub async fn told(&mut self) {
+        if self.0.wait_for(|told| *told).await.is_err() {
+            std::future::pending::<()>().await;
+        }
     }
 }
 

@@ -50,7 +50,7 @@ async fn the_simulation_ends_where_it_is_told() {
     let mut created = counting();
     created.virtual_time = true;
     let world = world(Arc::new(MemoryJournal::default()), &runner);
-    let options = Options { run_for: Some(Duration::from_secs(90)) };
+    let options = Options { run_for: Some(Duration::from_secs(90)), ..Options::default() };
     let phase = cast(&world, id(), created, options, &mut quiet()).await.unwrap();
     let Phase::Waiting(waiting) = phase else { panic!("{phase:?}") };
     assert_eq!(waiting.reason, WaitReason::RunFor);

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use materia_contract::{
-    Behavior, Budget, Condition, Edge, EdgeId, GlobalMode, JOURNAL_VERSION, Limits, Node, NodeId,
-    Pace, Parse, Plan, Routing, RunCreated, TurnOutput,
+    Behavior, Budget, Condition, Delivery, Edge, EdgeId, GlobalMode, JOURNAL_VERSION, Limits, Node,
+    NodeId, Pace, Parse, Plan, Routing, RunCreated, TurnOutput,
 };
 use materia_engine::{
     AppendError, Asks, Batch, BoxFuture, Claim, ClaimError, Command, Head, Journal, MemoryJournal,
@@ -17,7 +17,7 @@ use materia_engine::{
 fn edge(from: &str, when: Condition, to: &str, bound: Option<u32>) -> Edge {
     let target = (to != "end").then(|| NodeId::new(to));
     let id = EdgeId::new(format!("{from}->{to}"));
-    Edge { id, when, guard: None, to: target, max_traversals: bound }
+    Edge { id, when, guard: None, to: target, max_traversals: bound, delivery: Delivery::default() }
 }
 
 fn utility(edges: Vec<Edge>) -> Node {
@@ -68,6 +68,8 @@ fn of(nodes: IndexMap<NodeId, Node>, entry: &str) -> RunCreated {
         virtual_time: false,
         script: None,
         from_cast_id: None,
+        fork: None,
+        timeline: 0,
         journal_version: JOURNAL_VERSION,
     }
 }

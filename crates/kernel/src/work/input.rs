@@ -1,9 +1,8 @@
 //! The object that a utility reads (U6).
 
-use materia_contract::{Envelope, EnvelopeKind, OutputSelector, PayloadStatus};
 use serde_json::{Map, Value, json};
 
-use crate::state::Payload;
+use crate::payload::Payload;
 use crate::{Run, items};
 
 pub(super) fn assemble(
@@ -39,31 +38,6 @@ pub(super) fn assemble(
     );
     put("cursors", Value::Object(items::cursors(run, index)));
     put("globalMode", json!(run.global_mode()));
-    put("inputs", Value::Array(payloads.iter().map(|payload| json!(envelope(payload))).collect()));
+    put("inputs", Value::Array(payloads.iter().map(|payload| json!(payload.envelope())).collect()));
     object.into()
-}
-
-/// The published form of a payload.
-fn envelope(payload: &Payload) -> Envelope {
-    let (message, structured) = match payload.selector {
-        OutputSelector::StructuredOutput => (false, true),
-        OutputSelector::Composite => (true, true),
-        OutputSelector::MessageFinal
-        | OutputSelector::ArtifactsDiff
-        | OutputSelector::ArtifactsLogs => (true, false),
-    };
-    let parsed = payload.json.as_deref().filter(|_| structured);
-    let from_turn = payload.kind != EnvelopeKind::User;
-    Envelope {
-        payload_id: payload.id,
-        kind: payload.kind,
-        from_node_id: payload.from.clone(),
-        edge_id: payload.edge.clone(),
-        ts: payload.ts,
-        message: message.then(|| payload.text.to_string()),
-        structured: parsed.and_then(|text| serde_json::from_str(text.trim()).ok()),
-        artifacts: Vec::new(),
-        status: from_turn
-            .then(|| PayloadStatus { ok: payload.verdict.unwrap_or(true), reason: None }),
-    }
 }

@@ -6,11 +6,11 @@ mod tick;
 
 use std::sync::Arc;
 
-use materia_contract::{Behavior, PromptLayer, SessionPolicy, SessionRef, derived_id};
+use materia_contract::{Behavior, PromptLayer, SessionPolicy, SessionRef};
 
 pub(crate) use prompt::{follow_up_reason, with_faults};
 
-use crate::state::Payload;
+use crate::payload::Payload;
 use crate::{Run, TurnWork, items};
 
 /// How many reasons for sending work back are kept for a node and item (D25).
@@ -59,6 +59,6 @@ pub(crate) fn session(run: &Run, index: usize, seq: u64) -> Option<SessionRef> {
     });
     Some(match kept {
         Some((id, _)) => SessionRef { id, resume: true },
-        None => SessionRef { id: derived_id(run.id(), seq), resume: false },
+        None => SessionRef { id: run.uuid(seq), resume: false },
     })
 }

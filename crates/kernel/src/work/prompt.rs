@@ -7,7 +7,7 @@ use materia_contract::{EnvelopeKind, GlobalMode, Parse, PromptLayer, Routing};
 use serde_json::Value;
 
 use super::{FOLLOW_UP_CHARS_MAX, FOLLOW_UP_CHARS_SHOWN_MAX};
-use crate::state::Payload;
+use crate::payload::Payload;
 use crate::{Run, TurnWork, items, output};
 
 /// A prompt in the making. Its layers cover it without a gap.
@@ -66,14 +66,14 @@ pub(super) fn incoming(layered: &mut Layered, run: &Run, index: usize, payloads:
         let origin = format!("payload {}", payload.id);
         let Some(from) = &payload.from else {
             // The request has a layer of its own; anything else that a person says is new.
-            if payload.kind == EnvelopeKind::User && payload.id != run.request_payload().id {
+            if payload.kind == EnvelopeKind::User && payload.id != run.uuid(1) {
                 layered.section("instruction", origin, "Instruction", &payload.text);
             }
             continue;
         };
         let dataflow = run.plan().nodes[from].routing == Routing::All;
-        let body = match payload.json.as_deref().filter(|_| !dataflow) {
-            None => payload.text.to_string(),
+        let body = match payload.json.as_deref().filter(|_| !dataflow && payload.mapped.is_none()) {
+            None => payload.shown(),
             Some(json) => {
                 let mut body = output::context_in(json).unwrap_or_default();
                 if generator {

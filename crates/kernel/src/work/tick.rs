@@ -4,7 +4,7 @@ use materia_contract::GlobalMode;
 use serde_json::{Value, json};
 
 use super::prompt::{Layered, closing, follow_ups, incoming, item};
-use crate::state::Payload;
+use crate::payload::Payload;
 use crate::{Run, items};
 
 pub(super) fn assemble(run: &Run, index: usize, payloads: &[Payload]) -> Layered {

@@ -129,7 +129,7 @@ fn history(plan: Plan, moves: &[Move]) -> (Run, Vec<Event>) {
             }
             Move::Stale(turn) => Input::report(*turn, outcome("{}")),
             Move::Stop => Input::Stop { message: "stop".into() },
-            Move::Resume => Input::Resume { cwd: "/p".into(), run_dir: "/p/r".into() },
+            Move::Resume => Input::Resume { cwd: "/p".into(), run_dir: "/p/r".into(), pace: None },
             Move::Recast => Input::Recast { cwd: "/p".into(), run_dir: "/p/r".into() },
             Move::Revive => Input::Revive,
             Move::Budget(turns) => {
@@ -180,7 +180,7 @@ proptest! {
         let first = history(plan.clone(), &moves);
         let second = history(plan, &moves);
         prop_assert_eq!(rendered(&first.1), rendered(&second.1));
-        let resume = || Input::Resume { cwd: "/x".into(), run_dir: "/x".into() };
+        let resume = || Input::Resume { cwd: "/x".into(), run_dir: "/x".into(), pace: None };
         let decided = decide(&first.0, 99, resume());
         let stepped = step(&mut first.0.clone(), 99, resume());
         prop_assert_eq!(decided, stepped);

@@ -13,7 +13,7 @@ fn again() -> Input {
 }
 
 fn go_on() -> Input {
-    Input::Resume { cwd: "/p".into(), run_dir: "/p/r".into() }
+    Input::Resume { cwd: "/p".into(), run_dir: "/p/r".into(), pace: None }
 }
 
 fn answer(run: &mut Run, text: &str) -> String {
@@ -97,7 +97,7 @@ fn a_multi_turn_node_goes_on_only_when_it_is_finished() {
     let mut other = Run::new(RunId::new("r"));
     let plain = created(plan([("a", agent())]));
     step(&mut other, 1, Input::Create(Box::new(plain))).unwrap();
-    assert_eq!(step(&mut other, 2, say("x")), Err(Rejection::NothingPaused));
+    assert_eq!(step(&mut other, 2, say("x")), Err(Rejection::NobodyAddressed));
 }
 
 #[test]

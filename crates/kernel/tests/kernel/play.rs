@@ -2,9 +2,9 @@
 
 use indexmap::IndexMap;
 use materia_contract::{
-    Behavior, Budget, Condition, Edge, EdgeId, ErrorCode, Event, EventBody, Exit, Foreach,
-    GlobalMode, Guard, JOURNAL_VERSION, Limits, Loop, Node, NodeId, Pace, Parse, Plan, Routing,
-    RunCreated, RunId, Test, TurnOutput,
+    Behavior, Budget, Condition, Delivery, Edge, EdgeId, ErrorCode, Event, EventBody, Exit,
+    Foreach, GlobalMode, Guard, JOURNAL_VERSION, Limits, Loop, Node, NodeId, Pace, Parse, Plan,
+    Routing, RunCreated, RunId, Test, TurnOutput,
 };
 use materia_kernel::{Effect, Input, Phase, Run, TurnOutcome, outstanding, step};
 use serde_json::Value;
@@ -38,7 +38,14 @@ pub(crate) trait NodeExt: Sized {
 impl NodeExt for Node {
     fn edge(mut self, when: Condition, to: &str) -> Self {
         let to = (to != "end").then(|| NodeId::new(to));
-        self.edges.push(Edge { id: EdgeId::new(""), when, guard: None, to, max_traversals: None });
+        self.edges.push(Edge {
+            id: EdgeId::new(""),
+            when,
+            guard: None,
+            to,
+            max_traversals: None,
+            delivery: Delivery::default(),
+        });
         self
     }
 
@@ -157,6 +164,8 @@ pub(crate) fn created(plan: Plan) -> RunCreated {
         virtual_time: true,
         script: None,
         from_cast_id: None,
+        fork: None,
+        timeline: 0,
         journal_version: JOURNAL_VERSION,
     }
 }
@@ -251,6 +260,19 @@ fn line(event: &Event) -> String {
         EventBody::RunRevived(_) => "revived".into(),
         EventBody::MessageReceived(data) => format!("{node} was told: {}", data.text),
         EventBody::SocketFinished(_) => format!("{node} finished"),
+        EventBody::PayloadSuperseded(data) => format!("{node} superseded over {}", data.edge_id),
+        EventBody::PayloadDropped(data) => {
+            format!("{node} dropped over {}: {:?}", data.edge_id, data.reason)
+        }
+        EventBody::PayloadDeduplicated(data) => format!("{node} deduplicated {}", data.edge_id),
+        EventBody::PayloadFiltered(data) => format!("{node} filtered {}", data.edge_id),
+        EventBody::TimerSet(data) => format!("{node} timer {:?}", data.timer),
+        EventBody::TimerFired(data) => format!("{node} fired {:?}", data.timer),
+        EventBody::TurnRequested(data) => format!("{node} requested: {:?}", data.message),
+        EventBody::ApprovalRequested(_) => format!("{node} asks for approval"),
+        EventBody::ApprovalGiven(_) => format!("{node} approved"),
+        EventBody::ApprovalDenied(_) => format!("{node} denied"),
+        EventBody::TimelineReached(data) => format!("timeline {}", data.index),
     }
 }
 

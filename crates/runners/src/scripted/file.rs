@@ -5,7 +5,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use materia_contract::script::Script;
-use materia_contract::{Behavior, Plan, ScriptBinding};
+use materia_contract::{Act, Behavior, Edge, NodeId, Plan, ScriptBinding};
+use serde_json::Value;
 
 /// The largest script that is read, in bytes.
 pub const SCRIPT_BYTES_MAX: u64 = 16 * 1024 * 1024;
@@ -26,6 +27,14 @@ pub enum ScriptError {
     TooLarge {
         /// The file.
         path: PathBuf,
+    },
+    /// Its timeline has something that does not belong there.
+    #[error("the script {} is not valid: {message}", path.display())]
+    Timeline {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        message: String,
     },
     /// It is no script.
     #[error("the script {}:{line}:{column} is not valid: {message}", path.display())]
@@ -51,14 +60,62 @@ pub fn load(path: &Path) -> Result<Script, ScriptError> {
     if bytes.len() as u64 > SCRIPT_BYTES_MAX {
         return Err(ScriptError::TooLarge { path: path.to_owned() });
     }
-    serde_json::from_slice(&bytes).map_err(|error| {
+    let script: Script = serde_json::from_slice(&bytes).map_err(|error| {
         let (line, column) = (error.line(), error.column());
         let message = error.to_string();
         // The place is a field of its own here.
         let place = format!(" at line {line} column {column}");
         let message = message.strip_suffix(&place).unwrap_or(&message).to_owned();
         ScriptError::Invalid { path: path.to_owned(), line, column, message }
-    })
+    })?;
+    stray_fields(&bytes, &script, path)?;
+    Ok(script)
+}
+
+/// An entry of the timeline has the fields of what it does and no others.
+fn stray_fields(bytes: &[u8], script: &Script, path: &Path) -> Result<(), ScriptError> {
+    if script.timeline.is_empty() {
+        return Ok(());
+    }
+    let written: Value = serde_json::from_slice(bytes).unwrap_or_default();
+    for (place, entry) in script.timeline.iter().enumerate() {
+        let known = serde_json::to_value(entry).unwrap_or_default();
+        let fields = written["timeline"][place].as_object();
+        let stray = fields
+            .into_iter()
+            .flatten()
+            .find(|(field, value)| known.get(*field).is_none() && !value.is_null());
+        if let Some((field, _)) = stray {
+            let message = format!(
+                "entry {place} of the timeline has a field `{field}`, which it does not take"
+            );
+            return Err(ScriptError::Timeline { path: path.to_owned(), message });
+        }
+    }
+    Ok(())
+}
+
+/// What of a timeline names nothing in the plan, in words.
+#[must_use]
+pub fn timeline_faults(script: &Script, plan: &Plan) -> Vec<String> {
+    let entries = script.timeline.iter().enumerate();
+    let faults = entries.filter_map(|(place, entry)| match &entry.act {
+        Act::Offer { edge, .. } => {
+            let named = |id: &NodeId, one: &Edge| {
+                let to = one.to.as_ref().map_or(materia_contract::END, NodeId::as_str);
+                one.id.as_str() == edge || *edge == format!("{id}->{to}")
+            };
+            let known =
+                plan.nodes.iter().any(|(id, node)| node.edges.iter().any(|one| named(id, one)));
+            (!known).then(|| format!("entry {place} of the timeline: there is no edge `{edge}`"))
+        }
+        Act::Trigger { node, .. } | Act::Approve { node } | Act::Deny { node } => {
+            let known = plan.nodes.contains_key(node);
+            (!known).then(|| format!("entry {place} of the timeline: there is no socket `{node}`"))
+        }
+        Act::Mode { .. } | Act::GlobalMode { .. } | Act::Crash => None,
+    });
+    faults.collect()
 }
 
 /// Says which list of `script` answers each agent node of `plan`.

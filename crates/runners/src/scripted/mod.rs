@@ -11,12 +11,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use materia_contract::script::{Answer, Script};
-use materia_contract::{ErrorCode, ScriptEntry, TurnOutput};
+use materia_contract::{Artifact, ErrorCode, GlobalMode, ScriptEntry, TurnOutput, text_hash};
 use materia_engine::{BoxFuture, Runner, Stop, TurnFault, TurnJob, TurnReport, Work};
 
 use crate::dispatch::faulted;
 
-pub use file::{SCRIPT_BYTES_MAX, ScriptError, bind, load, unmatched_keys};
+pub use file::{SCRIPT_BYTES_MAX, ScriptError, bind, load, timeline_faults, unmatched_keys};
 
 /// Answers agent turns from a script.
 #[derive(Debug, Clone)]
@@ -58,6 +58,16 @@ impl Runner for ScriptedRunner {
             }
         })
     }
+
+    fn land(&self, job: &TurnJob, report: TurnReport) -> TurnReport {
+        let Work::Agent { script: Some(entry), .. } = &job.work else { return report };
+        match find(&self.script, entry) {
+            Ok(answer) if report.outcome.is_ok() => {
+                TurnReport { outcome: left(job, answer), ..report }
+            }
+            Ok(_) | Err(_) => report,
+        }
+    }
 }
 
 /// The answer at a position, or the sentence that says why there is none.
@@ -95,33 +105,53 @@ async fn give(job: &TurnJob, answer: &Answer, mut stop: Stop) -> TurnReport {
         }
     }
     let after = if job.virtual_time { taken } else { Duration::ZERO };
-    let fault = match late {
+    let outcome = match late {
         Some(limit) => {
             let limit = limit.as_millis();
-            Some((format!("the answer took longer than its limit of {limit} ms"), None))
+            Err(fault(format!("the answer took longer than its limit of {limit} ms"), None))
         }
-        None => match writes::perform(job, answer) {
-            Ok(()) => answer.error.clone().map(|message| (message, Some(answer))),
-            Err(error) => Some((error.to_string(), None)),
-        },
-    };
-    let outcome = match fault {
-        None => Ok(output(answer)),
-        Some((message, said)) => Err(TurnFault {
-            code: ErrorCode::ProviderFailed,
-            message,
-            report: Box::new(said.map(output).unwrap_or_default()),
-        }),
+        // What it changes it changes when its time has come: see `land`.
+        None if job.virtual_time => Ok(output(job, answer)),
+        None if job.tightened.is() => {
+            let job = TurnJob { global_mode: GlobalMode::Planning, ..job.clone() };
+            left(&job, answer)
+        }
+        None => left(job, answer),
     };
     TurnReport { outcome, after }
 }
 
+/// The end of an answer: it changes the files it changes, and says what it says.
+fn left(job: &TurnJob, answer: &Answer) -> Result<TurnOutput, TurnFault> {
+    writes::perform(job, answer).map_err(|error| fault(error.to_string(), None))?;
+    match &answer.error {
+        None => Ok(output(job, answer)),
+        Some(message) => Err(fault(message.clone(), Some(output(job, answer)))),
+    }
+}
+
+fn fault(message: String, said: Option<TurnOutput>) -> TurnFault {
+    let report = Box::new(said.unwrap_or_default());
+    TurnFault { code: ErrorCode::ProviderFailed, message, report }
+}
+
 /// What the agent is taken to have said. Where an answer has both, `text` wins over `json`.
-fn output(answer: &Answer) -> TurnOutput {
+fn output(job: &TurnJob, answer: &Answer) -> TurnOutput {
     let output = match (&answer.text, &answer.json) {
         (Some(text), _) => text.clone(),
         (None, Some(json)) => json.to_string(),
         (None, None) => String::new(),
     };
-    TurnOutput { output, usage: answer.usage, ..TurnOutput::default() }
+    let artifacts = answer.artifacts.iter().map(|(kind, content)| Artifact {
+        kind: kind.clone(),
+        name: format!("sockets/{}/{}-{}.{kind}", job.node, job.visit, job.attempt),
+        hash: text_hash(content),
+        content: content.clone(),
+    });
+    TurnOutput {
+        output,
+        usage: answer.usage,
+        artifacts: artifacts.collect(),
+        ..TurnOutput::default()
+    }
 }

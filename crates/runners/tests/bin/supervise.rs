@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use materia_contract::{GlobalMode, NodeId, RunId};
-use materia_engine::{Runner, StopSource, TurnJob, Work};
+use materia_engine::{Runner, StopSource, Tightened, TurnJob, Work};
 use materia_runners::{UtilityRunner, supervise};
 
 fn main() -> ExitCode {
@@ -31,6 +31,8 @@ fn run(command: Vec<String>) -> ExitCode {
         run_dir: here.join("run"),
         timeout: None,
         global_mode: GlobalMode::Implementation,
+        tightened: Tightened::never(),
+        policy: None,
         doc_root: "docs".to_owned(),
         virtual_time: false,
         live: materia_engine::Live::default(),

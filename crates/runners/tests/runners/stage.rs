@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use materia_contract::{GlobalMode, NodeId, RunId, TurnOutput};
-use materia_engine::{Runner, Stop, StopSource, TurnFault, TurnJob, TurnReport, Work};
+use materia_engine::{Runner, Stop, StopSource, Tightened, TurnFault, TurnJob, TurnReport, Work};
 use materia_runners::UtilityRunner;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -42,6 +42,8 @@ impl Stage {
             run_dir,
             timeout: Some(Duration::from_secs(30)),
             global_mode: GlobalMode::Implementation,
+            tightened: Tightened::never(),
+            policy: None,
             doc_root: "docs".to_owned(),
             virtual_time: false,
             live: materia_engine::Live::default(),

@@ -1,0 +1,78 @@
+use clap::{Args, ValueEnum};
+use materia_contract::{Act, GlobalMode, Pace};
+use materia_engine::Step;
+
+use crate::args::{Global, RunOptions};
+use crate::carry::Carry;
+use crate::failure::{Exit, Failure};
+use crate::terminal::Terminal;
+
+/// Change how a cast runs: its pace, or what its turns may write
+///
+/// AUTO lets the scheduler start turns, INTERACTIVE leaves that to people. PLANNING holds every
+/// turn to the folder of documents, IMPLEMENTATION to the policy of its socket; a turn under way keeps
+/// to the stricter of the two. Nothing is interrupted and nothing is lost.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  materia mode last AUTO\n  materia mode last PLANNING")]
+pub(crate) struct ModeArgs {
+    /// The cast: its id, the beginning of it, or `last`
+    #[arg(value_name = "ID")]
+    id: String,
+    /// The mode from now on
+    #[arg(value_name = "VALUE", ignore_case = true)]
+    value: Value,
+    /// Options of the run.
+    #[command(flatten)]
+    options: RunOptions,
+}
+
+/// Start nothing more for now: the same as `mode ID INTERACTIVE`
+///
+/// Turns under way go on to their end. `materia resume` lets the cast go on by itself again.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  materia pause last")]
+pub(crate) struct PauseArgs {
+    /// The cast: its id, the beginning of it, or `last`
+    #[arg(value_name = "ID")]
+    id: String,
+    /// Options of the run.
+    #[command(flatten)]
+    options: RunOptions,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Value {
+    #[value(name = "AUTO")]
+    Auto,
+    #[value(name = "INTERACTIVE")]
+    Interactive,
+    #[value(name = "PLANNING")]
+    Planning,
+    #[value(name = "IMPLEMENTATION")]
+    Implementation,
+}
+
+/// Runs `mode`.
+pub(crate) fn mode(
+    args: &ModeArgs,
+    global: &Global,
+    terminal: &mut Terminal,
+) -> Result<Exit, Failure> {
+    let act = match args.value {
+        Value::Auto => Act::Mode { value: Pace::Auto },
+        Value::Interactive => Act::Mode { value: Pace::Interactive },
+        Value::Planning => Act::GlobalMode { value: GlobalMode::Planning },
+        Value::Implementation => Act::GlobalMode { value: GlobalMode::Implementation },
+    };
+    Carry { id: &args.id, options: &args.options, global }.on(terminal, |_| Ok(Step::Act(act)))
+}
+
+/// Runs `pause`.
+pub(crate) fn pause(
+    args: &PauseArgs,
+    global: &Global,
+    terminal: &mut Terminal,
+) -> Result<Exit, Failure> {
+    let act = Act::Mode { value: Pace::Interactive };
+    Carry { id: &args.id, options: &args.options, global }.on(terminal, |_| Ok(Step::Act(act)))
+}

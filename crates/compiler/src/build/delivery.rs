@@ -1,0 +1,161 @@
+//! How payloads wait on an edge, and when a socket starts by itself.
+
+use indexmap::IndexMap;
+use materia_contract::{
+    DedupeBy, Delivery, DeliveryMode, EdgeDoc, Guard, Path, PayloadPart, Policy, PolicyDoc, Root,
+    Socket, Transform, TransformDoc, Trigger,
+};
+
+use super::Place;
+use super::edge::{self, Target};
+use super::materia::path;
+use crate::fault::{Fault, Faults};
+use crate::layers::Loaded;
+
+/// Reads how payloads wait on an edge; `None` if that could not be read.
+pub(super) fn read(
+    loaded: &Loaded,
+    doc: &EdgeDoc,
+    to: &Target,
+    place: &Place,
+    faults: &mut Faults,
+) -> Option<Delivery> {
+    let mode = doc.delivery_mode.unwrap_or(DeliveryMode::Queue);
+    let transform = match &doc.transform {
+        Some(doc) => Some(transform(loaded, doc, &place.child("transform"), faults)?),
+        None => None,
+    };
+    let mut delivery = Delivery::of(mode);
+    delivery.max_buffered = doc.max_buffered.unwrap_or(delivery.max_buffered);
+    delivery.overflow = doc.overflow.unwrap_or(delivery.overflow);
+    delivery.debounce_ms = doc.debounce_ms;
+    delivery.dedupe_by = doc.dedupe_by.unwrap_or(DedupeBy::None);
+    delivery.dedupe_window_ms = doc.dedupe_window_ms;
+    delivery.transform = transform;
+    if mode == DeliveryMode::Debounce && doc.debounce_ms.is_none() {
+        let fault = Fault::error("delivery::no-quiet-period", "this edge debounces for no time");
+        let help = "add `debounceMs`, the quiet period in milliseconds";
+        faults.push(place.child("deliveryMode").mark(fault).help(help));
+    }
+    for (field, what) in without_effect(doc, mode, to, &delivery) {
+        let fault = Fault::warning("delivery::no-effect", format!("`{field}` {what}"));
+        faults.push(place.child(field).mark(fault).help("remove it, or say what is meant"));
+    }
+    Some(delivery)
+}
+
+/// Fields that are there and change nothing, and why.
+fn without_effect(
+    doc: &EdgeDoc,
+    mode: DeliveryMode,
+    to: &Target,
+    delivery: &Delivery,
+) -> Vec<(&'static str, String)> {
+    let mut found = Vec::new();
+    let mut note = |there: bool, field, what: &str| {
+        if there {
+            found.push((field, what.to_owned()));
+        }
+    };
+    if *to == Target::End {
+        let nobody = "says nothing here: nobody waits at the end";
+        note(doc.delivery_mode.is_some(), "deliveryMode", nobody);
+        note(doc.transform.is_some(), "transform", nobody);
+        return found;
+    }
+    let debounces = mode == DeliveryMode::Debounce;
+    note(doc.debounce_ms.is_some() && !debounces, "debounceMs", "needs `deliveryMode: debounce`");
+    let replaces = matches!(mode, DeliveryMode::Latest | DeliveryMode::Debounce);
+    let word =
+        format!("says nothing where a newer payload replaces an older one (`{}`)", mode.word());
+    note(doc.overflow.is_some() && replaces, "overflow", &word);
+    let window = doc.dedupe_window_ms.is_some() && delivery.dedupe_by == DedupeBy::None;
+    note(window, "dedupeWindowMs", "needs `dedupeBy`");
+    found
+}
+
+fn transform(
+    loaded: &Loaded,
+    doc: &TransformDoc,
+    place: &Place,
+    faults: &mut Faults,
+) -> Option<Transform> {
+    let guard = match &doc.guard {
+        Some(guard) => {
+            let place = place.child("where");
+            let guard = edge::guard(loaded, guard, &place, faults)?;
+            of_payload(&guard.path, &place.child("path"), faults)?;
+            Some::<Guard>(guard)
+        }
+        None => None,
+    };
+    let mut map = IndexMap::new();
+    for (target, source) in &doc.map {
+        let place = place.child("map").child(target);
+        let Some(part) = part(target) else {
+            let message = format!("`{target}` is no part of a payload that can be replaced");
+            let fault = Fault::error("delivery::bad-map", message);
+            faults.push(place.mark(fault).help("replace `message`, `structured` or `status`"));
+            continue;
+        };
+        if let Some(source) = path(source, &place, loaded, faults) {
+            of_payload(&source, &place, faults)?;
+            map.insert(part, source);
+        }
+    }
+    Some(Transform { guard, map })
+}
+
+fn part(word: &str) -> Option<PayloadPart> {
+    match word {
+        "message" => Some(PayloadPart::Message),
+        "structured" => Some(PayloadPart::Structured),
+        "status" => Some(PayloadPart::Status),
+        _ => None,
+    }
+}
+
+/// A transform sees the payload and nothing else.
+fn of_payload(path: &Path, place: &Place, faults: &mut Faults) -> Option<()> {
+    if path.root == Root::Output {
+        return Some(());
+    }
+    let message = format!("a transform sees only the payload, `$`, not `{path}`");
+    let fault = Fault::error("delivery::not-the-payload", message);
+    let help = "begin with `$`: $.message, $.structured.…, $.status.ok, $.artifacts";
+    faults.push(place.mark(fault).help(help));
+    None
+}
+
+/// Checks that a socket that runs at intervals has one.
+pub(super) fn check_interval(doc: &Socket, place: &Place, faults: &mut Faults) {
+    let scheduled = doc.trigger == Some(Trigger::Scheduled);
+    if scheduled && doc.interval_ms.is_none() {
+        let fault = Fault::error("trigger::no-interval", "this socket is scheduled at no interval");
+        let help = "add `intervalMs`, the time between two ticks in milliseconds";
+        faults.push(place.child("trigger").mark(fault).help(help));
+    }
+    if !scheduled && doc.interval_ms.is_some() {
+        let message = "`intervalMs` needs `trigger: scheduled`";
+        let fault = Fault::warning("trigger::no-effect", message);
+        faults.push(place.child("intervalMs").mark(fault).help("add the trigger, or remove it"));
+    }
+}
+
+/// Reads what turns of a socket may do.
+pub(super) fn policy(doc: &PolicyDoc, place: &Place, faults: &mut Faults) -> Policy {
+    for (index, path) in doc.write.iter().flatten().enumerate() {
+        let inside = !path.is_empty()
+            && std::path::Path::new(path).components().all(|part| {
+                use std::path::Component::{CurDir, Normal};
+                matches!(part, CurDir | Normal(_))
+            });
+        if !inside {
+            let place = place.child("policy").child("write").child(&index.to_string());
+            let message = format!("`{path}` does not lie inside the project");
+            let fault = Fault::error("policy::outside", message);
+            faults.push(place.mark(fault).help("name a path inside the project, without `..`"));
+        }
+    }
+    Policy { tools: doc.tools.clone(), write: doc.write.clone(), network: doc.network }
+}

@@ -1,0 +1,81 @@
+//! What people, or a timeline, did to a run.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::{Act, GlobalMode, Pace};
+
+/// Data of `turn.requested`. A message becomes a payload with the id of this event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnRequested {
+    /// What the node is told beside its inputs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// The payload that the message becomes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payload_id: Option<Uuid>,
+}
+
+/// Data of `approval.requested`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ApprovalRequested {
+    /// What would run, by hash: the node, its item and the payloads it would take.
+    pub hash: String,
+    /// Those payloads, in order.
+    pub payloads: Vec<Uuid>,
+}
+
+/// Data of `approval.given`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ApprovalGiven {
+    /// What may run, by hash. Anything else must be asked for again.
+    pub hash: String,
+}
+
+/// Data of `approval.denied`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ApprovalDenied {
+    /// What may not run, by hash. Its inputs are kept.
+    pub hash: String,
+}
+
+/// Data of `timeline.reached`: the next entry of the script's timeline takes effect.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TimelineReached {
+    /// Its place in the timeline, from 0.
+    pub index: u32,
+    /// What happens.
+    pub act: Act,
+}
+
+/// Data of `mode.changed`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ModeChanged {
+    /// The mode from now on.
+    pub value: Mode,
+    /// Why: `stall`, `person`, `timeline`, `resume`.
+    pub reason: String,
+    /// What shows it: the turns that were alike.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<u64>,
+    /// What is alike about them, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}
+
+/// A mode of a run: whether the scheduler starts turns, or what turns may write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Mode {
+    /// Whether the scheduler starts turns.
+    Pace(Pace),
+    /// What turns may write.
+    Global(GlobalMode),
+}

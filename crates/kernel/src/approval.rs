@@ -1,0 +1,81 @@
+//! Turns that wait for a person's consent, which names what may run by hash.
+
+use materia_contract::{
+    ApprovalDenied, ApprovalGiven, ApprovalRequested, NodeId, Uuid, content_hash,
+};
+use serde_json::json;
+
+use crate::draft::Draft;
+use crate::gates::Gate;
+use crate::payload::Payload;
+use crate::state::Consent;
+use crate::{Run, gates, items, schedule};
+
+/// What the next turn of a node would be, by hash: the node, its item and what it would take.
+fn wanted(run: &Run, index: usize) -> (String, Vec<Uuid>) {
+    let payloads: Vec<&Payload> = schedule::eligible(run, index);
+    let (id, node) = run.node(index);
+    let item = items::current(run, index).map(|item| item.key);
+    let contents: Vec<_> = payloads.iter().map(|payload| json!(payload.envelope())).collect();
+    let hash = content_hash(&json!([id, node.materia, item, contents]));
+    (hash, payloads.iter().map(|payload| payload.id).collect())
+}
+
+/// Whether nothing needs a person's consent, or it was given for exactly this turn.
+pub(crate) fn given(run: &Run, index: usize) -> bool {
+    if !run.wiring().approved.contains(&index) {
+        return true;
+    }
+    let consented = run.nodes[index].consent.as_ref().filter(|it| it.answer == Some(true));
+    consented.is_some_and(|consent| consent.hash == wanted(run, index).0)
+}
+
+/// The consent under which a turn starts, where the node asks for one.
+pub(crate) fn of_turn(run: &Run, index: usize) -> Option<String> {
+    let consented = run.nodes[index].consent.as_ref().filter(|it| it.answer == Some(true));
+    consented.filter(|_| run.wiring().approved.contains(&index)).map(|it| it.hash.clone())
+}
+
+/// Asks for consent wherever that alone keeps a node from running.
+pub(crate) fn request(draft: &mut Draft<'_>) {
+    for index in draft.run().wiring().approved.clone() {
+        let run = draft.run();
+        if gates::barred_but_for(run, index, Gate::Approval).is_some() {
+            continue;
+        }
+        let (hash, payloads) = wanted(run, index);
+        if run.nodes[index].consent.as_ref().is_some_and(|consent| consent.hash == hash) {
+            continue;
+        }
+        let id = run.node(index).0.clone();
+        draft.emit_at(&id, ApprovalRequested { hash, payloads });
+    }
+}
+
+/// A person answers what was asked last.
+pub(crate) fn answer(draft: &mut Draft<'_>, node: &NodeId, yes: bool) {
+    let Some(hash) = open(draft.run(), node).map(|consent| consent.hash.clone()) else { return };
+    if yes {
+        draft.emit_at(node, ApprovalGiven { hash });
+    } else {
+        draft.emit_at(node, ApprovalDenied { hash });
+    }
+}
+
+/// What a node asks of a person, or was told no about.
+pub(crate) fn open<'run>(run: &'run Run, node: &NodeId) -> Option<&'run Consent> {
+    let index = run.plan().nodes.get_index_of(node)?;
+    run.nodes[index].consent.as_ref().filter(|consent| consent.answer != Some(true))
+}
+
+/// A node that waits for nothing but a person's consent, and whether it was refused.
+pub(crate) fn waiting(run: &Run) -> Option<(&NodeId, bool)> {
+    let approved = run.wiring().approved.iter();
+    let mut open = approved.filter_map(|index| {
+        let consent = run.nodes[*index].consent.as_ref()?;
+        let waits = consent.answer != Some(true)
+            && gates::barred_but_for(run, *index, Gate::Approval).is_none();
+        waits.then(|| (run.node(*index).0, consent.answer == Some(false)))
+    });
+    open.next()
+}

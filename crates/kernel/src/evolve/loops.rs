@@ -1,0 +1,93 @@
+//! Where loops stand, which ways were taken, and why work was sent back.
+
+use std::sync::Arc;
+
+use materia_contract::{
+    CursorAdvanced, Event, FollowUpCaptured, LoopEntered, NodeId, RouteSelected, Routing,
+};
+
+use crate::lookup::Scope;
+use crate::state::{FollowUps, Iteration, LoopState, Traversed};
+use crate::{Run, items, output, work};
+
+/// The work moved: what was counted to catch standing still begins anew (D22).
+pub(super) fn loop_advanced(run: &mut Run, region: &str, index: u32) {
+    let (place, _, plan) =
+        run.plan().loops.get_full(region).expect("events name loops of the plan");
+    let late = if run.loops[place].items.is_none() { items::list_of(run, plan) } else { None };
+    let state = &mut run.loops[place];
+    state.items = state.items.take().or(late);
+    state.index = index;
+    run.path.clear();
+    run.cycles = 0;
+}
+
+pub(super) fn loop_entered(run: &mut Run, seq: u64, data: &LoopEntered) {
+    let (place, _, plan) =
+        run.plan().loops.get_full(&data.region).expect("events name loops of the plan");
+    let items = items::list_of(run, plan);
+    run.loops[place] = LoopState { entry: data.entry, items, index: 0, entered_at: seq };
+}
+
+/// The newest reasons for this target and item (D25).
+pub(super) fn follow_up(run: &mut Run, event: &Event, data: &FollowUpCaptured) {
+    let target = run.index_of(&data.target);
+    let item = run.last.item;
+    let follow_ups = run.follow_ups.entry(target).or_default();
+    if follow_ups.item != item {
+        *follow_ups = FollowUps { item, ..FollowUps::default() };
+    }
+    if follow_ups.reasons.len() == work::FOLLOW_UPS_MAX {
+        follow_ups.reasons.pop_front();
+    }
+    let from = event.node.clone().expect("it names the sender");
+    follow_ups.reasons.push_back((event.seq, from, data.reason.clone()));
+}
+
+pub(super) fn cursor_advanced(run: &mut Run, at: &NodeId, data: &CursorAdvanced) {
+    let index = run.index_of(at);
+    if data.exhausted {
+        run.nodes[index].foreach = None;
+        run.iterating.remove(&index);
+        return;
+    }
+    run.iterating.insert(index);
+    if let Some(iteration) = &mut run.nodes[index].foreach {
+        iteration.index = data.index;
+        return;
+    }
+    let foreach = run.node(index).1.foreach.as_ref().expect("only a foreach has this cursor");
+    let items = output::list_at(&Scope::of(run), &foreach.items).unwrap_or_default();
+    // A node that a person asked for is entered on that person's account.
+    let manual = super::turns::take_request(run, index);
+    let state = &mut run.nodes[index];
+    state.iterations += 1;
+    let (items, payloads) = (Arc::new(items), Vec::new());
+    state.foreach = Some(Iteration { items, index: 0, payloads, manual });
+}
+
+pub(super) fn route_selected(run: &mut Run, from: &NodeId, data: &RouteSelected) {
+    let Some(edge_id) = &data.edge_id else { return };
+    let from = &run.plan().nodes[from];
+    // An exit of a loop is no edge of the node: it has no bound of its own.
+    let edge = run.wiring().edge(run.plan(), edge_id);
+    let bounded = edge.is_some_and(|edge| edge.max_traversals.is_some());
+    let first = from.routing == Routing::First;
+    let target = run.plan().nodes.get_index_of(data.to.as_str());
+    if bounded {
+        let item = run.last.item;
+        let traversed = run.traversals.entry(edge_id.clone()).or_default();
+        if traversed.item != item {
+            *traversed = Traversed { item, ..Traversed::default() };
+        }
+        traversed.count += 1;
+    }
+    let (true, Some(target)) = (first, target) else { return };
+    match run.path.iter().position(|entered| *entered == target) {
+        Some(place) => {
+            run.path.truncate(place + 1);
+            run.cycles += u32::from(!bounded);
+        }
+        None => run.path.push(target),
+    }
+}

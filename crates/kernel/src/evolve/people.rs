@@ -1,0 +1,99 @@
+//! What people, timelines and stalls changed.
+
+use materia_contract::{
+    ApprovalDenied, ApprovalGiven, ApprovalRequested, BudgetChanged, EnvelopeKind, Event,
+    GlobalMode, MessageReceived, Mode, ModeChanged, Pace, RunRevived, TurnRequested,
+};
+
+use super::node;
+use crate::payload::Payload;
+use crate::state::{Consent, Request, Stall, Traces};
+use crate::{Phase, Run, stall};
+
+pub(super) fn budget_changed(run: &mut Run, event: &Event, data: &BudgetChanged) {
+    if let Some(budget) = data.budget {
+        run.budget = budget;
+        run.warned.clear();
+    }
+    if let (Some(node), Some(budgets)) = (&event.node, data.node_budgets) {
+        let index = run.index_of(node);
+        run.nodes[index].budgets = Some(budgets);
+        run.nodes[index].blocked = false;
+        run.budgeted.insert(index);
+    }
+}
+
+/// Switching to AUTO begins every count of alike turns anew (D23).
+pub(super) fn mode_changed(run: &mut Run, event: &Event, data: &ModeChanged) {
+    let pace = match data.value {
+        Mode::Pace(pace) => pace,
+        Mode::Global(mode) => {
+            run.global = mode;
+            if mode == GlobalMode::Planning {
+                // A turn is held to the strictest mode of its time.
+                for turn in run.turns.values_mut() {
+                    turn.global_mode = mode;
+                }
+            }
+            return;
+        }
+    };
+    run.pace = pace;
+    match (pace, &event.node) {
+        (Pace::Auto, _) => {
+            run.stalled = None;
+            for index in run.cyclic.clone() {
+                run.nodes[index].traces = Traces::default();
+            }
+        }
+        (Pace::Interactive, Some(node)) => {
+            let what = data.message.as_deref().unwrap_or("repeats itself");
+            let message = stall::message(node, what, &data.evidence);
+            run.stalled = Some(Stall { node: node.clone(), message });
+        }
+        (Pace::Interactive, None) => {}
+    }
+}
+
+pub(super) fn revived(run: &mut Run, data: &RunRevived) {
+    run.phase = Phase::Running;
+    run.cycles = 0;
+    if let Some(edge_id) = &data.edge_id {
+        let bound = run.wiring().edge(run.plan(), edge_id).and_then(|edge| edge.max_traversals);
+        let traversed = run.traversals.entry(edge_id.clone()).or_default();
+        traversed.allowance += bound.unwrap_or(0);
+    }
+}
+
+pub(super) fn message_received(run: &mut Run, event: &Event, data: &MessageReceived) {
+    let payload = Payload::plain(data.payload_id, EnvelopeKind::User, event.ts, &data.text);
+    let to = run.index_of(node(event));
+    run.nodes[to].arriving.push_back(payload);
+}
+
+pub(super) fn turn_requested(run: &mut Run, event: &Event, data: &TurnRequested) {
+    let index = run.index_of(node(event));
+    if let (Some(id), Some(text)) = (data.payload_id, &data.message) {
+        let payload = Payload::plain(id, EnvelopeKind::User, event.ts, text);
+        run.nodes[index].arriving.push_back(payload);
+    }
+    run.requests.push_back(Request { node: index, message: data.payload_id });
+}
+
+pub(super) fn approval_requested(run: &mut Run, event: &Event, data: &ApprovalRequested) {
+    consent(run, event, &data.hash, None);
+}
+
+pub(super) fn approval_given(run: &mut Run, event: &Event, data: &ApprovalGiven) {
+    consent(run, event, &data.hash, Some(true));
+}
+
+pub(super) fn approval_denied(run: &mut Run, event: &Event, data: &ApprovalDenied) {
+    consent(run, event, &data.hash, Some(false));
+}
+
+fn consent(run: &mut Run, event: &Event, hash: &str, answer: Option<bool>) {
+    let index = run.index_of(node(event));
+    let (hash, seq) = (hash.to_owned(), event.seq);
+    run.nodes[index].consent = Some(Consent { hash, answer, seq });
+}

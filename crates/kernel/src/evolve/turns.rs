@@ -1,0 +1,151 @@
+//! Turns: in flight, ended, held.
+
+use std::sync::Arc;
+
+use materia_contract::{
+    Artifact, Cause, Event, Parse, TurnCompleted, TurnFailed, TurnInterrupted, TurnOutput,
+    TurnStarted, TurnUsage,
+};
+
+use super::node;
+use crate::state::{Held, LastOutput, Turn, TurnWork, Why};
+use crate::{Run, items, output, stall};
+
+pub(super) fn turn_started(run: &mut Run, event: &Event, data: &TurnStarted) {
+    let index = run.index_of(node(event));
+    let work = match (&data.prompt, &data.input) {
+        (Some(prompt), _) => TurnWork::Prompt(prompt.as_str().into()),
+        (None, Some(input)) => TurnWork::Input(Arc::clone(input)),
+        (None, None) => TurnWork::Prompt("".into()),
+    };
+    // A further attempt at a turn takes the place of the one before it.
+    let before = run.held.iter().position(|held| {
+        held.turn.node == index && held.turn.visit == data.visit && held.turn.attempt < data.attempt
+    });
+    let before = before.map(|place| run.held.remove(place));
+    let manual = match &data.cause {
+        Cause::Manual => take_request(run, index),
+        Cause::Foreach { .. } => run.nodes[index].foreach.as_ref().is_some_and(|it| it.manual),
+        Cause::Retry { .. } | Cause::Repair { .. } | Cause::Recast { .. } => {
+            before.as_ref().is_some_and(|held| held.turn.manual)
+        }
+        Cause::Input => false,
+    };
+    let repairs = before
+        .map_or(0, |held| held.turn.repairs + u32::from(matches!(held.why, Why::Rejected(..))));
+    let item = items::current(run, index).map(|item| item.id);
+    let state = &mut run.nodes[index];
+    state.visits = data.visit;
+    if let Some(session) = &data.session {
+        state.session = Some((session.id, item));
+    }
+    if data.approved.is_some() {
+        // Consent is for one turn.
+        state.consent = None;
+    }
+    state.in_flight.0.insert(event.seq);
+    state.spent.turns += 1;
+    run.usage.turns += 1;
+    if let Some(entry) = &data.script {
+        let position = run.script.entry(entry.key.clone()).or_default();
+        position.returned.remove(&entry.index);
+        position.next = position.next.max(entry.index + 1);
+    }
+    run.iterating.remove(&index);
+    run.paused.remove(&index);
+    let turn = Turn {
+        node: index,
+        visit: data.visit,
+        attempt: data.attempt,
+        item: data.item.clone(),
+        consumed: data.consumed.clone(),
+        work,
+        layers: data.layers.clone(),
+        session: data.session.clone(),
+        repairs,
+        since: event.ts,
+        manual,
+        global_mode: data.global_mode.unwrap_or(run.global),
+        script: data.script.clone(),
+    };
+    run.turns.insert(event.seq, turn);
+}
+
+/// The request that a turn of a node answers is no longer open.
+pub(super) fn take_request(run: &mut Run, index: usize) -> bool {
+    let place = run.requests.iter().position(|request| request.node == index);
+    place.and_then(|place| run.requests.remove(place)).is_some()
+}
+
+fn end_turn(run: &mut Run, started: u64) -> Turn {
+    let turn = run.turns.remove(&started).expect("a turn ends once, after it has started");
+    let ts = run.ts;
+    let state = &mut run.nodes[turn.node];
+    state.in_flight.0.remove(&started);
+    state.spent.micros += ts - turn.since;
+    turn
+}
+
+fn spend(run: &mut Run, node: usize, report: &TurnOutput) {
+    let Some(TurnUsage { input_tokens, output_tokens, cost }) = report.usage else { return };
+    run.usage.tokens += input_tokens.unwrap_or(0) + output_tokens.unwrap_or(0);
+    if let Some(cost) = cost {
+        run.usage.cost = Some(run.usage.cost.unwrap_or(0.0) + cost);
+        let spent = &mut run.nodes[node].spent;
+        spent.cost = Some(spent.cost.unwrap_or(0.0) + cost);
+    }
+}
+
+pub(super) fn turn_completed(run: &mut Run, data: &TurnCompleted) {
+    let turn = end_turn(run, data.turn);
+    spend(run, turn.node, &data.report);
+    run.nodes[turn.node].completed += 1;
+    let item = items::current(run, turn.node).map(|item| item.id);
+    let node = run.node(turn.node).1;
+    let text: Arc<str> = data.report.output.as_str().into();
+    // The object alone, whatever the model wrote around it.
+    let json = (node.parse == Parse::Json)
+        .then(|| output::object_text(node, &text).map_or_else(|| Arc::clone(&text), Arc::from));
+    let multi_turn = node.multi_turn;
+    if node.generator {
+        let items = json.as_deref().map(output::items_in).unwrap_or_default();
+        run.nodes[turn.node].produced = Some(Arc::new(items));
+    }
+    let artifacts: Arc<[Artifact]> = if data.report.artifacts.is_empty() {
+        Arc::default()
+    } else {
+        data.report.artifacts.as_slice().into()
+    };
+    run.last = LastOutput {
+        turn: Some(data.turn),
+        item,
+        verdict: data.satisfied,
+        own_json: json.is_some(),
+        json: json.or_else(|| run.last.json.take()),
+        text: Some(text),
+        artifacts,
+    };
+    if run.cyclic.contains(&turn.node) {
+        stall::remember(&mut run.nodes[turn.node].traces, data.turn, &run.last);
+    }
+    if multi_turn {
+        run.paused.insert(turn.node, run.last.clone());
+    }
+}
+
+pub(super) fn turn_failed(run: &mut Run, event: &Event, data: &TurnFailed) {
+    let turn = end_turn(run, data.turn);
+    spend(run, turn.node, &data.report);
+    let why =
+        if data.repair { Why::Rejected(event.seq, data.message.clone()) } else { Why::Failed };
+    run.held.push(Held { started: data.turn, turn, why, released: data.repair });
+}
+
+pub(super) fn turn_interrupted(run: &mut Run, data: &TurnInterrupted) {
+    let turn = end_turn(run, data.turn);
+    if let Some(entry) = &turn.script {
+        let position = run.script.entry(entry.key.clone()).or_default();
+        position.returned.insert(entry.index);
+    }
+    run.held.push(Held { started: data.turn, turn, why: Why::Interrupted, released: false });
+}
