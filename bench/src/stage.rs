@@ -184,6 +184,8 @@ pub(crate) fn created(script: &Script, root: &Path, id: &str) -> RunCreated {
         global_mode: GlobalMode::Implementation,
         virtual_time: false,
         from_cast_id: None,
+        link: None,
+        state: serde_json::Map::new(),
         journal_version: JOURNAL_VERSION,
     }
 }

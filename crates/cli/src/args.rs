@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    abort, budget, cast, casts, check, completions, conformance, demo, events, finish, grid,
-    recast, replay, resume, revive, say, schemas, show, why,
+    abort, budget, cast, casts, check, completions, conformance, demo, events, finish, grid, link,
+    loadout, materia, recast, replay, resume, revive, say, schemas, show, utility, why,
 };
 
 const FIRST_STEPS: &str = "\
@@ -96,6 +96,7 @@ pub(crate) struct RunOptions {
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     Cast(cast::CastArgs),
+    Link(link::LinkArgs),
     Check(check::CheckArgs),
     Casts(casts::CastsArgs),
     Show(show::ShowArgs),
@@ -109,6 +110,9 @@ pub(crate) enum Command {
     Budget(budget::BudgetArgs),
     Abort(abort::AbortArgs),
     Grid(grid::GridArgs),
+    Loadout(loadout::LoadoutArgs),
+    Materia(materia::MateriaArgs),
+    Utility(utility::UtilityArgs),
     Why(why::WhyArgs),
     Demo(demo::DemoArgs),
     /// The checkpoint utility of the demo.

@@ -14,7 +14,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::time::Micros;
-use crate::{EdgeId, EnvelopeKind, NodeId, Plan};
+use crate::{EdgeId, EnvelopeKind, Link, NodeId, Plan};
 
 /// The version of the event vocabulary. `run.created` records it.
 pub const JOURNAL_VERSION: u32 = 1;
@@ -177,6 +177,12 @@ pub struct RunCreated {
     /// The cast it continues from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_cast_id: Option<String>,
+    /// What its plan was linked from, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<Link>,
+    /// The variables it begins with.
+    #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
+    pub state: serde_json::Map<String, Value>,
     /// The version of the event vocabulary.
     pub journal_version: u32,
 }

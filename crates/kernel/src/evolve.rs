@@ -87,6 +87,7 @@ fn created(run: &mut Run, data: &RunCreated) {
     run.created_at = run.ts;
     run.nodes = vec![NodeState::default(); data.plan.nodes.len()];
     run.loops = vec![LoopState::default(); data.plan.loops.len()];
+    run.variables.clone_from(&data.state);
     run.budget = data.plan.budget;
     run.pace = data.pace;
     run.cyclic = stall::on_cycles(&data.plan);

@@ -45,6 +45,7 @@ mod work;
 pub use decide::{decide, step};
 pub use evolve::evolve;
 pub use input::{Input, Rejection, Report, TurnOutcome};
+pub use output::object_text;
 pub use recompute::{Divergence, Recomputation};
 pub use route::matching;
 pub use schedule::{Readiness, readiness};

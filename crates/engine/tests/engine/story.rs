@@ -68,6 +68,8 @@ fn of(nodes: IndexMap<NodeId, Node>, entry: &str) -> RunCreated {
         virtual_time: false,
         script: None,
         from_cast_id: None,
+        link: None,
+        state: serde_json::Map::new(),
         journal_version: JOURNAL_VERSION,
     }
 }

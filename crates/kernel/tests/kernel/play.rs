@@ -157,6 +157,8 @@ pub(crate) fn created(plan: Plan) -> RunCreated {
         virtual_time: true,
         script: None,
         from_cast_id: None,
+        link: None,
+        state: serde_json::Map::new(),
         journal_version: JOURNAL_VERSION,
     }
 }
