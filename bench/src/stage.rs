@@ -186,6 +186,8 @@ pub(crate) fn created(script: &Script, root: &Path, id: &str) -> RunCreated {
         from_cast_id: None,
         fork: None,
         timeline: 0,
+        link: None,
+        state: serde_json::Map::new(),
         journal_version: JOURNAL_VERSION,
     }
 }

@@ -6,7 +6,8 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
     abort, approve, budget, cast, casts, check, completions, conformance, demo, events, finish,
-    fork, grid, mode, recast, replay, resume, revive, say, schemas, show, trigger, why,
+    fork, grid, link, loadout, materia, mode, recast, replay, resume, revive, say, schemas, show,
+    trigger, utility, why,
 };
 
 const FIRST_STEPS: &str = "\
@@ -96,6 +97,7 @@ pub(crate) struct RunOptions {
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     Cast(cast::CastArgs),
+    Link(link::LinkArgs),
     Check(check::CheckArgs),
     Casts(casts::CastsArgs),
     Show(show::ShowArgs),
@@ -115,6 +117,9 @@ pub(crate) enum Command {
     Abort(abort::AbortArgs),
     Fork(fork::ForkArgs),
     Grid(grid::GridArgs),
+    Loadout(loadout::LoadoutArgs),
+    Materia(materia::MateriaArgs),
+    Utility(utility::UtilityArgs),
     Why(why::WhyArgs),
     Demo(demo::DemoArgs),
     /// The checkpoint utility of the demo.

@@ -13,6 +13,7 @@ use serde_json::json;
 
 use crate::args::{Global, RunOptions};
 use crate::failure::{Exit, Failure};
+use crate::profile;
 use crate::project::{self, Found, Project};
 use crate::run::{self, Drive, Start};
 use crate::say;
@@ -96,6 +97,7 @@ impl Carry<'_> {
             approved: options.trust,
         };
         trust.allows_resume(&created.plan, terminal)?;
+        profile::still_ready(project.profile_dir(), &created.plan)?;
         if created.global_mode == GlobalMode::Planning {
             run::mention_planning(terminal);
         }

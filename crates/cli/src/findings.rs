@@ -27,6 +27,20 @@ pub(crate) fn show(findings: &[Finding], layers: &[Layer], terminal: &Terminal) 
     }
 }
 
+/// Shows what matters to somebody who wants to run something; remarks are only counted.
+pub(crate) fn show_briefly(findings: &[Finding], layers: &[Layer], terminal: &Terminal) {
+    let (remarks, others): (Vec<_>, Vec<_>) =
+        findings.iter().cloned().partition(|finding| finding.severity == Severity::Info);
+    show(&others, layers, terminal);
+    if !remarks.is_empty() {
+        let things = if remarks.len() == 1 { "remark" } else { "remarks" };
+        let count = remarks.len();
+        terminal.say(format_args!(
+            "({count} {things} about the configuration; `materia check` shows them)"
+        ));
+    }
+}
+
 fn render(findings: &[Finding], layers: &[Layer], renderer: &Renderer) -> String {
     let mut text = String::new();
     for finding in findings.iter().take(DRAWN_MAX) {

@@ -10,6 +10,7 @@
 mod args;
 mod carry;
 mod castid;
+mod catalog;
 mod clean;
 mod commands;
 mod conformance;
@@ -17,6 +18,9 @@ mod demo;
 mod failure;
 mod findings;
 mod live;
+mod ownfile;
+mod previous;
+mod profile;
 mod project;
 mod run;
 mod say;

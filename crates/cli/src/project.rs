@@ -56,7 +56,7 @@ impl Project {
         let seen_before = has_errors(&found);
         // With errors in the files themselves the compiler only says that there are some.
         found.extend(more.into_iter().filter(|one| !seen_before || one.code != "config::broken"));
-        findings::show(&found, &loaded.layers, terminal);
+        findings::show_briefly(&found, &loaded.layers, terminal);
         match compiled {
             Some(compiled) if !has_errors(&found) => Ok((loaded, compiled)),
             Some(_) | None => Err(refused(found)),

@@ -3,7 +3,7 @@
 use materia_contract::time::Micros;
 use materia_contract::{
     Budget, BudgetBound, CastReport, CastStatus, DropReason, Event, EventBody, GlobalMode,
-    InterruptReason, Mode, ModeChanged, NodeBudgets, Pace, Timer,
+    InterruptReason, Mode, ModeChanged, NodeBudgets, Pace, Timer, TurnStarted,
 };
 
 use crate::clean::one_line;
@@ -41,15 +41,7 @@ pub(crate) fn event(event: &Event, story: &Story) -> String {
             format!("failed: {}: {}", data.code.word(), one(&data.message))
         }
         EventBody::RunAborted(data) => format!("aborted: {}", one(&data.reason)),
-        EventBody::TurnStarted(data) => {
-            let item = story.item_of(node, data).map(|item| format!(", {item}"));
-            let tried = if data.attempt > 1 {
-                format!(", attempt {}", data.attempt)
-            } else {
-                String::new()
-            };
-            format!("started (visit {}{tried}{})", data.visit, item.unwrap_or_default())
-        }
+        EventBody::TurnStarted(data) => started(story.item_of(node, data), data),
         EventBody::TurnCompleted(data) => match data.satisfied {
             Some(satisfied) => format!("completed, satisfied: {satisfied}"),
             None => "completed".to_owned(),
@@ -129,6 +121,13 @@ pub(crate) fn event(event: &Event, story: &Story) -> String {
         EventBody::ApprovalDenied(_) => "is refused".to_owned(),
         EventBody::TimelineReached(data) => format!("reaches entry {} of the timeline", data.index),
     }
+}
+
+fn started(item: Option<String>, data: &TurnStarted) -> String {
+    let item = item.map(|item| format!(", {item}")).unwrap_or_default();
+    let tried =
+        if data.attempt > 1 { format!(", attempt {}", data.attempt) } else { String::new() };
+    format!("started (visit {}{tried}{item})", data.visit)
 }
 
 fn mode_changed(data: &ModeChanged) -> String {

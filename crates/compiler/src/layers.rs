@@ -10,11 +10,10 @@ use crate::fault::{Fault, Faults};
 use crate::files::{self, Candidate, Sources};
 use crate::merge::{Merge, Origins};
 use crate::read;
+use crate::shipped;
 use crate::structure::{Mended, Shape};
 
-/// The configuration that comes with the program.
-const SHIPPED: &str = include_str!("shipped.json");
-/// What stands for its path.
+/// What stands for the path of the configuration that comes with the program.
 const SHIPPED_PATH: &str = "(shipped)";
 
 /// Where a layer comes from, the weakest first.
@@ -88,6 +87,7 @@ pub struct Loaded {
     pub config: Config,
     pub(crate) origins: Origins,
     pub(crate) project_dir: PathBuf,
+    pub(crate) profile_dir: Option<PathBuf>,
     /// How many errors there were while loading.
     pub(crate) errors: usize,
 }
@@ -98,6 +98,12 @@ impl Loaded {
     pub fn materia_layer(&self, name: &str) -> Option<&Layer> {
         let pointer = crate::locate::pointer(["materia", name]);
         self.origins.of(&pointer).map(|layer| &self.layers[layer])
+    }
+
+    /// The layer that chooses the active loadout.
+    #[must_use]
+    pub fn active_layer(&self) -> Option<&Layer> {
+        self.origins.of("/activeLoadout").map(|layer| &self.layers[layer])
     }
 
     /// The layer that a loadout comes from.
@@ -114,7 +120,7 @@ impl Loaded {
 /// can find the rest; nothing may be run from it.
 #[must_use]
 pub fn load(sources: &Sources) -> (Loaded, Vec<Finding>) {
-    load_over(SHIPPED, sources)
+    load_over(shipped::text(), sources)
 }
 
 /// The same with another text in the place of the shipped one.
@@ -143,7 +149,8 @@ pub(crate) fn load_over(shipped: &str, sources: &Sources) -> (Loaded, Vec<Findin
     let errors = faults.errors();
     let findings = faults.place(&layers);
     let project_dir = sources.project();
-    (Loaded { layers, config, origins: merge.origins, project_dir, errors }, findings)
+    let profile_dir = sources.profile_dir.as_ref().map(|profile| project_dir.join(profile));
+    (Loaded { layers, config, origins: merge.origins, project_dir, profile_dir, errors }, findings)
 }
 
 fn take(layer: &mut Layer, index: usize, shape: &Shape, merge: &mut Merge, faults: &mut Faults) {

@@ -6,6 +6,7 @@
 //!    against the schema of the document format and merges them.
 //! 2. [`check`] gives meaning to everything in the merged configuration and reports what is wrong.
 //! 3. [`compile`] does the same for one loadout and hands out its [`Plan`](materia_contract::Plan).
+//! 4. [`link::link`] composes several targets into one plan.
 //!
 //! # Invariants
 //!
@@ -20,20 +21,23 @@
 mod build;
 mod codes;
 mod command;
+pub mod edit;
 mod fault;
 mod fields;
 mod files;
 mod layers;
+pub mod link;
 pub mod locate;
 mod merge;
 mod project;
 mod read;
 mod schemas;
 mod shape;
+pub mod shipped;
 mod structure;
 mod suggest;
 
-pub use build::{Compiled, ProjectCommand, check, compile};
+pub use build::{Compiled, ProjectCommand, active_loadout, check, compile, needed_scripts};
 pub use codes::CODES;
 pub use files::{CONFIG_BYTES_MAX, Sources};
 pub use layers::{Layer, LayerKind, Loaded, load};

@@ -20,7 +20,7 @@ pub struct ProjectTrust {
 
 /// What the project's own configuration files hold, as one hash; `None` if it has none.
 ///
-/// Scripts that the files name are not part of it: the configuration is what is approved.
+/// Scripts that the files name are not part of it; whoever asks a person looks at them as well.
 #[must_use]
 pub fn project_trust(loaded: &Loaded) -> Option<ProjectTrust> {
     let mut hasher = blake3::Hasher::new_derive_key("materia 2026-11-15 trust in a project");

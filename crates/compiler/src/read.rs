@@ -13,21 +13,23 @@ use crate::locate::push_step;
 /// own, so that hostile text cannot exhaust the stack before this one is looked at.
 const DEPTH_MAX: usize = 128;
 
+/// What may stand in a text beyond strict JSON.
+pub(crate) const OPTIONS: ParseOptions = ParseOptions {
+    allow_comments: true,
+    allow_trailing_commas: true,
+    allow_loose_object_property_names: false,
+    allow_missing_commas: false,
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
+
 /// Parses a text; `None` if there is nothing in it.
 pub(crate) fn parse(text: &str) -> Result<Option<ast::Value<'_>>, ParseError> {
-    let options = ParseOptions {
-        allow_comments: true,
-        allow_trailing_commas: true,
-        allow_loose_object_property_names: false,
-        allow_missing_commas: false,
-        allow_single_quoted_strings: false,
-        allow_hexadecimal_numbers: false,
-        allow_unary_plus_numbers: false,
-        allow_bare_decimal_point_numbers: false,
-        allow_non_finite_numbers: false,
-        allow_extended_string_escapes: false,
-    };
-    Ok(parse_to_ast(text, &CollectOptions::default(), &options)?.value)
+    Ok(parse_to_ast(text, &CollectOptions::default(), &OPTIONS)?.value)
 }
 
 /// Reads the text of layer number `layer`. What is no document at all gives `None`.

@@ -269,6 +269,9 @@ pub struct Materia {
     /// Paths that must be present before it is asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requires: Vec<String>,
+    /// Agent: paths whose values its first prompt shows, where they are present.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reads: Vec<String>,
     /// Agent: whether a provider session is kept between turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionPolicy>,

@@ -17,7 +17,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::time::Micros;
-use crate::{EdgeId, EnvelopeKind, NodeId, Offered, Plan};
+use crate::{EdgeId, EnvelopeKind, Link, NodeId, Offered, Plan};
 
 pub use delivery::{
     DropReason, PayloadDeduplicated, PayloadDropped, PayloadFiltered, PayloadSuperseded, Timer,
@@ -217,6 +217,12 @@ pub struct RunCreated {
     /// How many entries the script's timeline has. The run does not rest before the last.
     #[serde(default, skip_serializing_if = "is_none_left")]
     pub timeline: u32,
+    /// What its plan was linked from, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<Link>,
+    /// The variables it begins with.
+    #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
+    pub state: serde_json::Map<String, Value>,
     /// The version of the event vocabulary.
     pub journal_version: u32,
 }

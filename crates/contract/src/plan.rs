@@ -108,6 +108,9 @@ pub struct Node {
     /// Paths that must be present before it is asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requires: Vec<Path>,
+    /// Paths whose values the first prompt shows, where they are present.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reads: Vec<Path>,
     /// Whether it pauses after each answer until a person continues.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub multi_turn: bool,
@@ -438,6 +441,7 @@ impl Node {
             budgets: None,
             loops: Vec::new(),
             requires: Vec::new(),
+            reads: Vec::new(),
             multi_turn: false,
             session: SessionPolicy::Auto,
         }

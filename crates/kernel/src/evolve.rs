@@ -104,6 +104,7 @@ fn created(run: &mut Run, data: &RunCreated) {
     run.created_at = run.ts;
     run.nodes = vec![NodeState::default(); data.plan.nodes.len()];
     run.loops = vec![LoopState::default(); data.plan.loops.len()];
+    run.variables.clone_from(&data.state);
     run.budget = data.plan.budget;
     run.pace = data.pace;
     run.global = data.global_mode;

@@ -58,6 +58,7 @@ pub use decide::{decide, step};
 pub use evolve::evolve;
 pub use gates::{Gate, barred, unmet};
 pub use input::{Acting, Input, Moment, Rejection, Report, TurnOutcome};
+pub use output::object_text;
 pub use recompute::{Divergence, Recomputation};
 pub use route::matching;
 pub use state::{Effect, Phase, Run, Turn, TurnWork, outstanding};

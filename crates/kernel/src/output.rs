@@ -101,7 +101,8 @@ fn find_by_rule(node: &Node, text: &str) -> Result<Map<String, Value>, String> {
 }
 
 /// The text of the object, where an agent wrote something around it.
-pub(crate) fn object_text(node: &Node, text: &str) -> Option<String> {
+#[must_use]
+pub fn object_text(node: &Node, text: &str) -> Option<String> {
     let trimmed = text.trim();
     let alone = trimmed.starts_with('{') && trimmed.ends_with('}');
     if node.parse == Parse::Text || is_utility(node) || alone && parse_object(text).is_ok() {

@@ -2,8 +2,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use materia_contract::{GlobalMode, JOURNAL_VERSION, Pace, Plan, RunCreated, ScriptBinding};
+use materia_compiler::{Compiled, Loaded};
+use materia_contract::{GlobalMode, JOURNAL_VERSION, Link, Pace, Plan, RunCreated, ScriptBinding};
 use materia_journal::{Options, SqliteJournal};
+use serde_json::{Map, Value};
 
 use crate::args::{Global, RunOptions};
 use crate::failure::{Exit, Failure};
@@ -11,7 +13,7 @@ use crate::project::{self, Project};
 use crate::run::{self, Drive, Start};
 use crate::terminal::Terminal;
 use crate::trust::Trust;
-use crate::{castid, clean};
+use crate::{castid, clean, profile};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -47,16 +49,22 @@ pub(crate) fn cast(
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
     let options = &args.options;
+    refuse_options(options)?;
+    let project = Project::here(global)?;
+    let profile = project.profile_dir().map(Path::to_owned);
+    let request = args.prompt.join(" ");
+    let asked = Beginning { project: &project, profile, request, options };
+    begin(&asked, args.loadout.as_deref(), terminal)
+}
+
+/// Refuses options that do not go together.
+pub(crate) fn refuse_options(options: &RunOptions) -> Result<(), Failure> {
     if options.virtual_time && options.script.is_none() {
         return Err(Failure::usage(
             "`--virtual-time` needs `--script FILE`: only scripted answers know how long they take",
         ));
     }
-    let project = Project::here(global)?;
-    let profile = project.profile_dir().map(Path::to_owned);
-    let request = args.prompt.join(" ");
-    let loadout = args.loadout.as_deref();
-    begin(&Beginning { project: &project, profile, loadout, request, options }, terminal)
+    Ok(())
 }
 
 /// A cast that is to begin.
@@ -65,22 +73,55 @@ pub(crate) struct Beginning<'a> {
     pub project: &'a Project,
     /// The folder in which approvals are remembered.
     pub profile: Option<PathBuf>,
-    /// What, if not the active loadout.
-    pub loadout: Option<&'a str>,
     /// What is asked for.
     pub request: String,
     /// Options of the run.
     pub options: &'a RunOptions,
 }
 
-/// Begins a cast and drives it until it rests.
-pub(crate) fn begin(asked: &Beginning<'_>, terminal: &mut Terminal) -> Result<Exit, Failure> {
+/// A compiled graph, and what else the cast begins with.
+pub(crate) struct Ready {
+    /// The configuration it comes from.
+    pub loaded: Loaded,
+    /// What runs.
+    pub compiled: Compiled,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// Where a cast comes from, if it is more than one loadout of its own.
+#[derive(Default)]
+pub(crate) struct Origin {
+    /// What its graph was linked from.
+    pub link: Option<Link>,
+    /// The cast it continues from.
+    pub from_cast_id: Option<String>,
+    /// The variables it begins with.
+    pub state: Map<String, Value>,
+}
+
+/// Begins a cast of a loadout, or of the active one, and drives it until it rests.
+pub(crate) fn begin(
+    asked: &Beginning<'_>,
+    loadout: Option<&str>,
+    terminal: &mut Terminal,
+) -> Result<Exit, Failure> {
+    let (loaded, compiled) = asked.project.compile(loadout, terminal)?;
+    start(asked, Ready { loaded, compiled, origin: Origin::default() }, terminal)
+}
+
+/// Begins a cast of what was compiled and drives it until it rests.
+pub(crate) fn start(
+    asked: &Beginning<'_>,
+    ready: Ready,
+    terminal: &mut Terminal,
+) -> Result<Exit, Failure> {
     let (project, options) = (asked.project, asked.options);
+    let Ready { loaded, compiled, origin } = ready;
     let id = match &options.cast_id {
         Some(text) => project::cast_id(text)?,
         None => castid::fresh(),
     };
-    let (loaded, compiled) = project.compile(asked.loadout, terminal)?;
     let script = run::script(options.script.as_deref(), options, &compiled.plan)?;
     let binding = match (&script, &options.script) {
         (Some(script), Some(path)) => {
@@ -99,6 +140,8 @@ pub(crate) fn begin(asked: &Beginning<'_>, terminal: &mut Terminal) -> Result<Ex
     let trust =
         Trust { profile: asked.profile.as_deref(), project: &project.dir, approved: options.trust };
     trust.allows_cast(&loaded, &compiled, terminal)?;
+    let scripts = materia_compiler::needed_scripts(&loaded, &compiled.plan);
+    profile::ready(project.profile_dir(), &scripts)?;
     if options.planning {
         run::mention_planning(terminal);
     }
@@ -106,17 +149,20 @@ pub(crate) fn begin(asked: &Beginning<'_>, terminal: &mut Terminal) -> Result<Ex
     let plan = compiled.plan;
     let run_dir = root.join(id.as_str()).to_string_lossy().into_owned();
     let entries = script.as_ref().map_or(0, |script| script.timeline.len());
-    let entries = u32::try_from(entries).unwrap_or(u32::MAX);
-    let start = Start::Begin(Box::new(created(asked, plan.clone(), run_dir, binding, entries)));
+    let created = RunCreated {
+        timeline: u32::try_from(entries).unwrap_or(u32::MAX),
+        ..created(asked, origin, plan.clone(), run_dir, binding)
+    };
+    let start = Start::Begin(Box::new(created));
     Drive { project, root, journal, id, plan, script, start }.go(terminal)
 }
 
 fn created(
     asked: &Beginning<'_>,
+    origin: Origin,
     plan: Plan,
     run_dir: String,
     script: Option<ScriptBinding>,
-    timeline: u32,
 ) -> RunCreated {
     let options = asked.options;
     RunCreated {
@@ -133,9 +179,11 @@ fn created(
         },
         virtual_time: options.virtual_time,
         script,
-        from_cast_id: None,
         fork: None,
-        timeline,
+        timeline: 0,
+        from_cast_id: origin.from_cast_id,
+        link: origin.link,
+        state: origin.state,
         journal_version: JOURNAL_VERSION,
     }
 }

@@ -37,15 +37,21 @@ pub(crate) fn casts(
     let width = lines.iter().map(|line| line.cast_id.as_str().len()).max().unwrap_or(0).max(4);
     let loadout_width = lines.iter().map(|line| one_line(&line.loadout, 30).chars().count());
     let loadout_width = loadout_width.max().unwrap_or(0).max(7);
+    // Only where some cast continues another one is there something to say about it.
+    let widths = lines.iter().filter_map(|line| Some(line.from_cast_id.as_ref()?.len()));
+    let from_width = widths.max().map(|width| width.max("FROM".len()));
+    let from = |id: &str| from_width.map_or(String::new(), |width| format!("{id:width$}  "));
+    let head = from("FROM");
     writeln!(
         terminal.out,
-        "{:width$}  {:9}  {:24}  {:loadout_width$}  REQUEST",
+        "{:width$}  {:9}  {:24}  {:loadout_width$}  {head}REQUEST",
         "CAST", "STATUS", "STARTED", "LOADOUT"
     )?;
     for line in &lines {
+        let from = from(line.from_cast_id.as_deref().unwrap_or_default());
         writeln!(
             terminal.out,
-            "{:width$}  {:9}  {:24}  {:loadout_width$}  {}",
+            "{:width$}  {:9}  {:24}  {:loadout_width$}  {from}{}",
             line.cast_id.as_str(),
             line.status.word(),
             line.started_at,

@@ -13,6 +13,9 @@ pub(crate) mod events;
 pub(crate) mod finish;
 pub(crate) mod fork;
 pub(crate) mod grid;
+pub(crate) mod link;
+pub(crate) mod loadout;
+pub(crate) mod materia;
 pub(crate) mod mode;
 pub(crate) mod recast;
 pub(crate) mod replay;
@@ -22,6 +25,7 @@ pub(crate) mod say;
 pub(crate) mod schemas;
 pub(crate) mod show;
 pub(crate) mod trigger;
+pub(crate) mod utility;
 pub(crate) mod why;
 
 use std::io::Write;
@@ -63,6 +67,7 @@ fn run(cli: &Cli, terminal: &mut Terminal) -> Result<Exit, Failure> {
     let global = &cli.global;
     match &cli.command {
         Command::Cast(args) => cast::cast(args, global, terminal),
+        Command::Link(args) => link::link(args, global, terminal),
         Command::Check(args) => check::check(args, global, terminal),
         Command::Casts(args) => casts::casts(args, global, terminal),
         Command::Show(args) => show::show(args, global, terminal),
@@ -82,6 +87,9 @@ fn run(cli: &Cli, terminal: &mut Terminal) -> Result<Exit, Failure> {
         Command::Budget(args) => budget::budget(args, global, terminal),
         Command::Abort(args) => abort::abort(args, global, terminal),
         Command::Grid(args) => grid::grid(args, global, terminal),
+        Command::Loadout(args) => loadout::loadout(args, global, terminal),
+        Command::Materia(args) => materia::materia(args, global, terminal),
+        Command::Utility(args) => utility::utility(args, global, terminal),
         Command::Why(args) => why::why(args, global, terminal),
         Command::Demo(args) => demo::demo(args, global, terminal),
         Command::DemoMaintain => crate::demo::maintain(terminal),

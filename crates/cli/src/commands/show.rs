@@ -1,6 +1,6 @@
 use clap::Args;
 use materia_contract::time::wall_time;
-use materia_contract::{CastReport, CastStatus, EventBody, Outcome};
+use materia_contract::{CastReport, CastStatus, EventBody, LinkTarget, Outcome, RunCreated};
 
 use crate::args::Global;
 use crate::clean::{clean, one_line};
@@ -44,8 +44,16 @@ pub(crate) fn show(
     writeln!(out, "cast      {}", report.cast_id)?;
     writeln!(out, "status    {}", report.status.word())?;
     writeln!(out, "loadout   {}", one_line(&report.loadout, VALUE_CHARS_MAX))?;
-    if let Some((request, started)) = beginning(&found)? {
-        writeln!(out, "request   {}", one_line(&request, VALUE_CHARS_MAX))?;
+    if let Some((created, started)) = beginning(&found)? {
+        if let Some(link) = &created.link {
+            let targets: Vec<_> = link.targets.iter().map(LinkTarget::reference).collect();
+            let targets = one_line(&targets.join(" → "), VALUE_CHARS_MAX);
+            writeln!(out, "linked    {targets} ({})", one_line(&link.loadout_id, VALUE_CHARS_MAX))?;
+        }
+        if let Some(from) = &created.from_cast_id {
+            writeln!(out, "from      {}", one_line(from, VALUE_CHARS_MAX))?;
+        }
+        writeln!(out, "request   {}", one_line(&created.request, VALUE_CHARS_MAX))?;
         writeln!(out, "started   {started}")?;
     }
     let usage = report.usage;
@@ -71,11 +79,11 @@ pub(crate) fn show(
     Ok(Exit::Done)
 }
 
-fn beginning(found: &Found) -> Result<Option<(String, String)>, Failure> {
+fn beginning(found: &Found) -> Result<Option<(RunCreated, String)>, Failure> {
     let first = found.journal().read(&found.id, 0, 1)?;
     let Some(event) = first.first().and_then(|record| record.event().ok()) else { return Ok(None) };
     let EventBody::RunCreated(created) = event.body else { return Ok(None) };
-    Ok(Some((created.request, wall_time(event.wall))))
+    Ok(Some((created, wall_time(event.wall))))
 }
 
 /// The item of each visit, for people, in the order of the visits.

@@ -149,7 +149,9 @@ impl Scratch {
             };
             args.iter().take_while(|arg| *arg != "--").any(named)
         };
-        if let Some(command) = all.iter().position(|arg| arg == "cast" || arg == "resume") {
+        let starts = |arg: &String| ["cast", "link", "resume"].contains(&arg.as_str());
+        let before = all.iter().take_while(|arg| *arg != "--").position(starts);
+        if let Some(command) = before {
             let mut more = Vec::new();
             let script = self.script().to_string_lossy().into_owned();
             if self.has_script && !has("--script") {

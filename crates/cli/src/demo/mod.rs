@@ -54,8 +54,8 @@ pub(crate) fn run(
     };
     terminal.say(format_args!("Casting: {REQUEST}\n"));
     let request = REQUEST.to_owned();
-    let asked = Beginning { project: &project, profile, loadout: None, request, options: &options };
-    let exit = cast::begin(&asked, terminal)?;
+    let asked = Beginning { project: &project, profile, request, options: &options };
+    let exit = cast::begin(&asked, None, terminal)?;
     if exit == Exit::Done {
         tell(&project, terminal)?;
     }

@@ -1,6 +1,7 @@
 //! Which commands may run (D35).
 //!
-//! A project's configuration is data until a person approves that content. What was approved
+//! A project's configuration is data until a person approves that content, and with it that of the
+//! scripts in the project that its commands run. What was approved
 //! is remembered in the profile, never in the project: a repository cannot approve itself.
 //! For the same reason the plans of started casts are remembered there: a journal that comes
 //! with a repository is resumed only after approval.
@@ -8,6 +9,7 @@
 //! Deliberately absent: what counts as the project's own. The compiler knows that.
 
 mod ask;
+mod scripts;
 mod store;
 
 use std::path::Path;
@@ -40,21 +42,40 @@ impl Trust<'_> {
     ) -> Result<(), Failure> {
         let store = self.store();
         let mut news = Vec::new();
-        if !compiled.commands.is_empty()
-            && let Some(ProjectTrust { hash, files }) = materia_compiler::project_trust(loaded)
+        let commands = &compiled.commands;
+        if !commands.is_empty()
+            && let Some(ProjectTrust { hash, mut files }) = materia_compiler::project_trust(loaded)
         {
-            let entry = Entry::content(self.project, hash);
-            if !store.knows(&entry, terminal) {
-                let commands = &compiled.commands;
+            let scripts = scripts::named(self.project, commands);
+            files.extend(scripts.iter().map(|script| script.path.clone()));
+            news.push(Entry::content(self.project, hash));
+            news.extend(scripts.into_iter().map(|one| Entry::script(self.project, one.hash)));
+            news.retain(|entry| !store.knows(entry, terminal));
+            if !news.is_empty() {
                 let listed = commands.iter().map(|one| (&*one.materia, &*one.command)).collect();
                 let question = Question { files: &files, commands: listed };
                 question.settle(self.approved, terminal)?;
-                news.push(entry);
             }
         }
         news.extend(self.plan_entry(&compiled.plan).filter(|entry| !store.knows(entry, terminal)));
         store.remember(news, terminal);
         Ok(())
+    }
+
+    /// A person changed the project's files by a command of this program. What was approved before
+    /// stays approved, and what the program alone has written needs no approval.
+    pub(crate) fn carries_over(
+        &self,
+        before: Option<&ProjectTrust>,
+        after: Option<ProjectTrust>,
+        terminal: &Terminal,
+    ) {
+        let store = self.store();
+        let entry = |trust: &ProjectTrust| Entry::content(self.project, trust.hash.clone());
+        let known = before.is_none_or(|trust| store.knows(&entry(trust), terminal));
+        if let Some(after) = after.filter(|_| known) {
+            store.remember(vec![entry(&after)], terminal);
+        }
     }
 
     /// Refuses to carry on a cast whose plan this machine has never begun.

@@ -37,6 +37,8 @@ pub(super) struct Entry {
 enum Kind {
     /// Of configuration files.
     Content,
+    /// Of a script that a command runs.
+    Script,
     /// Of a plan that was cast here.
     Plan,
 }
@@ -45,6 +47,11 @@ impl Entry {
     /// Configuration files of a project.
     pub(super) fn content(project: &Path, hash: String) -> Self {
         Self::new(project, Kind::Content, hash)
+    }
+
+    /// A script of a project.
+    pub(super) fn script(project: &Path, hash: String) -> Self {
+        Self::new(project, Kind::Script, hash)
     }
 
     /// A plan of a project.

@@ -30,7 +30,8 @@ fn misuse_is_a_refusal_with_a_code() {
         vec!["cast", "--script", "nowhere.json"],
         vec!["check", "a.json", "--config", "b.json"],
         vec!["-C", "no/such/folder", "casts"],
-        vec!["link", "a", "--", "b"],
+        vec!["link", "a", "b"],
+        vec!["link", "--save", "x", "a"],
         vec!["serve"],
     ] {
         assert_eq!(refusal(&bench, &args)["code"], "usage", "{args:?}");
@@ -106,11 +107,12 @@ fn help_teaches_and_is_no_misuse() {
     for word in ["First steps", "materia check", "Exit status", "130"] {
         assert!(help.contains(word), "{help}");
     }
-    for later in ["link", "serve", "trigger", "doctor", "schemas", "__demo"] {
+    for later in ["serve", "trigger", "doctor", "schemas", "__demo"] {
         assert!(!help.contains(later), "`{later}` is not there yet: {help}");
     }
     for command in [
         "cast",
+        "link",
         "check",
         "casts",
         "show",

@@ -1,7 +1,5 @@
 //! The ways out of one socket.
 
-use std::collections::HashSet;
-
 use materia_contract::{
     Condition, Delivery, END, EdgeDoc, Guard, NodeId, Root, Socket, Test, WhereDoc,
 };
@@ -10,6 +8,7 @@ use super::Place;
 use super::delivery;
 use super::loadout::Scope;
 use super::materia::path;
+use super::ways::{self, Way};
 use crate::fault::{Fault, Faults};
 use crate::layers::Loaded;
 
@@ -53,6 +52,13 @@ pub(super) struct Draft<'a> {
     pub(super) whole: bool,
     /// Whether an edge before it matches whenever it would.
     pub(super) shadowed: bool,
+}
+
+impl Draft<'_> {
+    /// What it asks for.
+    fn way(&self) -> Way<'_> {
+        Way { when: self.when, guard: self.guard.as_ref() }
+    }
 }
 
 /// Reads the edges of a socket.
@@ -130,15 +136,10 @@ pub(super) fn guard(
 
 /// Marks and reports edges behind one that matches whenever they would.
 pub(super) fn find_shadowed(edges: &mut [Draft<'_>], faults: &mut Faults) {
-    let mut before: HashSet<(&str, Option<String>)> = HashSet::new();
-    for edge in edges {
-        let when = edge.when.word();
-        let always = Condition::Always.word();
-        let guard = edge.guard.as_ref().map(|guard| render(&guard.path.to_string(), &guard.test));
-        edge.shadowed = [always, when]
-            .into_iter()
-            .any(|word| before.contains(&(word, None)) || before.contains(&(word, guard.clone())));
-        if edge.shadowed {
+    let shadowed = ways::shadowed(edges.iter().map(Draft::way));
+    for (edge, shadowed) in edges.iter_mut().zip(shadowed) {
+        edge.shadowed = shadowed;
+        if shadowed {
             let message = format!(
                 "the edge to `{}` is never taken: one before it matches whenever it would",
                 edge.to.word()
@@ -148,7 +149,6 @@ pub(super) fn find_shadowed(edges: &mut [Draft<'_>], faults: &mut Faults) {
                 edge.place.mark(fault).help("put guarded edges before `always`, or remove it"),
             );
         }
-        before.insert((when, guard));
     }
 }
 
@@ -172,29 +172,8 @@ pub(super) fn may_not_match(
     faults: &mut Faults,
 ) {
     let asks = moves.is_some_and(|moves| moves.when != Condition::Always);
-    let guarded = asks || edges.iter().any(|edge| edge.when != Condition::Always);
-    // A guarded edge obliges the socket to give a verdict, so that no third case is left.
-    let verdicts: &[Option<Condition>] = if guarded {
-        &[Some(Condition::Satisfied), Some(Condition::NotSatisfied)]
-    } else {
-        &[None]
-    };
-    let covered = |verdict: &Option<Condition>| {
-        let matching = edges
-            .iter()
-            .filter(|edge| edge.when == Condition::Always || Some(edge.when) == *verdict);
-        let mut opposites = HashSet::new();
-        matching.into_iter().any(|edge| match &edge.guard {
-            None => true,
-            Some(guard) => {
-                let path = guard.path.to_string();
-                let found = opposites.contains(&render(&path, &guard.test));
-                opposites.insert(render(&path, &opposite(&guard.test)));
-                found
-            }
-        })
-    };
-    if (edges.is_empty() && moves.is_none()) || verdicts.iter().all(covered) {
+    let all: Vec<_> = edges.iter().map(Draft::way).collect();
+    if (edges.is_empty() && moves.is_none()) || !ways::may_all_fail(&all, asks) {
         return;
     }
     let (place, message, to) = match moves {
@@ -220,23 +199,6 @@ pub(super) fn may_not_match(
         "add a last edge without a condition: {{\"to\": \"{to}\"}} if that is what is meant"
     );
     faults.push(place.mark(fault).help(help));
-}
-
-/// The test that holds exactly where this one does not.
-fn opposite(test: &Test) -> Test {
-    match test {
-        Test::Equals(value) => Test::NotEquals(value.clone()),
-        Test::NotEquals(value) => Test::Equals(value.clone()),
-        Test::Exists(there) => Test::Exists(!there),
-    }
-}
-
-fn render(path: &str, test: &Test) -> String {
-    match test {
-        Test::Equals(value) => format!("{path} equals {value}"),
-        Test::NotEquals(value) => format!("{path} notEquals {value}"),
-        Test::Exists(there) => format!("{path} exists {there}"),
-    }
 }
 
 /// The place of what an edge reads from its socket's output, if it reads any.

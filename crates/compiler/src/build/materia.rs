@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use materia_contract::{Behavior, Materia, MateriaKind, Path, Root, target_steps};
 
-use super::{Place, TIMEOUT_MS_MAX};
+use super::{Place, TIMEOUT_MS_MAX, script};
 use crate::command::{is_program, resolve};
 use crate::fault::{Fault, Faults};
 use crate::layers::Loaded;
@@ -17,6 +17,8 @@ pub(super) struct Built<'a> {
     pub(super) assign: Vec<Assignment>,
     /// The paths that must be present before it is asked.
     pub(super) requires: Vec<Path>,
+    /// The paths that it is shown where they are present.
+    pub(super) reads: Vec<Path>,
 }
 
 impl Built<'_> {
@@ -54,21 +56,22 @@ pub(super) fn build<'a>(
     };
     timeout(doc.timeout_ms, &place, faults);
     let assign = assignments(&doc.assign, &place, loaded, faults);
-    let requires = requires(name, doc, &place, loaded, faults);
-    Built { doc, place, behavior, assign, requires }
+    let requires = paths(name, &doc.requires, &place.child("requires"), loaded, faults);
+    let reads = paths(name, &doc.reads, &place.child("reads"), loaded, faults);
+    Built { doc, place, behavior, assign, requires, reads }
 }
 
-/// Reads the paths that must be present (D41).
-fn requires(
+/// Reads the paths of what must be there before a materia is asked (D41), or is shown to it.
+fn paths(
     name: &str,
-    doc: &Materia,
+    texts: &[String],
     owner: &Place,
     loaded: &Loaded,
     faults: &mut Faults,
 ) -> Vec<Path> {
     let mut read = Vec::new();
-    for (index, text) in doc.requires.iter().enumerate() {
-        let place = owner.child("requires").child(&index.to_string());
+    for (index, text) in texts.iter().enumerate() {
+        let place = owner.child(&index.to_string());
         let Some(path) = path(text, &place, loaded, faults) else { continue };
         if path.root == Root::Output {
             let message = format!("`$` is the output of `{name}`, which has not run yet here");
@@ -129,6 +132,7 @@ fn utility(
         ("provider", doc.provider.is_some()),
         ("multiTurn", doc.multi_turn == Some(false)),
         ("session", doc.session.is_some()),
+        ("reads", !doc.reads.is_empty()),
     ];
     for (field, _) in agents_only.into_iter().filter(|(_, present)| *present) {
         other_kind(name, "a utility", field, place, faults);
@@ -149,14 +153,17 @@ fn utility(
             let fault = Fault::error("utility::command-and-script", message);
             place.child("script").mark(fault).help("keep one of them")
         }
-        (None, Some(_)) => {
-            let message =
-                format!("utility `{name}` has only a `script`, which this version cannot run yet");
-            let fault = Fault::error("utility::no-command", message);
-            place.child("script").mark(fault).help("use `command` with a program of your own")
+        (None, Some(locator)) => {
+            let command = script::argv(loaded, name, locator, &place.child("script"), faults)?;
+            let params = doc.params.clone().unwrap_or_default();
+            return Some(Behavior::Utility { command, params });
         }
         (None, None) => {
             if place.child("command").is_mended(loaded) || place.child("script").is_mended(loaded) {
+                return None;
+            }
+            if let Some(fault) = script::alias(&doc.extra, place) {
+                faults.push(fault);
                 return None;
             }
             let message = format!("utility `{name}` has no `command`");

@@ -7,6 +7,7 @@
 //! their edges; then what only the whole graph shows. A fault of one part keeps another part
 //! silent about what follows from it.
 
+mod active;
 mod advance;
 mod delivery;
 mod edge;
@@ -14,7 +15,10 @@ mod graph;
 mod loadout;
 mod materia;
 mod region;
+mod script;
 mod socket;
+mod vacant;
+pub(crate) mod ways;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -26,7 +30,11 @@ use crate::layers::{LayerKind, Loaded};
 use crate::locate::{pointer, push_step};
 use crate::project::{artifact_dir, check_folders};
 use crate::suggest::did_you_mean;
+use active::Choice;
 use materia::Built;
+
+pub use active::active_loadout;
+pub use script::needed as needed_scripts;
 
 /// The longest time limit: a week.
 const TIMEOUT_MS_MAX: u64 = 7 * 24 * 60 * 60 * 1000;
@@ -134,6 +142,18 @@ pub fn compile(loaded: &Loaded, loadout: Option<&str>) -> (Option<Compiled>, Vec
     (compiled, faults.place(&loaded.layers))
 }
 
+/// Builds several loadouts; a materia that more than one of them uses is looked at once.
+pub(crate) fn build_each(
+    loaded: &Loaded,
+    loadouts: &[(&str, &Loadout)],
+    faults: &mut Faults,
+) -> Vec<Option<Plan>> {
+    let sockets = loadouts.iter().flat_map(|(_, loadout)| loadout.sockets.values());
+    let built = build_all(loaded, sockets.filter_map(|one| one.materia.as_deref()), faults);
+    let plans = loadouts.iter();
+    plans.map(|(name, loadout)| loadout::build(loaded, name, loadout, &built, faults)).collect()
+}
+
 fn build_all<'a>(
     loaded: &'a Loaded,
     names: impl Iterator<Item = &'a str>,
@@ -163,24 +183,15 @@ fn choose<'a>(
         }
         return found.map(|(name, loadout)| (name.as_str(), loadout));
     }
-    if let Some(name) = &loaded.config.active_loadout {
-        return active(loaded, name, faults);
-    }
-    match loadouts.first() {
-        Some((name, loadout)) if loadouts.len() == 1 => Some((name, loadout)),
+    match active::choose(loaded) {
+        Choice::Named(name) => active(loaded, name, faults),
         // The loadouts, or the choice, may stand in what could not be read.
-        _ if loaded.errors > 0 => None,
-        Some(_) => {
-            let names: Vec<&str> = loadouts.keys().map(String::as_str).take(8).collect();
-            let message = format!("there are {} loadouts and none is chosen", loadouts.len());
+        Choice::Open(_) if loaded.errors > 0 => None,
+        Choice::Open(names) => {
+            let message = format!("there are {} loadouts and none is chosen", names.len());
+            let names: Vec<&str> = names.into_iter().take(8).collect();
             let help = format!("name one with --loadout or `activeLoadout`: {}", names.join(", "));
             faults.push(Fault::error("config::no-active-loadout", message).help(help));
-            None
-        }
-        None => {
-            let fault = Fault::error("config::no-loadout", "there is no loadout to cast");
-            let help = "write one in `materia.json`, or name a file with --config";
-            faults.push(fault.help(help));
             None
         }
     }
@@ -212,13 +223,13 @@ fn unknown_loadout(loaded: &Loaded, name: &str) -> Fault {
 ///
 /// What counts is where the materia is written: a loadout of the project that places a materia
 /// of the user's profile runs the user's own command.
-fn project_commands(loaded: &Loaded, plan: &Plan) -> Vec<ProjectCommand> {
+pub(crate) fn project_commands(loaded: &Loaded, plan: &Plan) -> Vec<ProjectCommand> {
     let mut commands: Vec<ProjectCommand> = Vec::new();
     for node in plan.nodes.values() {
         let Behavior::Utility { command, .. } = &node.behavior else { continue };
         let Some(layer) = loaded.materia_layer(&node.materia) else { continue };
         let listed = commands.iter().any(|known| known.materia == node.materia);
-        if layer.kind == LayerKind::Project && !listed {
+        if layer.kind == LayerKind::Project && !listed && !script::harmless(loaded, node) {
             commands.push(ProjectCommand {
                 materia: node.materia.clone(),
                 command: command.clone(),

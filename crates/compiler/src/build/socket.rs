@@ -14,6 +14,7 @@ use super::edge::{self, Moves, Target};
 use super::loadout::Scope;
 use super::materia::{Assignment, Built, assignments, path, timeout};
 use super::region::Regions;
+use super::script;
 use crate::fault::{Fault, Faults};
 use crate::suggest::did_you_mean;
 
@@ -90,7 +91,9 @@ fn find_materia<'a>(
 ) -> Option<&'a Built<'a>> {
     let field = place.child("materia");
     let Some(name) = &doc.materia else {
-        if !field.is_mended(scope.loaded) && !place.is_replaced(scope.loaded) {
+        if let Some(fault) = script::alias(&doc.extra, place) {
+            faults.push(fault);
+        } else if !field.is_mended(scope.loaded) && !place.is_replaced(scope.loaded) {
             let fault =
                 Fault::error("graph::no-materia", format!("socket `{id}` names no materia"));
             faults.push(place.mark(fault).help("add `materia`, the name of what runs here"));
@@ -98,7 +101,11 @@ fn find_materia<'a>(
         return None;
     };
     let found = scope.built.get(name.as_str());
-    if found.is_none() {
+    if found.is_none()
+        && let Some(fault) = script::obsolete(name)
+    {
+        faults.push(field.mark(fault));
+    } else if found.is_none() {
         let known = scope.loaded.config.materia.keys().map(String::as_str);
         let message = format!("there is no materia `{name}`");
         let fault = field.mark(Fault::error("graph::unknown-materia", message));
@@ -255,6 +262,7 @@ impl Draft<'_> {
             advance: self.advance.as_ref().map(|advance| advance.when),
             loops: regions.names(self.id),
             requires: built.requires.clone(),
+            reads: built.reads.clone(),
             multi_turn: built.doc.multi_turn.unwrap_or(false),
             session: self.doc.session.or(built.doc.session).unwrap_or(SessionPolicy::Auto),
             behavior,

@@ -22,10 +22,10 @@ fn names_must_exist_and_the_nearest_is_offered() {
     let project = Project::with(
         r#"{
   "activeLoadout": "Mian",
-  "materia": {"Build": {"prompt": "p"}},
+  "materia": {"Craft": {"prompt": "p"}},
   "loadouts": {"Main": {"entry": "Socket-l", "sockets": {
-    "Socket-1": {"materia": "Biuld", "edges": [{"to": "Build"}]},
-    "Socket-2": {"materia": "Build", "edges": [{"to": "Socket2"}]}
+    "Socket-1": {"materia": "Crfat", "edges": [{"to": "Craft"}]},
+    "Socket-2": {"materia": "Craft", "edges": [{"to": "Socket2"}]}
   }}}
 }"#,
     );
@@ -34,8 +34,8 @@ fn names_must_exist_and_the_nearest_is_offered() {
         render(&findings),
         "error config::unknown-loadout 2:20 /activeLoadout: there is no loadout `Mian`\n\
          error graph::unknown-entry 4:34 /loadouts/Main/entry: loadout `Main` begins at `Socket-l`, which is none of its sockets\n\
-         error graph::unknown-materia 5:29 /loadouts/Main/sockets/Socket-1/materia: there is no materia `Biuld`\n\
-         error graph::unknown-target 5:55 /loadouts/Main/sockets/Socket-1/edges/0/to: there is no socket `Build` in loadout `Main`\n\
+         error graph::unknown-materia 5:29 /loadouts/Main/sockets/Socket-1/materia: there is no materia `Crfat`\n\
+         error graph::unknown-target 5:55 /loadouts/Main/sockets/Socket-1/edges/0/to: there is no socket `Craft` in loadout `Main`\n\
          error graph::unknown-target 6:55 /loadouts/Main/sockets/Socket-2/edges/0/to: there is no socket `Socket2` in loadout `Main`"
     );
     let help: Vec<_> = findings.iter().map(|finding| finding.help.as_deref().unwrap()).collect();
@@ -44,8 +44,8 @@ fn names_must_exist_and_the_nearest_is_offered() {
         [
             "did you mean `Main`?",
             "did you mean `Socket-1`?",
-            "did you mean `Build`?",
-            "`Build` is a materia; the socket that runs it is `Socket-2`",
+            "did you mean `Craft`?",
+            "`Craft` is a materia; the socket that runs it is `Socket-2`",
             "did you mean `Socket-2`?",
         ]
     );

@@ -146,8 +146,7 @@ fn a_loadout_is_chosen_by_name_by_the_active_one_or_because_it_is_alone() {
     let (_, findings) = two("").compile(Some("Twoo"));
     assert_eq!(render(&findings), "error config::unknown-loadout -: there is no loadout `Twoo`");
     assert_eq!(findings[0].help.as_deref(), Some("did you mean `Two`?"));
-    let (_, findings) = Project::new().compile(None);
-    assert_eq!(render(&findings), "error config::no-loadout -: there is no loadout to cast");
+    assert_eq!(name(&Project::new(), None).as_deref(), Some("Full-Auto"), "the shipped default");
 }
 
 #[test]

@@ -70,7 +70,7 @@ impl Project {
 }
 
 /// Holds every finding to what all of them promise.
-fn assert_well_formed(findings: &[Finding], loaded: &Loaded) {
+pub(crate) fn assert_well_formed(findings: &[Finding], loaded: &Loaded) {
     for finding in findings {
         assert!(CODES.iter().any(|(code, _)| *code == finding.code), "{} is listed", finding.code);
         assert!(finding.help.is_some(), "{} says what to do", finding.code);

@@ -70,6 +70,8 @@ fn of(nodes: IndexMap<NodeId, Node>, entry: &str) -> RunCreated {
         from_cast_id: None,
         fork: None,
         timeline: 0,
+        link: None,
+        state: serde_json::Map::new(),
         journal_version: JOURNAL_VERSION,
     }
 }

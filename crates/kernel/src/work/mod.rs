@@ -2,6 +2,7 @@
 
 mod input;
 mod prompt;
+mod requires;
 mod tick;
 
 use std::sync::Arc;

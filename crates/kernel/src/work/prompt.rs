@@ -6,7 +6,7 @@ use std::sync::Arc;
 use materia_contract::{EnvelopeKind, GlobalMode, Parse, PromptLayer, Routing};
 use serde_json::Value;
 
-use super::{FOLLOW_UP_CHARS_MAX, FOLLOW_UP_CHARS_SHOWN_MAX};
+use super::{FOLLOW_UP_CHARS_MAX, FOLLOW_UP_CHARS_SHOWN_MAX, requires};
 use crate::payload::Payload;
 use crate::{Run, TurnWork, items, output};
 
@@ -50,6 +50,7 @@ pub(super) fn assemble(
     }
     let request = run.created().map_or("", |created| created.request.as_str());
     layered.section("request", "event 1".into(), "Request", request);
+    requires::render(&mut layered, run, index, payloads);
     incoming(&mut layered, run, index, payloads);
     item(&mut layered, run, index);
     if let Some((origin, reasons)) = follow_ups(run, index) {

@@ -166,6 +166,8 @@ pub(crate) fn created(plan: Plan) -> RunCreated {
         from_cast_id: None,
         fork: None,
         timeline: 0,
+        link: None,
+        state: serde_json::Map::new(),
         journal_version: JOURNAL_VERSION,
     }
 }

@@ -1,0 +1,153 @@
+//! What `materia loadout` and `materia materia` share: lists, and copies to edit.
+
+use std::io::Write as _;
+
+use clap::Args;
+use materia_compiler::{Layer, LayerKind, Loaded, edit};
+use materia_contract::Finding;
+use serde_json::{Value, json};
+
+use crate::clean::one_line;
+use crate::failure::Failure;
+use crate::ownfile::{CHOICE_FILE, OwnFile, origin, strongest, word};
+use crate::project::{self, Project};
+use crate::terminal::Terminal;
+
+/// How much of a description is listed.
+const DESCRIPTION_CHARS_MAX: usize = 100;
+/// How long a name may be.
+const NAME_CHARS_MAX: usize = 60;
+
+/// Options that make a copy.
+#[derive(Args, Debug)]
+pub(crate) struct CopyOptions {
+    /// Copy NAME into the project's file, to edit it there
+    #[arg(long, value_name = "NAME")]
+    pub copy: Option<String>,
+    /// The name of the copy; otherwise it has the same and takes the place of the other
+    #[arg(long = "as", value_name = "NEW", requires = "copy")]
+    pub new_name: Option<String>,
+}
+
+/// Loads the configuration; what could not be read is shown.
+pub(crate) fn load(project: &Project, terminal: &Terminal) -> (Loaded, Vec<Finding>) {
+    let (loaded, found) = materia_compiler::load(&project.sources);
+    if project::has_errors(&found) {
+        crate::findings::show_briefly(&found, &loaded.layers, terminal);
+    }
+    (loaded, found)
+}
+
+/// One line of a list.
+pub(crate) struct Line<'a> {
+    /// What stands before it: a mark, or nothing.
+    pub mark: &'static str,
+    /// Its name.
+    pub name: &'a str,
+    /// What kind of thing it is.
+    pub kind: String,
+    /// The layer it comes from.
+    pub layer: Option<&'a Layer>,
+    /// What it is for.
+    pub description: &'a str,
+}
+
+/// Writes a list in columns.
+pub(crate) fn list(lines: &[Line<'_>], terminal: &mut Terminal) -> Result<(), Failure> {
+    let rows: Vec<[String; 3]> = lines
+        .iter()
+        .map(|line| [one_line(line.name, NAME_CHARS_MAX), line.kind.clone(), origin(line.layer)])
+        .collect();
+    let width = |column: usize| {
+        rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default()
+    };
+    let widths = [width(0), width(1), width(2)];
+    for (line, [name, kind, origin]) in lines.iter().zip(&rows) {
+        let described = one_line(line.description, DESCRIPTION_CHARS_MAX);
+        let [a, b, c] = widths;
+        let gap = if b == 0 { "" } else { "  " };
+        let text = format!("{} {name:a$}  {kind:b$}{gap}{origin:c$}  {described}", line.mark);
+        writeln!(terminal.out, "{}", text.trim_end())?;
+    }
+    Ok(())
+}
+
+/// The fields that say where a thing comes from.
+pub(crate) fn origin_data(layer: Option<&Layer>) -> Value {
+    let file = layer.filter(|layer| layer.kind != LayerKind::Shipped);
+    json!({
+        "layer": layer.map(|layer| word(layer.kind)),
+        "file": file.map(|layer| layer.shown.as_str()),
+    })
+}
+
+/// One object out of two.
+pub(crate) fn joined(mut left: Value, right: Value) -> Value {
+    if let (Value::Object(all), Value::Object(more)) = (&mut left, right) {
+        all.extend(more);
+    }
+    left
+}
+
+/// A thing that is to be copied.
+pub(crate) struct Original<'a> {
+    /// `loadouts` or `materia`.
+    pub field: &'static str,
+    /// What it is called for people.
+    pub thing: &'static str,
+    /// Its name.
+    pub name: &'a str,
+    /// What it says.
+    pub value: Value,
+}
+
+/// Copies a thing into the file that its owner edits: the one that `--config` names, or the project's.
+pub(crate) fn copy(
+    project: &Project,
+    loaded: &Loaded,
+    original: &Original<'_>,
+    new_name: Option<&str>,
+    terminal: &mut Terminal,
+) -> Result<(), Failure> {
+    let name = new_name.unwrap_or(original.name);
+    if name.is_empty() || name.chars().any(char::is_control) {
+        return Err(Failure::usage("the name of a copy must be plain text"));
+    }
+    // What is edited should be seen, and kept with the project; the hidden file is for choices.
+    let seen = |layer: &&Layer| layer.kind == LayerKind::Project && layer.shown != CHOICE_FILE;
+    let named = strongest(loaded, LayerKind::Flag);
+    let file = match named.or_else(|| loaded.layers.iter().rev().find(seen)) {
+        Some(layer) => OwnFile::of_layer(project, layer),
+        None => OwnFile::in_project(project, "materia.json"),
+    };
+    let (field, thing) = (original.field, original.thing);
+    file.change(|text| edit::add(text, field, name, &original.value), terminal).map_err(
+        |failure| match failure {
+            Failure::Refused(refusal) if refusal.code == "resolution" && new_name.is_none() => {
+                Failure::resolution(format!("{}; choose another name with `--as`", refusal.message))
+            }
+            failure @ (Failure::Refused(_) | Failure::Broken(_) | Failure::Output(_)) => failure,
+        },
+    )?;
+    let shown = file.shown();
+    terminal.say(format_args!("The {thing} `{}` is in `{shown}` now.", one_line(name, 60)));
+    if name == original.name {
+        terminal
+            .say("It takes the place of the other one of its name; remove it there to undo that.");
+    }
+    if terminal.json {
+        terminal.data(&json!({ "copied": original.name, "name": name, "file": shown }))?;
+    }
+    Ok(())
+}
+
+/// The refusal of a name that nothing bears.
+pub(crate) fn unknown<'n>(
+    thing: &str,
+    name: &str,
+    known: impl Iterator<Item = &'n str>,
+) -> Failure {
+    let known: Vec<String> = known.map(|one| one_line(one, NAME_CHARS_MAX)).collect();
+    let name = one_line(name, NAME_CHARS_MAX);
+    Failure::resolution(format!("there is no {thing} `{name}`; there are {}", known.join(", ")))
+}

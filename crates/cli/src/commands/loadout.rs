@@ -1,0 +1,182 @@
+use std::io::Write as _;
+
+use clap::Args;
+use materia_compiler::{LayerKind, Loaded, active_loadout, edit};
+use serde_json::{Value, json};
+
+use crate::args::Global;
+use crate::catalog::{self, CopyOptions, Line, Original, joined, origin_data};
+use crate::clean::{clean, one_line};
+use crate::failure::{Exit, Failure};
+use crate::ownfile::{CHOICE_FILE, OwnFile, origin, strongest};
+use crate::project::Project;
+use crate::terminal::Terminal;
+
+const EXAMPLES: &str = "\
+Examples:
+  materia loadout                          which there are; `*` marks the active one
+  materia loadout Planning-Consult         cast this one from now on
+  materia loadout --show Release           what is in it
+  materia loadout --copy Full-Auto --as Mine
+
+The choice is written as `activeLoadout` where the present one is written, otherwise into the
+project's file, and without one into `.materia/materia.json`. Comments stay.";
+
+/// List the loadouts, or choose the one that is cast
+///
+/// Without NAME lists every loadout with the layer it comes from.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct LoadoutArgs {
+    /// The loadout to cast from now on
+    #[arg(value_name = "NAME", conflicts_with_all = ["show", "copy"])]
+    name: Option<String>,
+    /// Show what a loadout consists of
+    #[arg(long, value_name = "NAME", conflicts_with = "copy")]
+    show: Option<String>,
+    /// Choose for all projects, in the profile
+    #[arg(long, requires = "name")]
+    profile: bool,
+    /// Options that make a copy.
+    #[command(flatten)]
+    copy: CopyOptions,
+}
+
+/// Runs `loadout`.
+pub(crate) fn loadout(
+    args: &LoadoutArgs,
+    global: &Global,
+    terminal: &mut Terminal,
+) -> Result<Exit, Failure> {
+    let project = Project::here(global)?;
+    let (loaded, _) = catalog::load(&project, terminal);
+    if let Some(name) = &args.name {
+        switch(&project, &loaded, name, args.profile, terminal)?;
+    } else if let Some(name) = &args.show {
+        show(&loaded, name, terminal)?;
+    } else if let Some(name) = &args.copy.copy {
+        let value = document(&loaded, name)?;
+        let original = Original { field: "loadouts", thing: "loadout", name, value };
+        catalog::copy(&project, &loaded, &original, args.copy.new_name.as_deref(), terminal)?;
+        mention_active(&project, &loaded, terminal);
+    } else {
+        list(&loaded, terminal)?;
+    }
+    Ok(Exit::Done)
+}
+
+/// A loadout of one's own can become the active one by being the only one.
+fn mention_active(project: &Project, before: &Loaded, terminal: &Terminal) {
+    let (now, _) = materia_compiler::load(&project.sources);
+    match active_loadout(&now) {
+        active if active == active_loadout(before) => {}
+        Some(name) => terminal.say(format_args!(
+            "`{}` is cast from now on, as the only one of your own; `materia loadout NAME` chooses.",
+            one_line(name, 60)
+        )),
+        None => terminal.say("Which one is cast is open now; `materia loadout NAME` chooses."),
+    }
+}
+
+fn list(loaded: &Loaded, terminal: &mut Terminal) -> Result<(), Failure> {
+    let active = active_loadout(loaded);
+    if terminal.json {
+        let all = loaded.config.loadouts.keys().map(|name| data(loaded, name));
+        let all: Vec<Value> = all.collect();
+        return Ok(terminal.data(&json!({ "active": active, "loadouts": all }))?);
+    }
+    let lines: Vec<Line<'_>> = loaded
+        .config
+        .loadouts
+        .iter()
+        .map(|(name, loadout)| Line {
+            mark: if active == Some(name) { "*" } else { " " },
+            name,
+            kind: String::new(),
+            layer: loaded.loadout_layer(name),
+            description: loadout.description.as_deref().unwrap_or_default(),
+        })
+        .collect();
+    catalog::list(&lines, terminal)?;
+    if active.is_none() {
+        terminal.say("None is active: `materia loadout NAME` chooses one.");
+    }
+    Ok(())
+}
+
+fn data(loaded: &Loaded, name: &str) -> Value {
+    let description =
+        loaded.config.loadouts.get(name).and_then(|loadout| loadout.description.as_deref());
+    let active = active_loadout(loaded) == Some(name);
+    let own = json!({ "name": name, "active": active, "description": description });
+    joined(own, origin_data(loaded.loadout_layer(name)))
+}
+
+fn document(loaded: &Loaded, name: &str) -> Result<Value, Failure> {
+    let Some(loadout) = loaded.config.loadouts.get(name) else { return Err(unknown(loaded, name)) };
+    Ok(json!(loadout))
+}
+
+fn unknown(loaded: &Loaded, name: &str) -> Failure {
+    catalog::unknown("loadout", name, loaded.config.loadouts.keys().map(String::as_str))
+}
+
+fn show(loaded: &Loaded, name: &str, terminal: &mut Terminal) -> Result<(), Failure> {
+    let loadout = document(loaded, name)?;
+    if terminal.json {
+        let whole = joined(data(loaded, name), json!({ "loadout": loadout }));
+        return Ok(terminal.data(&whole)?);
+    }
+    terminal.say(format_args!(
+        "{} ({}); `materia grid` draws it",
+        one_line(name, 60),
+        origin(loaded.loadout_layer(name))
+    ));
+    writeln!(terminal.out, "{}", clean(&format!("{loadout:#}")))?;
+    Ok(())
+}
+
+fn switch(
+    project: &Project,
+    loaded: &Loaded,
+    name: &str,
+    profile: bool,
+    terminal: &mut Terminal,
+) -> Result<(), Failure> {
+    if !loaded.config.loadouts.contains_key(name) {
+        return Err(unknown(loaded, name));
+    }
+    let before = active_loadout(loaded);
+    let file =
+        if profile { OwnFile::in_profile(project, loaded)? } else { chosen_file(project, loaded) };
+    file.change(|text| edit::set(text, "activeLoadout", &name.into()), terminal)?;
+    let shown = file.shown();
+    let (now, _) = materia_compiler::load(&project.sources);
+    let active = active_loadout(&now);
+    let told = one_line(name, 60);
+    if active == Some(name) {
+        terminal.say(format_args!("`{told}` is cast from now on (written to `{shown}`)."));
+    } else {
+        terminal.say(format_args!(
+            "`{told}` is written to `{shown}`, but {} says otherwise and counts here.",
+            now.active_layer().map_or_else(|| "another file".to_owned(), |one| origin(Some(one)))
+        ));
+    }
+    if terminal.json {
+        terminal.data(&json!({ "active": active, "before": before, "file": shown }))?;
+    }
+    Ok(())
+}
+
+/// Where the choice is written now, unless that counts for other projects too; otherwise in the
+/// project's strongest file.
+fn chosen_file<'a>(project: &'a Project, loaded: &Loaded) -> OwnFile<'a> {
+    let here = loaded.active_layer().filter(|layer| match layer.kind {
+        LayerKind::Project | LayerKind::Environment | LayerKind::Flag => true,
+        LayerKind::Shipped | LayerKind::Profile => false,
+    });
+    match here.or_else(|| strongest(loaded, LayerKind::Project)) {
+        Some(layer) => OwnFile::of_layer(project, layer),
+        None => OwnFile::in_project(project, CHOICE_FILE),
+    }
+}

@@ -1,0 +1,39 @@
+//! Shipped utilities in the user's profile: there before anything runs, or a refusal that says why.
+
+use std::path::Path;
+
+use materia_compiler::shipped::{self, RUNTIME, Script};
+use materia_contract::Plan;
+
+use crate::failure::Failure;
+
+/// Makes sure that these scripts can be run: the runtime is there, and so are the copies.
+pub(crate) fn ready(profile: Option<&Path>, scripts: &[&'static Script]) -> Result<(), Failure> {
+    if scripts.is_empty() {
+        return Ok(());
+    }
+    if !shipped::has_runtime() {
+        return Err(Failure::resolution(format!(
+            "the shipped utilities need Node.js, and there is no `{RUNTIME}` on PATH (needed here: {}); install it, or use a loadout without them",
+            names(scripts)
+        )));
+    }
+    let Some(profile) = profile else {
+        return Err(Failure::storage(format!(
+            "the shipped utilities are run from the profile folder, and none is known (needed here: {}); set MATERIA_PROFILE_DIR or HOME",
+            names(scripts)
+        )));
+    };
+    shipped::sync(profile, scripts).map_err(|error| Failure::storage(error.to_string()))
+}
+
+/// Makes sure that what a cast runs is still what it was when it began.
+pub(crate) fn still_ready(profile: Option<&Path>, plan: &Plan) -> Result<(), Failure> {
+    let Some(profile) = profile else { return Ok(()) };
+    shipped::restore(profile, plan).map_err(|error| Failure::storage(error.to_string()))
+}
+
+fn names(scripts: &[&'static Script]) -> String {
+    let names: Vec<&str> = scripts.iter().map(|script| script.name).collect();
+    names.join(", ")
+}

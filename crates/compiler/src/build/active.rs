@@ -1,0 +1,44 @@
+//! Which loadout is cast when none is named.
+
+use crate::layers::{LayerKind, Loaded};
+
+/// What the layers say together.
+pub(super) enum Choice<'a> {
+    /// This one; that it exists has not been looked at.
+    Named(&'a str),
+    /// None of these.
+    Open(Vec<&'a str>),
+}
+
+/// The loadout that `activeLoadout` names; without one, the only loadout of one's own; without any
+/// of one's own, the shipped choice.
+///
+/// The shipped `activeLoadout` is a choice among shipped loadouts. It does not win over the loadouts
+/// that somebody wrote, unless one of them has taken its name.
+pub(super) fn choose(loaded: &Loaded) -> Choice<'_> {
+    let config = &loaded.config;
+    let own: Vec<&str> =
+        config.loadouts.keys().map(String::as_str).filter(|name| is_own(loaded, name)).collect();
+    let origin = loaded.origins.of("/activeLoadout").and_then(|at| loaded.layers.get(at));
+    let shipped = origin.is_none_or(|layer| layer.kind == LayerKind::Shipped);
+    match (&config.active_loadout, own.as_slice()) {
+        (Some(name), own) if !shipped || own.is_empty() || own.contains(&name.as_str()) => {
+            Choice::Named(name)
+        }
+        (_, [one]) => Choice::Named(one),
+        (_, _) => Choice::Open(own),
+    }
+}
+
+fn is_own(loaded: &Loaded, name: &str) -> bool {
+    loaded.loadout_layer(name).is_some_and(|layer| layer.kind != LayerKind::Shipped)
+}
+
+/// The loadout that is cast when none is named, if it is clear which; it need not exist.
+#[must_use]
+pub fn active_loadout(loaded: &Loaded) -> Option<&str> {
+    match choose(loaded) {
+        Choice::Named(name) => Some(name),
+        Choice::Open(_) => None,
+    }
+}

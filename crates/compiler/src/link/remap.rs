@@ -1,0 +1,159 @@
+//! New names for everything in a plan that has one, so that no two targets collide (D31).
+//!
+//! Sockets are numbered through all targets. Loops, cursors, exits and edges that an author named
+//! keep their names behind the number of their target. Every pattern here lists all fields: who
+//! adds one to a plan is asked by the compiler whether it holds a name.
+
+use std::collections::HashMap;
+
+use materia_contract::{Edge, EdgeId, Exit, Foreach, Loop, Node, NodeId, Plan};
+
+/// The socket of that number.
+pub(super) fn socket(number: usize) -> NodeId {
+    NodeId::new(format!("Socket-{number}"))
+}
+
+/// The names of one target, old to new.
+struct Names {
+    /// What the target's own names are put behind.
+    prefix: String,
+    sockets: HashMap<NodeId, NodeId>,
+}
+
+impl Names {
+    fn socket(&self, old: &mut NodeId) {
+        if let Some(new) = self.sockets.get(old) {
+            *old = new.clone();
+        }
+    }
+
+    fn own(&self, name: &mut String) {
+        name.insert_str(0, &self.prefix);
+    }
+}
+
+/// Renames everything in a plan: `number` is that of the target, `first` that of its first socket.
+pub(super) fn remap(plan: &Plan, number: usize, first: usize) -> Plan {
+    let sockets = plan.nodes.keys().cloned().zip((first..).map(socket)).collect();
+    let names = Names { prefix: format!("{number}-"), sockets };
+    let Plan { loadout, entry, nodes, loops, limits, budget, doc_root } = plan.clone();
+    let mut entry = entry;
+    names.socket(&mut entry);
+    let nodes = nodes.into_iter().map(|(mut id, mut node)| {
+        let old = id.clone();
+        names.socket(&mut id);
+        rename_node(&names, &old, &mut node);
+        (id, node)
+    });
+    let loops = loops.into_iter().map(|(mut id, mut region)| {
+        names.own(&mut id);
+        rename_loop(&names, &id, &mut region);
+        (id, region)
+    });
+    let (nodes, loops) = (nodes.collect(), loops.collect());
+    Plan { loadout, entry, nodes, loops, limits, budget, doc_root }
+}
+
+fn rename_node(names: &Names, old: &NodeId, node: &mut Node) {
+    let Node {
+        edges,
+        foreach,
+        loops,
+        depends_on,
+        materia: _,
+        behavior: _,
+        parse: _,
+        assign: _,
+        timeout_ms: _,
+        routing: _,
+        mode: _,
+        control: _,
+        trigger: _,
+        max_in_flight: _,
+        consume: _,
+        output_selector: _,
+        artifacts: _,
+        interval_ms: _,
+        approval: _,
+        policy: _,
+        on_interrupt: _,
+        generator: _,
+        advance: _,
+        budgets: _,
+        requires: _,
+        reads: _,
+        multi_turn: _,
+        session: _,
+    } = node;
+    for edge in edges {
+        rename_edge(names, old, edge);
+    }
+    if let Some(Foreach { cursor, items: _, alias: _ }) = foreach {
+        names.own(cursor);
+    }
+    for id in loops {
+        names.own(id);
+    }
+    for id in depends_on {
+        names.socket(id);
+    }
+}
+
+/// An edge that its author did not name is named again when it is known where it leads.
+fn rename_edge(names: &Names, from: &NodeId, edge: &mut Edge) {
+    let derived = is_derived(from, edge);
+    let Edge { id, to, when: _, guard: _, max_traversals: _, delivery: _ } = edge;
+    *id = EdgeId::new(if derived { String::new() } else { format!("{}{id}", names.prefix) });
+    if let Some(to) = to {
+        names.socket(to);
+    }
+}
+
+/// Whether an edge has the id that it gets where its author gives it none.
+fn is_derived(from: &NodeId, edge: &Edge) -> bool {
+    let base = base(from, edge);
+    let Some(rest) = edge.id.as_str().strip_prefix(&base) else { return false };
+    let number = rest.strip_prefix('#').map(str::parse::<u32>);
+    rest.is_empty() || matches!(number, Some(Ok(_)))
+}
+
+fn base(from: &NodeId, edge: &Edge) -> String {
+    let to = edge.to.as_ref().map_or(materia_contract::END, NodeId::as_str);
+    format!("{from}->{to}")
+}
+
+fn rename_loop(names: &Names, new: &str, region: &mut Loop) {
+    let Loop { members, consumes, cursor, exits, items: _ } = region;
+    for member in members.iter_mut().chain(consumes) {
+        names.socket(member);
+    }
+    names.own(cursor);
+    for exit in exits {
+        let Exit { id, edge_id, from, to, condition: _ } = exit;
+        names.own(id);
+        *edge_id = exit_edge(new, id);
+        names.socket(from);
+        if let Some(to) = to {
+            names.socket(to);
+        }
+    }
+}
+
+/// The id of the edge that is drawn for an exit (G19).
+pub(super) fn exit_edge(region: &str, exit: &str) -> EdgeId {
+    EdgeId::new(format!("loop-exit:{region}:{exit}"))
+}
+
+/// Gives every edge without an id the one that it would have in a loadout: `FROM->TO`, with `#2`,
+/// `#3` for further ones.
+pub(super) fn name_edges(plan: &mut Plan) {
+    for (from, node) in &mut plan.nodes {
+        let mut counts: HashMap<String, u32> = HashMap::new();
+        for edge in node.edges.iter_mut().filter(|edge| edge.id.as_str().is_empty()) {
+            let base = base(from, edge);
+            let count = counts.entry(base.clone()).or_default();
+            *count += 1;
+            edge.id = EdgeId::new(if *count == 1 { base } else { format!("{base}#{count}") });
+        }
+    }
+}

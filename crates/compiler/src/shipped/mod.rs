@@ -1,0 +1,138 @@
+//! What comes with the program: materia, loadouts, and the scripts of utilities.
+//!
+//! All of it is part of the binary. The documents are written as several files under `loadouts/`, each
+//! prompt in a file of its own, and put together here into one. The scripts lie under `utilities/`; to
+//! be run they are copied into the user's profile ([`sync`]), where [`Shelf`] finds them.
+//!
+//! # Invariants
+//!
+//! * What runs as a shipped utility is always, byte for byte, what this binary holds. A copy that a
+//!   person changed stays where it is and is not run.
+//! * Nothing here is changed by anyone: a layer above replaces a thing of the same name as a whole.
+//!
+//! Deliberately absent: running a script, and asking for trust, which shipped ones do not need.
+
+mod obsolete;
+mod restore;
+mod scripts;
+mod shelf;
+mod sync;
+
+use std::sync::LazyLock;
+
+use serde_json::{Map, Value};
+
+pub use obsolete::current_name;
+pub use restore::restore;
+pub use scripts::{RUNTIME, SCRIPTS, Script, has_runtime, script};
+pub use shelf::{MANIFEST_FILE, Shelf, UTILITIES_DIR};
+pub use sync::{SyncError, sync};
+
+use crate::fault::Faults;
+use crate::read;
+
+/// The documents, the first of them first in every list.
+const DOCUMENTS: [&str; 6] = [
+    include_str!("../../../../loadouts/Full-Auto.json"),
+    include_str!("../../../../loadouts/Planning-Consult.json"),
+    include_str!("../../../../loadouts/Hojo-Consult.json"),
+    include_str!("../../../../loadouts/Release.json"),
+    include_str!("../../../../loadouts/agents.json"),
+    include_str!("../../../../loadouts/utilities.json"),
+];
+
+/// What each agent is asked to do.
+const PROMPTS: [(&str, &str); 8] = [
+    ("Auto-Plan", include_str!("../../../../loadouts/prompts/Auto-Plan.md")),
+    ("Interactive-Plan", include_str!("../../../../loadouts/prompts/Interactive-Plan.md")),
+    ("Auto-Architect", include_str!("../../../../loadouts/prompts/Auto-Architect.md")),
+    ("Build", include_str!("../../../../loadouts/prompts/Build.md")),
+    ("Auto-Eval", include_str!("../../../../loadouts/prompts/Auto-Eval.md")),
+    ("Maintain", include_str!("../../../../loadouts/prompts/Maintain.md")),
+    ("Narrate", include_str!("../../../../loadouts/prompts/Narrate.md")),
+    ("Chain-Context", include_str!("../../../../loadouts/prompts/Chain-Context.md")),
+];
+
+/// The shipped configuration as one document.
+pub(crate) fn text() -> &'static str {
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        serde_json::to_string_pretty(&document()).expect("a document is data and always renders")
+    });
+    &TEXT
+}
+
+fn document() -> Value {
+    let mut whole = Map::new();
+    for text in DOCUMENTS {
+        // A part that cannot be read would be missing; the tests of this module see to it.
+        let part = read::document(text, 0, &mut Faults::default()).unwrap_or_default();
+        for (name, value) in part {
+            match (whole.get_mut(&name), value) {
+                _ if name == "$schema" => {}
+                (Some(Value::Object(entries)), Value::Object(more)) => entries.extend(more),
+                (_, value) => {
+                    whole.insert(name, value);
+                }
+            }
+        }
+    }
+    for (name, prompt) in PROMPTS {
+        let materia = whole.get_mut("materia").and_then(|all| all.get_mut(name));
+        if let Some(Value::Object(materia)) = materia {
+            materia.insert("prompt".to_owned(), prompt.trim_end().into());
+        }
+    }
+    whole.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_can_be_read_and_no_name_stands_twice() {
+        let mut names = Vec::new();
+        for text in DOCUMENTS {
+            let mut faults = Faults::default();
+            let part = read::document(text, 0, &mut faults).unwrap();
+            assert_eq!(faults.place(&[]), []);
+            for kind in ["loadouts", "materia"] {
+                let entries = part.get(kind).and_then(Value::as_object);
+                names.extend(entries.into_iter().flat_map(|map| map.keys().cloned()));
+            }
+        }
+        let count = names.len();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), count);
+        let whole = document();
+        let size = |kind: &str| whole[kind].as_object().unwrap().len();
+        assert_eq!((size("loadouts"), size("materia")), (4, 14));
+        assert_eq!(whole["activeLoadout"], "Full-Auto");
+    }
+
+    #[test]
+    fn every_agent_has_a_prompt_and_every_prompt_an_agent() {
+        let whole = document();
+        for (name, materia) in whole["materia"].as_object().unwrap() {
+            let prompt = materia["prompt"].as_str().map(str::trim_end);
+            let file = PROMPTS.iter().find(|(of, _)| of == name).map(|(_, text)| text.trim_end());
+            assert_eq!(prompt, file, "{name}");
+            assert_eq!(prompt.is_some(), materia.get("script").is_none(), "{name}");
+        }
+        for (name, _) in PROMPTS {
+            assert!(whole["materia"].get(name).is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_utility_names_a_script_and_every_script_is_named() {
+        let whole = document();
+        let materia = whole["materia"].as_object().unwrap().values();
+        let mut named: Vec<_> = materia.filter_map(|one| one["script"]["name"].as_str()).collect();
+        let mut known: Vec<_> = SCRIPTS.iter().map(|script| script.name).collect();
+        named.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(named, known);
+    }
+}

@@ -1,0 +1,55 @@
+//! The scripts of the shipped utilities.
+
+/// What runs them.
+pub const RUNTIME: &str = "node";
+
+/// A script that is part of the binary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Script {
+    /// Its file name, without any folder.
+    pub name: &'static str,
+    /// Its text.
+    pub text: &'static str,
+}
+
+impl Script {
+    /// The blake3 hash of its bytes, in hexadecimal.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        crate::files::hash(self.text.as_bytes())
+    }
+}
+
+/// All of them.
+pub const SCRIPTS: &[Script] = &[
+    Script {
+        name: "ignore-artifacts.mjs",
+        text: include_str!("../../../../utilities/ignore-artifacts.mjs"),
+    },
+    Script { name: "detect-vcs.mjs", text: include_str!("../../../../utilities/detect-vcs.mjs") },
+    Script {
+        name: "blackbelt-bootstrap.mjs",
+        text: include_str!("../../../../utilities/blackbelt-bootstrap.mjs"),
+    },
+    Script {
+        name: "blackbelt-maintain.mjs",
+        text: include_str!("../../../../utilities/blackbelt-maintain.mjs"),
+    },
+    Script {
+        name: "commit-sigil.mjs",
+        text: include_str!("../../../../utilities/commit-sigil.mjs"),
+    },
+    Script { name: "join.mjs", text: include_str!("../../../../utilities/join.mjs") },
+];
+
+/// Whether the runtime can be started, as far as one can see.
+#[must_use]
+pub fn has_runtime() -> bool {
+    crate::command::is_program(RUNTIME)
+}
+
+/// The script of that file name.
+#[must_use]
+pub fn script(name: &str) -> Option<&'static Script> {
+    SCRIPTS.iter().find(|script| script.name == name)
+}

@@ -1,0 +1,132 @@
+//! Where the copies of shipped scripts lie in a profile, and which file is whose.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::Script;
+use crate::files::hash;
+
+/// The folder of the copies, in the profile.
+pub const UTILITIES_DIR: &str = "utilities";
+/// The file that says which copy is current, in that folder.
+pub const MANIFEST_FILE: &str = ".materia-shipped-utilities.json";
+
+/// How many characters of a hash stand in a file name.
+const HASH_CHARS: usize = 12;
+/// How many names are tried for one script. Each one that is taken was changed by a person.
+const NAMES_MAX: usize = 20;
+/// The largest manifest or script that is read.
+const FILE_BYTES_MAX: u64 = 1024 * 1024;
+
+/// What was copied, and under which name.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Manifest {
+    /// The current copy of each script, by the name of the script.
+    pub(super) scripts: BTreeMap<String, Copy>,
+    /// The hash of everything that was ever written here, by file: a file that has another was
+    /// changed by a person.
+    pub(super) written: BTreeMap<String, String>,
+}
+
+/// A copy of a script.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Copy {
+    /// Its file, in the folder of the manifest.
+    pub(super) file: String,
+    /// The hash of its bytes.
+    pub(super) hash: String,
+}
+
+/// The copies in one profile, as they are now.
+#[derive(Debug)]
+pub struct Shelf {
+    pub(super) folder: PathBuf,
+    pub(super) manifest: Manifest,
+}
+
+/// Where a script belongs.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Choice {
+    pub(super) file: String,
+    /// Whether it lies there already.
+    pub(super) present: bool,
+}
+
+impl Shelf {
+    /// Looks at a profile. A manifest that cannot be read says nothing, so that every file counts as
+    /// a person's unless it is what would be written.
+    #[must_use]
+    pub fn of(profile: &Path) -> Self {
+        let folder = profile.join(UTILITIES_DIR);
+        let manifest = read(&folder.join(MANIFEST_FILE)).ok().flatten();
+        let manifest = manifest.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        Self { folder, manifest: manifest.unwrap_or_default() }
+    }
+
+    /// The file that the script is, or will be, run from.
+    #[must_use]
+    pub fn path(&self, script: &Script) -> PathBuf {
+        // Where nothing can be chosen, `sync` says so before anything runs.
+        let file = self.choose(script).map_or_else(|_| script.name.to_owned(), |one| one.file);
+        self.folder.join(file)
+    }
+
+    /// Chooses the file of a script: its own name, unless a person's file bears it; then a name with
+    /// the hash in it.
+    pub(super) fn choose(&self, script: &Script) -> io::Result<Choice> {
+        let wanted = script.hash();
+        for number in 0..NAMES_MAX {
+            let file = name(script, &wanted, number);
+            match read(&self.folder.join(&file))?.map(|bytes| hash(&bytes)) {
+                None => return Ok(Choice { file, present: false }),
+                Some(found) if found == wanted => return Ok(Choice { file, present: true }),
+                // It is as it was written by an older version, so it is replaced.
+                Some(found) if self.manifest.written.get(&file) == Some(&found) => {
+                    return Ok(Choice { file, present: false });
+                }
+                Some(_) => {}
+            }
+        }
+        let told = format!("{NAMES_MAX} changed copies of {} lie there already", script.name);
+        Err(io::Error::new(io::ErrorKind::AlreadyExists, told))
+    }
+
+    /// Whether the script lies where it belongs and the manifest says so.
+    pub(super) fn holds(&self, script: &Script) -> bool {
+        let known = self.manifest.scripts.get(script.name);
+        let choice = self.choose(script);
+        known.zip(choice.ok()).is_some_and(|(known, choice)| {
+            choice.present && known.file == choice.file && known.hash == script.hash()
+        })
+    }
+}
+
+/// The names of a script in the order they are tried: `a.mjs`, `a.0123456789ab.mjs`,
+/// `a.0123456789ab-2.mjs`, …
+fn name(script: &Script, hash: &str, number: usize) -> String {
+    let (stem, extension) = script.name.rsplit_once('.').unwrap_or((script.name, "mjs"));
+    let short = &hash[..HASH_CHARS];
+    match number {
+        0 => script.name.to_owned(),
+        1 => format!("{stem}.{short}.{extension}"),
+        more => format!("{stem}.{short}-{more}.{extension}"),
+    }
+}
+
+/// The bytes of a file, up to a bound; `None` if there is none.
+pub(super) fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let mut bytes = Vec::new();
+    file.take(FILE_BYTES_MAX).read_to_end(&mut bytes)?;
+    Ok(Some(bytes))
+}

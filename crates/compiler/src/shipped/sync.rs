@@ -1,0 +1,96 @@
+//! Copies shipped scripts into a profile (U4).
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::shelf::{Copy, MANIFEST_FILE, Shelf};
+use super::{Script, UTILITIES_DIR};
+
+/// Held while files are written, so that two processes that start at once do not mix.
+const LOCK_FILE: &str = ".lock";
+
+/// Why the scripts are not in the profile.
+#[derive(Debug, thiserror::Error)]
+pub enum SyncError {
+    /// The profile cannot be written, or a copy in it cannot be read.
+    #[error(
+        "the shipped utility `{script}` cannot be kept in `{}`: {error}; make that folder readable and writable, or name another profile with MATERIA_PROFILE_DIR",
+        folder.display()
+    )]
+    Folder {
+        /// The script.
+        script: &'static str,
+        /// The folder of the copies.
+        folder: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// A cast that goes on names a file that is no longer what it was.
+    #[error(
+        "`{}`, which this cast runs, was changed or removed since it began; put it back, or begin a new cast",
+        path.display()
+    )]
+    Changed {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+/// Makes sure that these scripts lie in the profile as this binary holds them.
+///
+/// Where they do already, nothing is written and nothing is locked, so that a profile that is
+/// read-only can be used. What a person changed is never overwritten.
+pub fn sync(profile: &Path, scripts: &[&'static Script]) -> Result<(), SyncError> {
+    let shelf = Shelf::of(profile);
+    let Some(missing) = scripts.iter().find(|script| !shelf.holds(script)) else { return Ok(()) };
+    let failed = |script: &Script, error| SyncError::Folder {
+        script: script.name,
+        folder: profile.join(UTILITIES_DIR),
+        error,
+    };
+    let _lock = lock(&shelf.folder).map_err(|error| failed(missing, error))?;
+    // Somebody else may have been at it while this process waited for the lock.
+    let mut shelf = Shelf::of(profile);
+    for script in scripts {
+        put(&mut shelf, script).map_err(|error| failed(script, error))?;
+    }
+    Ok(())
+}
+
+fn lock(folder: &Path) -> io::Result<File> {
+    fs::create_dir_all(folder)?;
+    let file =
+        File::options().write(true).create(true).truncate(false).open(folder.join(LOCK_FILE))?;
+    file.lock()?;
+    Ok(file)
+}
+
+/// Puts one script in its place, then writes down what it is. Should the process end between the
+/// two, the next one finds the right bytes in place and only writes that down.
+fn put(shelf: &mut Shelf, script: &Script) -> io::Result<()> {
+    if shelf.holds(script) {
+        return Ok(());
+    }
+    let choice = shelf.choose(script)?;
+    if !choice.present {
+        replace(&shelf.folder, &choice.file, script.text.as_bytes())?;
+    }
+    let copy = Copy { file: choice.file.clone(), hash: script.hash() };
+    shelf.manifest.written.insert(choice.file, copy.hash.clone());
+    shelf.manifest.scripts.insert(script.name.to_owned(), copy);
+    let text = serde_json::to_vec_pretty(&shelf.manifest)?;
+    replace(&shelf.folder, MANIFEST_FILE, &text)
+}
+
+/// Writes a file beside and moves it into place, so that nobody ever sees half of it.
+fn replace(folder: &Path, file: &str, bytes: &[u8]) -> io::Result<()> {
+    let beside = folder.join(format!(".{file}.{}.tmp", std::process::id()));
+    let written = File::create(&beside)
+        .and_then(|mut new| new.write_all(bytes).and_then(|()| new.sync_all()))
+        .and_then(|()| fs::rename(&beside, folder.join(file)));
+    if written.is_err() {
+        let _ = fs::remove_file(&beside);
+    }
+    written
+}

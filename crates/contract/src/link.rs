@@ -1,0 +1,64 @@
+//! How a virtual loadout came to be.
+//!
+//! A link composes targets into one graph for one cast. The graph is the cast's plan; this is
+//! what was asked for and what the names meant, kept so that the cast can be understood later.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::NodeId;
+
+/// The record of a link, in the first event of its cast.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Link {
+    /// The command, as it would be typed.
+    pub invocation: String,
+    /// What the names meant, in order.
+    pub targets: Vec<LinkTarget>,
+    /// The id of the virtual loadout: made from its content, so that the same link has the same.
+    pub loadout_id: String,
+    /// The name of the virtual loadout.
+    pub loadout_name: String,
+}
+
+/// One target of a link.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LinkTarget {
+    /// What it is.
+    pub kind: TargetKind,
+    /// Its name.
+    pub name: String,
+    /// The sockets of the virtual loadout that come from it, in order.
+    pub sockets: Vec<NodeId>,
+}
+
+impl LinkTarget {
+    /// The form that means it whatever else bears its name: `loadout:Review`.
+    #[must_use]
+    pub fn reference(&self) -> String {
+        format!("{}:{}", self.kind.word(), self.name)
+    }
+}
+
+/// What a link can be made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TargetKind {
+    /// A behaviour, placed in a socket of its own.
+    Materia,
+    /// A whole graph.
+    Loadout,
+}
+
+impl TargetKind {
+    /// The word before the colon of a target.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Materia => "materia",
+            Self::Loadout => "loadout",
+        }
+    }
+}
