@@ -108,7 +108,7 @@ pub(crate) fn mention_planning(terminal: &Terminal) {
             "warning: this kernel holds turns to Planning mode only in part: files that exist can still be truncated",
         ),
         PlanningSupport::Unavailable => terminal.say(
-            "warning: this kernel cannot hold turns to Planning mode: programs are asked to write only documents, not forced to",
+            "warning: this kernel cannot hold turns to Planning mode: a program can write anywhere; if it does within the project, its turn fails afterwards",
         ),
     }
 }

@@ -3,6 +3,7 @@
 //! * [`UtilityRunner`] runs local programs, each under a [supervisor](supervise) that ends
 //!   everything the program has started.
 //! * [`ScriptedRunner`] answers agent turns from a file, without a model.
+//! * [`TreeCheck`] looks at a project before a Planning turn and after it.
 //! * [`Runners`] hands each turn to the one who can perform it.
 //!
 //! Deliberately absent: what a result *means*. A runner says what came out of a turn or why
@@ -12,6 +13,7 @@ mod dispatch;
 mod planning;
 mod scripted;
 pub mod supervise;
+mod tree_check;
 mod utility;
 
 pub use dispatch::Runners;
@@ -19,4 +21,5 @@ pub use scripted::{
     SCRIPT_BYTES_MAX, ScriptError, ScriptedRunner, bind, load, timeline_faults, unmatched_keys,
 };
 pub use supervise::{PlanningSupport, planning_support};
+pub use tree_check::{ENTRIES_MAX, TreeCheck};
 pub use utility::{STREAM_BYTES_MAX, UtilityRunner};

@@ -1,23 +1,31 @@
 use clap::Args;
-use materia_contract::{Behavior, END, Loop, Plan, RunId};
+use materia_contract::{Behavior, END, Loop, Node, NodeId, Plan, RunId};
 use serde_json::{Value, json};
 
 use crate::args::Global;
 use crate::failure::{Exit, Failure};
+use crate::grid::{self, Look};
 use crate::project::Project;
-use crate::shown;
 use crate::terminal::Terminal;
 
 /// Draw a loadout, or the graph of a cast, as text
 ///
-/// Sockets stand in the order they are written, each with its ways out in the order they are
-/// tried; below them the loops, marked `↻`. `▶` marks where a cast begins.
+/// `▶` marks where a cast begins, `▼` and `▲` are the heads of arrows (`▲` leads back), words on
+/// an arrow say when it is taken. Loops, marked `↻`, stand below. A graph that is wider than 200
+/// columns is printed as a list: each socket with its ways out, in the order they are tried.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  materia grid\n  materia grid Review\n  materia grid last")]
+#[command(after_help = "Examples:\n  materia grid\n  materia grid Review\n  materia grid last\n  \
+                         materia grid --ascii")]
 pub(crate) struct GridArgs {
     /// A loadout, or a cast; otherwise the active loadout
     #[arg(value_name = "NAME")]
     name: Option<String>,
+    /// Nothing but ASCII
+    #[arg(long)]
+    ascii: bool,
+    /// A list instead of a picture
+    #[arg(long)]
+    list: bool,
 }
 
 /// Runs `grid`.
@@ -28,10 +36,16 @@ pub(crate) fn grid(
 ) -> Result<Exit, Failure> {
     let project = Project::here(global)?;
     let plan = plan(args, &project, terminal)?;
+    let look = Look { ascii: args.ascii, list: args.list };
     if terminal.json {
         terminal.data(&data(&plan))?;
     } else {
-        terminal.out.write_all(shown::plan(&plan).as_bytes())?;
+        let drawing = grid::text(&plan, look);
+        if drawing.too_large {
+            terminal
+                .say("the graph is too large for a picture of 200 columns; here it is as a list");
+        }
+        terminal.out.write_all(drawing.text.as_bytes())?;
     }
     Ok(Exit::Done)
 }
@@ -59,42 +73,57 @@ fn of_cast(name: &str, project: &Project) -> Result<Plan, Failure> {
 }
 
 fn data(plan: &Plan) -> Value {
-    let sockets = plan.nodes.iter().map(|(id, node)| {
-        let kind = match &node.behavior {
-            Behavior::Agent { .. } => "agent",
-            Behavior::Utility { .. } => "utility",
-        };
-        let edges = node.edges.iter().map(|edge| {
-            let to = edge.to.as_ref().map_or(END, |node| node.as_str());
-            let mut shown = json!({ "id": edge.id, "when": edge.when, "to": to });
-            if let Some(guard) = &edge.guard {
-                shown["where"] = json!(guard);
-            }
-            if let Some(most) = edge.max_traversals {
-                shown["maxTraversals"] = json!(most);
-            }
-            shown
-        });
-        let edges: Vec<Value> = edges.collect();
-        let mut shown = json!({ "id": id, "materia": node.materia, "type": kind, "edges": edges });
-        if node.generator {
-            shown["generator"] = json!(true);
-        }
-        if node.multi_turn {
-            shown["multiTurn"] = json!(true);
-        }
-        if let Some(when) = node.advance {
-            shown["advance"] = json!({ "when": when });
-        }
-        shown
+    let ranks = grid::ranks(plan);
+    let mut sockets = Vec::new();
+    for (place, (id, node)) in plan.nodes.iter().enumerate() {
+        let mut shown = socket_data(id, node, &ranks.back[place]);
+        shown["rank"] = json!(ranks.of[place]);
+        sockets.push(shown);
+    }
+    let name = |node: &usize| plan.nodes.get_index(*node).map(|(id, _)| id);
+    let rows: Vec<Vec<_>> =
+        ranks.rows.iter().map(|row| row.iter().filter_map(name).collect()).collect();
+    let mut data = json!({
+        "loadout": plan.loadout, "entry": plan.entry, "sockets": sockets, "ranks": rows,
     });
-    let sockets: Vec<Value> = sockets.collect();
-    let mut data = json!({ "loadout": plan.loadout, "entry": plan.entry, "sockets": sockets });
     if !plan.loops.is_empty() {
         data["loops"] =
             plan.loops.iter().map(|(id, region)| (id.clone(), loop_data(region))).collect();
     }
     data
+}
+
+fn socket_data(id: &NodeId, node: &Node, back: &[bool]) -> Value {
+    let kind = match &node.behavior {
+        Behavior::Agent { .. } => "agent",
+        Behavior::Utility { .. } => "utility",
+    };
+    let edges = node.edges.iter().zip(back).map(|(edge, back)| {
+        let to = edge.to.as_ref().map_or(END, |node| node.as_str());
+        let mut shown = json!({ "id": edge.id, "when": edge.when, "to": to });
+        if let Some(guard) = &edge.guard {
+            shown["where"] = json!(guard);
+        }
+        if let Some(most) = edge.max_traversals {
+            shown["maxTraversals"] = json!(most);
+        }
+        if *back {
+            shown["back"] = json!(true);
+        }
+        shown
+    });
+    let edges: Vec<Value> = edges.collect();
+    let mut shown = json!({ "id": id, "materia": node.materia, "type": kind, "edges": edges });
+    if node.generator {
+        shown["generator"] = json!(true);
+    }
+    if node.multi_turn {
+        shown["multiTurn"] = json!(true);
+    }
+    if let Some(when) = node.advance {
+        shown["advance"] = json!({ "when": when });
+    }
+    shown
 }
 
 fn loop_data(region: &Loop) -> Value {

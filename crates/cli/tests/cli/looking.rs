@@ -33,8 +33,12 @@ fn a_graph_is_drawn_the_same_way_each_time_and_not_too_wide() {
     ]);
     config["loadouts"]["L"]["sockets"]["first"]["parse"] = json!("json");
     let bench = Bench::with(&config);
-    let drawn = bench.run(&["grid"]).exits(0).out;
-    assert_eq!(drawn, bench.run(&["grid", "L"]).exits(0).out);
+    let picture = bench.run(&["grid"]).exits(0).out;
+    assert_eq!(picture, bench.run(&["grid", "L"]).exits(0).out);
+    assert!(picture.contains("│ ▶ first           │"), "{picture}");
+    assert!(picture.lines().all(|line| line.chars().count() <= 200), "{picture}");
+    assert!(bench.run(&["grid", "--ascii"]).exits(0).out.is_ascii());
+    let drawn = bench.run(&["grid", "--list"]).exits(0).out;
     let lines: Vec<_> = drawn.lines().collect();
     assert_eq!(lines[0], "L");
     assert_eq!(lines[1], "▶ first   M-first (utility)");
@@ -44,6 +48,8 @@ fn a_graph_is_drawn_the_same_way_each_time_and_not_too_wide() {
     assert!(lines.iter().all(|line| line.chars().count() <= 200), "{drawn}");
     let data = bench.run(&["grid", "--json"]).exits(0).json();
     assert_eq!(data["entry"], "first");
+    assert_eq!(data["ranks"], json!([["first"], ["second"]]));
+    assert_eq!(data["sockets"][1]["rank"], 1);
     assert_eq!(
         data["sockets"][0]["edges"][1],
         json!({ "id": "first->end", "when": "always", "to": "end" })

@@ -68,7 +68,7 @@ fn supervise() -> io::Result<()> {
     let sink = Arc::new(Sink::new(File::from(io::stdout().as_fd().try_clone_to_owned()?)));
     let (spec, input) = Spec::read(&mut control)?;
 
-    let sandbox = match spec.write_roots.as_deref().map(sandbox::lock_in).transpose() {
+    let sandbox = match spec.writable.as_ref().map(sandbox::lock_in).transpose() {
         Ok(sandbox) => sandbox,
         Err(error) => {
             // Better no turn than one that may write where it must not.

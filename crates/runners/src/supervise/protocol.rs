@@ -46,7 +46,17 @@ pub(crate) struct Spec {
     /// How long a polite end may take.
     pub(crate) grace_ms: u64,
     /// In Planning mode: the only folders that may be written to.
-    pub(crate) write_roots: Option<Vec<RawPath>>,
+    pub(crate) writable: Option<Writable>,
+}
+
+/// The folders that may be written to in Planning mode.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Writable {
+    /// Here anything may be made that is no device.
+    pub(crate) folders: Vec<RawPath>,
+    /// Here only files and folders: materia writes here as well, unconfined, and must not be led
+    /// away by a symbolic link or held up by a pipe.
+    pub(crate) plain: Vec<RawPath>,
 }
 
 /// A path or another text of the system, byte for byte: not every path is UTF-8.
@@ -154,7 +164,7 @@ mod tests {
             env: vec![("TMPDIR".into(), RawPath::from("/x"))],
             input_bytes: 3,
             grace_ms: 5,
-            write_roots: Some(vec![RawPath::from(&odd)]),
+            writable: Some(Writable { folders: vec![RawPath::from(&odd)], plain: Vec::new() }),
         };
         let mut bytes = spec.encode();
         bytes.extend_from_slice(b"abcT");

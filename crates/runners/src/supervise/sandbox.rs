@@ -2,8 +2,16 @@
 //!
 //! Landlock binds the calling thread and everything it starts from then on, for good; it needs no
 //! privilege. Covered are the contents and names of files: writing, truncating, creating,
-//! removing, renaming, linking. Not covered, because the kernel offers no handle for it: modes,
-//! owners and times of files, and what a process *outside* the tree does when it is asked to.
+//! removing, renaming, linking. Also refused by it, for they would lead around: mounting, and
+//! tracing a process that is not in the sandbox.
+//!
+//! What was open before is free, so nothing is handed down but the three standard streams. Device
+//! files may be made nowhere: who is root and makes one in `docs` could write to the disk beneath
+//! every file.
+//!
+//! Not covered, because the kernel offers no handle for it: modes, owners, times and attributes of
+//! files, which the [check of the tree](crate::TreeCheck) finds afterwards, and what a process
+//! *outside* the sandbox does when it is asked to over a socket.
 
 use landlock::{
     ABI, AccessFs, CompatLevel, Compatible, PathBeneath, PathFd, PathFdError, Ruleset, RulesetAttr,
@@ -11,7 +19,7 @@ use landlock::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::protocol::RawPath;
+use super::protocol::Writable;
 
 /// The first version that covers every way of writing; the one before it lacks truncation.
 const COMPLETE: ABI = ABI::V3;
@@ -61,18 +69,29 @@ pub(super) enum SandboxError {
     Rules(#[from] RulesetError),
 }
 
-/// Gives up the right to write anywhere but beneath `roots`.
+/// The first descriptor that is no standard stream.
+const FIRST_OWN: i32 = 3;
+
+/// Gives up the right to write anywhere but beneath the folders of `writable`, and hands down no
+/// open file.
 ///
 /// Must come before the first thread: threads that exist already would stay free.
-pub(super) fn lock_in(roots: &[RawPath]) -> Result<PlanningSupport, SandboxError> {
+pub(super) fn lock_in(writable: &Writable) -> Result<PlanningSupport, SandboxError> {
     let writing = AccessFs::from_write(COMPLETE);
+    let harmless = writing & !(AccessFs::MakeChar | AccessFs::MakeBlock);
+    let plain = harmless & !(AccessFs::MakeSym | AccessFs::MakeFifo | AccessFs::MakeSock);
     let mut rules = Ruleset::default().handle_access(writing)?.create()?;
-    for root in roots {
-        rules = rules.add_rule(PathBeneath::new(PathFd::new(root.path())?, writing))?;
+    for (folders, allowed) in [(&writable.folders, harmless), (&writable.plain, plain)] {
+        for folder in folders {
+            rules = rules.add_rule(PathBeneath::new(PathFd::new(folder.path())?, allowed))?;
+        }
     }
     let to_file = AccessFs::from_file(COMPLETE) & writing;
     rules = rules.add_rule(PathBeneath::new(PathFd::new(NULL_DEVICE)?, to_file))?;
-    Ok(match rules.restrict_self()?.ruleset {
+    let status = rules.restrict_self()?.ruleset;
+    // Ours are all closed on exec; others may have been left open by whoever started materia.
+    close_fds::set_fds_cloexec_threadsafe(FIRST_OWN, &[]);
+    Ok(match status {
         RulesetStatus::FullyEnforced => PlanningSupport::Enforced,
         RulesetStatus::PartiallyEnforced => PlanningSupport::Partial,
         RulesetStatus::NotEnforced => PlanningSupport::Unavailable,

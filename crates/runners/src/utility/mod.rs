@@ -6,19 +6,20 @@
 
 mod link;
 mod report;
+mod room;
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use materia_contract::{ErrorCode, GlobalMode, TurnOutput};
+use materia_contract::{ErrorCode, TurnOutput};
 use materia_engine::{BoxFuture, Runner, Stop, TurnFault, TurnJob, TurnReport, Work};
 use serde_json::Value;
 
 use crate::dispatch::faulted;
-use crate::planning;
 use crate::supervise::protocol::{RawPath, Spec, Verdict};
 use link::{Ending, Link, Past};
+use room::Room;
 
 pub use link::STREAM_BYTES_MAX;
 
@@ -73,7 +74,7 @@ impl UtilityRunner {
         stop: Stop,
     ) -> TurnReport {
         let name = report::shown_command(command);
-        let room = match Room::prepare(job) {
+        let room = match Room::prepare(job).await {
             Ok(room) => room,
             Err(message) => {
                 return faulted(ErrorCode::UtilityFailed, format!("{name} was not run: {message}"));
@@ -93,8 +94,8 @@ impl UtilityRunner {
             }
         };
         let duration = begun.elapsed();
-        room.tidy().await;
-        conclude(job, &name, past, duration)
+        let complaint = room.leave(job).await;
+        conclude(job, &name, past, duration, complaint)
     }
 
     fn spec(&self, job: &TurnJob, command: &[String], input_bytes: usize, room: &Room) -> Spec {
@@ -102,65 +103,26 @@ impl UtilityRunner {
             ("MATERIA_CAST_ID".to_owned(), RawPath::from(job.run.as_str())),
             ("MATERIA_SOCKET_ID".to_owned(), RawPath::from(job.node.as_str())),
         ];
-        env.extend(room.temporary.iter().map(|path| ("TMPDIR".to_owned(), RawPath::from(path))));
+        env.extend(room.temporary().map(|path| ("TMPDIR".to_owned(), RawPath::from(path))));
         Spec {
             argv: command.to_vec(),
             cwd: RawPath::from(&job.cwd),
             env,
             input_bytes,
             grace_ms: u64::try_from(self.grace.as_millis()).unwrap_or(u64::MAX),
-            write_roots: room.write_roots.as_ref().map(|roots| {
-                let roots = roots.iter();
-                roots.map(RawPath::from).collect()
-            }),
+            writable: room.writable(job),
         }
     }
-}
-
-/// Where a program may write: everywhere, or in Planning mode in a few folders.
-struct Room {
-    write_roots: Option<Vec<PathBuf>>,
-    temporary: Option<PathBuf>,
-}
-
-impl Room {
-    fn prepare(job: &TurnJob) -> Result<Self, String> {
-        match job.global_mode {
-            GlobalMode::Implementation => Ok(Self { write_roots: None, temporary: None }),
-            GlobalMode::Planning => {
-                let docs = planning::make_doc_root(&job.cwd, &job.doc_root)
-                    .map_err(|error| error.to_string())?;
-                let temporary = job.run_dir.join("tmp").join(job.turn.to_string());
-                let temporary = create(&temporary)
-                    .map_err(|error| format!("no folder for temporary files: {error}"))?;
-                Ok(Self {
-                    write_roots: Some(vec![docs, job.run_dir.clone(), temporary.clone()]),
-                    temporary: Some(temporary),
-                })
-            }
-        }
-    }
-
-    /// Removes what was temporary. What cannot be removed is no reason to fail a turn.
-    async fn tidy(self) {
-        let Some(temporary) = self.temporary else { return };
-        let work = move || {
-            let _ = std::fs::remove_dir_all(&temporary);
-            // The folder around it goes with the last turn in it.
-            let _ = temporary.parent().map(std::fs::remove_dir);
-        };
-        let _ = tokio::task::spawn_blocking(work).await;
-    }
-}
-
-fn create(path: &Path) -> io::Result<PathBuf> {
-    std::fs::create_dir_all(path)?;
-    // The program runs elsewhere, so the path must not depend on where we are.
-    std::path::absolute(path)
 }
 
 /// Turns what happened into a report.
-fn conclude(job: &TurnJob, name: &str, past: Past, duration: Duration) -> TurnReport {
+fn conclude(
+    job: &TurnJob,
+    name: &str,
+    past: Past,
+    duration: Duration,
+    complaint: Option<String>,
+) -> TurnReport {
     let Past { stdout, stderr, ending } = past;
     let (stdout, stderr) = (stdout.into_text(), stderr.into_text());
     let mut output = TurnOutput {
@@ -191,6 +153,13 @@ fn conclude(job: &TurnJob, name: &str, past: Past, duration: Duration) -> TurnRe
             let message = format!("the raw output of {name} could not be kept: {error}");
             Some((ErrorCode::Internal, message))
         }
+    };
+    let fault = match (fault, complaint) {
+        (Some((code, message)), Some(complaint)) => Some((code, format!("{message}; {complaint}"))),
+        (None, Some(complaint)) => {
+            Some((ErrorCode::UtilityFailed, format!("{name} is not accepted: {complaint}")))
+        }
+        (fault, None) => fault,
     };
     // Simulated time stands still while a program runs, unless it took all it was given.
     let after = match (&ending, job.virtual_time) {

@@ -4,6 +4,7 @@
 
 mod children;
 mod death;
+mod outside;
 mod planning;
 mod scripted;
 mod stage;

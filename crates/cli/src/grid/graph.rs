@@ -1,0 +1,104 @@
+//! The plan as boxes and arrows.
+
+use indexmap::IndexMap;
+use materia_contract::{Condition, NodeId, Plan};
+
+use super::{Detail, width, words};
+
+/// The widest line in a box.
+const BOX_COLUMNS_MAX: usize = 32;
+/// The widest label of an arrow.
+const LABEL_COLUMNS_MAX: usize = 28;
+/// The same, where only names are shown.
+const NAME_COLUMNS_MAX: usize = 16;
+
+/// Boxes and arrows.
+#[derive(Debug)]
+pub(super) struct Graph {
+    /// The box where a cast begins.
+    pub(super) entry: usize,
+    /// What stands in each box, line by line.
+    pub(super) boxes: Vec<Vec<String>>,
+    pub(super) arrows: Vec<Arrow>,
+    notes: Vec<String>,
+}
+
+/// An arrow.
+#[derive(Debug)]
+pub(super) struct Arrow {
+    pub(super) from: usize,
+    /// Absent: the end of the graph.
+    pub(super) to: Option<usize>,
+    /// Empty where nothing is special about it.
+    pub(super) label: String,
+}
+
+impl Graph {
+    /// The graph of a plan.
+    pub(super) fn new(plan: &Plan, detail: Detail) -> Self {
+        let place: IndexMap<&NodeId, usize> =
+            plan.nodes.keys().enumerate().map(|(place, id)| (id, place)).collect();
+        let entry = place.get(&plan.entry).copied().unwrap_or(0);
+        let mut graph = Self { entry, boxes: Vec::new(), arrows: Vec::new(), notes: Vec::new() };
+        for (id, node) in &plan.nodes {
+            let from = graph.boxes.len();
+            let mark = if *id == plan.entry { "▶ " } else { "" };
+            let mut lines = vec![format!("{mark}{id}")];
+            if detail == Detail::Full {
+                // The kind is the same few letters each time; a long name must not push it out.
+                let kind = format!(" · {}", words::kind(node));
+                let room = BOX_COLUMNS_MAX - width::of(&kind);
+                lines.push(width::fit(&node.materia, room) + &kind);
+                lines.extend(words::features(node));
+            }
+            let mut ways: Vec<(Option<&NodeId>, String)> =
+                node.edges.iter().map(|edge| (edge.to.as_ref(), words::label(edge))).collect();
+            for region in plan.loops.values() {
+                let exits = region.exits.iter().filter(|exit| exit.from == *id);
+                ways.extend(exits.map(|exit| (exit.to.as_ref(), words::exit(exit))));
+            }
+            for (to, label) in ways {
+                let label = graph.labelled(id, to, &label, detail);
+                let to = to.map(|to| place[to]);
+                if to == Some(from) {
+                    // A line around a box says less than a word in it.
+                    let when = if label.is_empty() { Condition::Always.word() } else { &label };
+                    lines.push(format!("↺ {when}"));
+                } else {
+                    graph.arrows.push(Arrow { from, to, label });
+                }
+            }
+            let columns = match detail {
+                Detail::Full => BOX_COLUMNS_MAX,
+                Detail::Names => NAME_COLUMNS_MAX,
+            };
+            graph.boxes.push(lines.iter().map(|line| width::fit(line, columns)).collect());
+        }
+        graph
+    }
+
+    /// A label that fits. One that is cut off is told in full beneath the picture.
+    fn labelled(
+        &mut self,
+        from: &NodeId,
+        to: Option<&NodeId>,
+        label: &str,
+        detail: Detail,
+    ) -> String {
+        let columns = match detail {
+            Detail::Full => LABEL_COLUMNS_MAX,
+            Detail::Names => NAME_COLUMNS_MAX,
+        };
+        let fitted = width::fit(label, columns);
+        if fitted != label {
+            let to = to.map_or(materia_contract::END, NodeId::as_str);
+            self.notes.push(format!("{from} → {to}: {label}"));
+        }
+        fitted
+    }
+
+    /// What the picture had no room for.
+    pub(super) fn notes(&self) -> impl Iterator<Item = &String> {
+        self.notes.iter()
+    }
+}

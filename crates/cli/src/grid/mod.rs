@@ -1,0 +1,116 @@
+//! Draws a plan as text.
+//!
+//! ```text
+//! plan ─► graph ─► rank ─► layers ─► place ─► draw ─► lines
+//!                                  └─ too wide or too large ─► list
+//! ```
+//!
+//! * [`graph`]: the plan as boxes and arrows with their words; [`words`] finds those.
+//! * [`rank`]: which arrows lead back, how far down each box stands, what hangs together.
+//! * [`layers`]: boxes, labels and passing lines in rows, in an order with few crossings.
+//! * [`place`]: the column of everything; [`route`]: the bends between two rows.
+//! * [`draw`] and [`canvas`]: characters.
+//! * [`list`]: one node after the other, for graphs that no page holds.
+//!
+//! Everything follows from the order in which the author wrote the nodes; nothing is random, so
+//! the same plan is drawn the same way each time. Nothing is wider than [`COLUMNS_MAX`].
+
+mod canvas;
+mod draw;
+mod graph;
+mod layers;
+mod list;
+mod place;
+mod rank;
+mod route;
+#[cfg(test)]
+mod tests;
+mod width;
+mod words;
+
+use materia_contract::Plan;
+
+use graph::Graph;
+use rank::Ranks;
+
+/// The widest line.
+pub(crate) const COLUMNS_MAX: usize = 200;
+/// The most boxes, labels and bends that are worth a picture; beyond, a list is read more easily.
+const ELEMENTS_MAX: usize = 3000;
+
+/// How it is to look.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Look {
+    /// Nothing but ASCII.
+    pub(crate) ascii: bool,
+    /// A list, even where a picture is possible.
+    pub(crate) list: bool,
+}
+
+/// How much a box says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// Its name and what it is.
+    Full,
+    /// Its name.
+    Names,
+}
+
+/// A plan as text.
+#[derive(Debug)]
+pub(crate) struct Drawing {
+    pub(crate) text: String,
+    /// Whether it is a list because a picture has no room.
+    pub(crate) too_large: bool,
+}
+
+/// Draws a plan.
+pub(crate) fn text(plan: &Plan, look: Look) -> Drawing {
+    let picture = if look.list { None } else { picture(plan) };
+    let too_large = picture.is_none() && !look.list;
+    let text = picture.unwrap_or_else(|| list::text(plan));
+    Drawing { text: if look.ascii { width::ascii(&text) } else { text }, too_large }
+}
+
+/// The picture with its title and what it has no room for; `None` where there is no room at all.
+fn picture(plan: &Plan) -> Option<String> {
+    if plan.nodes.len() > ELEMENTS_MAX {
+        return None;
+    }
+    let (graph, drawn) = [Detail::Full, Detail::Names].into_iter().find_map(|detail| {
+        let graph = Graph::new(plan, detail);
+        let drawn = draw::picture(&graph)?;
+        Some((graph, drawn))
+    })?;
+    let mut text = list::line(&plan.loadout);
+    text.push_str(&drawn);
+    for note in graph.notes() {
+        text.push_str(&list::line(note));
+    }
+    text.push_str(&list::loops(plan));
+    Some(text)
+}
+
+/// Where the nodes of a plan stand.
+#[derive(Debug)]
+pub(crate) struct Standing {
+    /// The rank of each node, in the order they are written.
+    pub(crate) of: Vec<usize>,
+    /// The nodes of each rank.
+    pub(crate) rows: Vec<Vec<usize>>,
+    /// For each node and each of its edges, whether it leads back; to itself does too.
+    pub(crate) back: Vec<Vec<bool>>,
+}
+
+/// Ranks the nodes of a plan as the picture does.
+pub(crate) fn ranks(plan: &Plan) -> Standing {
+    let graph = Graph::new(plan, Detail::Names);
+    let ranks = Ranks::of_graph(&graph);
+    let back = plan.nodes.iter().enumerate().map(|(from, (_, node))| {
+        let to = node.edges.iter().map(|edge| edge.to.as_ref());
+        let to = to.map(|to| to.and_then(|to| plan.nodes.get_index_of(to)));
+        to.map(|to| to.is_some_and(|to| ranks.of[to] <= ranks.of[from])).collect()
+    });
+    let back = back.collect();
+    Standing { rows: ranks.rows(), of: ranks.of, back }
+}
