@@ -49,7 +49,7 @@ pub(crate) struct Spec {
     pub(crate) writable: Option<Writable>,
 }
 
-/// The folders that may be written to in Planning mode.
+/// What a confined program may write to, and whether it may use the network.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Writable {
     /// Here anything may be made that is no device.
@@ -57,6 +57,9 @@ pub(crate) struct Writable {
     /// Here only files and folders: materia writes here as well, unconfined, and must not be led
     /// away by a symbolic link or held up by a pipe.
     pub(crate) plain: Vec<RawPath>,
+    /// Whether connections may be made.
+    #[serde(default)]
+    pub(crate) offline: bool,
 }
 
 /// A path or another text of the system, byte for byte: not every path is UTF-8.
@@ -164,7 +167,11 @@ mod tests {
             env: vec![("TMPDIR".into(), RawPath::from("/x"))],
             input_bytes: 3,
             grace_ms: 5,
-            writable: Some(Writable { folders: vec![RawPath::from(&odd)], plain: Vec::new() }),
+            writable: Some(Writable {
+                folders: vec![RawPath::from(&odd)],
+                plain: Vec::new(),
+                offline: true,
+            }),
         };
         let mut bytes = spec.encode();
         bytes.extend_from_slice(b"abcT");

@@ -5,6 +5,9 @@
 //! removing, renaming, linking. Also refused by it, for they would lead around: mounting, and
 //! tracing a process that is not in the sandbox.
 //!
+//! A program that may not use the network is refused connections over TCP, where the kernel knows
+//! how; other protocols are not covered.
+//!
 //! What was open before is free, so nothing is handed down but the three standard streams. Device
 //! files may be made nowhere: who is root and makes one in `docs` could write to the disk beneath
 //! every file.
@@ -14,8 +17,8 @@
 //! *outside* the sandbox does when it is asked to over a socket.
 
 use landlock::{
-    ABI, AccessFs, CompatLevel, Compatible, PathBeneath, PathFd, PathFdError, Ruleset, RulesetAttr,
-    RulesetCreatedAttr, RulesetError, RulesetStatus,
+    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, PathBeneath, PathFd, PathFdError,
+    Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError, RulesetStatus,
 };
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +26,9 @@ use super::protocol::Writable;
 
 /// The first version that covers every way of writing; the one before it lacks truncation.
 const COMPLETE: ABI = ABI::V3;
+
+/// The first version that covers the network, as far as TCP.
+const NETWORK: ABI = ABI::V4;
 
 /// The one thing outside the roots that everybody may write to.
 const NULL_DEVICE: &str = "/dev/null";
@@ -80,7 +86,12 @@ pub(super) fn lock_in(writable: &Writable) -> Result<PlanningSupport, SandboxErr
     let writing = AccessFs::from_write(COMPLETE);
     let harmless = writing & !(AccessFs::MakeChar | AccessFs::MakeBlock);
     let plain = harmless & !(AccessFs::MakeSym | AccessFs::MakeFifo | AccessFs::MakeSock);
-    let mut rules = Ruleset::default().handle_access(writing)?.create()?;
+    let mut wanted = Ruleset::default().handle_access(writing)?;
+    if writable.offline {
+        // No rule allows any: connections over TCP are refused, both ways.
+        wanted = wanted.handle_access(AccessNet::from_all(NETWORK))?;
+    }
+    let mut rules = wanted.create()?;
     for (folders, allowed) in [(&writable.folders, harmless), (&writable.plain, plain)] {
         for folder in folders {
             rules = rules.add_rule(PathBeneath::new(PathFd::new(folder.path())?, allowed))?;

@@ -12,12 +12,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use materia_contract::{ErrorCode, TurnOutput};
+use materia_contract::{ErrorCode, GlobalMode, TurnOutput};
 use materia_engine::{BoxFuture, Runner, Stop, TurnFault, TurnJob, TurnReport, Work};
 use serde_json::Value;
 
 use crate::dispatch::faulted;
 use crate::supervise::protocol::{RawPath, Spec, Verdict};
+use crate::tree_check::TreeCheck;
 use link::{Ending, Link, Past};
 use room::Room;
 
@@ -86,8 +87,8 @@ impl UtilityRunner {
         let spec = self.spec(job, command, input.len(), &room);
 
         let begun = Instant::now();
-        let past = match Link::open(&self.supervisor, &spec, input, self.grace) {
-            Ok(link) => link.follow(job.timeout, stop).await,
+        let (past, late) = match Link::open(&self.supervisor, &spec, input, self.grace) {
+            Ok(link) => held_to_mode(job, link.follow(job.timeout, stop)).await,
             Err(error) => {
                 let message = format!("{name} was not run: its supervisor did not start: {error}");
                 return faulted(ErrorCode::Internal, message);
@@ -95,6 +96,7 @@ impl UtilityRunner {
         };
         let duration = begun.elapsed();
         let complaint = room.leave(job).await;
+        let complaint = complaint.or_else(|| late?.complaint(&job.doc_root));
         conclude(job, &name, past, duration, complaint)
     }
 
@@ -113,6 +115,24 @@ impl UtilityRunner {
             writable: room.writable(job),
         }
     }
+}
+
+/// Follows a program; looks at the project when it becomes a matter of documents alone on the way.
+async fn held_to_mode(
+    job: &TurnJob,
+    follow: impl Future<Output = Past>,
+) -> (Past, Option<TreeCheck>) {
+    let mut follow = std::pin::pin!(follow);
+    if job.global_mode == GlobalMode::Planning {
+        return (follow.await, None);
+    }
+    let mut told = job.tightened.clone();
+    tokio::select! {
+        past = &mut follow => return (past, None),
+        () = told.told() => {}
+    }
+    let late = room::tightened(job).await;
+    (follow.await, late)
 }
 
 /// Turns what happened into a report.

@@ -1,10 +1,11 @@
-//! Where a program may write: everywhere, or in Planning mode in a few folders.
+//! Where a program may write: everywhere, where its policy says, or in Planning mode in the folder of
+//! documents.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use materia_contract::GlobalMode;
+use materia_contract::{GlobalMode, Policy};
 use materia_engine::TurnJob;
 
 use crate::planning;
@@ -19,8 +20,18 @@ const JOURNAL: [&str; 3] = ["journal.db", "journal.db-wal", "journal.db-shm"];
 pub(super) enum Room {
     /// Everything.
     Open,
+    /// What its author allows.
+    Policy(Box<Allowed>),
     /// A few folders.
     Planning(Box<Confined>),
+}
+
+/// What the author of a socket allows its turns.
+pub(super) struct Allowed {
+    /// What may be written; absent means everything.
+    folders: Option<Vec<PathBuf>>,
+    temporary: PathBuf,
+    offline: bool,
 }
 
 /// The few folders of a Planning turn, and the project as it was before.
@@ -34,7 +45,12 @@ impl Room {
     /// Makes sure of the folders, or says why the program cannot run.
     pub(super) async fn prepare(job: &TurnJob) -> Result<Self, String> {
         match job.global_mode {
-            GlobalMode::Implementation => Ok(Self::Open),
+            GlobalMode::Implementation => match &job.policy {
+                Some(policy) if policy.write.is_some() || policy.network == Some(false) => {
+                    Ok(Self::Policy(Box::new(Allowed::prepare(job, policy)?)))
+                }
+                Some(_) | None => Ok(Self::Open),
+            },
             GlobalMode::Planning => {
                 let job = job.clone();
                 let work = move || Ok(Self::Planning(Box::new(Confined::prepare(&job)?)));
@@ -47,6 +63,7 @@ impl Room {
     pub(super) fn temporary(&self) -> Option<&PathBuf> {
         match self {
             Self::Open => None,
+            Self::Policy(allowed) => Some(&allowed.temporary),
             Self::Planning(confined) => Some(&confined.temporary),
         }
     }
@@ -55,9 +72,11 @@ impl Room {
     pub(super) fn writable(&self, job: &TurnJob) -> Option<Writable> {
         match self {
             Self::Open => None,
+            Self::Policy(allowed) => Some(allowed.writable(job)),
             Self::Planning(confined) => Some(Writable {
                 folders: vec![RawPath::from(&confined.docs), RawPath::from(&confined.temporary)],
                 plain: vec![RawPath::from(&job.run_dir)],
+                offline: job.policy.as_ref().is_some_and(|policy| policy.network == Some(false)),
             }),
         }
     }
@@ -66,6 +85,10 @@ impl Room {
     pub(super) async fn leave(self, job: &TurnJob) -> Option<String> {
         match self {
             Self::Open => None,
+            Self::Policy(allowed) => {
+                tidy(&allowed.temporary);
+                None
+            }
             Self::Planning(confined) => {
                 let doc_root = job.doc_root.clone();
                 let work = move || confined.leave(&doc_root);
@@ -97,12 +120,57 @@ impl Confined {
     }
 
     fn leave(self, doc_root: &str) -> Option<String> {
-        // What cannot be removed is no reason to fail a turn.
-        let _ = fs::remove_dir_all(&self.temporary);
-        // The folder around it goes with the last turn in it.
-        let _ = self.temporary.parent().map(fs::remove_dir);
+        tidy(&self.temporary);
         self.before.complaint(doc_root)
     }
+}
+
+fn tidy(temporary: &Path) {
+    // What cannot be removed is no reason to fail a turn.
+    let _ = fs::remove_dir_all(temporary);
+    // The folder around it goes with the last turn in it.
+    let _ = temporary.parent().map(fs::remove_dir);
+}
+
+impl Allowed {
+    fn prepare(job: &TurnJob, policy: &Policy) -> Result<Self, String> {
+        let folders = policy.write.iter().flatten().map(|path| {
+            let real = planning::doc_root(&job.cwd, path).map_err(|error| error.to_string())?;
+            if !real.exists() {
+                fs::create_dir_all(&real).map_err(|error| format!("`{path}`: {error}"))?;
+            }
+            Ok(real)
+        });
+        let folders: Vec<PathBuf> = folders.collect::<Result<_, String>>()?;
+        let temporary =
+            temporary(job).map_err(|error| format!("no folder for temporary files: {error}"))?;
+        Ok(Self {
+            folders: policy.write.is_some().then_some(folders),
+            temporary,
+            offline: policy.network == Some(false),
+        })
+    }
+
+    fn writable(&self, job: &TurnJob) -> Writable {
+        let everything = [PathBuf::from("/")];
+        let folders = self.folders.as_deref().unwrap_or(&everything);
+        Writable {
+            folders: folders.iter().chain([&self.temporary]).map(RawPath::from).collect(),
+            plain: vec![RawPath::from(&job.run_dir)],
+            offline: self.offline,
+        }
+    }
+}
+
+/// The project as it is when a turn that runs already is to write only documents from now on. What
+/// changes after that is found, though it cannot be kept from happening.
+pub(super) async fn tightened(job: &TurnJob) -> Option<TreeCheck> {
+    let job = job.clone();
+    let look = move || {
+        let docs = planning::make_doc_root(&job.cwd, &job.doc_root).ok()?;
+        Some(TreeCheck::before(&job.cwd, &docs, &ignored(&job)))
+    };
+    tokio::task::spawn_blocking(look).await.ok().flatten()
 }
 
 /// What is not looked at because materia itself writes there: the artifact root.
