@@ -10,6 +10,7 @@ use materia_contract::{GlobalMode, Pace, RunCreated};
 use materia_engine::Step;
 use materia_kernel::{Input, Run, decide, outstanding};
 
+use crate::agents;
 use crate::args::{Global, RunOptions};
 use crate::failure::{Exit, Failure};
 use crate::project::{self, Found, Project};
@@ -66,12 +67,17 @@ impl Carry<'_> {
         refuse_changes(options, created)?;
         let recorded = created.script.as_ref().map(|script| PathBuf::from(&script.path));
         let path = options.script.clone().or(recorded);
-        let script = run::script(path.as_deref(), options, &created.plan)?;
+        let script = run::script(path.as_deref(), options)?;
+        let (loaded, _) = materia_compiler::load(&project.sources);
+        let (plan, mode) = (&created.plan, created.global_mode);
+        let (answering, commands) =
+            agents::answering(options, plan, mode, script.is_some(), &loaded, terminal)?;
         let trust = Trust {
             profile: project.profile_dir(),
             project: &project.dir,
             approved: options.trust,
         };
+        trust.allows_commands(&loaded, &commands, terminal)?;
         trust.allows_resume(&created.plan, terminal)?;
         if created.global_mode == GlobalMode::Planning {
             run::mention_planning(terminal);
@@ -79,7 +85,7 @@ impl Carry<'_> {
         let Found { root, journal, id } = found;
         let (journal, plan) = (Arc::new(journal), created.plan.clone());
         let start = Start::CarryOn(step);
-        Drive { project, root, journal, id, plan, script, start }.go(terminal)
+        Drive { project, root, journal, id, plan, script, answering, start }.go(terminal)
     }
 }
 

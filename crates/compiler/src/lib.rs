@@ -33,7 +33,7 @@ mod shape;
 mod structure;
 mod suggest;
 
-pub use build::{Compiled, ProjectCommand, check, compile};
+pub use build::{Compiled, ProjectCommand, agent_findings, check, compile};
 pub use codes::CODES;
 pub use files::{CONFIG_BYTES_MAX, Sources};
 pub use layers::{Layer, LayerKind, Loaded, load};

@@ -476,6 +476,33 @@ pub struct TurnOutput {
     /// What it cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<TurnUsage>,
+    /// The file that holds what the agent's program said, word for word.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transcript: Option<Box<Transcript>>,
+    /// Things worth knowing that are no failure.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// What kind of failure it was, where a provider failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<crate::FailureClass>,
+    /// How long to wait before another try, where the provider said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_ms: Option<u64>,
+}
+
+/// A file with what an agent's program wrote to its standard output, secrets removed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Transcript {
+    /// The file, relative to the folder of the cast.
+    pub path: String,
+    /// The BLAKE3 hash of the file, in hexadecimal.
+    pub hash: String,
+    /// The size of the file.
+    pub bytes: u64,
+    /// Bytes of output that were not kept.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub dropped: u64,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]

@@ -6,10 +6,14 @@
 //!
 //! Deliberately absent: files, clocks, threads, and any rule of a run.
 
+mod agents;
+mod answer;
+pub mod capability;
 pub mod case;
 mod document;
 mod envelope;
 mod event;
+mod failure;
 mod finding;
 mod id;
 mod path;
@@ -19,9 +23,11 @@ pub mod script;
 mod summary;
 pub mod time;
 
+pub use agents::*;
 pub use document::*;
 pub use envelope::*;
 pub use event::*;
+pub use failure::*;
 pub use finding::*;
 pub use id::*;
 pub use path::*;

@@ -3,11 +3,13 @@
 //! * [`UtilityRunner`] runs local programs, each under a [supervisor](supervise) that ends
 //!   everything the program has started.
 //! * [`ScriptedRunner`] answers agent turns from a file, without a model.
+//! * [`agents`] drives the coding agents that are installed.
 //! * [`Runners`] hands each turn to the one who can perform it.
 //!
 //! Deliberately absent: what a result *means*. A runner says what came out of a turn or why
 //! nothing did; parsing, routing and retries are the kernel's.
 
+pub mod agents;
 mod dispatch;
 mod planning;
 mod scripted;
@@ -16,5 +18,5 @@ mod utility;
 
 pub use dispatch::Runners;
 pub use scripted::{SCRIPT_BYTES_MAX, ScriptError, ScriptedRunner, bind, load, unmatched_keys};
-pub use supervise::{PlanningSupport, planning_support};
+pub use supervise::{PlanningSupport, landlock_version, planning_support};
 pub use utility::{STREAM_BYTES_MAX, UtilityRunner};

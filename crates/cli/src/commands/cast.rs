@@ -11,7 +11,7 @@ use crate::project::{self, Project};
 use crate::run::{self, Drive, Start};
 use crate::terminal::Terminal;
 use crate::trust::Trust;
-use crate::{castid, clean};
+use crate::{agents, castid, clean};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -80,8 +80,12 @@ pub(crate) fn begin(asked: &Beginning<'_>, terminal: &mut Terminal) -> Result<Ex
         Some(text) => project::cast_id(text)?,
         None => castid::fresh(),
     };
-    let (loaded, compiled) = project.compile(asked.loadout, terminal)?;
-    let script = run::script(options.script.as_deref(), options, &compiled.plan)?;
+    let (loaded, mut compiled) = project.compile(asked.loadout, terminal)?;
+    let script = run::script(options.script.as_deref(), options)?;
+    let (plan, scripted) = (&compiled.plan, script.is_some());
+    let (answering, commands) =
+        agents::answering(options, plan, mode(options), scripted, &loaded, terminal)?;
+    compiled.commands.extend(commands);
     let binding = match (&script, &options.script) {
         (Some(script), Some(path)) => {
             for key in materia_runners::unmatched_keys(script, &compiled.plan) {
@@ -106,7 +110,7 @@ pub(crate) fn begin(asked: &Beginning<'_>, terminal: &mut Terminal) -> Result<Ex
     let plan = compiled.plan;
     let run_dir = root.join(id.as_str()).to_string_lossy().into_owned();
     let start = Start::Begin(Box::new(created(asked, plan.clone(), run_dir, binding)));
-    Drive { project, root, journal, id, plan, script, start }.go(terminal)
+    Drive { project, root, journal, id, plan, script, answering, start }.go(terminal)
 }
 
 fn created(
@@ -123,16 +127,16 @@ fn created(
         cwd: asked.project.dir.to_string_lossy().into_owned(),
         run_dir,
         pace: if options.interactive { Pace::Interactive } else { Pace::Auto },
-        global_mode: if options.planning {
-            GlobalMode::Planning
-        } else {
-            GlobalMode::Implementation
-        },
+        global_mode: mode(options),
         virtual_time: options.virtual_time,
         script,
         from_cast_id: None,
         journal_version: JOURNAL_VERSION,
     }
+}
+
+fn mode(options: &RunOptions) -> GlobalMode {
+    if options.planning { GlobalMode::Planning } else { GlobalMode::Implementation }
 }
 
 fn absolute(path: &Path) -> Result<String, Failure> {

@@ -12,7 +12,7 @@ mod store;
 
 use std::path::Path;
 
-use materia_compiler::{Compiled, Loaded, ProjectTrust};
+use materia_compiler::{Compiled, Loaded, ProjectCommand, ProjectTrust};
 use materia_contract::{Behavior, Plan};
 
 use crate::failure::Failure;
@@ -38,22 +38,32 @@ impl Trust<'_> {
         compiled: &Compiled,
         terminal: &Terminal,
     ) -> Result<(), Failure> {
+        self.allows_commands(loaded, &compiled.commands, terminal)?;
         let store = self.store();
-        let mut news = Vec::new();
-        if !compiled.commands.is_empty()
-            && let Some(ProjectTrust { hash, files }) = materia_compiler::project_trust(loaded)
-        {
-            let entry = Entry::content(self.project, hash);
-            if !store.knows(&entry, terminal) {
-                let commands = &compiled.commands;
-                let listed = commands.iter().map(|one| (&*one.materia, &*one.command)).collect();
-                let question = Question { files: &files, commands: listed };
-                question.settle(self.approved, terminal)?;
-                news.push(entry);
-            }
+        let news = self.plan_entry(&compiled.plan).filter(|entry| !store.knows(entry, terminal));
+        store.remember(news.into_iter().collect(), terminal);
+        Ok(())
+    }
+
+    /// Refuses commands of the project's own configuration that nobody has approved.
+    pub(crate) fn allows_commands(
+        &self,
+        loaded: &Loaded,
+        commands: &[ProjectCommand],
+        terminal: &Terminal,
+    ) -> Result<(), Failure> {
+        if commands.is_empty() {
+            return Ok(());
         }
-        news.extend(self.plan_entry(&compiled.plan).filter(|entry| !store.knows(entry, terminal)));
-        store.remember(news, terminal);
+        let Some(ProjectTrust { hash, files }) = materia_compiler::project_trust(loaded) else {
+            return Ok(());
+        };
+        let (store, entry) = (self.store(), Entry::content(self.project, hash));
+        if !store.knows(&entry, terminal) {
+            let listed = commands.iter().map(|one| (&*one.materia, &*one.command)).collect();
+            Question { files: &files, commands: listed }.settle(self.approved, terminal)?;
+            store.remember(vec![entry], terminal);
+        }
         Ok(())
     }
 

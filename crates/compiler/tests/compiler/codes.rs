@@ -6,8 +6,18 @@ use std::path::Path;
 
 use materia_compiler::CODES;
 
-const FAMILIES: [&str; 9] =
-    ["config", "document", "generator", "graph", "loop", "materia", "path", "utility", "where"];
+const FAMILIES: [&str; 10] = [
+    "agent",
+    "config",
+    "document",
+    "generator",
+    "graph",
+    "loop",
+    "materia",
+    "path",
+    "utility",
+    "where",
+];
 
 /// Every text of the form `"family::name"` in a source file.
 fn codes_in(text: &str, found: &mut BTreeSet<String>) {

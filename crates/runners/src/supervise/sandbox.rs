@@ -6,8 +6,8 @@
 //! owners and times of files, and what a process *outside* the tree does when it is asked to.
 
 use landlock::{
-    ABI, AccessFs, CompatLevel, Compatible, PathBeneath, PathFd, PathFdError, Ruleset, RulesetAttr,
-    RulesetCreatedAttr, RulesetError, RulesetStatus,
+    ABI, Access, AccessFs, CompatLevel, Compatible, PathBeneath, PathFd, PathFdError, Ruleset,
+    RulesetAttr, RulesetCreatedAttr, RulesetError, RulesetStatus,
 };
 use serde::{Deserialize, Serialize};
 
@@ -50,6 +50,21 @@ pub fn planning_support() -> PlanningSupport {
     }
 }
 
+/// The newest version of Landlock whose rules about files this kernel knows; 0 where it has none.
+#[must_use]
+pub fn landlock_version() -> u32 {
+    // Version 4 is about the network only.
+    let known = [(5, ABI::V5), (3, ABI::V3), (2, ABI::V2), (1, ABI::V1)];
+    let newest = known.into_iter().find(|(_, abi)| {
+        Ruleset::default()
+            .set_compatibility(CompatLevel::HardRequirement)
+            .handle_access(AccessFs::from_all(*abi))
+            .and_then(Ruleset::create)
+            .is_ok()
+    });
+    newest.map_or(0, |(version, _)| version)
+}
+
 /// Why the sandbox could not be set up although the kernel has one.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SandboxError {
@@ -67,10 +82,12 @@ pub(super) enum SandboxError {
 pub(super) fn lock_in(roots: &[RawPath]) -> Result<PlanningSupport, SandboxError> {
     let writing = AccessFs::from_write(COMPLETE);
     let mut rules = Ruleset::default().handle_access(writing)?.create()?;
-    for root in roots {
-        rules = rules.add_rule(PathBeneath::new(PathFd::new(root.path())?, writing))?;
-    }
     let to_file = AccessFs::from_file(COMPLETE) & writing;
+    for root in roots.iter().map(RawPath::path) {
+        // A single file cannot be given the rights of a folder.
+        let access = if root.is_dir() { writing } else { to_file };
+        rules = rules.add_rule(PathBeneath::new(PathFd::new(root)?, access))?;
+    }
     rules = rules.add_rule(PathBeneath::new(PathFd::new(NULL_DEVICE)?, to_file))?;
     Ok(match rules.restrict_self()?.ruleset {
         RulesetStatus::FullyEnforced => PlanningSupport::Enforced,

@@ -4,8 +4,8 @@
 //! it may take, how much of its output is kept, where it may write. What is reported is what
 //! happened, not what it means: output is never parsed here.
 
-mod link;
-mod report;
+pub(crate) mod link;
+pub(crate) mod report;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -113,6 +113,7 @@ impl UtilityRunner {
                 let roots = roots.iter();
                 roots.map(RawPath::from).collect()
             }),
+            ..Spec::default()
         }
     }
 }
