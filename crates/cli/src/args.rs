@@ -5,14 +5,15 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    abort, approve, budget, cast, casts, check, completions, conformance, demo, events, finish,
-    fork, grid, link, loadout, materia, mode, recast, replay, resume, revive, say, schemas, show,
-    trigger, utility, why,
+    abort, approve, budget, cast, casts, check, completions, conformance, demo, doctor, events,
+    finish, fork, grid, link, loadout, materia, mode, recast, replay, resume, revive, say, schemas,
+    show, trigger, utility, why,
 };
 
 const FIRST_STEPS: &str = "\
 First steps:
   materia demo                  a whole workflow in a few seconds: no key, no set-up
+  materia doctor                which agents are there, and what is missing?
   materia check                 is the configuration in this folder sound?
   materia grid                  what would run, drawn as text
   materia cast \"fix the tests\"  run it, here and now
@@ -76,9 +77,15 @@ pub(crate) struct RunOptions {
     /// Simulate the clock: delays and time limits cost nothing (only with --script)
     #[arg(long, help_heading = "Options of a run")]
     pub virtual_time: bool,
-    /// Ask agents through the provider NAME
+    /// Ask the agent NAME in every socket that names none
     #[arg(long, value_name = "NAME", help_heading = "Options of a run")]
     pub provider: Option<String>,
+    /// Keep what the agents say in DIR, secrets removed, to replay it later
+    #[arg(long, value_name = "DIR", help_heading = "Options of a run")]
+    pub record: Option<PathBuf>,
+    /// Answer every agent socket from the recording in DIR instead of asking a model
+    #[arg(long, value_name = "DIR", help_heading = "Options of a run")]
+    pub replay: Option<PathBuf>,
     /// Name the cast ID instead of making a name up
     #[arg(long, value_name = "ID", help_heading = "Options of a run")]
     pub cast_id: Option<String>,
@@ -122,6 +129,7 @@ pub(crate) enum Command {
     Utility(utility::UtilityArgs),
     Why(why::WhyArgs),
     Demo(demo::DemoArgs),
+    Doctor(doctor::DoctorArgs),
     /// The checkpoint utility of the demo.
     #[command(name = crate::demo::MAINTAIN, hide = true)]
     DemoMaintain,

@@ -11,6 +11,7 @@ use materia_engine::{ClaimError, Command, Step};
 use materia_kernel::{Input, Phase, Run, decide};
 use serde_json::json;
 
+use crate::agents;
 use crate::args::{Global, RunOptions};
 use crate::failure::{Exit, Failure};
 use crate::profile;
@@ -90,12 +91,18 @@ impl Carry<'_> {
         refuse_changes(options, created)?;
         let recorded = created.script.as_ref().map(|script| PathBuf::from(&script.path));
         let path = options.script.clone().or(recorded);
+        let options = &RunOptions { virtual_time: created.virtual_time, ..options.clone() };
         let script = run::script(path.as_deref(), options, &created.plan)?;
+        let (loaded, _) = materia_compiler::load(&project.sources);
+        let (plan, mode) = (&created.plan, created.global_mode);
+        let (answering, commands) =
+            agents::answering(options, plan, mode, script.is_some(), &loaded, terminal)?;
         let trust = Trust {
             profile: project.profile_dir(),
             project: &project.dir,
             approved: options.trust,
         };
+        trust.allows_commands(&loaded, &commands, terminal)?;
         trust.allows_resume(&created.plan, terminal)?;
         profile::still_ready(project.profile_dir(), &created.plan)?;
         if created.global_mode == GlobalMode::Planning {
@@ -104,7 +111,7 @@ impl Carry<'_> {
         let Found { root, journal, id } = found;
         let (journal, plan) = (Arc::new(journal), created.plan.clone());
         let start = Start::CarryOn(step);
-        Drive { project, root, journal, id, plan, script, start }.go(terminal)
+        Drive { project, root, journal, id, plan, script, answering, start }.go(terminal)
     }
 }
 

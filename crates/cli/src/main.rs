@@ -7,6 +7,7 @@
 //! Deliberately absent: rules. What a run does is the kernel's, what a document means is the
 //! compiler's; here they are only asked for and shown.
 
+mod agents;
 mod args;
 mod carry;
 mod castid;

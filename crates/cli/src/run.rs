@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use materia_contract::script::Script;
-use materia_contract::{Behavior, CastReport, CastStatus, Plan, RunCreated, RunId};
+use materia_contract::{CastReport, CastStatus, Plan, RunCreated, RunId};
 use materia_engine::{
     Ask, DriveError, EngineError, Journal, Observer, Options, Place, Runner, Step, SystemClock,
     World,
@@ -16,6 +16,7 @@ use materia_runners::{PlanningSupport, Runners, ScriptedRunner, UtilityRunner};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::UnboundedSender;
 
+use crate::agents::Answering;
 use crate::args::RunOptions;
 use crate::failure::{Exit, Failure};
 use crate::live::{Observers, Plain, Screen};
@@ -39,6 +40,8 @@ pub(crate) struct Drive<'a> {
     pub plan: Plan,
     /// What answers its agents, if a script does.
     pub script: Option<Script>,
+    /// What answers them, if no script does.
+    pub answering: Answering,
     /// How it is set going.
     pub start: Start,
 }
@@ -60,25 +63,20 @@ pub(crate) fn script(
     let script = path.map(materia_runners::load).transpose();
     let mut script = script.map_err(|error| Failure::usage(error.to_string()))?;
     match options.provider.as_deref() {
-        None => {}
         Some("scripted") if script.is_some() => {}
         Some("scripted") => {
             return Err(Failure::usage("`--provider scripted` needs `--script FILE`"));
         }
-        Some(name) => {
-            return Err(Failure::resolution(format!(
-                "no agent provider `{name}` can run yet; `--script FILE` answers without one"
+        Some(name) if script.is_some() => {
+            return Err(Failure::usage(format!(
+                "`--provider {name}` asks an agent, and the script answers every agent socket; choose one"
             )));
         }
+        // Whether there is such an agent is found out where agents are chosen.
+        Some(_) | None => {}
     }
     if let Some(script) = &mut script {
         timeline(script, options, plan)?;
-    }
-    let agent = plan.nodes.iter().find(|(_, node)| matches!(node.behavior, Behavior::Agent { .. }));
-    if let (Some((id, _)), None) = (agent, &script) {
-        return Err(Failure::resolution(format!(
-            "socket `{id}` asks an agent, and no agent provider can run yet; `--script FILE` answers in its place"
-        )));
     }
     Ok(script)
 }
@@ -129,7 +127,7 @@ impl Drive<'_> {
         let world = World {
             journal: self.journal.clone(),
             observer: Arc::new(Observers(observers)),
-            runner: runner(self.script.as_ref())?,
+            runner: runner(self.script.as_ref(), &self.answering)?,
             clock: Arc::new(SystemClock),
         };
         let interrupted = Arc::new(AtomicBool::new(false));
@@ -351,17 +349,23 @@ async fn heed_signals(
     }
 }
 
-/// What performs turns: programs under this same binary as supervisor, agents by the script.
-fn runner(script: Option<&Script>) -> Result<Arc<dyn Runner>, Failure> {
+/// The program that supervises what turns start: this one.
+pub(crate) fn supervisor() -> Result<PathBuf, Failure> {
     // The name in /proc stays right when the file is replaced while this process runs.
     let own = Path::new("/proc/self/exe");
-    let supervisor = if own.exists() {
-        own.to_owned()
-    } else {
-        std::env::current_exe()
-            .map_err(|error| Failure::Broken(format!("cannot find this program: {error}")))?
+    if own.exists() {
+        return Ok(own.to_owned());
+    }
+    std::env::current_exe()
+        .map_err(|error| Failure::Broken(format!("cannot find this program: {error}")))
+}
+
+/// What performs turns: programs and agents under a supervisor, or the script in their place.
+fn runner(script: Option<&Script>, answering: &Answering) -> Result<Arc<dyn Runner>, Failure> {
+    let supervisor = supervisor()?;
+    let agent: Option<Arc<dyn Runner>> = match script {
+        Some(script) => Some(Arc::new(ScriptedRunner::new(script.clone()))),
+        None => answering.runner(&supervisor)?,
     };
-    let agent =
-        script.map(|script| -> Arc<dyn Runner> { Arc::new(ScriptedRunner::new(script.clone())) });
     Ok(Arc::new(Runners { utility: Arc::new(UtilityRunner::new(supervisor)), agent }))
 }

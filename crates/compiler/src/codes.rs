@@ -2,6 +2,17 @@
 
 /// Every code that a finding can bear, with what it means in one line.
 pub const CODES: &[(&str, &str)] = &[
+    ("agent::no-command", "an agent of the configuration does not say which program to start"),
+    (
+        "agent::no-protocol",
+        "an agent of the configuration is none that is known and names no protocol",
+    ),
+    ("agent::no-tools", "a materia may use no tools, and its agent may still read files"),
+    ("agent::read-only", "a materia may only read, and its agent does not guard that by itself"),
+    ("agent::session", "a socket keeps its session, and its agent need not be able to"),
+    ("agent::text-only", "the agent checks no schema, so answers are looked for in its text"),
+    ("agent::tool-list", "a materia lists its tools, and its agent cannot be held to a list"),
+    ("agent::unknown", "a materia names a provider that does not exist"),
     (
         "config::artifact-dir",
         "the folder for casts is empty, or a project's own file puts it outside the project",

@@ -122,6 +122,9 @@ pub(crate) fn thing(of: &str) -> &'static str {
         "BudgetDoc" => "`budget`",
         "NodeBudgetsDoc" => "`budgets`",
         "PolicyDoc" => "`policy`",
+        "AgentDoc" => "an agent",
+        "PricesDoc" => "`prices`",
+        "PriceDoc" => "a price",
         _ => "this object",
     }
 }

@@ -106,6 +106,13 @@ impl Loaded {
         self.origins.of("/activeLoadout").map(|layer| &self.layers[layer])
     }
 
+    /// The layer that the settings of an agent come from.
+    #[must_use]
+    pub fn agent_layer(&self, name: &str) -> Option<&Layer> {
+        let pointer = crate::locate::pointer(["agents", name]);
+        self.origins.of(&pointer).map(|layer| &self.layers[layer])
+    }
+
     /// The layer that a loadout comes from.
     #[must_use]
     pub fn loadout_layer(&self, name: &str) -> Option<&Layer> {

@@ -37,7 +37,9 @@ pub mod shipped;
 mod structure;
 mod suggest;
 
-pub use build::{Compiled, ProjectCommand, active_loadout, check, compile, needed_scripts};
+pub use build::{
+    Compiled, ProjectCommand, active_loadout, agent_findings, check, compile, needed_scripts,
+};
 pub use codes::CODES;
 pub use files::{CONFIG_BYTES_MAX, Sources};
 pub use layers::{Layer, LayerKind, Loaded, load};

@@ -9,6 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::{AgentDoc, PricesDoc};
+
 /// Fields this version does not know. They are kept, and reported.
 pub type Extra = IndexMap<String, Value>;
 
@@ -40,6 +42,15 @@ pub struct Config {
     /// The only folder that turns may write to in Planning mode; `docs` if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doc_root: Option<String>,
+    /// The agent of every materia that names none; the first installed one if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    /// How agents are started, by name: a known one, or one that speaks a known protocol.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub agents: IndexMap<String, AgentDoc>,
+    /// What tokens cost, for agents that report tokens only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prices: Option<PricesDoc>,
     /// Fields this version does not know.
     #[serde(flatten)]
     pub extra: Extra,

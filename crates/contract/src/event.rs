@@ -551,6 +551,18 @@ pub struct TurnOutput {
     /// What it left besides its output.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<Artifact>,
+    /// The file that holds what the agent's program said, word for word.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transcript: Option<Box<Transcript>>,
+    /// Things worth knowing that are no failure.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// What kind of failure it was, where a provider failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<crate::FailureClass>,
+    /// How long to wait before another try, where the provider said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_ms: Option<u64>,
 }
 
 /// Something that a turn left besides its output.
@@ -565,6 +577,21 @@ pub struct Artifact {
     pub hash: String,
     /// What it holds.
     pub content: String,
+}
+
+/// A file with what an agent's program wrote to its standard output, secrets removed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Transcript {
+    /// The file, relative to the folder of the cast.
+    pub path: String,
+    /// The BLAKE3 hash of the file, in hexadecimal.
+    pub hash: String,
+    /// The size of the file.
+    pub bytes: u64,
+    /// Bytes of output that were not kept.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub dropped: u64,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
@@ -604,6 +631,9 @@ pub struct TurnFailed {
     /// Whether it is tried again with the reason in the prompt.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repair: bool,
+    /// When it is tried again as it was, where that may help; a timer is set for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_at: Option<Micros>,
     /// What the runner reported beside that.
     #[serde(flatten)]
     pub report: TurnOutput,

@@ -7,11 +7,15 @@
 //! Deliberately absent: files, clocks, threads, and any rule of a run.
 
 mod act;
+mod agents;
+mod answer;
 mod canonical;
+pub mod capability;
 pub mod case;
 mod document;
 mod envelope;
 mod event;
+mod failure;
 mod finding;
 mod id;
 mod link;
@@ -23,10 +27,12 @@ mod summary;
 pub mod time;
 
 pub use act::*;
+pub use agents::*;
 pub use canonical::*;
 pub use document::*;
 pub use envelope::*;
 pub use event::*;
+pub use failure::*;
 pub use finding::*;
 pub use id::*;
 pub use link::*;

@@ -226,6 +226,7 @@ pub(crate) fn job(world: &World, driver: &Driver, started: u64) -> TurnJob {
             tools: tools.clone(),
             model: model.clone(),
             provider: provider.clone(),
+            schema: node.answer_schema().map(Arc::new),
             session: turn.session.clone(),
             script: turn.script.clone(),
         },

@@ -43,6 +43,7 @@ mod lookup;
 mod output;
 mod payload;
 mod recompute;
+mod retry;
 mod route;
 mod schedule;
 mod settle;

@@ -187,7 +187,7 @@ fn restart(draft: &mut Draft<'_>, place: usize) {
     let id = run.node(turn.node).0.clone();
     let script = script_entry(run, turn.node);
     let (cause, work, layers) = match why {
-        Why::Interrupted => (Cause::Retry { turn: started }, turn.work, turn.layers),
+        Why::Interrupted | Why::Passing => (Cause::Retry { turn: started }, turn.work, turn.layers),
         Why::Failed => (Cause::Recast { turn: started }, turn.work, turn.layers),
         Why::Rejected(event, faults) => {
             let (work, layers) = work::with_faults(turn.work, turn.layers, event, &faults);

@@ -4,15 +4,15 @@
 
 use materia_contract::{
     Behavior, Condition, Edge, EdgeId, ErrorCode, FollowUpCaptured, InterruptReason, Node, NodeId,
-    OutputFieldsIgnored, Root, RouteSelected, Routing, RunFailed, StatePatched, TurnCompleted,
-    TurnFailed, TurnInterrupted, TurnOutput,
+    OutputFieldsIgnored, Root, RouteSelected, Routing, RunFailed, StatePatched, Timer, TimerSet,
+    TurnCompleted, TurnFailed, TurnInterrupted, TurnOutput,
 };
 
 use crate::draft::Draft;
 use crate::lookup::Scope;
 use crate::output::{self, Reading};
 use crate::{
-    Phase, Report, Turn, TurnOutcome, TurnWork, deliver, foreach, items, route, stall, work,
+    Phase, Report, Turn, TurnOutcome, TurnWork, deliver, foreach, items, retry, route, stall, work,
 };
 
 /// Turns ended. A report of a turn that is no longer in flight says nothing.
@@ -161,10 +161,15 @@ fn faulted(
     let repair = code == ErrorCode::ContractError
         && matches!(node.behavior, Behavior::Agent { .. })
         && turn.repairs < run.plan().limits.max_repairs;
+    let retry_at = retry::at(draft.now(), code, &turn, &report);
     let artifacts = artifacts(run.run_dir(), &id, &turn);
     let (visit, attempt, told) = (turn.visit, turn.attempt, message.clone());
-    draft.emit_at(&id, TurnFailed { turn: started, visit, attempt, code, message, repair, report });
-    if !repair {
+    let failed =
+        TurnFailed { turn: started, visit, attempt, code, message, repair, retry_at, report };
+    draft.emit_at(&id, failed);
+    if let Some(at) = retry_at {
+        draft.emit_at(&id, TimerSet { timer: Timer::Retry { turn: started }, at });
+    } else if !repair {
         fail(draft, code, told, Some(id), artifacts, None);
     }
 }

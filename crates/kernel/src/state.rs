@@ -283,6 +283,8 @@ pub struct Turn {
     pub session: Option<SessionRef>,
     /// How many attempts before this one broke the contract.
     pub(crate) repairs: u32,
+    /// How many attempts before this one failed in a way that may pass.
+    pub(crate) retries: u32,
     /// When it started.
     pub(crate) since: Micros,
     /// Whether a person asked for it.
@@ -320,6 +322,8 @@ pub(crate) enum Why {
     Interrupted,
     /// It broke the contract, in these ways, as the event at that place says.
     Rejected(u64, String),
+    /// It failed in a way that may pass; a timer releases it.
+    Passing,
     /// It failed.
     Failed,
 }

@@ -22,8 +22,8 @@ impl Runner for Runners {
             (Work::Agent { .. }, Some(agent)) => agent.run(job, stop),
             (Work::Agent { .. }, None) => {
                 let message = format!(
-                    "socket `{}` asks an agent and no agent provider is configured; \
-                     `--script FILE` answers without one",
+                    "socket `{}` asks an agent, and nobody is there to be asked; \
+                     `--script FILE` answers in its place",
                     job.node
                 );
                 let report = faulted(ErrorCode::ProviderFailed, message);

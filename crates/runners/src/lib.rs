@@ -4,12 +4,15 @@
 //!   everything the program has started.
 //! * [`ScriptedRunner`] answers agent turns from a file, without a model.
 //! * [`TreeCheck`] looks at a project before a Planning turn and after it.
+//! * [`agents`] drives the coding agents that are installed.
 //! * [`Runners`] hands each turn to the one who can perform it.
 //!
 //! Deliberately absent: what a result *means*. A runner says what came out of a turn or why
 //! nothing did; parsing, routing and retries are the kernel's.
 
+pub mod agents;
 mod dispatch;
+mod guard;
 mod planning;
 mod scripted;
 pub mod supervise;
@@ -20,6 +23,6 @@ pub use dispatch::Runners;
 pub use scripted::{
     SCRIPT_BYTES_MAX, ScriptError, ScriptedRunner, bind, load, timeline_faults, unmatched_keys,
 };
-pub use supervise::{PlanningSupport, planning_support};
+pub use supervise::{PlanningSupport, landlock_version, planning_support};
 pub use tree_check::{ENTRIES_MAX, TreeCheck};
 pub use utility::{STREAM_BYTES_MAX, UtilityRunner};

@@ -13,7 +13,7 @@ use crate::project::{self, Project};
 use crate::run::{self, Drive, Start};
 use crate::terminal::Terminal;
 use crate::trust::Trust;
-use crate::{castid, clean, profile};
+use crate::{agents, castid, clean, profile};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -117,12 +117,16 @@ pub(crate) fn start(
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
     let (project, options) = (asked.project, asked.options);
-    let Ready { loaded, compiled, origin } = ready;
+    let Ready { loaded, mut compiled, origin } = ready;
     let id = match &options.cast_id {
         Some(text) => project::cast_id(text)?,
         None => castid::fresh(),
     };
     let script = run::script(options.script.as_deref(), options, &compiled.plan)?;
+    let (plan, scripted) = (&compiled.plan, script.is_some());
+    let (answering, commands) =
+        agents::answering(options, plan, mode(options), scripted, &loaded, terminal)?;
+    compiled.commands.extend(commands);
     let binding = match (&script, &options.script) {
         (Some(script), Some(path)) => {
             for key in materia_runners::unmatched_keys(script, &compiled.plan) {
@@ -154,7 +158,7 @@ pub(crate) fn start(
         ..created(asked, origin, plan.clone(), run_dir, binding)
     };
     let start = Start::Begin(Box::new(created));
-    Drive { project, root, journal, id, plan, script, start }.go(terminal)
+    Drive { project, root, journal, id, plan, script, answering, start }.go(terminal)
 }
 
 fn created(
@@ -172,11 +176,7 @@ fn created(
         cwd: asked.project.dir.to_string_lossy().into_owned(),
         run_dir,
         pace: if options.interactive { Pace::Interactive } else { Pace::Auto },
-        global_mode: if options.planning {
-            GlobalMode::Planning
-        } else {
-            GlobalMode::Implementation
-        },
+        global_mode: mode(options),
         virtual_time: options.virtual_time,
         script,
         fork: None,
@@ -186,6 +186,10 @@ fn created(
         state: origin.state,
         journal_version: JOURNAL_VERSION,
     }
+}
+
+fn mode(options: &RunOptions) -> GlobalMode {
+    if options.planning { GlobalMode::Planning } else { GlobalMode::Implementation }
 }
 
 fn absolute(path: &Path) -> Result<String, Failure> {

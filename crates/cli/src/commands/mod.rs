@@ -9,6 +9,7 @@ pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod conformance;
 pub(crate) mod demo;
+pub(crate) mod doctor;
 pub(crate) mod events;
 pub(crate) mod finish;
 pub(crate) mod fork;
@@ -92,6 +93,7 @@ fn run(cli: &Cli, terminal: &mut Terminal) -> Result<Exit, Failure> {
         Command::Utility(args) => utility::utility(args, global, terminal),
         Command::Why(args) => why::why(args, global, terminal),
         Command::Demo(args) => demo::demo(args, global, terminal),
+        Command::Doctor(args) => doctor::doctor(args, global, terminal),
         Command::DemoMaintain => crate::demo::maintain(terminal),
         Command::Conformance(args) => conformance::conformance(args, terminal),
         Command::Completions(args) => completions::completions(args, terminal),

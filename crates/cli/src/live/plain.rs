@@ -4,15 +4,21 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use materia_contract::time::Micros;
-use materia_contract::{Event, Record, RunId};
+use materia_contract::{Event, NodeId, Record, RunId};
 use materia_engine::Observer;
+use materia_runners::agents::DOES;
 
 use super::{News, news};
+use crate::clean::one_line;
 use crate::say;
 use crate::story::Story;
 use crate::terminal::People;
 
-/// Tells of a run, line by line. What turns say while they run is not for a log.
+/// The most of what an agent does that is told on one line.
+const DOES_CHARS_MAX: usize = 120;
+
+/// Tells of a run, line by line. What agents *do* while they run is told; what they say is not for
+/// a log.
 pub(crate) struct Plain {
     err: People,
     known: Mutex<Known>,
@@ -22,12 +28,17 @@ struct Known {
     story: Story,
     /// When the turns under way started.
     started: BTreeMap<u64, Micros>,
+    /// The line that each node is writing, as much of it as matters.
+    open: BTreeMap<NodeId, String>,
 }
 
 impl Plain {
     /// Tells it to `err`, going on from the story so far.
     pub(crate) fn new(err: People, story: Story) -> Self {
-        Self { err, known: Mutex::new(Known { story, started: BTreeMap::new() }) }
+        Self {
+            err,
+            known: Mutex::new(Known { story, started: BTreeMap::new(), open: BTreeMap::new() }),
+        }
     }
 }
 
@@ -50,6 +61,24 @@ impl Observer for Plain {
                 .unwrap_or_default();
             let whose = event.node.as_ref().map(|node| format!("{node}: ")).unwrap_or_default();
             self.err.say(format_args!("{whose}{}{took}", say::event(event, &known.story)));
+        }
+    }
+
+    fn streamed(&self, _run: &RunId, node: &NodeId, text: &str) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let open = known.open.entry(node.clone()).or_default();
+        let mut pieces = text.split('\n').peekable();
+        while let Some(piece) = pieces.next() {
+            // More than is shown need not be kept.
+            let room = (2 * DOES_CHARS_MAX).saturating_sub(open.chars().count());
+            open.extend(piece.chars().take(room));
+            if pieces.peek().is_none() {
+                break;
+            }
+            if open.starts_with(DOES) {
+                self.err.say(format_args!("{node}: {}", one_line(open, DOES_CHARS_MAX)));
+            }
+            open.clear();
         }
     }
 }

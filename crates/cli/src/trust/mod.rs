@@ -14,7 +14,7 @@ mod store;
 
 use std::path::Path;
 
-use materia_compiler::{Compiled, Loaded, ProjectTrust};
+use materia_compiler::{Compiled, Loaded, ProjectCommand, ProjectTrust};
 use materia_contract::{Behavior, Plan};
 
 use crate::failure::Failure;
@@ -40,25 +40,37 @@ impl Trust<'_> {
         compiled: &Compiled,
         terminal: &Terminal,
     ) -> Result<(), Failure> {
+        self.allows_commands(loaded, &compiled.commands, terminal)?;
         let store = self.store();
-        let mut news = Vec::new();
-        let commands = &compiled.commands;
-        if !commands.is_empty()
-            && let Some(ProjectTrust { hash, mut files }) = materia_compiler::project_trust(loaded)
-        {
-            let scripts = scripts::named(self.project, commands);
-            files.extend(scripts.iter().map(|script| script.path.clone()));
-            news.push(Entry::content(self.project, hash));
-            news.extend(scripts.into_iter().map(|one| Entry::script(self.project, one.hash)));
-            news.retain(|entry| !store.knows(entry, terminal));
-            if !news.is_empty() {
-                let listed = commands.iter().map(|one| (&*one.materia, &*one.command)).collect();
-                let question = Question { files: &files, commands: listed };
-                question.settle(self.approved, terminal)?;
-            }
+        let news = self.plan_entry(&compiled.plan).filter(|entry| !store.knows(entry, terminal));
+        store.remember(news.into_iter().collect(), terminal);
+        Ok(())
+    }
+
+    /// Refuses commands of the project's own configuration that nobody has approved.
+    pub(crate) fn allows_commands(
+        &self,
+        loaded: &Loaded,
+        commands: &[ProjectCommand],
+        terminal: &Terminal,
+    ) -> Result<(), Failure> {
+        if commands.is_empty() {
+            return Ok(());
         }
-        news.extend(self.plan_entry(&compiled.plan).filter(|entry| !store.knows(entry, terminal)));
-        store.remember(news, terminal);
+        let Some(ProjectTrust { hash, mut files }) = materia_compiler::project_trust(loaded) else {
+            return Ok(());
+        };
+        let store = self.store();
+        let scripts = scripts::named(self.project, commands);
+        files.extend(scripts.iter().map(|script| script.path.clone()));
+        let mut news = vec![Entry::content(self.project, hash)];
+        news.extend(scripts.into_iter().map(|one| Entry::script(self.project, one.hash)));
+        news.retain(|entry| !store.knows(entry, terminal));
+        if !news.is_empty() {
+            let listed = commands.iter().map(|one| (&*one.materia, &*one.command)).collect();
+            Question { files: &files, commands: listed }.settle(self.approved, terminal)?;
+            store.remember(news, terminal);
+        }
         Ok(())
     }
 

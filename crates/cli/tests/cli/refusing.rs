@@ -52,15 +52,6 @@ fn what_is_not_there_is_named_with_the_place() {
 }
 
 #[test]
-fn agents_need_a_script_for_now() {
-    let bench = Bench::with(&agents(&["a"]).0);
-    let error = refusal(&bench, &["cast", "go"]);
-    assert_eq!(error["code"], "resolution");
-    assert!(error["message"].as_str().unwrap().contains("--script"));
-    assert_eq!(refusal(&bench, &["cast", "--provider", "claude"])["code"], "resolution");
-}
-
-#[test]
 fn a_broken_configuration_is_refused_with_every_fault() {
     let bench = Bench::new();
     bench.write("materia.json", r#"{"activeLoadout": "L", "loadouts": {"L": {"entry": "x", "sockets": {"a": {"materia": "N"}}}}}"#);
@@ -107,7 +98,7 @@ fn help_teaches_and_is_no_misuse() {
     for word in ["First steps", "materia check", "Exit status", "130"] {
         assert!(help.contains(word), "{help}");
     }
-    for later in ["serve", "trigger", "doctor", "schemas", "__demo"] {
+    for later in ["serve", "schemas", "__demo"] {
         assert!(!help.contains(later), "`{later}` is not there yet: {help}");
     }
     for command in [

@@ -6,7 +6,7 @@ use materia_contract::{Budget, EdgeId, Limits, Loadout, NodeId, Plan};
 
 use super::materia::Built;
 use super::region::{self, Regions};
-use super::{Place, graph, socket, vacant};
+use super::{Place, agent, graph, socket, vacant};
 use crate::fault::{Fault, Faults};
 use crate::layers::Loaded;
 use crate::project::doc_root;
@@ -60,7 +60,7 @@ pub(super) fn build<'a>(
     let nodes = drafts.iter().zip(&ids).map(|(draft, ids): (_, &Vec<EdgeId>)| {
         draft.node(&regions, ids).map(|node| (NodeId::new(draft.id), node))
     });
-    Some(Plan {
+    let plan = Plan {
         loadout: name.to_owned(),
         entry: NodeId::new(entry?),
         nodes: nodes.collect::<Option<_>>()?,
@@ -68,7 +68,9 @@ pub(super) fn build<'a>(
         limits: limits(loaded),
         budget: budget(loaded),
         doc_root: doc_root(loaded),
-    })
+    };
+    agent::plan(loaded, &plan, None, faults);
+    Some(plan)
 }
 
 fn entry<'a>(scope: &Scope<'a>, faults: &mut Faults) -> Option<&'a str> {

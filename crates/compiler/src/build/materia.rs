@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use materia_contract::{Behavior, Materia, MateriaKind, Path, Root, target_steps};
 
-use super::{Place, TIMEOUT_MS_MAX, script};
+use super::{Place, TIMEOUT_MS_MAX, agent, script};
 use crate::command::{is_program, resolve};
 use crate::fault::{Fault, Faults};
 use crate::layers::Loaded;
@@ -109,6 +109,7 @@ fn agent(
         let help = "add `prompt`, or `\"type\": \"utility\"` and a `command`";
         faults.push(place.mark(fault).help(help));
     }
+    agent::materia(loaded, name, doc, place, faults);
     runs.then(|| Behavior::Agent {
         prompt: doc.prompt.clone().unwrap_or_default(),
         origin: place.child("prompt").shown(loaded),

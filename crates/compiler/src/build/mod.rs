@@ -9,6 +9,7 @@
 
 mod active;
 mod advance;
+mod agent;
 mod delivery;
 mod edge;
 mod graph;
@@ -24,6 +25,8 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use materia_contract::{Behavior, Finding, Loadout, Plan};
+
+pub use agent::agent_findings;
 
 use crate::fault::{Fault, Faults};
 use crate::layers::{LayerKind, Loaded};
@@ -108,13 +111,18 @@ impl Place {
 pub fn check(loaded: &Loaded) -> Vec<Finding> {
     let mut faults = Faults::default();
     check_folders(loaded, &mut faults);
+    agent::declared(loaded, &mut faults);
+    agent::preferred(loaded, &mut faults);
     if let Some(name) = &loaded.config.active_loadout {
         active(loaded, name, &mut faults);
     }
     let names = loaded.config.materia.keys().map(String::as_str);
     let built = build_all(loaded, names, &mut faults);
     for (name, loadout) in &loaded.config.loadouts {
-        loadout::build(loaded, name, loadout, &built, &mut faults);
+        let plan = loadout::build(loaded, name, loadout, &built, &mut faults);
+        if let Some((plan, chosen)) = plan.zip(loaded.config.provider.as_deref()) {
+            agent::plan(loaded, &plan, Some(chosen), &mut faults);
+        }
     }
     faults.place(&loaded.layers)
 }
@@ -127,6 +135,7 @@ pub fn check(loaded: &Loaded) -> Vec<Finding> {
 pub fn compile(loaded: &Loaded, loadout: Option<&str>) -> (Option<Compiled>, Vec<Finding>) {
     let mut faults = Faults::default();
     check_folders(loaded, &mut faults);
+    agent::declared(loaded, &mut faults);
     let compiled = choose(loaded, loadout, &mut faults).and_then(|(name, loadout)| {
         let used = loadout.sockets.values().filter_map(|socket| socket.materia.as_deref());
         let built = build_all(loaded, used, &mut faults);

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use materia_compiler::CODES;
 
-const FAMILIES: [&str; 10] = [
+const FAMILIES: [&str; 11] = [
+    "agent",
     "config",
     "document",
     "generator",

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops where something is not as it must be")]
 
+mod agents;
 mod codes;
 mod documents;
 mod generators;

@@ -97,6 +97,8 @@ pub enum Work {
         model: Option<String>,
         /// The provider, if the author chose one.
         provider: Option<String>,
+        /// The form of the answer, where it is to be JSON.
+        schema: Option<Arc<Value>>,
         /// The provider session to start or to resume.
         session: Option<SessionRef>,
         /// The scripted answer to take, if a script answers.

@@ -31,8 +31,11 @@ pub(super) fn turn_started(run: &mut Run, event: &Event, data: &TurnStarted) {
         }
         Cause::Input => false,
     };
-    let repairs = before
-        .map_or(0, |held| held.turn.repairs + u32::from(matches!(held.why, Why::Rejected(..))));
+    let (repairs, retries) = before.map_or((0, 0), |held| {
+        let rejected = u32::from(matches!(held.why, Why::Rejected(..)));
+        let passing = u32::from(held.why == Why::Passing);
+        (held.turn.repairs + rejected, held.turn.retries + passing)
+    });
     let item = items::current(run, index).map(|item| item.id);
     let state = &mut run.nodes[index];
     state.visits = data.visit;
@@ -63,6 +66,7 @@ pub(super) fn turn_started(run: &mut Run, event: &Event, data: &TurnStarted) {
         layers: data.layers.clone(),
         session: data.session.clone(),
         repairs,
+        retries,
         since: event.ts,
         manual,
         global_mode: data.global_mode.unwrap_or(run.global),
@@ -136,8 +140,13 @@ pub(super) fn turn_completed(run: &mut Run, data: &TurnCompleted) {
 pub(super) fn turn_failed(run: &mut Run, event: &Event, data: &TurnFailed) {
     let turn = end_turn(run, data.turn);
     spend(run, turn.node, &data.report);
-    let why =
-        if data.repair { Why::Rejected(event.seq, data.message.clone()) } else { Why::Failed };
+    let why = if data.repair {
+        Why::Rejected(event.seq, data.message.clone())
+    } else if data.retry_at.is_some() {
+        Why::Passing
+    } else {
+        Why::Failed
+    };
     run.held.push(Held { started: data.turn, turn, why, released: data.repair });
 }
 

@@ -13,4 +13,5 @@ mod laws;
 mod loops;
 mod people;
 mod play;
+mod retries;
 mod stories;

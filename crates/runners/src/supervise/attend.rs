@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 
-use super::protocol::POLITE;
+use super::protocol::{CONTENT_BYTES_MAX, INPUT, NO_MORE, POLITE};
 use super::tree;
 
 /// How long those who end together with the child may take to do so by themselves.
@@ -52,18 +52,22 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Starts to listen to the child and to materia.
-    pub(super) fn start(child: &Child, control: File) -> io::Result<Self> {
+    /// Starts to listen to the child and to materia, whose words for the child go to `input`.
+    pub(super) fn start(
+        child: &Child,
+        control: File,
+        input: Option<Sender<Vec<u8>>>,
+    ) -> io::Result<Self> {
         let (sender, notices) = channel();
         let reaper = sender.clone();
         let child = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         thread::Builder::new().spawn(move || reap(child, &reaper))?;
-        thread::Builder::new().spawn(move || listen(control, &sender))?;
+        thread::Builder::new().spawn(move || listen(control, input, &sender))?;
         Ok(Self { notices, status: None, empty: false, polite: false, gone: false })
     }
 
     /// Waits for the child to end or for materia to ask, and leaves nobody behind.
-    pub(super) fn attend(mut self, grace: Duration) -> Ended {
+    pub(super) fn attend(mut self, polite: Signal, grace: Duration) -> Ended {
         while self.status.is_none() && !self.empty && !self.polite && !self.gone {
             self.hear(None);
         }
@@ -72,7 +76,7 @@ impl Watch {
         } else if self.status.is_some() {
             self.hear_until_empty(TOGETHER);
         } else if self.polite {
-            tree::signal_descendants(Signal::TERM);
+            tree::signal_descendants(polite);
             // One that was stopped could not even hear that it should end.
             tree::signal_descendants(Signal::CONT);
             self.hear_until_empty(grace);
@@ -144,11 +148,23 @@ fn reap(child: Option<Pid>, notices: &Sender<Notice>) {
 }
 
 /// Listens to materia until it is gone.
-fn listen(mut control: File, notices: &Sender<Notice>) {
+fn listen(mut control: File, mut input: Option<Sender<Vec<u8>>>, notices: &Sender<Notice>) {
     let mut byte = [0];
     loop {
         let notice = match control.read(&mut byte) {
             Ok(1) if byte[0] == POLITE => Notice::Polite,
+            Ok(1) if byte[0] == INPUT => match more(&mut control) {
+                Ok(bytes) => {
+                    // Where nobody takes it the child has closed its input.
+                    let _ = input.as_ref().map(|input| input.send(bytes));
+                    continue;
+                }
+                Err(_) => Notice::Gone,
+            },
+            Ok(1) if byte[0] == NO_MORE => {
+                input = None;
+                continue;
+            }
             Ok(1..) => continue,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Ok(0) | Err(_) => Notice::Gone,
@@ -158,4 +174,17 @@ fn listen(mut control: File, notices: &Sender<Notice>) {
             return;
         }
     }
+}
+
+/// Reads further input for the child.
+fn more(control: &mut File) -> io::Result<Vec<u8>> {
+    let mut length = [0; 4];
+    control.read_exact(&mut length)?;
+    let length = u32::from_le_bytes(length) as usize;
+    if length > CONTENT_BYTES_MAX {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    let mut bytes = vec![0; length];
+    control.read_exact(&mut bytes)?;
+    Ok(bytes)
 }

@@ -15,7 +15,7 @@
 //!
 //! * The child ends: what it left behind is killed, the pipes are emptied, and one last frame
 //!   says how it went. An open pipe that somebody outside the tree holds is not waited for.
-//! * materia asks (`T`): everybody gets SIGTERM, a grace period, then SIGKILL.
+//! * materia asks (`T`): everybody gets SIGTERM (or SIGINT), a grace period, then SIGKILL.
 //! * materia goes away, in whatever manner: its end of the pipe closes with it, and everybody
 //!   gets SIGKILL at once.
 //!
@@ -28,6 +28,7 @@
 //! process must start fast.
 
 mod attend;
+mod lock;
 pub(crate) mod protocol;
 mod pump;
 mod sandbox;
@@ -40,7 +41,8 @@ use std::os::fd::AsFd;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-pub use sandbox::{PlanningSupport, planning_support};
+pub(crate) use pump::PIPE_BYTES;
+pub use sandbox::{PlanningSupport, landlock_version, planning_support};
 
 use attend::{Ended, Watch};
 use protocol::{Sink, Spec, Verdict};
@@ -68,6 +70,14 @@ fn supervise() -> io::Result<()> {
     let sink = Arc::new(Sink::new(File::from(io::stdout().as_fd().try_clone_to_owned()?)));
     let (spec, input) = Spec::read(&mut control)?;
 
+    // Held until this process ends, which is after everybody of the tree has ended.
+    let _lock = match spec.lock.as_ref().map(|path| lock::take(&path.path())).transpose() {
+        Ok(lock) => lock,
+        Err(error) => {
+            let (locked, spawn_error) = (error.is_held(), Some(error.to_string()));
+            return sink.verdict(&Verdict { spawn_error, locked, ..Verdict::default() });
+        }
+    };
     let sandbox = match spec.writable.as_ref().map(sandbox::lock_in).transpose() {
         Ok(sandbox) => sandbox,
         Err(error) => {
@@ -84,13 +94,13 @@ fn supervise() -> io::Result<()> {
         }
     };
 
-    let started = pump::start(&mut child, input, &sink)
-        .and_then(|pumps| Ok((pumps, Watch::start(&child, control)?)));
+    let started = pump::start(&mut child, input, &spec, &sink)
+        .and_then(|(pumps, input)| Ok((pumps, Watch::start(&child, control, input)?)));
     let (pumps, watch) = started.inspect_err(|_| {
         // No thread to be had. Nobody would watch the tree, so it must not live.
         tree::signal_descendants(rustix::process::Signal::KILL);
     })?;
-    let Ended { status, survivors, gone } = watch.attend(spec.grace());
+    let Ended { status, survivors, gone } = watch.attend(spec.polite(), spec.grace());
     pumps.finish();
     if gone {
         return Ok(());
@@ -98,8 +108,8 @@ fn supervise() -> io::Result<()> {
     sink.verdict(&Verdict {
         exit_code: status.and_then(rustix::process::WaitStatus::exit_status),
         signal: status.and_then(rustix::process::WaitStatus::terminating_signal),
-        spawn_error: None,
         survivors,
         sandbox,
+        ..Verdict::default()
     })
 }

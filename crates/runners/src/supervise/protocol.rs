@@ -1,8 +1,9 @@
 //! What materia and the supervisor say to each other.
 //!
 //! To the supervisor: the length of the spec (four bytes, little endian), the spec as JSON, the
-//! child's input, and later at most one [`POLITE`]. From it: frames of a tag byte, a length (four
-//! bytes, little endian) and that many bytes; the last one has the tag [`VERDICT`].
+//! child's input, and later at most one [`POLITE`]; where the spec asks for a dialogue also any
+//! number of [`INPUT`] and one [`NO_MORE`]. From it: frames of a tag byte, a length (four bytes,
+//! little endian) and that many bytes; the last one has the tag [`VERDICT`].
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -12,12 +13,17 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 
 use super::PlanningSupport;
 
 /// Asks the supervisor to end the tree, politely first.
 pub(crate) const POLITE: u8 = b'T';
+/// Announces more input for the child: a length (four bytes, little endian) and that many bytes.
+pub(crate) const INPUT: u8 = b'I';
+/// Closes the child's input.
+pub(crate) const NO_MORE: u8 = b'C';
 /// The tag of bytes the child wrote to its standard output.
 pub(crate) const STDOUT: u8 = b'O';
 /// The tag of bytes the child wrote to its standard error.
@@ -33,20 +39,36 @@ pub(crate) const CONTENT_BYTES_MAX: usize = 64 * 1024;
 const SPEC_BYTES_MAX: u32 = 64 * 1024 * 1024;
 
 /// What to run, and how.
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Spec {
     /// The program and its arguments.
     pub(crate) argv: Vec<String>,
     /// Where it runs.
     pub(crate) cwd: RawPath,
-    /// What is added to the environment.
+    /// What is added to the environment, or all of it.
     pub(crate) env: Vec<(String, RawPath)>,
+    /// Whether `env` is the whole environment.
+    #[serde(default)]
+    pub(crate) env_only: bool,
     /// How many bytes of input follow the spec.
     pub(crate) input_bytes: usize,
     /// How long a polite end may take.
     pub(crate) grace_ms: u64,
-    /// In Planning mode: the only folders that may be written to.
+    /// What may be written to, where not everything may.
     pub(crate) writable: Option<Writable>,
+    /// Whether a polite end is SIGINT instead of SIGTERM.
+    #[serde(default)]
+    pub(crate) interrupt: bool,
+    /// Whether output is taken from the child at once, also while nobody reads it here.
+    #[serde(default)]
+    pub(crate) eager: bool,
+    /// Whether the child's input stays open for more.
+    #[serde(default)]
+    pub(crate) dialogue: bool,
+    /// A file that is locked as long as anybody of the tree lives.
+    #[serde(default)]
+    pub(crate) lock: Option<RawPath>,
 }
 
 /// What a confined program may write to, and whether it may use the network.
@@ -63,7 +85,7 @@ pub(crate) struct Writable {
 }
 
 /// A path or another text of the system, byte for byte: not every path is UTF-8.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RawPath(Vec<u8>);
 
 impl RawPath {
@@ -88,6 +110,11 @@ impl Spec {
     /// How long a polite end may take.
     pub(crate) fn grace(&self) -> Duration {
         Duration::from_millis(self.grace_ms)
+    }
+
+    /// The signal of a polite end.
+    pub(crate) fn polite(&self) -> Signal {
+        if self.interrupt { Signal::INT } else { Signal::TERM }
     }
 
     /// Renders the spec as it goes over the pipe, without the input.
@@ -123,6 +150,9 @@ pub(crate) struct Verdict {
     pub(crate) signal: Option<i32>,
     /// Why there was no child.
     pub(crate) spawn_error: Option<String>,
+    /// Whether that is because another tree holds the lock.
+    #[serde(default)]
+    pub(crate) locked: bool,
     /// Processes that even SIGKILL did not end in time.
     pub(crate) survivors: u32,
     /// In Planning mode: how far the kernel enforces it.
@@ -172,6 +202,7 @@ mod tests {
                 plain: Vec::new(),
                 offline: true,
             }),
+            ..Spec::default()
         };
         let mut bytes = spec.encode();
         bytes.extend_from_slice(b"abcT");

@@ -22,7 +22,7 @@ use landlock::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::protocol::Writable;
+use super::protocol::{RawPath, Writable};
 
 /// The first version that covers every way of writing; the one before it lacks truncation.
 const COMPLETE: ABI = ABI::V3;
@@ -64,6 +64,21 @@ pub fn planning_support() -> PlanningSupport {
     }
 }
 
+/// The newest version of Landlock whose rules about files this kernel knows; 0 where it has none.
+#[must_use]
+pub fn landlock_version() -> u32 {
+    // Version 4 is about the network only.
+    let known = [(5, ABI::V5), (3, ABI::V3), (2, ABI::V2), (1, ABI::V1)];
+    let newest = known.into_iter().find(|(_, abi)| {
+        Ruleset::default()
+            .set_compatibility(CompatLevel::HardRequirement)
+            .handle_access(AccessFs::from_all(*abi))
+            .and_then(Ruleset::create)
+            .is_ok()
+    });
+    newest.map_or(0, |(version, _)| version)
+}
+
 /// Why the sandbox could not be set up although the kernel has one.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SandboxError {
@@ -92,12 +107,14 @@ pub(super) fn lock_in(writable: &Writable) -> Result<PlanningSupport, SandboxErr
         wanted = wanted.handle_access(AccessNet::from_all(NETWORK))?;
     }
     let mut rules = wanted.create()?;
+    let to_file = AccessFs::from_file(COMPLETE) & writing;
     for (folders, allowed) in [(&writable.folders, harmless), (&writable.plain, plain)] {
-        for folder in folders {
-            rules = rules.add_rule(PathBeneath::new(PathFd::new(folder.path())?, allowed))?;
+        for root in folders.iter().map(RawPath::path) {
+            // A single file cannot be given the rights of a folder.
+            let access = if root.is_dir() { allowed } else { to_file };
+            rules = rules.add_rule(PathBeneath::new(PathFd::new(root)?, access))?;
         }
     }
-    let to_file = AccessFs::from_file(COMPLETE) & writing;
     rules = rules.add_rule(PathBeneath::new(PathFd::new(NULL_DEVICE)?, to_file))?;
     let status = rules.restrict_self()?.ruleset;
     // Ours are all closed on exec; others may have been left open by whoever started materia.

@@ -18,7 +18,11 @@ pub(super) fn spawn(spec: &Spec) -> Result<Child, String> {
     let Some((program, arguments)) = spec.argv.split_first() else {
         return Err("the command is empty".to_owned());
     };
-    Command::new(program)
+    let mut command = Command::new(program);
+    if spec.env_only {
+        command.env_clear();
+    }
+    command
         .args(arguments)
         .current_dir(&cwd)
         .envs(spec.env.iter().map(|(name, value)| (name, value.os())))

@@ -13,17 +13,17 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::report::Text;
-use crate::supervise::ARGUMENT;
 use crate::supervise::protocol::{
-    CONTENT_BYTES_MAX, HEADER_BYTES, POLITE, STDERR, STDOUT, Spec, VERDICT, Verdict,
+    CONTENT_BYTES_MAX, HEADER_BYTES, INPUT, NO_MORE, POLITE, STDERR, STDOUT, Spec, VERDICT, Verdict,
 };
 use crate::supervise::tree;
+use crate::supervise::{ARGUMENT, PIPE_BYTES};
 
 /// How much of each stream is kept: the first mebibyte. The rest is read and counted.
 pub const STREAM_BYTES_MAX: usize = 1024 * 1024;
 
 /// How long, beyond the grace period, a supervisor may take to end a tree.
-const OVERDUE: Duration = Duration::from_secs(15);
+pub(crate) const OVERDUE: Duration = Duration::from_secs(15);
 /// How long a supervisor that has said everything may take to exit.
 const FAREWELL: Duration = Duration::from_secs(2);
 /// How long a Ctrl-C that reached a supervisor may take to reach us as well.
@@ -91,6 +91,29 @@ impl Control {
         }
     }
 
+    /// Hands the child more input, or tells it that there is no more.
+    ///
+    /// What cannot be sent is dropped: whoever cannot hear us is about to end.
+    async fn say(&mut self, bytes: Option<&[u8]>) {
+        self.fed().await;
+        let Self::Open(pipe) = self else { return };
+        let mut framed = Vec::new();
+        match bytes {
+            Some(bytes) => {
+                for part in bytes.chunks(CONTENT_BYTES_MAX) {
+                    framed.push(INPUT);
+                    let length = u32::try_from(part.len()).expect("parts are short");
+                    framed.extend_from_slice(&length.to_le_bytes());
+                    framed.extend_from_slice(part);
+                }
+            }
+            None => framed.push(NO_MORE),
+        }
+        if pipe.write_all(&framed).await.is_err() {
+            *self = Self::Closed;
+        }
+    }
+
     /// Asks the supervisor to end its tree politely, or lets it notice that we have lost interest.
     async fn end(&mut self) {
         if let Self::Open(pipe) = self
@@ -106,7 +129,7 @@ impl Control {
 ///
 /// Dropping it closes the pipe, upon which the supervisor kills its tree. For that reason the
 /// supervisor itself is never killed on drop: its tree would outlive it.
-pub(super) struct Link {
+pub(crate) struct Link {
     supervisor: Child,
     control: Control,
     frames: Frames,
@@ -115,7 +138,7 @@ pub(super) struct Link {
 
 impl Link {
     /// Starts a supervisor and begins to tell it what to run.
-    pub(super) fn open(
+    pub(crate) fn open(
         program: &Path,
         spec: &Spec,
         input: Vec<u8>,
@@ -131,6 +154,10 @@ impl Link {
         else {
             return Err(io::ErrorKind::BrokenPipe.into());
         };
+        if spec.eager {
+            // Where the system refuses, the supervisor's queue has to do.
+            let _ = rustix::pipe::fcntl_setpipe_size(&stdout, PIPE_BYTES);
+        }
         let spec = spec.encode();
         let feed = Box::pin(async move {
             pipe.write_all(&spec).await?;
@@ -180,8 +207,31 @@ impl Link {
         Past { stdout, stderr, ending }
     }
 
+    /// The next thing the tree says. Safe to cancel.
+    pub(crate) async fn hear(&mut self) -> Heard<'_> {
+        while matches!(self.control, Control::Feeding(_)) {
+            tokio::select! {
+                biased;
+                () = self.control.fed() => {}
+                () = self.frames.ready() => break,
+            }
+        }
+        match self.frames.next().await {
+            Ok(Frame::Stdout(bytes)) => Heard::Stdout(bytes),
+            Ok(Frame::Stderr(bytes)) => Heard::Stderr(bytes),
+            Ok(Frame::Last(verdict)) => Heard::Last(Ok(verdict)),
+            Ok(Frame::End) => Heard::Last(Err("ended before its program did")),
+            Err(_) => Heard::Last(Err("said something that makes no sense")),
+        }
+    }
+
+    /// Hands the child more input; nothing means that there is no more.
+    pub(crate) async fn say(&mut self, bytes: Option<&[u8]>) {
+        self.control.say(bytes).await;
+    }
+
     /// Asks the supervisor to end its tree.
-    async fn end(&mut self) {
+    pub(crate) async fn end(&mut self) {
         self.wake();
         self.control.end().await;
     }
@@ -195,14 +245,13 @@ impl Link {
         }
     }
 
-    /// Sees the supervisor off, and its tree if need be.
-    async fn settle(
-        mut self,
-        last: Result<Verdict, &'static str>,
-        asked: Option<Asked>,
-        stop: &mut Stop,
-    ) -> Ending {
-        if last.is_err() {
+    /// Sees the supervisor off, and its tree too if the supervisor did not `report` its end.
+    pub(crate) async fn part(mut self, reported: bool) {
+        self.see_off(reported).await;
+    }
+
+    async fn see_off(&mut self, reported: bool) {
+        if !reported {
             // While nobody has waited for the supervisor its pid, which names the session of
             // its tree, cannot have been given to anybody else.
             if let Some(session) = self.supervisor.id() {
@@ -213,6 +262,15 @@ impl Link {
         }
         self.control = Control::Closed;
         let _ = timeout(FAREWELL, self.supervisor.wait()).await;
+    }
+
+    async fn settle(
+        mut self,
+        last: Result<Verdict, &'static str>,
+        asked: Option<Asked>,
+        stop: &mut Stop,
+    ) -> Ending {
+        self.see_off(last.is_ok()).await;
         match (last, asked) {
             (_, Some(Asked::Stop)) => Ending::Stopped,
             (last, Some(Asked::Timeout)) => Ending::TimedOut(last.ok()),
@@ -232,6 +290,16 @@ impl Drop for Link {
     fn drop(&mut self) {
         self.wake();
     }
+}
+
+/// One thing that a tree says, to who follows it piece by piece.
+pub(crate) enum Heard<'a> {
+    /// A piece of its standard output.
+    Stdout(&'a [u8]),
+    /// A piece of its standard error.
+    Stderr(&'a [u8]),
+    /// Its end; where nobody knows it, what its supervisor did instead of saying it.
+    Last(Result<Verdict, &'static str>),
 }
 
 /// Why we ended a program.
@@ -261,6 +329,16 @@ impl Frames {
     fn new(pipe: ChildStdout) -> Self {
         let buffer = Vec::with_capacity(2 * (HEADER_BYTES + CONTENT_BYTES_MAX));
         Self { pipe, buffer, used: 0 }
+    }
+
+    /// Resolves when something has come, or nothing ever will.
+    async fn ready(&mut self) {
+        if self.buffer.len() == self.used {
+            self.buffer.clear();
+            self.used = 0;
+            // What is wrong with the pipe shows again when the frame is read.
+            let _ = self.pipe.read_buf(&mut self.buffer).await;
+        }
     }
 
     async fn next(&mut self) -> io::Result<Frame<'_>> {

@@ -4,8 +4,8 @@
 //! it may take, how much of its output is kept, where it may write. What is reported is what
 //! happened, not what it means: output is never parsed here.
 
-mod link;
-mod report;
+pub(crate) mod link;
+pub(crate) mod report;
 mod room;
 
 use std::io;
@@ -17,6 +17,7 @@ use materia_engine::{BoxFuture, Runner, Stop, TurnFault, TurnJob, TurnReport, Wo
 use serde_json::Value;
 
 use crate::dispatch::faulted;
+use crate::guard;
 use crate::supervise::protocol::{RawPath, Spec, Verdict};
 use crate::tree_check::TreeCheck;
 use link::{Ending, Link, Past};
@@ -88,7 +89,7 @@ impl UtilityRunner {
 
         let begun = Instant::now();
         let (past, late) = match Link::open(&self.supervisor, &spec, input, self.grace) {
-            Ok(link) => held_to_mode(job, link.follow(job.timeout, stop)).await,
+            Ok(link) => self.follow(job, link, stop).await,
             Err(error) => {
                 let message = format!("{name} was not run: its supervisor did not start: {error}");
                 return faulted(ErrorCode::Internal, message);
@@ -98,6 +99,15 @@ impl UtilityRunner {
         let complaint = room.leave(job).await;
         let complaint = complaint.or_else(|| late?.complaint(&job.doc_root));
         conclude(job, &name, past, duration, complaint)
+    }
+
+    async fn follow(&self, job: &TurnJob, link: Link, stop: Stop) -> (Past, Option<TreeCheck>) {
+        let past = link.follow(job.timeout, stop);
+        match job.global_mode {
+            // The room has looked already.
+            GlobalMode::Planning => (past.await, None),
+            GlobalMode::Implementation => guard::until_tightened(job, past).await,
+        }
     }
 
     fn spec(&self, job: &TurnJob, command: &[String], input_bytes: usize, room: &Room) -> Spec {
@@ -113,26 +123,9 @@ impl UtilityRunner {
             input_bytes,
             grace_ms: u64::try_from(self.grace.as_millis()).unwrap_or(u64::MAX),
             writable: room.writable(job),
+            ..Spec::default()
         }
     }
-}
-
-/// Follows a program; looks at the project when it becomes a matter of documents alone on the way.
-async fn held_to_mode(
-    job: &TurnJob,
-    follow: impl Future<Output = Past>,
-) -> (Past, Option<TreeCheck>) {
-    let mut follow = std::pin::pin!(follow);
-    if job.global_mode == GlobalMode::Planning {
-        return (follow.await, None);
-    }
-    let mut told = job.tightened.clone();
-    tokio::select! {
-        past = &mut follow => return (past, None),
-        () = told.told() => {}
-    }
-    let late = room::tightened(job).await;
-    (follow.await, late)
 }
 
 /// Turns what happened into a report.

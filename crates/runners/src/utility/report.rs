@@ -135,7 +135,7 @@ fn shown_signal(signal: i32) -> String {
 }
 
 /// The last lines of standard error on one line, without anything a terminal would obey.
-fn excerpt(stderr: &str) -> String {
+pub(crate) fn excerpt(stderr: &str) -> String {
     let lines: Vec<String> = stderr
         .lines()
         .rev()

@@ -8,13 +8,9 @@ use std::path::{Path, PathBuf};
 use materia_contract::{GlobalMode, Policy};
 use materia_engine::TurnJob;
 
-use crate::planning;
 use crate::supervise::protocol::{RawPath, Writable};
 use crate::tree_check::TreeCheck;
-
-/// The files in which the journal is kept; with a project that is its own artifact root they lie
-/// among its files and change all the time.
-const JOURNAL: [&str; 3] = ["journal.db", "journal.db-wal", "journal.db-shm"];
+use crate::{guard, planning};
 
 /// What a program gets to write to.
 pub(super) enum Room {
@@ -102,7 +98,7 @@ impl Confined {
     fn prepare(job: &TurnJob) -> Result<Self, String> {
         let docs =
             planning::make_doc_root(&job.cwd, &job.doc_root).map_err(|error| error.to_string())?;
-        let before = TreeCheck::before(&job.cwd, &docs, &ignored(job));
+        let before = TreeCheck::before(&job.cwd, &docs, &guard::ignored(job));
         if let Some((inside, outside)) = before.shared(&[docs.clone(), job.run_dir.clone()]) {
             return Err(format!(
                 "`{}` and `{}` are one file with two names, so that writing the first, which \
@@ -160,32 +156,6 @@ impl Allowed {
             offline: self.offline,
         }
     }
-}
-
-/// The project as it is when a turn that runs already is to write only documents from now on. What
-/// changes after that is found, though it cannot be kept from happening.
-pub(super) async fn tightened(job: &TurnJob) -> Option<TreeCheck> {
-    let job = job.clone();
-    let look = move || {
-        let docs = planning::make_doc_root(&job.cwd, &job.doc_root).ok()?;
-        Some(TreeCheck::before(&job.cwd, &docs, &ignored(&job)))
-    };
-    tokio::task::spawn_blocking(look).await.ok().flatten()
-}
-
-/// What is not looked at because materia itself writes there: the artifact root.
-fn ignored(job: &TurnJob) -> Vec<PathBuf> {
-    let Some(root) = job.run_dir.parent() else { return Vec::new() };
-    let inside = |path: &Path| match (path.canonicalize(), job.cwd.canonicalize()) {
-        (Ok(path), Ok(project)) => !project.starts_with(path),
-        (Err(_), _) | (_, Err(_)) => true,
-    };
-    if inside(root) {
-        return vec![root.to_owned()];
-    }
-    // The project is its own artifact root, or lies in it.
-    let journal = JOURNAL.iter().map(|name| root.join(name));
-    journal.chain([job.run_dir.clone()]).collect()
 }
 
 /// A fresh folder within the run folder. The program runs elsewhere, so its path must not depend

@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic as tests may")]
 
+mod adapters;
 mod children;
 mod death;
+mod driving;
 mod outside;
 mod planning;
 mod scripted;

@@ -23,6 +23,7 @@ fn agent(stage: &Stage, entry: Option<(&str, u32)>) -> TurnJob {
         tools: None,
         model: None,
         provider: None,
+        schema: None,
         session: None,
         script,
     };

@@ -1,0 +1,189 @@
+//! Who answers the agent sockets of a run: a script, a recording, or agents that are installed.
+//!
+//! Everything that can be known beforehand is found out here, before there is a cast: whether an
+//! agent is there for each socket, and whether it can be held to the socket's rules.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use materia_compiler::{LayerKind, Loaded, ProjectCommand};
+use materia_contract::{Behavior, GlobalMode, NodeId, Plan, ToolsDoc};
+use materia_engine::Runner;
+use materia_runners::agents::{
+    Agent, AgentRunner, Fleet, NoAgent, Recorder, Recording, ReplayRunner, Rules,
+};
+use materia_runners::{PlanningSupport, planning_support};
+
+use crate::args::RunOptions;
+use crate::failure::Failure;
+use crate::terminal::Terminal;
+use crate::{findings, project};
+
+/// What is said wherever an agent is missing.
+const WAYS_ON: &str = "`materia doctor` shows what is there and how to get more, `materia demo` \
+                       runs a whole workflow without any, `--script FILE` answers in an agent's place";
+
+/// Who answers, where no script does.
+pub(crate) enum Answering {
+    /// Nobody has to.
+    Nobody,
+    /// A recording.
+    Recorded(Recording, Fleet),
+    /// Agents; what they say is recorded into the folder, if there is one.
+    Live(Fleet, Option<PathBuf>),
+}
+
+/// The agents of a configuration, with the one that the command line prefers.
+pub(crate) fn fleet(loaded: &Loaded, provider: Option<&str>) -> Fleet {
+    let config = &loaded.config;
+    let preferred = provider.map(str::to_owned).or_else(|| config.provider.clone());
+    Fleet::new(config.agents.clone(), config.prices.clone().unwrap_or_default(), preferred)
+}
+
+/// Finds out who answers, and refuses where somebody is asked whom nobody can answer.
+pub(crate) fn answering(
+    options: &RunOptions,
+    plan: &Plan,
+    mode: GlobalMode,
+    scripted: bool,
+    loaded: &Loaded,
+    terminal: &Terminal,
+) -> Result<(Answering, Vec<ProjectCommand>), Failure> {
+    refuse_contradictions(options, scripted)?;
+    let asked = asked(plan);
+    if scripted || asked.is_empty() {
+        return Ok((Answering::Nobody, Vec::new()));
+    }
+    let fleet = fleet(loaded, options.provider.as_deref());
+    if let Some(dir) = &options.replay {
+        let recording =
+            Recording::open(dir).map_err(|error| Failure::resolution(error.to_string()))?;
+        return Ok((Answering::Recorded(recording, fleet), Vec::new()));
+    }
+    if let Some(dir) = &options.record {
+        Recorder::check(dir).map_err(|error| Failure::resolution(error.to_string()))?;
+    }
+    let agents = choose(&fleet, &asked, plan, mode)?;
+    if asked.iter().any(|one| one.provider.is_none())
+        && let Ok(chosen) = fleet.choose(None)
+    {
+        // The rest was checked when the plan was made.
+        let found = materia_compiler::agent_findings(loaded, plan, &chosen.name);
+        findings::show(&found, &loaded.layers, terminal);
+        if project::has_errors(&found) {
+            return Err(project::refused(found));
+        }
+    }
+    let commands = project_commands(loaded, &agents);
+    Ok((Answering::Live(fleet, options.record.clone()), commands))
+}
+
+fn refuse_contradictions(options: &RunOptions, scripted: bool) -> Result<(), Failure> {
+    let refuse = |words: &str| Err(Failure::usage(words));
+    match (options.record.is_some(), options.replay.is_some()) {
+        (true, true) => refuse("`--record` and `--replay` contradict each other"),
+        (true, false) if scripted => {
+            refuse("`--record` records agents, and a script answers in their place")
+        }
+        (false, true) if scripted => {
+            refuse("`--replay` and `--script` both answer every agent socket; choose one")
+        }
+        (true | false, false) | (false, true) => Ok(()),
+    }
+}
+
+/// A socket that asks an agent.
+struct Asked<'a> {
+    node: &'a NodeId,
+    provider: Option<&'a str>,
+    tools: Option<&'a ToolsDoc>,
+}
+
+fn asked(plan: &Plan) -> Vec<Asked<'_>> {
+    let nodes = plan.nodes.iter().filter_map(|(node, found)| match &found.behavior {
+        Behavior::Agent { provider, tools, .. } => {
+            Some(Asked { node, provider: provider.as_deref(), tools: tools.as_ref() })
+        }
+        Behavior::Utility { .. } => None,
+    });
+    nodes.collect()
+}
+
+/// The agents that will be asked; every socket without one is named at once.
+fn choose(
+    fleet: &Fleet,
+    asked: &[Asked<'_>],
+    plan: &Plan,
+    mode: GlobalMode,
+) -> Result<Vec<Agent>, Failure> {
+    let sandbox = planning_support() == PlanningSupport::Enforced;
+    let (mut agents, mut problems) = (Vec::<Agent>::new(), String::new());
+    for Asked { node, provider, tools } in asked {
+        let problem = match fleet.choose(*provider) {
+            Ok(agent) => {
+                let doc_root = plan.doc_root.clone();
+                let rules = Rules { tools: tools.cloned(), mode, doc_root, sandbox };
+                let problem = agent.check(&rules).err().map(|error| error.to_string());
+                if !agents.iter().any(|known| known.name == agent.name) {
+                    agents.push(agent);
+                }
+                problem
+            }
+            Err(NoAgent::None { looked_for }) => {
+                return Err(Failure::resolution(format!(
+                    "socket `{node}` asks an agent, and no agent is installed (looked for {} in \
+                     every folder of PATH); {WAYS_ON}",
+                    looked_for.join(", ")
+                )));
+            }
+            Err(
+                error @ (NoAgent::Unknown { .. }
+                | NoAgent::NotInstalled { .. }
+                | NoAgent::NoCommand { .. }),
+            ) => Some(error.to_string()),
+        };
+        if let Some(problem) = problem {
+            let _ = write!(problems, "\n  socket `{node}`: {problem}");
+        }
+    }
+    if problems.is_empty() {
+        return Ok(agents);
+    }
+    Err(Failure::resolution(format!("not every agent can be asked:{problems}\n{WAYS_ON}")))
+}
+
+/// What the project itself says about the agents that will be asked: it decides which program is
+/// started and what that sees, so it needs the same trust as a command.
+fn project_commands(loaded: &Loaded, agents: &[Agent]) -> Vec<ProjectCommand> {
+    let own = agents.iter().filter_map(|agent| {
+        let layer = loaded.agent_layer(&agent.name).filter(|it| it.kind == LayerKind::Project)?;
+        let doc = loaded.config.agents.get(&agent.name)?;
+        let mut command = vec![agent.program()];
+        command.extend(doc.command.iter().flatten().skip(1).cloned());
+        command.extend(doc.args.iter().cloned());
+        command.extend(doc.env.iter().map(|name| format!("(sees ${name})")));
+        let (materia, file) = (format!("agent {}", agent.name), layer.shown.clone());
+        Some(ProjectCommand { materia, command, file })
+    });
+    own.collect()
+}
+
+impl Answering {
+    /// What performs the agent turns, if anything has to. A recording begins here.
+    pub(crate) fn runner(&self, supervisor: &Path) -> Result<Option<Arc<dyn Runner>>, Failure> {
+        Ok(match self {
+            Self::Nobody => None,
+            Self::Recorded(recording, fleet) => {
+                Some(Arc::new(ReplayRunner::new(recording.clone(), fleet.clone())))
+            }
+            Self::Live(fleet, record) => {
+                let runner = AgentRunner::new(supervisor.to_owned(), fleet.clone());
+                let Some(dir) = record else { return Ok(Some(Arc::new(runner))) };
+                let recorder =
+                    Recorder::create(dir).map_err(|error| Failure::storage(error.to_string()))?;
+                Some(Arc::new(runner.with_recorder(recorder)))
+            }
+        })
+    }
+}

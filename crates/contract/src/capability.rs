@@ -1,0 +1,144 @@
+//! What each kind of agent can do, as data.
+//!
+//! The compiler reads the table before a cast, the runners obey it during one; it stands here so
+//! that neither needs the other. An agent that speaks the Agent Client Protocol says most of this
+//! itself when it is started; until then [`ACP`] is what may be relied on.
+
+use serde::{Deserialize, Serialize};
+
+/// Who keeps an agent from writing where it may only read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Guarded {
+    /// The agent leaves the tools that write away.
+    Tools,
+    /// The agent puts what its tools start into a sandbox of its own.
+    Sandbox,
+    /// Nobody but the sandbox that Materia itself puts around a process.
+    Nobody,
+}
+
+/// What an agent does with a JSON Schema of the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SchemaSupport {
+    /// It checks its own answer and corrects it.
+    Checked,
+    /// It passes the schema to the model and checks nothing.
+    Passed,
+    /// Nothing: the answer is found in the text.
+    Absent,
+}
+
+/// What an agent can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_excessive_bools, reason = "a row of a table, each column a yes or no")]
+pub struct Capabilities {
+    /// The name authors write as `provider`.
+    pub name: &'static str,
+    /// Its name for people.
+    pub label: &'static str,
+    /// A later turn can go on in the session of an earlier one.
+    pub resume: bool,
+    /// The name of a session can be chosen by whoever starts it.
+    pub chosen_session: bool,
+    /// What it does with a schema.
+    pub schema: SchemaSupport,
+    /// Who enforces `tools: "readOnly"`.
+    pub read_only: Guarded,
+    /// It can run without any tool: `tools: "none"`.
+    pub no_tools: bool,
+    /// It can be held to a list of tools.
+    pub tool_list: bool,
+    /// It says what it is writing while it writes.
+    pub deltas: bool,
+    /// It reports how many tokens a turn took.
+    pub tokens: bool,
+    /// It reports what a turn cost.
+    pub cost: bool,
+}
+
+/// Claude Code.
+pub const CLAUDE: Capabilities = Capabilities {
+    name: "claude",
+    label: "Claude Code",
+    resume: true,
+    chosen_session: true,
+    schema: SchemaSupport::Checked,
+    read_only: Guarded::Tools,
+    no_tools: true,
+    tool_list: true,
+    deltas: true,
+    tokens: true,
+    cost: true,
+};
+
+/// Codex.
+pub const CODEX: Capabilities = Capabilities {
+    name: "codex",
+    label: "Codex",
+    resume: true,
+    chosen_session: false,
+    schema: SchemaSupport::Passed,
+    read_only: Guarded::Sandbox,
+    no_tools: true,
+    tool_list: false,
+    deltas: false,
+    tokens: true,
+    cost: false,
+};
+
+/// Gemini CLI.
+pub const GEMINI: Capabilities = Capabilities {
+    name: "gemini",
+    label: "Gemini CLI",
+    resume: true,
+    chosen_session: true,
+    schema: SchemaSupport::Absent,
+    read_only: Guarded::Tools,
+    no_tools: true,
+    tool_list: true,
+    deltas: true,
+    tokens: true,
+    cost: false,
+};
+
+/// Pi.
+pub const PI: Capabilities = Capabilities {
+    name: "pi",
+    label: "Pi",
+    resume: true,
+    chosen_session: true,
+    schema: SchemaSupport::Absent,
+    read_only: Guarded::Tools,
+    no_tools: true,
+    tool_list: true,
+    deltas: true,
+    tokens: true,
+    cost: true,
+};
+
+/// Any agent behind the Agent Client Protocol, before it was asked what it can do.
+pub const ACP: Capabilities = Capabilities {
+    name: "acp",
+    label: "an ACP agent",
+    resume: false,
+    chosen_session: false,
+    schema: SchemaSupport::Absent,
+    read_only: Guarded::Nobody,
+    no_tools: false,
+    tool_list: false,
+    deltas: true,
+    tokens: false,
+    cost: false,
+};
+
+/// Every kind of agent there is, in the order in which one is looked for.
+pub const AGENTS: [Capabilities; 5] = [CLAUDE, CODEX, GEMINI, PI, ACP];
+
+/// The row of an agent, by the name authors write.
+#[must_use]
+pub fn capabilities(name: &str) -> Option<&'static Capabilities> {
+    AGENTS.iter().find(|row| row.name == name)
+}

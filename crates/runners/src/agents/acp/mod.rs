@@ -1,0 +1,126 @@
+//! Any agent that speaks the Agent Client Protocol, version 1, over its standard streams.
+//!
+//! One process a turn: `initialize`, a session that is begun or taken up again, one prompt, the
+//! end. The protocol is JSON-RPC, one message a line; [`talk`] is the conversation, [`speech`]
+//! what comes of its updates, [`permit`] the answer to an agent that asks whether it may. Files and terminals of ours are not offered: an
+//! agent works with its own hands, inside the sandbox.
+//!
+//! Such an agent says little about itself, so little is promised: who keeps it from writing is the
+//! kernel, and where the kernel cannot, a socket that may only read is refused.
+
+mod permit;
+mod speech;
+mod talk;
+
+use std::path::{Path, PathBuf};
+
+use super::failure::Voice;
+use super::{
+    Adapter, AdapterError, Ask, Capabilities, Grant, Launch, Polite, Probe, Reader, capability,
+    environment,
+};
+
+/// How its failures are told.
+const VOICE: Voice =
+    Voice { label: "the ACP agent", log_in: "log in with the agent's own program first" };
+
+/// An agent behind the protocol.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Acp {
+    /// Its name in the configuration.
+    pub name: String,
+    /// The program and its arguments.
+    pub command: Vec<String>,
+}
+
+impl Adapter for Acp {
+    fn capabilities(&self) -> &'static Capabilities {
+        &capability::ACP
+    }
+
+    fn dialogue(&self) -> bool {
+        true
+    }
+
+    fn launch(&self, ask: &Ask) -> Result<Launch, AdapterError> {
+        let cannot = |what: &str, help: &str| AdapterError::Cannot {
+            agent: capability::ACP.label,
+            what: what.to_owned(),
+            help: help.to_owned(),
+        };
+        match Grant::of(ask) {
+            // What it calls its tools is not known, and some never ask.
+            Grant::Only(_) => {
+                return Err(cannot(
+                    "be held to a list of tools",
+                    "give the socket `tools: \"readOnly\"` or `tools: \"coding\"`",
+                ));
+            }
+            Grant::Nothing | Grant::ReadOnly | Grant::Documents if !ask.confined => {
+                return Err(cannot(
+                    "be kept from writing on a kernel without a sandbox",
+                    "use another agent, or give the socket `tools: \"coding\"`",
+                ));
+            }
+            Grant::Nothing | Grant::ReadOnly | Grant::Documents | Grant::Coding => {}
+        }
+        let mut argv = match &ask.settings.program {
+            Some(program) if !program.is_empty() => program.clone(),
+            Some(_) | None => self.command.clone(),
+        };
+        argv.extend(ask.settings.args.iter().cloned());
+        Ok(Launch {
+            stdin: talk::greeting(),
+            set_env: Vec::new(),
+            // An unknown agent has unknown keys; the configuration names them.
+            pass_env: environment::names(&[], &ask.settings.env),
+            files: Vec::new(),
+            writable: self.state(ask, argv.first().map(String::as_str)),
+            polite: Polite::Terminate,
+            argv,
+        })
+    }
+
+    fn reader(&self, ask: &Ask) -> Box<dyn Reader> {
+        Box::new(talk::Talk::new(&self.name, ask))
+    }
+
+    fn probe(&self) -> Probe {
+        Probe {
+            program: "",
+            version: &["--version"],
+            login: None,
+            keys: &[],
+            credentials: &[],
+            install: "name its command in the configuration: \
+                      \"agents\": {\"NAME\": {\"protocol\": \"acp\", \"command\": [\"PROGRAM\", \"ARGUMENT\"]}}",
+            how_to_log_in: VOICE.log_in,
+            tested: "protocol version 1",
+        }
+    }
+}
+
+impl Acp {
+    /// Where it may keep its state: the usual places under its own name or its program's.
+    fn state(&self, ask: &Ask, program: Option<&str>) -> Vec<PathBuf> {
+        if let Some(moved) = &ask.settings.state_dir {
+            return vec![moved.clone()];
+        }
+        let program = program.and_then(|path| Path::new(path).file_name()?.to_str());
+        let mut names = vec![self.name.as_str()];
+        names.extend(program.filter(|program| *program != self.name));
+        let plain =
+            |name: &&str| !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\']);
+        let places = ["~", "~/.config/", "~/.local/share/", "~/.local/state/", "~/.cache/"];
+        names
+            .iter()
+            .filter(|name| plain(name))
+            .flat_map(|name| places.map(|place| format!("{place}{name}")))
+            .filter_map(|place| {
+                let place = place.trim_start_matches('~');
+                let hidden = if place.starts_with('/') { "" } else { "." };
+                ask.in_home(&format!("{hidden}{}", place.trim_start_matches('/')))
+            })
+            .collect()
+    }
+}

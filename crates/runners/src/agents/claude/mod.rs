@@ -1,0 +1,49 @@
+//! Claude Code (`claude -p`), one process a turn.
+//!
+//! What its command line may and may not do was measured with version 2.1.325. Two of its
+//! habits matter here: its terminal `result` can be called a success and be an error, and the
+//! costs it names are those of the whole session.
+
+mod command;
+mod events;
+mod result;
+
+use super::{Adapter, AdapterError, Ask, Capabilities, Launch, Probe, Reader, capability};
+use crate::agents::failure::Voice;
+
+/// How its failures are told.
+const VOICE: Voice = Voice {
+    label: "Claude Code",
+    log_in: "run `claude` once and log in, or set ANTHROPIC_API_KEY",
+};
+
+/// Claude Code.
+#[derive(Debug, Clone, Copy)]
+pub struct Claude;
+
+impl Adapter for Claude {
+    fn capabilities(&self) -> &'static Capabilities {
+        &capability::CLAUDE
+    }
+
+    fn launch(&self, ask: &Ask) -> Result<Launch, AdapterError> {
+        command::launch(ask)
+    }
+
+    fn reader(&self, ask: &Ask) -> Box<dyn Reader> {
+        Box::new(events::Stream::new(ask))
+    }
+
+    fn probe(&self) -> Probe {
+        Probe {
+            program: "claude",
+            version: &["--version"],
+            login: None,
+            keys: &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
+            credentials: &[".claude/.credentials.json"],
+            install: "npm install -g @anthropic-ai/claude-code",
+            how_to_log_in: VOICE.log_in,
+            tested: "2.1.325",
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The command line of a turn.
+
+use std::path::PathBuf;
+
+use super::super::tools::Grant;
+use super::super::{AdapterError, Ask, Launch, Polite, environment};
+use super::schema;
+
+/// Variables of its own.
+const OWN_NAMES: [&str; 5] =
+    ["CODEX_HOME", "CODEX_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_ORGANIZATION"];
+
+/// What brings tools that Materia does not know of.
+const GUESTS: [&str; 2] = ["plugins", "apps"];
+
+/// What brings the tools it has by itself.
+const TOOLS: [&str; 5] = ["shell_tool", "unified_exec", "multi_agent", "goals", "view_image"];
+
+/// The name of the file that holds the schema of the answer.
+const SCHEMA_FILE: &str = "answer.schema.json";
+
+pub(super) fn launch(ask: &Ask) -> Result<Launch, AdapterError> {
+    let resumed = ask.resumed("codex")?;
+    let mut argv = ask.program("codex");
+    let mut say = |words: &[&str]| argv.extend(words.iter().map(|word| (*word).to_owned()));
+    // Flags of `exec` stand before `resume`, which does not know them.
+    say(&["exec", "--json", "--skip-git-repo-check"]);
+    say(&["-c", "check_for_update_on_startup=false"]);
+    let grant = Grant::of(ask);
+    say(sandbox(&grant, ask)?);
+    let mut off: Vec<&str> = Vec::new();
+    if grant.restricts() {
+        off.extend(GUESTS);
+    }
+    if grant == Grant::Nothing {
+        off.extend(TOOLS);
+        say(&["-c", "web_search=\"disabled\""]);
+    }
+    for feature in off {
+        say(&["-c", &format!("features.{feature}=false")]);
+    }
+    if ask.network == Some(true) && !grant.restricts() && !ask.confined {
+        say(&["-c", "sandbox_workspace_write.network_access=true"]);
+    }
+    if let Some(model) = &ask.model {
+        say(&["--model", model]);
+    }
+    let mut files = Vec::new();
+    if let Some(wanted) = ask.schema.as_ref().filter(|wanted| schema::is_typed(wanted)) {
+        let path = ask.scratch.join(SCHEMA_FILE);
+        say(&["--output-schema", &path.to_string_lossy()]);
+        files.push((path, schema::strict(wanted).to_string().into_bytes()));
+    }
+    for word in &ask.settings.args {
+        say(&[word]);
+    }
+    if let Some(session) = resumed {
+        say(&["resume", &session.id]);
+    }
+    // The prompt comes by standard input, which is closed behind it: it waits for that.
+    say(&["-"]);
+    Ok(Launch {
+        argv,
+        stdin: ask.prompt.clone().into_bytes(),
+        set_env: Vec::new(),
+        pass_env: environment::names(&OWN_NAMES, &ask.settings.env),
+        files,
+        writable: state(ask),
+        // SIGTERM leaves its tools behind, SIGINT takes them along.
+        polite: Polite::Interrupt,
+    })
+}
+
+/// Where it keeps sessions and login.
+fn state(ask: &Ask) -> Vec<PathBuf> {
+    let usual = || ask.in_home(".codex");
+    ask.settings.state_dir.clone().or_else(usual).into_iter().collect()
+}
+
+/// The sandbox it puts its tools into.
+///
+/// Inside Materia's own sandbox it can make none, and without one of its own it runs no command
+/// at all unless told to; there the outer one alone holds it.
+fn sandbox(grant: &Grant, ask: &Ask) -> Result<&'static [&'static str], AdapterError> {
+    match grant {
+        Grant::ReadOnly | Grant::Documents | Grant::Coding if ask.confined => {
+            Ok(&["--dangerously-bypass-approvals-and-sandbox"])
+        }
+        Grant::Nothing | Grant::ReadOnly | Grant::Documents => Ok(&["--sandbox", "read-only"]),
+        Grant::Coding => Ok(&["--sandbox", "workspace-write"]),
+        Grant::Only(_) => Err(AdapterError::Cannot {
+            agent: "codex",
+            what: "be held to a list of tools".to_owned(),
+            help: "write `\"tools\": \"readOnly\"` or `\"coding\"`, or choose another provider"
+                .to_owned(),
+        }),
+    }
+}

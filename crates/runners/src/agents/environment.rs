@@ -1,0 +1,91 @@
+//! Which variables of our environment an agent sees.
+//!
+//! A list, not everything: the keys of one provider are no business of another one's agent, and
+//! neither are those of the user's other programs. What is missing is named in the configuration.
+
+/// What every agent and the commands it runs need to find their way.
+const COMMON: [&str; 46] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "LC_*",
+    "TZ",
+    "TERM",
+    "TMPDIR",
+    "EDITOR",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_DIRS",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_DIRS",
+    "XDG_DATA_HOME",
+    "XDG_RUNTIME_DIR",
+    "XDG_STATE_HOME",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS",
+    "GIT_AUTHOR_NAME",
+    "GIT_AUTHOR_EMAIL",
+    "GIT_COMMITTER_NAME",
+    "GIT_COMMITTER_EMAIL",
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "GOPATH",
+    "GOROOT",
+    "JAVA_HOME",
+    "NVM_DIR",
+    "PYENV_ROOT",
+    "VIRTUAL_ENV",
+    "PNPM_HOME",
+    "BUN_INSTALL",
+    "DENO_DIR",
+    "CI",
+];
+
+/// The names that every agent sees.
+#[must_use]
+pub fn common_names() -> &'static [&'static str] {
+    &COMMON
+}
+
+/// Whether a list of names lets a variable through; a final `*` stands for any rest.
+#[must_use]
+pub fn allows(names: &[String], variable: &str) -> bool {
+    names.iter().any(|name| match name.strip_suffix('*') {
+        Some(start) => variable.starts_with(start),
+        None => name == variable,
+    })
+}
+
+/// The whole list of an agent: what all see, what is its own, and what the configuration adds.
+pub(crate) fn names(own: &[&str], added: &[String]) -> Vec<String> {
+    let known = COMMON.iter().chain(own).map(|name| (*name).to_owned());
+    known.chain(added.iter().cloned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_any_rest_and_nothing_else_does() {
+        let names = names(&["MINE"], &["EXTRA_*".to_owned()]);
+        for yes in ["PATH", "LC_ALL", "MINE", "EXTRA_1"] {
+            assert!(allows(&names, yes), "{yes}");
+        }
+        for no in ["PATHS", "MINE_TOO", "EXTRA", "AWS_SECRET_ACCESS_KEY", "path"] {
+            assert!(!allows(&names, no), "{no}");
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! The command line of a turn.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use super::super::tools::{Grant, Tool};
+use super::super::{AdapterError, Ask, Launch, Polite, SessionPlan, environment};
+
+/// Variables of its own.
+const OWN_NAMES: [&str; 11] = [
+    "GEMINI_API_KEY",
+    "GEMINI_MODEL",
+    "GEMINI_CLI_HOME",
+    "GOOGLE_API_KEY",
+    "GOOGLE_APPLICATION_CREDENTIALS",
+    "GOOGLE_CLOUD_LOCATION",
+    "GOOGLE_CLOUD_PROJECT",
+    "GOOGLE_GEMINI_BASE_URL",
+    "GOOGLE_GENAI_USE_GCA",
+    "GOOGLE_GENAI_USE_VERTEXAI",
+    "GOOGLE_VERTEX_BASE_URL",
+];
+
+/// What it may use where it only looks.
+const READING: [Tool; 5] = [Tool::Read, Tool::Grep, Tool::Find, Tool::List, Tool::Web];
+
+/// The name of the file that holds the rules of the turn.
+const POLICY_FILE: &str = "policy.toml";
+
+pub(super) fn launch(ask: &Ask) -> Result<Launch, AdapterError> {
+    let resumed = ask.resumed("gemini")?;
+    let mut argv = ask.program("gemini");
+    let mut say = |words: &[&str]| argv.extend(words.iter().map(|word| (*word).to_owned()));
+    say(&["--output-format", "stream-json"]);
+    match (&ask.session, resumed) {
+        (_, Some(session)) => say(&["--resume", &session.id]),
+        (SessionPlan::Fresh { id }, None) => say(&["--session-id", &id.to_string()]),
+        (SessionPlan::Resume(_), None) => {}
+    }
+    if let Some(model) = &ask.model {
+        say(&["--model", model]);
+    }
+    let (mode, rules) = rules(&Grant::of(ask), ask.confined);
+    say(&["--approval-mode", mode]);
+    let mut files = Vec::new();
+    if let Some(rules) = rules {
+        let path = ask.scratch.join(POLICY_FILE);
+        say(&["--policy", &path.to_string_lossy()]);
+        files.push((path, rules.into_bytes()));
+    }
+    argv.extend(ask.settings.args.iter().cloned());
+    Ok(Launch {
+        argv,
+        stdin: ask.prompt.clone().into_bytes(),
+        set_env: vec![
+            // An untrusted folder makes it refuse or drop its mode; the cast was trusted already.
+            ("GEMINI_CLI_TRUST_WORKSPACE".to_owned(), "true".to_owned()),
+            // Without a second process of itself it costs half and hears signals.
+            ("GEMINI_CLI_NO_RELAUNCH".to_owned(), "true".to_owned()),
+        ],
+        pass_env: environment::names(&OWN_NAMES, &ask.settings.env),
+        files,
+        writable: state(ask),
+        polite: Polite::Terminate,
+    })
+}
+
+/// Where it keeps sessions and login.
+fn state(ask: &Ask) -> Vec<PathBuf> {
+    let usual = || ask.in_home(".gemini");
+    ask.settings.state_dir.clone().or_else(usual).into_iter().collect()
+}
+
+/// The mode and the rules on top of it.
+///
+/// A tool that would have to ask is left away where nobody can be asked. A rule that allows a tool
+/// is enough for all of them but the one that runs commands, which asks in every mode but `yolo`.
+fn rules(grant: &Grant, confined: bool) -> (&'static str, Option<String>) {
+    let mut tools = READING.to_vec();
+    match grant {
+        Grant::Nothing => ("default", Some(only(&[]))),
+        Grant::Documents if confined => {
+            tools.extend([Tool::Edit, Tool::Write]);
+            ("default", Some(only(&tools)))
+        }
+        Grant::ReadOnly | Grant::Documents => ("default", Some(only(&tools))),
+        Grant::Coding => ("yolo", None),
+        Grant::Only(tools) => {
+            let mode = if tools.contains(&Tool::Shell) { "yolo" } else { "default" };
+            (mode, Some(only(tools)))
+        }
+    }
+}
+
+/// Rules that refuse every tool but these.
+fn only(tools: &[Tool]) -> String {
+    let mut rules = String::new();
+    for name in tools.iter().flat_map(names) {
+        push(&mut rules, &name, "allow", 950);
+    }
+    push(&mut rules, "*", "deny", 900);
+    rules
+}
+
+fn push(rules: &mut String, tool: &str, decision: &str, priority: u32) {
+    // A JSON string is a TOML string.
+    let tool = serde_json::Value::from(tool);
+    writeln!(
+        rules,
+        "[[rule]]\ntoolName = {tool}\ndecision = \"{decision}\"\npriority = {priority}\n"
+    )
+    .expect("writing to a string cannot fail");
+}
+
+/// The names of a tool here.
+fn names(tool: &Tool) -> Vec<String> {
+    let names: &[&str] = match tool {
+        Tool::Read => &["read_file", "read_many_files"],
+        Tool::Grep => &["grep_search", "search_file_content"],
+        Tool::Find => &["glob"],
+        Tool::List => &["list_directory"],
+        Tool::Shell => &["run_shell_command"],
+        Tool::Edit => &["replace"],
+        Tool::Write => &["write_file"],
+        Tool::Web => &["web_fetch", "google_web_search"],
+        Tool::Other(name) => return vec![name.clone()],
+    };
+    names.iter().map(|name| (*name).to_owned()).collect()
+}

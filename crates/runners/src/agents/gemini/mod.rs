@@ -1,0 +1,46 @@
+//! Gemini CLI (`gemini`), one process a turn.
+//!
+//! Measured with version 0.61.0. It ends with exit code 0 when it is stopped, and with a number
+//! made of the status of HTTP when a request fails; neither tells how a turn went. It looks for a
+//! session only in the folder in which it was begun.
+
+mod command;
+mod events;
+
+use super::{Adapter, AdapterError, Ask, Capabilities, Launch, Probe, Reader, capability};
+use crate::agents::failure::Voice;
+
+/// How its failures are told.
+const VOICE: Voice =
+    Voice { label: "Gemini CLI", log_in: "run `gemini` once and log in, or set GEMINI_API_KEY" };
+
+/// Gemini CLI.
+#[derive(Debug, Clone, Copy)]
+pub struct Gemini;
+
+impl Adapter for Gemini {
+    fn capabilities(&self) -> &'static Capabilities {
+        &capability::GEMINI
+    }
+
+    fn launch(&self, ask: &Ask) -> Result<Launch, AdapterError> {
+        command::launch(ask)
+    }
+
+    fn reader(&self, ask: &Ask) -> Box<dyn Reader> {
+        Box::new(events::Stream::new(ask))
+    }
+
+    fn probe(&self) -> Probe {
+        Probe {
+            program: "gemini",
+            version: &["--version"],
+            login: None,
+            keys: &["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI"],
+            credentials: &[".gemini/oauth_creds.json"],
+            install: "npm install -g @google/gemini-cli",
+            how_to_log_in: VOICE.log_in,
+            tested: "0.61.0",
+        }
+    }
+}

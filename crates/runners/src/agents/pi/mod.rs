@@ -1,0 +1,48 @@
+//! Pi (`pi -p --mode json`), one process a turn.
+//!
+//! Measured with version 0.87.1. It ends with exit code 0 whatever happened, asks nobody for
+//! permission and has no sandbox: the list of its tools is all that holds it. A session that it
+//! does not find it silently begins anew.
+
+mod command;
+mod events;
+
+use super::{Adapter, AdapterError, Ask, Capabilities, Launch, Probe, Reader, capability};
+use crate::agents::failure::Voice;
+
+/// How its failures are told.
+const VOICE: Voice = Voice {
+    label: "Pi",
+    log_in: "run `pi` once and use /login, or pass the key of its provider on with `agents.pi.env`",
+};
+
+/// Pi.
+#[derive(Debug, Clone, Copy)]
+pub struct Pi;
+
+impl Adapter for Pi {
+    fn capabilities(&self) -> &'static Capabilities {
+        &capability::PI
+    }
+
+    fn launch(&self, ask: &Ask) -> Result<Launch, AdapterError> {
+        command::launch(ask)
+    }
+
+    fn reader(&self, ask: &Ask) -> Box<dyn Reader> {
+        Box::new(events::Stream::new(ask))
+    }
+
+    fn probe(&self) -> Probe {
+        Probe {
+            program: "pi",
+            version: &["--version"],
+            login: None,
+            keys: &[],
+            credentials: &[".pi/agent/auth.json", ".pi/agent/models.json"],
+            install: "npm install -g @earendil-works/pi-coding-agent",
+            how_to_log_in: VOICE.log_in,
+            tested: "0.87.1",
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Where the processes of a turn may write, and the private folder they get.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use materia_contract::GlobalMode;
+use materia_engine::TurnJob;
+
+use crate::planning;
+use crate::supervise::protocol::{RawPath, Writable};
+
+/// The folders of a turn. What is private is removed when the room goes.
+pub(super) struct Room {
+    /// The folder for files that the command line names.
+    pub(super) scratch: PathBuf,
+    /// The folder for temporary files, where the usual one may not be written to.
+    pub(super) temporary: Option<PathBuf>,
+    /// The only folders that may be written to, where not all may.
+    pub(super) write_roots: Option<Vec<PathBuf>>,
+    private: PathBuf,
+    run_dir: PathBuf,
+}
+
+impl Room {
+    /// Makes the room of a turn. `allowed` are the folders of the socket's policy, if it names any;
+    /// in Planning mode the doc root stands in their place, unless nothing may be written at all.
+    pub(super) fn prepare(job: &TurnJob, allowed: Option<&[String]>) -> Result<Self, String> {
+        let made = |path: &Path| {
+            private_folder(path).map_err(|error| format!("no folder for its files: {error}"))
+        };
+        // The program runs elsewhere, so no path may depend on where we are.
+        let run_dir = std::path::absolute(&job.run_dir)
+            .map_err(|error| format!("the folder of the cast cannot be used: {error}"))?;
+        let private = run_dir.join("tmp").join(format!("{}-agent", job.turn));
+        // What a killed process left here is not ours to use.
+        let _ = fs::remove_dir_all(&private);
+        made(&private)?;
+        let mut room = Self {
+            scratch: private.join("scratch"),
+            temporary: None,
+            write_roots: None,
+            private,
+            run_dir,
+        };
+        made(&room.scratch)?;
+        let Some(mut roots) = roots(job, allowed)? else { return Ok(room) };
+        let temporary = room.private.join("tmp");
+        made(&temporary)?;
+        roots.push(temporary.clone());
+        room.temporary = Some(temporary);
+        room.write_roots = Some(roots);
+        Ok(room)
+    }
+
+    /// What the sandbox allows, with what the agent needs for itself; what is not there is left out.
+    pub(super) fn writable(&self, own: &[PathBuf]) -> Option<Writable> {
+        let roots = self.write_roots.as_ref()?.iter();
+        let folders = roots.chain(own.iter().filter(|path| path.exists()));
+        Some(Writable {
+            folders: folders.map(RawPath::from).collect(),
+            plain: vec![RawPath::from(&self.run_dir)],
+            // The agent itself needs the network; its tools are held to `Ask::network`.
+            offline: false,
+        })
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        // What cannot be removed is no reason to fail a turn.
+        let _ = fs::remove_dir_all(&self.private);
+        // The folder around it goes with the last turn in it.
+        let _ = self.private.parent().map(fs::remove_dir);
+    }
+}
+
+/// The folders of the project that may be written to; none named means all.
+fn roots(job: &TurnJob, allowed: Option<&[String]>) -> Result<Option<Vec<PathBuf>>, String> {
+    let make =
+        |name: &str| planning::make_doc_root(&job.cwd, name).map_err(|error| error.to_string());
+    match (job.global_mode, allowed) {
+        (_, Some([])) => Ok(Some(Vec::new())),
+        (GlobalMode::Planning, _) => Ok(Some(vec![make(&job.doc_root)?])),
+        (GlobalMode::Implementation, None) => Ok(None),
+        (GlobalMode::Implementation, Some(names)) => {
+            names.iter().map(|name| make(name)).collect::<Result<_, _>>().map(Some)
+        }
+    }
+}
+
+/// Makes a folder that only we can look into.
+fn private_folder(path: &Path) -> io::Result<()> {
+    path.parent().map_or(Ok(()), fs::create_dir_all)?;
+    fs::DirBuilder::new().mode(0o700).create(path)
+}
+
+/// Writes the files that a command line names. None of them may lie elsewhere.
+pub(super) fn write_files(scratch: &Path, files: &[(PathBuf, Vec<u8>)]) -> Result<(), String> {
+    for (path, bytes) in files {
+        let inside = path.strip_prefix(scratch).is_ok_and(planning::is_plain);
+        if !inside {
+            return Err(format!("`{}` lies outside of its private folder", path.display()));
+        }
+        path.parent()
+            .map_or(Ok(()), fs::create_dir_all)
+            .and_then(|()| fs::write(path, bytes))
+            .map_err(|error| format!("`{}` cannot be written: {error}", path.display()))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use materia_contract::{NodeId, RunId};
+    use materia_engine::{Live, Work};
+
+    use super::*;
+
+    fn job(dir: &Path, global_mode: GlobalMode) -> TurnJob {
+        let work = Work::Utility { command: Vec::new(), input: Arc::new(serde_json::json!({})) };
+        TurnJob {
+            run: RunId::new("r"),
+            turn: 3,
+            node: NodeId::new("a"),
+            visit: 1,
+            attempt: 1,
+            work,
+            cwd: dir.to_owned(),
+            run_dir: dir.join(".materia/r"),
+            timeout: Some(Duration::from_secs(1)),
+            global_mode,
+            tightened: materia_engine::Tightened::never(),
+            policy: None,
+            doc_root: "docs".to_owned(),
+            virtual_time: false,
+            live: Live::default(),
+        }
+    }
+
+    #[test]
+    fn the_mode_and_the_policy_bound_what_may_be_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let project = dir.path().canonicalize().unwrap();
+        let room = |mode, allowed: Option<&[String]>| Room::prepare(&job(&project, mode), allowed);
+        let free = room(GlobalMode::Implementation, None).unwrap();
+        assert!(free.write_roots.is_none() && free.temporary.is_none());
+        assert_eq!(free.scratch.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+        drop(free);
+        assert!(!project.join(".materia/r/tmp").exists(), "what is private is removed");
+
+        let folders = ["src".to_owned(), "new/deep".to_owned()];
+        let bound = room(GlobalMode::Implementation, Some(&folders)).unwrap();
+        let roots = bound.writable(&[project.join("missing"), project.join("src")]).unwrap();
+        let roots: Vec<PathBuf> = roots.folders.iter().map(RawPath::path).collect();
+        let tmp = bound.temporary.clone().unwrap();
+        let expected = [project.join("src"), project.join("new/deep")];
+        assert_eq!(roots[..2], expected);
+        assert_eq!(roots[2..], [tmp, project.join("src")], "what is missing is left out");
+        drop(bound);
+        let planning = room(GlobalMode::Planning, Some(&folders)).unwrap();
+        assert_eq!(planning.write_roots.as_ref().unwrap()[0], project.join("docs"));
+        drop(planning);
+        let looking = room(GlobalMode::Planning, Some(&[])).unwrap();
+        assert_eq!(looking.write_roots.as_ref().unwrap().len(), 1, "its temporary folder alone");
+        drop(looking);
+        assert!(room(GlobalMode::Implementation, Some(&["../out".to_owned()])).is_err());
+    }
+
+    #[test]
+    fn files_lie_in_the_private_folder_and_nowhere_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let scratch = dir.path().join("scratch");
+        write_files(&scratch, &[(scratch.join("a/b.json"), b"x".to_vec())]).unwrap();
+        assert_eq!(fs::read(scratch.join("a/b.json")).unwrap(), b"x");
+        for outside in [dir.path().join("b"), scratch.join("../b"), PathBuf::from("/b")] {
+            assert!(write_files(&scratch, &[(outside, Vec::new())]).is_err());
+        }
+        assert!(!dir.path().join("b").exists());
+    }
+}

@@ -1,0 +1,172 @@
+//! The file in which the stream of a turn is kept, word for word but for secrets.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use materia_contract::Transcript;
+use materia_engine::TurnJob;
+use serde_json::{Value, json};
+
+use super::redact::{Redactor, Secrets};
+
+/// The most of a stream that is kept. What an agent says beyond that is counted and read all the
+/// same.
+pub const TRANSCRIPT_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// The part of a transcript's name behind that of the turn.
+const EXTENSION: &str = "transcript.jsonl";
+
+/// Writes a transcript. Trouble with the file is remembered and never stops a turn.
+pub(super) struct Keeper {
+    file: io::Result<File>,
+    /// Relative to the folder of the cast.
+    name: String,
+    redactor: Redactor,
+    hasher: blake3::Hasher,
+    kept: u64,
+    dropped: u64,
+    bytes_max: u64,
+    /// What has been taken and not written yet.
+    clean: Vec<u8>,
+}
+
+impl Keeper {
+    /// Opens the transcript of a turn; one that is there already is replaced.
+    pub(super) fn open(job: &TurnJob, secrets: Secrets) -> Self {
+        let path = job.artifact(EXTENSION);
+        let name = path.strip_prefix(&job.run_dir).unwrap_or(&path).to_string_lossy().into_owned();
+        Self {
+            file: create(&path),
+            name,
+            redactor: Redactor::new(secrets),
+            hasher: blake3::Hasher::new(),
+            kept: 0,
+            dropped: 0,
+            bytes_max: TRANSCRIPT_BYTES_MAX,
+            clean: Vec::new(),
+        }
+    }
+
+    /// Takes the next piece of the stream.
+    pub(super) fn take(&mut self, bytes: &[u8]) {
+        self.redactor.push(bytes, &mut self.clean);
+        self.write();
+    }
+
+    /// Adds a line of ours: a further process begins here, or something is missing.
+    pub(super) fn remark(&mut self, remark: &Value) {
+        self.redactor.finish(&mut self.clean);
+        self.write();
+        let line = format!("\n{remark}\n");
+        self.put(line.as_bytes());
+    }
+
+    fn write(&mut self) {
+        let clean = std::mem::take(&mut self.clean);
+        let room = usize::try_from(self.bytes_max.saturating_sub(self.kept)).unwrap_or(usize::MAX);
+        let (kept, dropped) = clean.split_at(room.min(clean.len()));
+        self.put(kept);
+        self.dropped += dropped.len() as u64;
+        self.clean = clean;
+        self.clean.clear();
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
+        let Ok(file) = &mut self.file else { return };
+        match file.write_all(bytes) {
+            Ok(()) => {
+                self.hasher.update(bytes);
+                self.kept += bytes.len() as u64;
+            }
+            Err(error) => self.file = Err(error),
+        }
+    }
+
+    /// What there is now; or why there is nothing that could be relied on.
+    pub(super) fn finish(mut self) -> io::Result<Transcript> {
+        self.redactor.finish(&mut self.clean);
+        self.write();
+        if self.dropped > 0 {
+            let line = json!({ "type": "materia.truncated", "droppedBytes": self.dropped });
+            self.put(format!("\n{line}\n").as_bytes());
+        }
+        self.file?;
+        Ok(Transcript {
+            path: self.name,
+            hash: self.hasher.finalize().to_hex().to_string(),
+            bytes: self.kept,
+            dropped: self.dropped,
+        })
+    }
+}
+
+/// Creates a file that only we can read. What has its name goes, so that no link is followed.
+fn create(path: &Path) -> io::Result<File> {
+    let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
+    fs::create_dir_all(folder)?;
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keeper(dir: &Path, bytes_max: u64) -> Keeper {
+        Keeper {
+            file: create(&dir.join("sockets/a/1-1.transcript.jsonl")),
+            name: "sockets/a/1-1.transcript.jsonl".to_owned(),
+            redactor: Redactor::new(Secrets::of_variables([("A_TOKEN", "very-secret")])),
+            hasher: blake3::Hasher::new(),
+            kept: 0,
+            dropped: 0,
+            bytes_max,
+            clean: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_hash_is_that_of_the_file_and_secrets_are_not_in_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut keeper = keeper(dir.path(), 1_000);
+        keeper.take(b"{\"a\":\"very-se");
+        keeper.take(b"cret\"}\n");
+        let kept = keeper.finish().unwrap();
+        let bytes = fs::read(dir.path().join(&kept.path)).unwrap();
+        assert_eq!(String::from_utf8_lossy(&bytes), "{\"a\":\"[redacted]\"}\n");
+        assert_eq!(kept.hash, blake3::hash(&bytes).to_hex().to_string());
+        assert_eq!((kept.bytes, kept.dropped), (bytes.len() as u64, 0));
+    }
+
+    #[test]
+    fn too_much_is_cut_off_and_said() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut keeper = keeper(dir.path(), 10);
+        for _ in 0..5 {
+            keeper.take(b"abcdef");
+        }
+        let kept = keeper.finish().unwrap();
+        let text = fs::read_to_string(dir.path().join(&kept.path)).unwrap();
+        assert_eq!(text, "abcdefabcd\n{\"type\":\"materia.truncated\",\"droppedBytes\":20}\n");
+        assert_eq!((kept.bytes, kept.dropped), (text.len() as u64, 20));
+    }
+
+    #[test]
+    fn a_link_in_its_place_is_not_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("precious");
+        fs::write(&target, "precious").unwrap();
+        fs::create_dir_all(dir.path().join("sockets/a")).unwrap();
+        let path = dir.path().join("sockets/a/1-1.transcript.jsonl");
+        std::os::unix::fs::symlink(&target, &path).unwrap();
+        let mut keeper = keeper(dir.path(), 100);
+        keeper.take(b"x");
+        keeper.finish().unwrap();
+        assert_eq!(fs::read_to_string(target).unwrap(), "precious");
+    }
+}

@@ -1,0 +1,54 @@
+//! The lock that one tree holds while anybody of it lives.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long a lock is waited for. Only a tree whose materia was killed can hold it, and that
+/// tree is being killed as well.
+const PATIENCE: Duration = Duration::from_secs(8);
+/// The pause between two tries.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Why there is no lock.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum LockError {
+    /// Another tree has it.
+    #[error("another process still uses its session")]
+    Held,
+    /// The file system refused.
+    #[error("its session cannot be locked: {0}")]
+    Io(#[from] io::Error),
+}
+
+impl LockError {
+    /// Whether another tree has it.
+    pub(super) fn is_held(&self) -> bool {
+        matches!(self, Self::Held)
+    }
+}
+
+/// Takes the lock at `path`; it is given back when the file is closed, in whatever manner.
+pub(super) fn take(path: &Path) -> Result<File, LockError> {
+    let file = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .custom_flags(NO_LINK)
+        .mode(0o600)
+        .open(path)?;
+    let end = Instant::now() + PATIENCE;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::Error(error)) => return Err(error.into()),
+            Err(TryLockError::WouldBlock) if Instant::now() > end => return Err(LockError::Held),
+            Err(TryLockError::WouldBlock) => thread::sleep(PAUSE),
+        }
+    }
+}
+
+/// A link in the place of the file would lead elsewhere.
+const NO_LINK: i32 = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();

@@ -1,0 +1,152 @@
+//! Sessions: kept, taken up again, lost, and used by one turn at a time.
+
+use std::fs;
+use std::time::Duration;
+
+use materia_contract::{FailureClass, Uuid};
+use materia_engine::{Runner, StopSource};
+
+use super::Driving;
+use crate::stage::runtime;
+
+/// Says how it was started.
+const TELLS: &str = "echo \"$verb $id\" >> started; init; result ok";
+
+fn started(driving: &Driving) -> Vec<String> {
+    driving.read("started").lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn a_later_turn_goes_on_in_the_session() {
+    let mut driving = Driving::new(TELLS);
+    driving.in_session(7, false, 1);
+    driving.answer();
+    driving.in_session(7, true, 1);
+    driving.answer();
+    let id = Uuid::from_u128(7);
+    assert_eq!(started(&driving), [format!("--session-id {id}"), format!("--resume {id}")]);
+}
+
+#[test]
+fn after_a_crash_the_turn_begins_anew_under_another_name() {
+    let mut driving = Driving::new(&format!(
+        "[ -e crashed ] || {{ touch crashed; echo \"$verb $id\" >> started; init; kill -9 $$; }}; {TELLS}"
+    ));
+    driving.in_session(7, false, 1);
+    driving.fault();
+    driving.in_session(7, false, 2);
+    driving.answer();
+    driving.in_session(7, true, 1);
+    driving.answer();
+    let starts = started(&driving);
+    assert_eq!(starts[0], format!("--session-id {}", Uuid::from_u128(7)));
+    assert!(starts[1].starts_with("--session-id") && starts[1] != starts[0], "{starts:?}");
+    assert_eq!(starts[2], starts[1].replace("--session-id", "--resume"));
+}
+
+#[test]
+fn a_rejected_answer_is_mended_in_its_session() {
+    let mut driving = Driving::new(TELLS);
+    driving.in_session(7, false, 1);
+    driving.answer();
+    driving.in_session(7, false, 2);
+    driving.answer();
+    assert!(started(&driving)[1].starts_with("--resume"));
+}
+
+#[test]
+fn a_session_that_vanished_starts_fresh_once_and_says_so() {
+    let mut driving = Driving::new(
+        "echo \"$verb $id\" >> started
+if [ $verb = --resume ]; then
+  echo \"No conversation found with session ID: $id\" >&2
+  printf '{\"type\":\"result\",\"subtype\":\"error_during_execution\",\"is_error\":true,\"errors\":[\"No conversation found with session ID: %s\"]}\\n' \"$id\"
+  exit 1
+fi
+init; result fresh",
+    );
+    driving.in_session(7, false, 1);
+    driving.answer();
+    driving.in_session(7, true, 1);
+    let output = driving.answer();
+    assert_eq!(output.output, "fresh");
+    let starts = started(&driving);
+    assert_eq!(starts.len(), 3, "{starts:?}");
+    assert!(starts[2].starts_with("--session-id") && starts[2] != starts[0], "{starts:?}");
+    let note = output.notes.join(" ");
+    assert!(note.contains("a fresh session was started"), "{note}");
+    assert!(driving.said().contains("a fresh session was started"), "{}", driving.said());
+    let transcript = fs::read_to_string(driving.transcript()).unwrap();
+    assert!(transcript.contains("materia.session_lost"), "{transcript}");
+}
+
+#[test]
+fn one_that_is_always_lost_fails_and_does_not_go_round() {
+    let mut driving = Driving::new(
+        "echo \"$verb $id\" >> started; init
+printf '{\"type\":\"result\",\"subtype\":\"error_during_execution\",\"is_error\":true,\"errors\":[\"No conversation found\"]}\\n'; exit 1",
+    );
+    driving.in_session(7, true, 1);
+    let fault = driving.fault();
+    assert_eq!(fault.report.class, Some(FailureClass::SessionLost));
+    assert_eq!(started(&driving).len(), 1, "nothing was known of it, so it began fresh at once");
+}
+
+#[test]
+fn two_turns_do_not_use_one_session_at_once() {
+    let script = "mkdir busy || touch torn; sleep 0.3; rmdir busy; init; result ok";
+    let mut driving = Driving::new(script);
+    driving.in_session(7, true, 1);
+    let runner = driving.runner();
+    let (first, mut second) = (driving.job(), driving.job());
+    second.visit += 1;
+    second.turn += 1;
+    let (_source, stop) = StopSource::new();
+    runtime().block_on(async {
+        let (one, other) =
+            tokio::join!(runner.run(first, stop.clone()), runner.run(second, stop.clone()));
+        assert!(one.outcome.is_ok() && other.outcome.is_ok(), "{one:?} {other:?}");
+    });
+    assert!(!driving.cwd().join("torn").exists());
+}
+
+#[test]
+fn one_that_waits_too_long_for_its_session_may_try_later() {
+    let mut driving = Driving::new("touch up; sleep 1; init; result ok");
+    driving.in_session(7, true, 1);
+    let patient = driving.runner();
+    driving.patience = Duration::from_millis(50);
+    let hasty = driving.runner();
+    let (first, mut second) = (driving.job(), driving.job());
+    second.visit += 1;
+    let (_source, stop) = StopSource::new();
+    runtime().block_on(async {
+        let turn = tokio::spawn(patient.run(first, stop.clone()));
+        while !driving.cwd().join("up").exists() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let fault = hasty.run(second, stop.clone()).await.outcome.unwrap_err();
+        assert_eq!(fault.report.class, Some(FailureClass::Transient));
+        assert!(fault.message.contains("still uses session"), "{}", fault.message);
+        assert!(turn.await.unwrap().outcome.is_ok());
+    });
+}
+
+#[test]
+fn what_is_left_of_a_killed_cast_keeps_its_session_until_it_is_gone() {
+    // Somebody else's supervisor still holds the lock of the tree.
+    let mut driving = Driving::new(TELLS);
+    driving.in_session(7, true, 1);
+    let folder = driving.stage.job.run_dir.join("sessions");
+    fs::create_dir_all(&folder).unwrap();
+    let lock = fs::File::create(folder.join(format!("{}.tree.lock", Uuid::from_u128(7)))).unwrap();
+    lock.lock().unwrap();
+    let freed = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(400));
+        drop(lock);
+    });
+    let begun = std::time::Instant::now();
+    driving.answer();
+    assert!(begun.elapsed() >= Duration::from_millis(350));
+    freed.join().unwrap();
+}
