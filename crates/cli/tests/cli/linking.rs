@@ -73,7 +73,7 @@ fn the_same_link_has_the_same_plan_and_another_cast() {
     assert_eq!(created[0]["fromCastId"], Value::Null);
     let shown = bench.run(&["show", "c1"]).exits(0).out;
     assert!(shown.contains("\nlinked    loadout:Each → materia:Do (link-"), "{shown}");
-    let drawn = bench.run(&["grid", "c1"]).exits(0).out;
+    let drawn = bench.run(&["grid", "c1", "--list"]).exits(0).out;
     assert!(drawn.starts_with("Each → Do\n▶ Socket-1  Plan"), "{drawn}");
     assert!(drawn.contains("exit → Socket-4  always after Socket-3"), "{drawn}");
 }
