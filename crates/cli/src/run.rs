@@ -55,6 +55,7 @@ pub(crate) enum Start {
 pub(crate) fn script(
     path: Option<&Path>,
     options: &RunOptions,
+    virtual_time: bool,
     plan: &Plan,
 ) -> Result<Option<Script>, Failure> {
     let script = path.map(materia_runners::load).transpose();
@@ -72,7 +73,7 @@ pub(crate) fn script(
         }
     }
     if let Some(script) = &mut script {
-        timeline(script, options, plan)?;
+        timeline(script, virtual_time, plan)?;
     }
     let agent = plan.nodes.iter().find(|(_, node)| matches!(node.behavior, Behavior::Agent { .. }));
     if let (Some((id, _)), None) = (agent, &script) {
@@ -84,11 +85,11 @@ pub(crate) fn script(
 }
 
 /// Puts a timeline in order, and refuses one that cannot be played.
-fn timeline(script: &mut Script, options: &RunOptions, plan: &Plan) -> Result<(), Failure> {
+fn timeline(script: &mut Script, virtual_time: bool, plan: &Plan) -> Result<(), Failure> {
     if script.timeline.is_empty() {
         return Ok(());
     }
-    if !options.virtual_time {
+    if !virtual_time {
         let message = "a script's `timeline` is for simulated time: add `--virtual-time`";
         return Err(Failure::usage(message));
     }

@@ -81,7 +81,8 @@ pub(crate) fn begin(asked: &Beginning<'_>, terminal: &mut Terminal) -> Result<Ex
         None => castid::fresh(),
     };
     let (loaded, compiled) = project.compile(asked.loadout, terminal)?;
-    let script = run::script(options.script.as_deref(), options, &compiled.plan)?;
+    let script =
+        run::script(options.script.as_deref(), options, options.virtual_time, &compiled.plan)?;
     let binding = match (&script, &options.script) {
         (Some(script), Some(path)) => {
             for key in materia_runners::unmatched_keys(script, &compiled.plan) {

@@ -16,3 +16,4 @@ mod refusing;
 mod stopping;
 mod storage;
 mod trusting;
+mod why;

@@ -6,8 +6,20 @@ use std::path::Path;
 
 use materia_compiler::CODES;
 
-const FAMILIES: [&str; 9] =
-    ["config", "document", "generator", "graph", "loop", "materia", "path", "utility", "where"];
+const FAMILIES: [&str; 12] = [
+    "config",
+    "delivery",
+    "document",
+    "generator",
+    "graph",
+    "loop",
+    "materia",
+    "path",
+    "policy",
+    "trigger",
+    "utility",
+    "where",
+];
 
 /// Every text of the form `"family::name"` in a source file.
 fn codes_in(text: &str, found: &mut BTreeSet<String>) {

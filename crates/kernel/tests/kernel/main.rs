@@ -9,8 +9,10 @@
 )]
 
 mod answers;
+mod flow;
 mod laws;
 mod loops;
 mod people;
 mod play;
+mod scale;
 mod stories;
