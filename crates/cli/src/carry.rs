@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use materia_contract::{CastStatus, GlobalMode, Pace, RunCreated};
+use materia_contract::{CastStatus, GlobalMode, RunCreated};
 use materia_engine::{ClaimError, Command, Step};
 use materia_kernel::{Input, Phase, Run, decide};
 use serde_json::json;
@@ -49,7 +49,7 @@ impl Carry<'_> {
         match found.journal().claim(&found.id) {
             Ok(claim) => drop(claim),
             Err(held @ ClaimError::Held { .. }) => {
-                return tell(&project, &found, held, choose, terminal);
+                return tell(&found, held, choose, terminal);
             }
             Err(error @ ClaimError::Io { .. }) => return Err(error.into()),
         }
@@ -88,11 +88,10 @@ impl Carry<'_> {
         terminal: &mut Terminal,
     ) -> Result<Exit, Failure> {
         let options = self.options;
-        refuse_changes(options, created)?;
+        refuse_changes(options, created, &step)?;
         let recorded = created.script.as_ref().map(|script| PathBuf::from(&script.path));
         let path = options.script.clone().or(recorded);
-        let options = &RunOptions { virtual_time: created.virtual_time, ..options.clone() };
-        let script = run::script(path.as_deref(), options, &created.plan)?;
+        let script = run::script(path.as_deref(), options, created.virtual_time, &created.plan)?;
         let (loaded, _) = materia_compiler::load(&project.sources);
         let (plan, mode) = (&created.plan, created.global_mode);
         let (answering, commands) =
@@ -117,7 +116,6 @@ impl Carry<'_> {
 
 /// Leaves word for the process that drives the cast, where the step can be taken there.
 fn tell(
-    project: &Project,
     found: &Found,
     held: ClaimError,
     choose: impl FnOnce(&Run) -> Result<Step, Failure>,
@@ -133,7 +131,9 @@ fn tell(
         Step::SetNodeBudgets { node, budgets } => Command::NodeBudgets { node, budgets },
         Step::Resume(_) | Step::Recast | Step::Revive => return Err(held.into()),
     };
-    refuse_rejected(&run, &step, project)?;
+    if let Some(why) = rejection(&run, &step) {
+        return Err(Failure::resolution(format!("{held}: {why}")));
+    }
     found.journal().post(&found.id, &command)?;
     terminal.say(format_args!("cast `{}` is under way and has been told", found.id));
     if terminal.json {
@@ -149,7 +149,10 @@ fn refuse_unfit(run: &Run, step: &Step, project: &Project) -> Result<(), Failure
         let why = "its process went away in the middle of a turn";
         return Err(unfit(run, why, project));
     }
-    refuse_rejected(run, step, project)
+    match rejection(run, step) {
+        None => Ok(()),
+        Some(why) => Err(unfit(run, &why, project)),
+    }
 }
 
 fn unfit(run: &Run, why: &str, project: &Project) -> Failure {
@@ -157,8 +160,8 @@ fn unfit(run: &Run, why: &str, project: &Project) -> Failure {
     Failure::resolution(format!("cast `{}`: {why}; {advice}", run.id()))
 }
 
-/// Asks the kernel whether it would take the step.
-fn refuse_rejected(run: &Run, step: &Step, project: &Project) -> Result<(), Failure> {
+/// Asks the kernel whether it would take the step; why not, if not.
+fn rejection(run: &Run, step: &Step) -> Option<String> {
     let nowhere = String::new;
     let input = match step.clone() {
         Step::Resume(pace) => Input::Resume { cwd: nowhere(), run_dir: nowhere(), pace },
@@ -170,14 +173,11 @@ fn refuse_rejected(run: &Run, step: &Step, project: &Project) -> Result<(), Fail
         Step::Say { node, text } => Input::Say { node, text },
         Step::Continue { node } => Input::Continue { node },
     };
-    match decide(run, run.ts(), input) {
-        Ok(_) => Ok(()),
-        Err(rejection) => Err(unfit(run, &rejection.to_string(), project)),
-    }
+    decide(run, run.ts(), input).err().map(|rejection| rejection.to_string())
 }
 
 /// A run keeps the settings it began with; to ask for others is to misunderstand it.
-fn refuse_changes(options: &RunOptions, created: &RunCreated) -> Result<(), Failure> {
+fn refuse_changes(options: &RunOptions, created: &RunCreated, step: &Step) -> Result<(), Failure> {
     let refuse =
         |what: &str| Err(Failure::usage(format!("{what}; a cast keeps what it began with")));
     if options.virtual_time && !created.virtual_time {
@@ -186,8 +186,9 @@ fn refuse_changes(options: &RunOptions, created: &RunCreated) -> Result<(), Fail
     if options.planning && created.global_mode != GlobalMode::Planning {
         return refuse("the cast does not run in Planning mode");
     }
-    if options.interactive && created.pace != Pace::Interactive {
-        return refuse("the cast does not run in INTERACTIVE pace");
+    if options.interactive && !matches!(step, Step::Resume(_)) {
+        let message = "`--interactive` goes with a beginning or with `resume`; `materia pause` changes the pace of a cast";
+        return Err(Failure::usage(message));
     }
     Ok(())
 }

@@ -58,6 +58,7 @@ pub(crate) enum Start {
 pub(crate) fn script(
     path: Option<&Path>,
     options: &RunOptions,
+    virtual_time: bool,
     plan: &Plan,
 ) -> Result<Option<Script>, Failure> {
     let script = path.map(materia_runners::load).transpose();
@@ -76,17 +77,17 @@ pub(crate) fn script(
         Some(_) | None => {}
     }
     if let Some(script) = &mut script {
-        timeline(script, options, plan)?;
+        timeline(script, virtual_time, plan)?;
     }
     Ok(script)
 }
 
 /// Puts a timeline in order, and refuses one that cannot be played.
-fn timeline(script: &mut Script, options: &RunOptions, plan: &Plan) -> Result<(), Failure> {
+fn timeline(script: &mut Script, virtual_time: bool, plan: &Plan) -> Result<(), Failure> {
     if script.timeline.is_empty() {
         return Ok(());
     }
-    if !options.virtual_time {
+    if !virtual_time {
         let message = "a script's `timeline` is for simulated time: add `--virtual-time`";
         return Err(Failure::usage(message));
     }

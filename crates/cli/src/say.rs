@@ -2,8 +2,8 @@
 
 use materia_contract::time::Micros;
 use materia_contract::{
-    Budget, BudgetBound, CastReport, CastStatus, DropReason, Event, EventBody, GlobalMode,
-    InterruptReason, Mode, ModeChanged, NodeBudgets, Pace, Timer, TurnStarted,
+    Budget, BudgetBound, BudgetChanged, CastReport, CastStatus, DropReason, Event, EventBody,
+    GlobalMode, InterruptReason, Mode, ModeChanged, NodeBudgets, Pace, Timer, TurnStarted,
 };
 
 use crate::clean::one_line;
@@ -93,11 +93,7 @@ pub(crate) fn event(event: &Event, story: &Story) -> String {
         EventBody::BudgetWarned(data) => {
             format!("has spent {} of {} {}", data.spent, data.limit, bound(data.bound))
         }
-        EventBody::BudgetChanged(data) => match (&data.budget, &data.node_budgets) {
-            (Some(given), _) => format!("may now spend {}", budget(given)),
-            (None, Some(given)) => format!("may now spend {}", node_budgets(given)),
-            (None, None) => "keeps its budget".to_owned(),
-        },
+        EventBody::BudgetChanged(data) => budget_changed(data),
         EventBody::NodeBlocked(data) => format!("is blocked: {}", one(&data.reason)),
         EventBody::ModeChanged(data) => mode_changed(data),
         EventBody::RunRevived(data) => match &data.edge_id {
@@ -128,6 +124,14 @@ fn started(item: Option<String>, data: &TurnStarted) -> String {
     let tried =
         if data.attempt > 1 { format!(", attempt {}", data.attempt) } else { String::new() };
     format!("started (visit {}{tried}{item})", data.visit)
+}
+
+fn budget_changed(data: &BudgetChanged) -> String {
+    match (&data.budget, &data.node_budgets) {
+        (Some(given), _) => format!("may now spend {}", budget(given)),
+        (None, Some(given)) => format!("may now spend {}", node_budgets(given)),
+        (None, None) => "keeps its budget".to_owned(),
+    }
 }
 
 fn mode_changed(data: &ModeChanged) -> String {

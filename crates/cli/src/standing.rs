@@ -1,6 +1,8 @@
 //! Where a cast stands, and the commands by which a person can bring it on.
 
-use materia_contract::{Budget, RunFailed, RunId, RunWaiting, UsageTotals, WaitReason};
+use materia_contract::{
+    Approval, Budget, Node, NodeId, RunFailed, RunId, RunWaiting, UsageTotals, WaitReason,
+};
 use materia_kernel::{Phase, Run};
 
 use crate::project::Project;
@@ -11,12 +13,30 @@ pub(crate) struct Standing<'a> {
     phase: &'a Phase,
     budget: Budget,
     usage: UsageTotals,
+    /// The socket that it waits at, as it was configured.
+    at: Option<(&'a NodeId, &'a Node)>,
 }
 
 impl<'a> Standing<'a> {
     /// That of a run.
     pub(crate) fn of(run: &'a Run) -> Self {
-        Self { id: run.id(), phase: run.phase(), budget: run.budget(), usage: run.usage() }
+        let at = match run.phase() {
+            Phase::Waiting(RunWaiting { node: Some(node), .. }) => Some(node),
+            Phase::Waiting(_)
+            | Phase::New
+            | Phase::Running
+            | Phase::Completed
+            | Phase::Failed(_)
+            | Phase::Aborted => None,
+        };
+        let plan = run.created().map(|created| &created.plan);
+        Self {
+            id: run.id(),
+            phase: run.phase(),
+            budget: run.budget(),
+            usage: run.usage(),
+            at: at.zip(plan).and_then(|(node, plan)| plan.nodes.get_key_value(node)),
+        }
     }
 
     /// The commands that bring it on, the likeliest first, without the word `materia`.
@@ -34,16 +54,28 @@ impl<'a> Standing<'a> {
                     vec![format!("say {} \"…\"", self.id), about("continue")]
                 }
                 WaitReason::Budget => vec![format!("budget {}{}", self.id, self.larger())],
-                WaitReason::Interactive
-                | WaitReason::Approval
-                | WaitReason::Stall
-                | WaitReason::Manual
-                | WaitReason::RunFor => vec![about("resume")],
+                WaitReason::Approval | WaitReason::Manual => self.by_hand(*reason),
+                WaitReason::Interactive | WaitReason::Stall | WaitReason::RunFor => {
+                    vec![about("resume")]
+                }
             },
         }
     }
 
-    /// Twice what is spent, for each bound that is.
+    /// What a person can do at the socket that waits for one.
+    fn by_hand(&self, reason: WaitReason) -> Vec<String> {
+        let about = |name: &str, node: &NodeId| format!("{name} {} {node}", self.id);
+        match self.at {
+            Some((id, _)) if reason == WaitReason::Manual => vec![about("trigger", id)],
+            Some((id, node)) if node.approval == Some(Approval::Before) => {
+                vec![about("approve", id), about("deny", id)]
+            }
+            // A turn that was interrupted and asks before it runs again.
+            Some(_) | None => vec![format!("resume {}", self.id)],
+        }
+    }
+
+    /// Twice what is spent, for each bound of the cast that is; otherwise it is one of a socket.
     fn larger(&self) -> String {
         let (budget, usage) = (self.budget, self.usage);
         let tokens = budget.max_tokens.filter(|limit| usage.tokens >= *limit);
@@ -53,7 +85,20 @@ impl<'a> Standing<'a> {
         let cost = cost.map(|cost| format!(" --max-cost {cost}"));
         let turns = budget.max_turns.filter(|limit| usage.turns >= *limit);
         let turns = turns.map(|_| format!(" --max-turns {}", twice(usage.turns)));
-        [tokens, cost, turns].into_iter().flatten().collect()
+        let bounds: String = [tokens, cost, turns].into_iter().flatten().collect();
+        if bounds.is_empty() { self.larger_here() } else { bounds }
+    }
+
+    /// The bounds of the socket that has spent its own.
+    fn larger_here(&self) -> String {
+        let Some((id, node)) = self.at else { return String::new() };
+        let budgets = node.budgets.unwrap_or_default();
+        let bounds = [
+            budgets.time_ms.map(|_| " --max-time-ms …"),
+            budgets.cost.map(|_| " --max-cost …"),
+            budgets.turns.map(|_| " --max-turns …"),
+        ];
+        format!(" --node {id}{}", bounds.into_iter().flatten().collect::<String>())
     }
 
     /// One sentence: how it stands and what can be done.

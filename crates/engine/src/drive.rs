@@ -6,14 +6,20 @@ use materia_kernel::{Input, KERNEL_VERSION, Rejection, Run, step};
 
 use crate::{AppendError, Batch, Journal, Observer, Snapshot};
 
-/// How many events lie between two snapshots. It bounds what a restart has to fold.
+/// How many events lie between two snapshots at the least. It bounds what a restart has to fold.
 pub(crate) const SNAPSHOT_EVERY_EVENTS: u64 = 8_192;
+
+/// How many bytes of a snapshot one event has to pay for. A large run takes snapshots less often, so
+/// that writing them stays a fixed part of the cost of an event.
+const SNAPSHOT_BYTES_PER_EVENT: u64 = 128;
 
 /// One run, where its journal has got to, and who listens.
 pub struct Driver {
     run: Run,
     head: ChainHash,
     snapshot_at: u64,
+    /// How many events lie between the last snapshot and the next.
+    snapshot_gap: u64,
     journal: Arc<dyn Journal>,
     observer: Arc<dyn Observer>,
 }
@@ -38,7 +44,7 @@ impl Driver {
         observer: Arc<dyn Observer>,
     ) -> Self {
         let snapshot_at = run.seq();
-        Self { run, head, snapshot_at, journal, observer }
+        Self { run, head, snapshot_at, snapshot_gap: SNAPSHOT_EVERY_EVENTS, journal, observer }
     }
 
     /// A run that does not exist yet.
@@ -77,11 +83,13 @@ impl Driver {
 
     fn snapshot_if_due(&mut self, hash: ChainHash) -> Option<Snapshot> {
         let seq = self.run.seq();
-        if seq < self.snapshot_at + SNAPSHOT_EVERY_EVENTS {
+        if seq < self.snapshot_at + self.snapshot_gap {
             return None;
         }
         self.snapshot_at = seq;
         let bytes = serde_json::to_vec(&self.run).ok()?;
+        let paid_for = bytes.len() as u64 / SNAPSHOT_BYTES_PER_EVENT;
+        self.snapshot_gap = paid_for.max(SNAPSHOT_EVERY_EVENTS);
         Some(Snapshot { seq, hash, version: KERNEL_VERSION.to_owned(), bytes })
     }
 }

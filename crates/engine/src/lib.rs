@@ -29,7 +29,7 @@ mod virtual_time;
 
 pub use clock::{Clock, SystemClock};
 pub use drive::{DriveError, Driver};
-pub use explain::{Why, WhyError, why};
+pub use explain::{Because, Condition, Doing, SuggestedStep, Suggestion, Why, WhyError, why};
 pub use fork::{ForkError, fork};
 pub use load::{LoadError, load};
 pub use ports::*;

@@ -115,8 +115,11 @@ pub(crate) async fn drive(
             driver.take(world.clock.now(), Input::Idle).await?;
             continue;
         }
+        // In this order: what a person asks comes first, and turns that end at once and for ever cannot
+        // put off the end. A timer that is due fires with whatever else happens.
+        let mut asked = false;
         let input = tokio::select! {
-            first = under_way.next() => ended(first, under_way.also_ended()),
+            biased;
             ask = asks.recv(), if listening => match ask {
                 None => {
                     listening = false;
@@ -126,16 +129,17 @@ pub(crate) async fn drive(
                     if ask.ends_turns() {
                         under_way.stop_all().await;
                     }
+                    asked = true;
                     ask_input(ask)
                 }
             },
-            () = timer(world, &driver) => Input::tick(),
             () = sleep_until(deadline) => {
                 under_way.stop_all().await;
                 Input::RunForElapsed
             }
+            first = under_way.next() => ended(first, under_way.also_ended()),
+            () = timer(world, &driver) => Input::tick(),
         };
-        let asked = matches!(&input, Input::Moment(moment) if moment.reports.is_empty());
         match driver.take(world.clock.now(), input).await {
             // What somebody else asked for no longer fits; the run goes on as it is.
             Err(DriveError::Rejected(_)) if asked => {}

@@ -162,6 +162,8 @@ pub async fn carry_on(
 ) -> Result<Phase, EngineError> {
     let _claim = world.journal.claim(id)?;
     let mut driver = take_up(world, id)?;
+    // What somebody asked of it while it came to rest comes before what is asked now.
+    take_all(world, &mut driver, left_in_inbox(world, id)).await?;
     for input in inputs(driver.run(), place, step) {
         driver.take(now_of(world, &driver), input).await?;
     }
@@ -172,7 +174,7 @@ pub async fn carry_on(
 ///
 /// A run whose process went away is recovered first: its turns in flight are lost, and nothing else
 /// may be built on them.
-fn inputs(run: &Run, place: Place<'_>, step: Step) -> Vec<Input> {
+pub(crate) fn inputs(run: &Run, place: Place<'_>, step: Step) -> Vec<Input> {
     let resume_at =
         |pace| Input::Resume { cwd: text(place.cwd), run_dir: text(place.run_dir), pace };
     // What a person does to one thing leaves the pace as it is.
@@ -242,7 +244,7 @@ pub(crate) fn take_up(world: &World, id: &RunId) -> Result<Driver, EngineError> 
 
 /// What time it is for a run: its own, if its time is simulated.
 fn now_of(world: &World, driver: &Driver) -> i64 {
-    if is_virtual(driver) { driver.run().ts() } else { world.clock.now() }
+    if is_virtual(driver) { driver.run().instant() } else { world.clock.now() }
 }
 
 fn is_virtual(driver: &Driver) -> bool {
@@ -251,16 +253,56 @@ fn is_virtual(driver: &Driver) -> bool {
 
 async fn drive(
     world: &World,
-    driver: Driver,
+    mut driver: Driver,
     options: Options,
     asks: &mut Asks,
 ) -> Result<Phase, EngineError> {
-    let driver = if is_virtual(&driver) {
-        virtual_time::drive(world, driver, options, asks).await?
-    } else {
-        real_time::drive(world, driver, options, asks).await?
-    };
-    Ok(driver.run().phase().clone())
+    loop {
+        driver = if is_virtual(&driver) {
+            virtual_time::drive(world, driver, options.clone(), asks).await?
+        } else {
+            real_time::drive(world, driver, options.clone(), asks).await?
+        };
+        // Whoever asked for something while the run came to rest was told that it would be heard.
+        let mut left: Vec<Ask> = std::iter::from_fn(|| asks.try_recv().ok()).collect();
+        left.extend(left_in_inbox(world, driver.run().id()));
+        take_all(world, &mut driver, left).await?;
+        if *driver.run().phase() != Phase::Running {
+            return Ok(driver.run().phase().clone());
+        }
+    }
+}
+
+/// What other processes have asked of a run and nobody has taken.
+fn left_in_inbox(world: &World, id: &RunId) -> Vec<Ask> {
+    // A failed look is no reason to stop the run.
+    world.journal.take_commands(id).unwrap_or_default().into_iter().map(asked).collect()
+}
+
+/// Takes what was asked of a run; what does not fit it any more has no effect.
+async fn take_all(world: &World, driver: &mut Driver, asks: Vec<Ask>) -> Result<(), EngineError> {
+    for ask in asks {
+        match driver.take(now_of(world, driver), real_time::ask_input(ask)).await {
+            Ok(()) | Err(DriveError::Rejected(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+/// What a command of another process means.
+fn asked(command: Command) -> Ask {
+    match command {
+        Command::Abort { reason } => Ask::Abort { reason },
+        Command::Stop => Ask::Stop { message: "another process stopped the cast".into() },
+        Command::Act { act } => Ask::Take(Box::new(Input::act(act))),
+        Command::Say { node, text } => Ask::Take(Box::new(Input::Say { node, text })),
+        Command::Continue { node } => Ask::Take(Box::new(Input::Continue { node })),
+        Command::Budget { budget } => Ask::Take(Box::new(Input::SetBudget(budget))),
+        Command::NodeBudgets { node, budgets } => {
+            Ask::Take(Box::new(Input::SetNodeBudgets { node, budgets }))
+        }
+    }
 }
 
 /// Passes on what other processes ask of a run, until the run no longer listens.
@@ -269,18 +311,7 @@ pub async fn watch_inbox(journal: Arc<dyn Journal>, id: RunId, asks: mpsc::Unbou
         tokio::time::sleep(INBOX_INTERVAL).await;
         // A failed look is no reason to stop the run; the next look may succeed.
         for command in journal.take_commands(&id).unwrap_or_default() {
-            let ask = match command {
-                Command::Abort { reason } => Ask::Abort { reason },
-                Command::Stop => Ask::Stop { message: "another process stopped the cast".into() },
-                Command::Act { act } => Ask::Take(Box::new(Input::act(act))),
-                Command::Say { node, text } => Ask::Take(Box::new(Input::Say { node, text })),
-                Command::Continue { node } => Ask::Take(Box::new(Input::Continue { node })),
-                Command::Budget { budget } => Ask::Take(Box::new(Input::SetBudget(budget))),
-                Command::NodeBudgets { node, budgets } => {
-                    Ask::Take(Box::new(Input::SetNodeBudgets { node, budgets }))
-                }
-            };
-            if asks.send(ask).is_err() {
+            if asks.send(asked(command)).is_err() {
                 return;
             }
         }

@@ -21,7 +21,8 @@ pub(crate) async fn drive(
     options: Options,
     asks: &mut Asks,
 ) -> Result<Driver, EngineError> {
-    let now = driver.run().ts();
+    // The instant, not logical time: that runs ahead by one step an event.
+    let now = driver.run().instant();
     let deadline = options.run_for.map(|time| driver.run().created_at() + micros(time));
     let mut world_line = Simulation {
         world,
@@ -133,8 +134,11 @@ impl Simulation<'_> {
         reports.sort_by_key(|report| report.turn);
         let reached = self.driver.run().timeline_reached();
         let mut acts = Vec::new();
+        // Only entries of one instant happen together, also where several are overdue.
+        let at_ms = self.entry(0).map(|entry| entry.at_ms);
         while let Some(entry) = self.entry(acts.len())
             && self.instant_of(entry) <= self.now
+            && Some(entry.at_ms) == at_ms
         {
             let place = u32::try_from(acts.len()).unwrap_or(u32::MAX);
             acts.push(Acting { act: entry.act.clone(), timeline: Some(reached + place) });

@@ -52,13 +52,22 @@ pub(crate) fn warn(draft: &mut Draft<'_>) {
     }
 }
 
+/// What a node is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asks {
+    /// A new turn.
+    Turn,
+    /// A further attempt at a turn, which counts as begun.
+    Attempt,
+}
+
 /// The bound of its own that a node has passed, in words (D24).
-pub(crate) fn node_exhausted(run: &Run, index: usize) -> Option<String> {
+pub(crate) fn node_exhausted(run: &Run, index: usize, asks: Asks) -> Option<String> {
     let state = &run.nodes[index];
     let budgets = state.budgets.or(run.node(index).1.budgets)?;
     let spent = state.spent;
     let time_ms = u64::try_from(spent.micros / 1_000).unwrap_or(0);
-    if budgets.turns.is_some_and(|limit| spent.turns >= limit) {
+    if asks == Asks::Turn && budgets.turns.is_some_and(|limit| spent.turns >= limit) {
         return Some(format!("{} turns", spent.turns));
     }
     if budgets.time_ms.is_some_and(|limit| time_ms >= limit) {
@@ -71,16 +80,12 @@ pub(crate) fn node_exhausted(run: &Run, index: usize) -> Option<String> {
 /// Writes down which nodes are kept from running by their own budget.
 pub(crate) fn block(draft: &mut Draft<'_>) {
     let run = draft.run();
-    let kept = |index: &&usize| {
-        !run.nodes[**index].blocked
-            && (is_requested(run, **index) || gates::barred(run, **index) == Some(Gate::Budget))
-    };
     let over: Vec<(NodeId, String)> = run
         .budgeted
         .iter()
-        .filter(kept)
+        .filter(|index| !run.nodes[**index].blocked)
         .filter_map(|index| {
-            let spent = node_exhausted(run, *index)?;
+            let spent = kept(run, *index)?;
             Some((run.node(*index).0.clone(), format!("it has spent its budget: {spent}")))
         })
         .collect();
@@ -89,15 +94,19 @@ pub(crate) fn block(draft: &mut Draft<'_>) {
     }
 }
 
-fn is_requested(run: &Run, index: usize) -> bool {
-    run.requests.iter().any(|request| request.node == index)
+/// What a node has spent, where nothing but that keeps it from running.
+fn kept(run: &Run, index: usize) -> Option<String> {
+    let held = run.held.iter().any(|held| held.turn.node == index && held.released);
+    let again = held.then(|| node_exhausted(run, index, Asks::Attempt)).flatten();
+    let requested = run.requests.iter().any(|request| request.node == index);
+    let wants = requested
+        || run.iterating.contains(&index)
+        || gates::barred(run, index) == Some(Gate::Budget);
+    again.or_else(|| wants.then(|| node_exhausted(run, index, Asks::Turn)).flatten())
 }
 
 /// A node that has something to do and may not run on account of its budget.
 pub(crate) fn blocked(run: &Run) -> Option<NodeId> {
-    let waits = |index: &&usize| {
-        run.nodes[**index].blocked
-            && (is_requested(run, **index) || run.oldest_input(**index).is_some())
-    };
+    let waits = |index: &&usize| run.nodes[**index].blocked && kept(run, **index).is_some();
     run.budgeted.iter().find(waits).map(|index| run.node(*index).0.clone())
 }

@@ -126,6 +126,10 @@ fn accept_moment(run: &Run, moment: &Moment) -> Result<(), Rejection> {
 /// Everything that happens at one instant, in the order of D7.
 fn instant(draft: &mut Draft<'_>, moment: Moment) {
     settle::reports(draft, moment.reports);
+    if matches!(draft.run().phase, Phase::Failed(_)) {
+        // One of them was the end: what else would happen now finds no run.
+        return;
+    }
     let mut acts = moment.acts;
     // Stable: within a class the order is that of the list.
     acts.sort_by_key(|acting| acts::class(&acting.act));

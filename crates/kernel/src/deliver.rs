@@ -13,6 +13,7 @@ use crate::Run;
 use crate::draft::Draft;
 use crate::evolve::micros;
 use crate::payload::Payload;
+use crate::trail::Trail;
 use crate::words::preview;
 
 /// Sends what a turn has put out across an edge.
@@ -44,10 +45,8 @@ pub(crate) fn send(
 /// Puts a payload on an edge as if its source had produced it.
 pub(crate) fn offer(draft: &mut Draft<'_>, edge: &EdgeId, offered: Offered) {
     let run = draft.run();
-    let sender = run.plan().nodes.iter().find_map(|(from, node)| {
-        let edge = node.edges.iter().find(|one| one.id == *edge)?;
-        Some((from.clone(), edge.to.clone()?))
-    });
+    let ends = run.wiring().ends(run.plan(), edge);
+    let sender = ends.and_then(|(from, edge)| Some((from.clone(), edge.to.clone()?)));
     // An edge to the end takes everything and gives nothing.
     let Some((from, to)) = sender else { return };
     let default =
@@ -151,8 +150,12 @@ fn oldest(run: &Run, to: &NodeId, edge: &EdgeId) -> Option<Uuid> {
 /// The newest payload takes the place of the oldest, where more wait than may.
 fn supersede(draft: &mut Draft<'_>, to: &NodeId, edge: &EdgeId, by: Uuid, most: u32) {
     while draft.run().queues[edge].pending > most {
-        let waiting = draft.run().queues[edge].waiting.front().map(|payload| payload.id);
-        let Some(payload_id) = waiting.filter(|id| *id != by) else { return };
+        let waiting = &draft.run().queues[edge].waiting;
+        // By place, not by id: whoever offers a payload may give it the id of another.
+        let Some(payload_id) = waiting.front().filter(|_| waiting.len() > 1).map(|one| one.id)
+        else {
+            return;
+        };
         draft.emit_at(to, PayloadSuperseded { payload_id, edge_id: edge.clone(), by });
     }
 }
@@ -161,7 +164,7 @@ fn supersede(draft: &mut Draft<'_>, to: &NodeId, edge: &EdgeId, by: Uuid, most: 
 pub(crate) fn forbidden(
     run: &Run,
     from: &NodeId,
-    routing: Routing,
+    turn: Option<u64>,
     edge: &Edge,
 ) -> Option<(ErrorCode, String)> {
     if let Some(bound) = edge.max_traversals {
@@ -178,7 +181,7 @@ pub(crate) fn forbidden(
         }
         return None;
     }
-    if routing == Routing::All {
+    if run.plan().nodes[from].routing == Routing::All && turn.is_some() {
         return None;
     }
     circles(run, edge.to.as_ref()?)
@@ -187,18 +190,18 @@ pub(crate) fn forbidden(
 /// Why a node may not be entered once more without progress, if it may not (D22).
 pub(crate) fn circles(run: &Run, to: &NodeId) -> Option<(ErrorCode, String)> {
     let to = run.index_of(to);
-    let place = run.path.iter().position(|entered| *entered == to)?;
-    if run.cycles < run.plan().limits.max_no_advance_cycles {
+    let Trail { path, cycles } = &run.crossing;
+    let place = path.iter().position(|entered| *entered == to)?;
+    if *cycles < run.plan().limits.max_no_advance_cycles {
         return None;
     }
     let mut cycle: Vec<&str> =
-        run.path[place..].iter().map(|entered| run.node(*entered).0.as_str()).collect();
+        path[place..].iter().map(|entered| run.node(*entered).0.as_str()).collect();
     cycle.push(run.node(to).0.as_str());
     let message = format!(
-        "the cast goes in circles: {} closed again after {} cycles without progress \
+        "the cast goes in circles: {} closed again after {cycles} cycles without progress \
          (limits.maxNoAdvanceCycles); give the edge back a maxTraversals if it is meant to repeat",
-        cycle.join(" -> "),
-        run.cycles
+        cycle.join(" -> ")
     );
     Some((ErrorCode::NoAdvance, message))
 }

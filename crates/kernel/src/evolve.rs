@@ -13,6 +13,7 @@ pub(crate) use payloads::micros;
 
 use crate::payload::Payload;
 use crate::state::{LoopState, NodeState, Why};
+use crate::trail::Trail;
 use crate::{Phase, Run, lookup, stall};
 
 /// Applies one fact. Total, and the only code that changes a [`Run`].
@@ -25,6 +26,7 @@ pub fn evolve(run: &mut Run, event: &Event) {
     assert_eq!(event.seq, run.seq + 1, "events come without gaps");
     run.seq = event.seq;
     run.ts = event.ts;
+    run.instant = event.wall;
     match &event.body {
         EventBody::RunCreated(data) => created(run, data),
         EventBody::RunResumed(data) => {
@@ -85,6 +87,8 @@ pub fn evolve(run: &mut Run, event: &Event) {
         EventBody::SocketFinished(_) => {
             let index = run.index_of(node(event));
             if let Some(result) = run.paused.remove(&index) {
+                run.crossing = result.trail.clone();
+                run.passed = None;
                 run.last = result;
             }
         }
@@ -113,7 +117,6 @@ fn created(run: &mut Run, data: &RunCreated) {
     run.budgeted = budgeted.map(|(index, _)| index).collect();
     run.created = Some(Arc::new(data.clone()));
     let entry = run.index_of(&data.plan.entry);
-    run.path.push(entry);
     let request = run.request_payload();
     run.nodes[entry].arriving.push_back(request);
 }
@@ -122,7 +125,9 @@ impl Run {
     /// The payload that starts a run: what the person asked for.
     pub(crate) fn request_payload(&self) -> Payload {
         let created = self.created.as_ref().expect("the run was created");
-        Payload::plain(self.uuid(1), EnvelopeKind::User, self.created_at, &created.request)
+        let request = &created.request;
+        let payload = Payload::plain(self.uuid(1), EnvelopeKind::User, self.created_at, request);
+        Payload { trail: Trail::default().up_to(self.index_of(&created.plan.entry)), ..payload }
     }
 }
 

@@ -64,6 +64,12 @@ pub(crate) fn advance(draft: &mut Draft<'_>, index: usize) -> Next {
     if exhausted { Next::Routes } else { Next::Element }
 }
 
+/// Whether a node has elements left behind the one that it works on.
+pub(crate) fn goes_on(run: &Run, node: usize) -> bool {
+    let iteration = run.nodes[node].foreach.as_ref();
+    iteration.is_some_and(|it| (it.index as usize + 1) < it.items.len())
+}
+
 /// The element that a node works on, if it iterates.
 pub(crate) fn item(run: &Run, node: usize) -> Option<Item<'_>> {
     let state = &run.nodes[node];

@@ -4,7 +4,8 @@
 
 use materia_contract::{Control, NodeMode, Pace, Trigger};
 
-use crate::{Phase, Run, approval, budget};
+use crate::budget::{self, Asks};
+use crate::{Phase, Run, approval};
 
 /// A condition of the scheduler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,7 +69,7 @@ impl Gate {
             Self::Trigger => node.trigger != Trigger::ManualOnly,
             Self::Room => has_room(run, index),
             Self::Dependencies => unmet(run, index).is_none(),
-            Self::Budget => budget::node_exhausted(run, index).is_none(),
+            Self::Budget => budget::node_exhausted(run, index, Asks::Turn).is_none(),
             Self::RunBudget => budget::exhausted(run).is_none(),
             Self::Concurrency => run.turns.len() < run.plan().limits.max_concurrent_turns as usize,
             Self::Approval => approval::given(run, index),
@@ -77,10 +78,12 @@ impl Gate {
     }
 }
 
-/// Whether a node may have one more turn in flight.
+/// Whether a node may have one more turn in flight. A turn that is to be tried again keeps its place.
 pub(crate) fn has_room(run: &Run, index: usize) -> bool {
     let state = &run.nodes[index];
-    state.foreach.is_none() && state.in_flight.count() < run.node(index).1.max_in_flight
+    let held = run.held.iter().filter(|held| held.turn.node == index).count();
+    let taken = state.in_flight.0.len() + held;
+    state.foreach.is_none() && taken < run.node(index).1.max_in_flight as usize
 }
 
 /// A node on which this one depends and which has not completed a turn.

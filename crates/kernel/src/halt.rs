@@ -46,9 +46,9 @@ pub(crate) fn revive(draft: &mut Draft<'_>) {
     let run = draft.run();
     let (Some(edge_id), Some(socket)) = (edge_id, socket) else { return };
     let index = run.index_of(&socket);
-    let edge = run.node(index).1.edges.iter().find(|edge| edge.id == edge_id).cloned();
-    let (turn, verdict) = (run.last.turn, run.last.verdict);
-    settle::take(draft, index, turn, verdict, &edge.expect("the edge is of the plan"));
+    let ran = run.passed != Some(index);
+    let (turn, verdict) = if ran { (run.last.turn, run.last.verdict) } else { (None, None) };
+    settle::routed(draft, index, turn, verdict, Some(&edge_id));
     schedule::go_on(draft);
 }
 

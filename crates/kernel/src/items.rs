@@ -32,8 +32,12 @@ pub(crate) struct Item<'run> {
 
 /// The item of the innermost loop that has one; a `foreach` is inside all loops.
 pub(crate) fn current(run: &Run, node: usize) -> Option<Item<'_>> {
-    foreach::item(run, node)
-        .or_else(|| run.node(node).1.loops.iter().rev().find_map(|region| of_loop(run, region)))
+    foreach::item(run, node).or_else(|| of_loops(run, node))
+}
+
+/// The item of the innermost loop around a node that has one.
+pub(crate) fn of_loops(run: &Run, node: usize) -> Option<Item<'_>> {
+    run.node(node).1.loops.iter().rev().find_map(|region| of_loop(run, region))
 }
 
 fn of_loop<'run>(run: &'run Run, region: &str) -> Option<Item<'run>> {
@@ -212,7 +216,10 @@ fn exit(draft: &mut Draft<'_>, region: &str, way: &Way, exited: &mut Vec<String>
     if let Some(to) = &to
         && let Some((code, message)) = deliver::circles(draft.run(), to)
     {
-        settle::fail(draft, code, message, Some(sender), Vec::new(), way.via.clone());
+        // Only an edge can be given further allowance; an exit that led on into this loop is none.
+        let plan = draft.run().plan();
+        let via = way.via.clone().filter(|via| draft.run().wiring().edge(plan, via).is_some());
+        settle::fail(draft, code, message, Some(sender), Vec::new(), via);
         return;
     }
     let (turn, satisfied) = (way.turn, way.verdict);

@@ -38,6 +38,7 @@ mod gates;
 mod halt;
 mod handoff;
 mod input;
+mod insight;
 mod items;
 mod lookup;
 mod output;
@@ -50,6 +51,7 @@ mod settle;
 mod stall;
 mod state;
 mod timers;
+mod trail;
 mod wiring;
 mod words;
 mod work;
@@ -59,6 +61,10 @@ pub use decide::{decide, step};
 pub use evolve::evolve;
 pub use gates::{Gate, barred, unmet};
 pub use input::{Acting, Input, Moment, Rejection, Report, TurnOutcome};
+pub use insight::{
+    budgets_of, has_elements, held_turn, is_requested, iterates, quiet_until, spent_by,
+    turns_in_flight, waiting_inputs,
+};
 pub use output::object_text;
 pub use recompute::{Divergence, Recomputation};
 pub use route::matching;
@@ -66,4 +72,4 @@ pub use state::{Effect, Phase, Run, Turn, TurnWork, outstanding};
 pub use timers::is_idle;
 
 /// Changes whenever the state or its meaning does, so that an older snapshot is not believed.
-pub const KERNEL_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+2");
+pub const KERNEL_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+3");

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::lookup::Scope;
+use crate::trail::Trail;
 use crate::{output, route};
 
 /// The most of an artifact that a prompt shows, in characters.
@@ -38,6 +39,9 @@ pub(crate) struct Payload {
     /// What it says instead, where a transform or whoever offered it says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) mapped: Option<Arc<Content>>,
+    /// The way it came.
+    #[serde(default)]
+    pub(crate) trail: Trail,
     /// Whether the transform of its edge keeps it out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) filtered: bool,
@@ -67,6 +71,7 @@ impl Payload {
             verdict: None,
             artifacts: Arc::from([]),
             mapped: None,
+            trail: Trail::default(),
             filtered: false,
         }
     }

@@ -9,7 +9,7 @@ use materia_contract::{
 };
 
 use crate::draft::Draft;
-use crate::{Acting, Input, Report, Run, TurnOutcome, acts, schedule, settle, step, timers};
+use crate::{Acting, Input, Phase, Report, Run, TurnOutcome, acts, schedule, settle, step, timers};
 
 /// The first event that this program would not have written.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -76,7 +76,12 @@ impl Recomputation {
         if self.expected.is_empty() {
             let unexplained =
                 || Divergence::Unexplained { seq: found.seq, kind: found.body.type_name() };
-            let events = match piece_of(found) {
+            let piece = piece_of(found);
+            if piece.is_some() && found.wall != self.run.instant {
+                // Another decision: the one before it had started all that could.
+                self.owes_nothing(found)?;
+            }
+            let events = match piece {
                 // Several things may have happened at one instant, so that scheduling waits.
                 Some(piece) => absorb(&mut self.run, found, piece),
                 None => match input_of(&self.run, upcoming) {
@@ -101,6 +106,18 @@ impl Recomputation {
         let found = Box::new(found.clone());
         Err(Divergence::Differs { seq: found.seq, found, expected: Box::new(expected) })
     }
+
+    /// Nothing was left to start when `found` happened.
+    fn owes_nothing(&mut self, found: &Event) -> Result<(), Divergence> {
+        let now = self.run.instant;
+        match schedule(&mut self.run, now).into_iter().next() {
+            None => Ok(()),
+            Some(owed) => {
+                let (found, expected) = (Box::new(found.clone()), Box::new(owed));
+                Err(Divergence::Differs { seq: found.seq, found, expected })
+            }
+        }
+    }
 }
 
 /// One of the things that can happen at an instant, before the scheduler looks.
@@ -108,6 +125,10 @@ enum Piece {
     Report(Report),
     Act(Acting),
     Timer(NodeId, Timer),
+    /// Somebody carried it on, or woke it by something that stands behind.
+    Resumed(RunResumed),
+    /// The pace that it was carried on at.
+    Pace(Pace),
 }
 
 /// The piece of an instant that an event records, if it begins one.
@@ -121,6 +142,17 @@ fn piece_of(event: &Event) -> Option<Piece> {
     }
     if let EventBody::TimerFired(data) = &event.body {
         return Some(Piece::Timer(event.node.clone()?, data.timer.clone()));
+    }
+    if let EventBody::RunResumed(data) = &event.body
+        && !data.recast
+    {
+        return Some(Piece::Resumed(data.clone()));
+    }
+    if let EventBody::ModeChanged(data) = &event.body
+        && data.reason == "resume"
+        && let Mode::Pace(pace) = data.value
+    {
+        return Some(Piece::Pace(pace));
     }
     acted(event).map(|act| Piece::Act(Acting { act, timeline: None }))
 }
@@ -177,12 +209,19 @@ fn absorb(run: &mut Run, found: &Event, piece: Piece) -> Option<Vec<Event>> {
         Piece::Timer(node, timer) => {
             timers::is_set(run, node, timer).then_some(())?;
         }
+        Piece::Resumed(_) => {
+            let goes_on = matches!(run.phase, Phase::Running | Phase::Waiting(_));
+            (goes_on && run.turns.is_empty()).then_some(())?;
+        }
+        Piece::Pace(_) => {}
     }
     let mut draft = Draft::new(run, found.wall);
     match piece {
         Piece::Report(report) => settle::reports(&mut draft, vec![report]),
         Piece::Act(acting) => acts::perform(&mut draft, acting),
         Piece::Timer(node, timer) => timers::fire(&mut draft, &node, timer),
+        Piece::Resumed(data) => draft.emit(data),
+        Piece::Pace(pace) => acts::set_pace(&mut draft, pace, "resume"),
     }
     Some(draft.finish())
 }
@@ -199,7 +238,7 @@ fn schedule(run: &mut Run, now: Micros) -> Vec<Event> {
 fn scheduled(run: &mut Run, found: &Event) -> Vec<Event> {
     let events = schedule(run, found.wall);
     let EventBody::RunWaiting(data) = &found.body else { return events };
-    if !events.is_empty() || run.phase != crate::Phase::Running {
+    if !events.is_empty() || run.phase != Phase::Running {
         return events;
     }
     let input = if data.reason == WaitReason::RunFor {
@@ -217,7 +256,9 @@ fn input_of(run: &Run, upcoming: &[Event]) -> Option<Input> {
     match &upcoming.first()?.body {
         EventBody::RunCreated(data) => Some(Input::Create(Box::new(data.clone()))),
         EventBody::TurnInterrupted(data) => interrupted_by(run, data.reason, upcoming),
-        EventBody::RunResumed(data) => Some(resumed_by(run, data, &upcoming[1..])),
+        EventBody::RunResumed(data) if data.recast => {
+            Some(Input::Recast { cwd: data.cwd.clone(), run_dir: data.run_dir.clone() })
+        }
         EventBody::RunRevived(_) => Some(Input::Revive),
         EventBody::BudgetChanged(data) => match (data.budget, data.node_budgets) {
             (Some(budget), _) => Some(Input::SetBudget(budget)),
@@ -228,7 +269,8 @@ fn input_of(run: &Run, upcoming: &[Event]) -> Option<Input> {
         },
         EventBody::MessageReceived(_) | EventBody::SocketFinished(_) => spoken(&upcoming[0]),
         EventBody::RunAborted(data) => Some(Input::Abort { reason: data.reason.clone() }),
-        EventBody::RunWaiting(_)
+        EventBody::RunResumed(_)
+        | EventBody::RunWaiting(_)
         | EventBody::RunCompleted(_)
         | EventBody::RunFailed(_)
         | EventBody::TurnStarted(_)
@@ -259,26 +301,6 @@ fn input_of(run: &Run, upcoming: &[Event]) -> Option<Input> {
         | EventBody::TimelineReached(_)
         | EventBody::BudgetWarned(_) => None,
     }
-}
-
-/// What made a run go on: what a person did stands right behind it, if that was it.
-fn resumed_by(run: &Run, data: &RunResumed, behind: &[Event]) -> Input {
-    let (cwd, run_dir) = (data.cwd.clone(), data.run_dir.clone());
-    if data.recast {
-        return Input::Recast { cwd, run_dir };
-    }
-    let next = behind.first();
-    if let Some(said) = next.and_then(spoken) {
-        return said;
-    }
-    // A turn's id is as old as its start: one that a person asked for is never right behind.
-    if run.cwd == cwd
-        && run.run_dir == run_dir
-        && let Some(act) = next.and_then(acted)
-    {
-        return Input::act(act);
-    }
-    Input::Resume { cwd, run_dir, pace: Some(resumed_pace(run, next)) }
 }
 
 /// The pace that a run was resumed at, where it is not what follows by itself.

@@ -1,10 +1,11 @@
 //! Who runs next, and what it means when nobody does.
 
 use materia_contract::{
-    Cause, Consume, GlobalMode, Node, NodeId, Pace, Path, PayloadConsumed, PayloadDelivered,
-    RunCompleted, RunWaiting, ScriptEntry, TurnStarted, WaitReason,
+    Cause, Consume, EnvelopeKind, GlobalMode, Node, NodeId, Pace, Path, PayloadConsumed,
+    PayloadDelivered, RunCompleted, RunWaiting, ScriptEntry, TurnStarted, WaitReason,
 };
 
+use crate::budget::Asks;
 use crate::draft::Draft;
 use crate::gates::Gate;
 use crate::lookup::Scope;
@@ -54,14 +55,21 @@ fn next_start(run: &Run) -> Option<Next> {
         return None;
     }
     // Manual turns come first (D7).
+    let can_pay = |index: usize, asks: Asks| budget::node_exhausted(run, index, asks).is_none();
     let asked = run.requests.iter().position(|request| {
-        gates::has_room(run, request.node) && budget::node_exhausted(run, request.node).is_none()
+        gates::has_room(run, request.node) && can_pay(request.node, Asks::Turn)
     });
     // What goes on with a turn that a person asked for goes on at every pace.
     let goes_on = |manual: bool| manual || run.pace == Pace::Auto;
-    let again = || run.held.iter().position(|held| held.released && goes_on(held.turn.manual));
+    let again = || {
+        run.held.iter().position(|held| {
+            let Held { turn, released, .. } = held;
+            *released && goes_on(turn.manual) && can_pay(turn.node, Asks::Attempt)
+        })
+    };
     let iterates = |index: &&usize| {
-        run.nodes[**index].foreach.as_ref().is_some_and(|iteration| goes_on(iteration.manual))
+        let iteration = run.nodes[**index].foreach.as_ref();
+        iteration.is_some_and(|it| goes_on(it.manual)) && can_pay(**index, Asks::Turn)
     };
     asked
         .map(Next::Asked)
@@ -80,31 +88,66 @@ fn next_runnable(run: &Run) -> Option<usize> {
     nodes.find(|index| gates::barred_but_for(run, *index, Gate::RunBudget).is_none())
 }
 
-/// What a turn of a node would take now, in order (X22): all that waits, or the oldest.
+/// A payload that a turn could take, and whether it is attached already.
+struct Takeable<'run> {
+    payload: &'run Payload,
+    attached: bool,
+}
+
+/// What a turn of a node would take now, in order (X22).
 pub(crate) fn eligible(run: &Run, index: usize) -> Vec<&Payload> {
-    let mut payloads = waiting(run, index);
+    takeable(run, index).into_iter().map(|one| one.payload).collect()
+}
+
+/// All that waits at a node, or the oldest. A tick, which is why a scheduled node runs, is taken
+/// besides.
+fn takeable(run: &Run, index: usize) -> Vec<Takeable<'_>> {
+    let mut found = waiting(run, index);
     match run.node(index).1.consume {
         Consume::All => {}
-        Consume::One => payloads.truncate(1),
+        Consume::One => {
+            let mut first = true;
+            found
+                .retain(|one| one.payload.kind == EnvelopeKind::Tick || std::mem::take(&mut first));
+        }
     }
-    payloads
+    found
 }
 
 /// Everything that waits at a node and could be taken, oldest first.
-fn waiting(run: &Run, index: usize) -> Vec<&Payload> {
+fn waiting(run: &Run, index: usize) -> Vec<Takeable<'_>> {
     let inputs = &run.nodes[index].inputs;
     let queues = inputs.edges.iter().filter_map(|edge| run.queues.get(edge));
     let quiet = queues.filter(|queue| queue.quiet_until.is_none());
-    let mut payloads: Vec<&Payload> =
-        inputs.attached.iter().chain(quiet.flat_map(|queue| &queue.waiting)).collect();
-    payloads.sort_by_key(|payload| (payload.ts, payload.id));
-    payloads
+    let attached = inputs.attached.iter().map(|payload| Takeable { payload, attached: true });
+    let late = quiet.flat_map(|queue| &queue.waiting);
+    let late = late.map(|payload| Takeable { payload, attached: false });
+    let mut found: Vec<Takeable<'_>> = attached.chain(late).collect();
+    found.sort_by_key(|one| (one.payload.ts, one.payload.id));
+    found
 }
 
 /// A node takes its inputs and begins.
 fn enter(draft: &mut Draft<'_>, index: usize) {
-    let payloads: Vec<Payload> = eligible(draft.run(), index).into_iter().cloned().collect();
-    begin(draft, index, Cause::Input, &payloads);
+    let inputs = Inputs::of(&takeable(draft.run(), index));
+    begin(draft, index, Cause::Input, &inputs);
+}
+
+/// What a turn takes, and which part of it is still to be attached.
+struct Inputs {
+    payloads: Vec<Payload>,
+    late: Vec<PayloadDelivered>,
+}
+
+impl Inputs {
+    fn of(found: &[Takeable<'_>]) -> Self {
+        let late = found.iter().filter(|one| !one.attached).map(|one| PayloadDelivered {
+            payload_id: one.payload.id,
+            edge_id: one.payload.edge.clone(),
+        });
+        let payloads = found.iter().map(|one| one.payload.clone());
+        Self { late: late.collect(), payloads: payloads.collect() }
+    }
 }
 
 /// A turn that a person asked for takes everything that waits; a node that takes one at a time takes
@@ -112,26 +155,24 @@ fn enter(draft: &mut Draft<'_>, index: usize) {
 fn start_asked(draft: &mut Draft<'_>, place: usize) {
     let run = draft.run();
     let Request { node: index, message } = run.requests[place].clone();
-    let mut payloads = waiting(run, index);
+    let mut found = waiting(run, index);
     if run.node(index).1.consume == Consume::One {
-        let own = payloads.iter().position(|payload| Some(payload.id) == message);
-        payloads.swap(0, own.unwrap_or(0));
-        payloads.truncate(1);
+        if let Some(own) = found.iter().position(|one| Some(one.payload.id) == message) {
+            found.swap(0, own);
+        }
+        found.truncate(1);
     }
-    let payloads: Vec<Payload> = payloads.into_iter().cloned().collect();
-    begin(draft, index, Cause::Manual, &payloads);
+    let inputs = Inputs::of(&found);
+    begin(draft, index, Cause::Manual, &inputs);
 }
 
 /// Attaches what still waits on its edge, takes all of it, and starts.
-fn begin(draft: &mut Draft<'_>, index: usize, cause: Cause, payloads: &[Payload]) {
+fn begin(draft: &mut Draft<'_>, index: usize, cause: Cause, inputs: &Inputs) {
     let id = draft.run().node(index).0.clone();
-    for payload in payloads {
-        let attached = &draft.run().nodes[index].inputs.attached;
-        if !attached.iter().any(|one| one.id == payload.id) {
-            let (payload_id, edge_id) = (payload.id, payload.edge.clone());
-            draft.emit_at(&id, PayloadDelivered { payload_id, edge_id });
-        }
+    for delivered in &inputs.late {
+        draft.emit_at(&id, delivered.clone());
     }
+    let payloads = inputs.payloads.as_slice();
     if draft.run().node(index).1.foreach.is_some() {
         foreach::enter(draft, index, payloads);
         return;
@@ -149,7 +190,9 @@ pub(crate) fn start_turn(draft: &mut Draft<'_>, index: usize, cause: Cause, payl
     let id = id.clone();
     let missing = missing_path(run, node, index);
     let seq = draft.next_seq();
-    let approved = approval::of_turn(run, index).filter(|_| cause != Cause::Manual);
+    let by_hand = cause == Cause::Manual
+        || run.nodes[index].foreach.as_ref().is_some_and(|iteration| iteration.manual);
+    let approved = approval::of_turn(run, index).filter(|_| !by_hand);
     let session = work::session(run, index, seq);
     let (work, layers) = work::assemble(run, index, payloads, session.as_ref());
     let started = TurnStarted {

@@ -86,12 +86,19 @@ fn completed(
 /// A node is done with its item: the loop around it may move on, then the edges lead on (G12).
 pub(crate) fn leave(draft: &mut Draft<'_>, index: usize, turn: Option<u64>, verdict: Option<bool>) {
     if items::advance(draft, index, turn, verdict) == items::Moved::Routes {
-        routed(draft, index, turn, verdict);
+        routed(draft, index, turn, verdict, None);
     }
 }
 
-/// Takes the ways out of a node. `turn` is absent where nothing ran (an empty `foreach`).
-fn routed(draft: &mut Draft<'_>, index: usize, turn: Option<u64>, verdict: Option<bool>) {
+/// Takes the ways out of a node, or those from one of them on. `turn` is absent where nothing ran (an
+/// empty `foreach`).
+pub(crate) fn routed(
+    draft: &mut Draft<'_>,
+    index: usize,
+    turn: Option<u64>,
+    verdict: Option<bool>,
+    from: Option<&EdgeId>,
+) {
     let run = draft.run();
     let (id, node) = run.node(index);
     let output = run.last.json.as_deref().filter(|_| turn.is_some() && run.last.own_json);
@@ -99,7 +106,9 @@ fn routed(draft: &mut Draft<'_>, index: usize, turn: Option<u64>, verdict: Optio
         .filter(|_| looks_at_output(node))
         .and_then(|output| serde_json::from_str(output.trim()).ok());
     let scope = Scope { output: parsed.as_ref(), ..Scope::of(run) };
-    let edges: Vec<_> = route::matched(node, verdict, &scope).into_iter().cloned().collect();
+    let matched = route::matched(node, verdict, &scope).into_iter();
+    let edges: Vec<_> =
+        matched.skip_while(|edge| from.is_some_and(|first| edge.id != *first)).cloned().collect();
     let (id, routing) = (id.clone(), node.routing);
     if edges.is_empty() && routing == Routing::First {
         let to = materia_contract::END.into();
@@ -110,7 +119,7 @@ fn routed(draft: &mut Draft<'_>, index: usize, turn: Option<u64>, verdict: Optio
         if draft.run().phase != Phase::Running {
             return;
         }
-        if let Some((code, message)) = deliver::forbidden(draft.run(), &id, routing, &edge) {
+        if let Some((code, message)) = deliver::forbidden(draft.run(), &id, turn, &edge) {
             fail(draft, code, message, Some(id), Vec::new(), Some(edge.id));
             return;
         }

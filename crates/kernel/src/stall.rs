@@ -6,7 +6,7 @@ use materia_contract::{Mode, ModeChanged, NodeId, Pace, Plan, Routing};
 
 use crate::draft::Draft;
 use crate::output;
-use crate::state::{LastOutput, Traces};
+use crate::state::{ItemId, LastOutput, Traces};
 
 /// Equal outputs in a row that show a stall.
 const EQUAL_OUTPUTS: usize = 3;
@@ -29,7 +29,7 @@ pub(crate) fn on_cycles(plan: &Plan) -> BTreeSet<usize> {
     if !(0..plan.nodes.len()).any(all) {
         return BTreeSet::new();
     }
-    let next: Vec<Vec<usize>> = plan
+    let mut next: Vec<Vec<usize>> = plan
         .nodes
         .values()
         .map(|node| {
@@ -37,6 +37,13 @@ pub(crate) fn on_cycles(plan: &Plan) -> BTreeSet<usize> {
             targets.filter_map(|to| plan.nodes.get_index_of(to)).collect()
         })
         .collect();
+    for exit in plan.loops.values().flat_map(|region| &region.exits) {
+        let to = exit.to.as_ref().and_then(|to| plan.nodes.get_index_of(to));
+        let from = plan.nodes.get_index_of(&exit.from);
+        if let (Some(from), Some(to)) = (from, to) {
+            next[from].push(to);
+        }
+    }
     let mut search = Search {
         next: &next,
         order: vec![0; next.len()],
@@ -107,8 +114,11 @@ impl Search<'_> {
     }
 }
 
-/// Keeps what the newest turns of a node came to.
-pub(crate) fn remember(traces: &mut Traces, turn: u64, last: &LastOutput) {
+/// Keeps what the newest turns of a node came to, as far as they are about the same work item.
+pub(crate) fn remember(traces: &mut Traces, turn: u64, item: Option<ItemId>, last: &LastOutput) {
+    if traces.item != item {
+        *traces = Traces { item, ..Traces::default() };
+    }
     let text = last.text.as_deref().unwrap_or_default();
     keep(&mut traces.outputs, ALTERNATING_OUTPUTS, (turn, fingerprint(text)));
     match last.artifacts.iter().find(|artifact| artifact.kind == "diff") {

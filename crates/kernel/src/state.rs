@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::payload::{DeliveryQueue, InFlightTurns, InputBuffer, Payload};
+use crate::trail::Trail;
 use crate::wiring::{Wired, Wiring};
 
 /// The state of one run: a fold over its events, and nothing else.
@@ -22,6 +23,8 @@ pub struct Run {
     pub(crate) seq: u64,
     /// The logical time of the last event.
     pub(crate) ts: Micros,
+    /// The instant of the last decision, as its clock showed it.
+    pub(crate) instant: Micros,
     /// The logical time of the first event.
     pub(crate) created_at: Micros,
     /// The first event: plan, request, mode.
@@ -73,10 +76,10 @@ pub struct Run {
     pub(crate) budget: Budget,
     /// Bounds that were warned about.
     pub(crate) warned: BTreeSet<BudgetBound>,
-    /// Nodes entered since the work last moved, cut back to a node when it is entered again.
-    pub(crate) path: Vec<usize>,
-    /// Cycles closed since the work last moved.
-    pub(crate) cycles: u32,
+    /// The way to what is being routed.
+    pub(crate) crossing: Trail,
+    /// The node that is being left, where it let its inputs through and ran nothing.
+    pub(crate) passed: Option<usize>,
     pub(crate) usage: UsageTotals,
     /// How far each list of the script has been used.
     pub(crate) script: BTreeMap<String, ScriptPosition>,
@@ -164,6 +167,9 @@ pub(crate) struct LastOutput {
     pub(crate) turn: Option<u64>,
     /// The work item it was about.
     pub(crate) item: Option<ItemId>,
+    /// The way to it.
+    #[serde(default)]
+    pub(crate) trail: Trail,
     /// `lastOutput`.
     pub(crate) text: Option<Arc<str>>,
     /// The text whose value is `lastJson`. Parsed only when a path asks for it.
@@ -187,6 +193,8 @@ pub(crate) struct NodeState {
     /// Payloads that crossed no edge and are not yet attached.
     pub(crate) arriving: VecDeque<Payload>,
     pub(crate) inputs: InputBuffer,
+    /// The way to what the turn about to start has taken.
+    pub(crate) taken: Trail,
     /// Whether a tick waits to be taken.
     pub(crate) tick_owed: bool,
     /// What a person was asked about its next turn, and said.
@@ -211,6 +219,8 @@ pub(crate) struct NodeState {
 /// Hashes of what the newest turns of a node came to, each with its turn.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Traces {
+    /// The work item that they are about: a loop that moves does not stand still.
+    pub(crate) item: Option<ItemId>,
     pub(crate) outputs: VecDeque<(u64, u64)>,
     /// Diffs of turns in a row that left one.
     pub(crate) diffs: VecDeque<(u64, u64)>,
@@ -259,6 +269,8 @@ pub(crate) struct Iteration {
     pub(crate) index: u32,
     /// What the node was entered with; every element gets it.
     pub(crate) payloads: Vec<Payload>,
+    /// The way to it.
+    pub(crate) trail: Trail,
     /// Whether a person asked for it.
     pub(crate) manual: bool,
 }
@@ -273,6 +285,10 @@ pub struct Turn {
     pub attempt: u32,
     /// The key of its work item.
     pub item: Option<String>,
+    /// That work item: the one that was current when it started (D21).
+    pub(crate) about: Option<ItemId>,
+    /// The way to it.
+    pub(crate) trail: Trail,
     /// The payloads it was started with.
     pub consumed: Vec<Uuid>,
     /// What the runner is given.
@@ -352,6 +368,7 @@ impl Run {
             id,
             seq: 0,
             ts: 0,
+            instant: 0,
             created_at: 0,
             created: None,
             cwd: String::new(),
@@ -380,8 +397,8 @@ impl Run {
             paused: BTreeMap::new(),
             budget: Budget::default(),
             warned: BTreeSet::new(),
-            path: Vec::new(),
-            cycles: 0,
+            crossing: Trail::default(),
+            passed: None,
             usage: UsageTotals::default(),
             script: BTreeMap::new(),
         }
@@ -403,6 +420,13 @@ impl Run {
     #[must_use]
     pub fn ts(&self) -> Micros {
         self.ts
+    }
+
+    /// The instant of its last decision, as the clock showed it then. Logical time may be ahead of
+    /// it: events of one instant follow each other.
+    #[must_use]
+    pub fn instant(&self) -> Micros {
+        self.instant
     }
 
     /// The logical time of its first event.
@@ -476,6 +500,13 @@ impl Run {
     #[must_use]
     pub fn budget(&self) -> Budget {
         self.budget
+    }
+
+    /// What a node may spend: what a person gave it, else what the plan says.
+    #[must_use]
+    pub fn node_budgets(&self, node: &NodeId) -> Option<NodeBudgets> {
+        let (index, _, plan) = self.created.as_ref()?.plan.nodes.get_full(node)?;
+        self.nodes[index].budgets.or(plan.budgets)
     }
 
     /// What turns may write.

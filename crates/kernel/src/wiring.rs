@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
-use materia_contract::{Delivery, Edge, EdgeId, Plan};
+use materia_contract::{Delivery, Edge, EdgeId, NodeId, Plan, Trigger};
 
 /// Lookups into a plan.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ impl Wiring {
             if node.approval.is_some() {
                 wiring.approved.insert(index);
             }
-            if node.interval_ms.is_some() {
+            if node.trigger == Trigger::Scheduled && node.interval_ms.is_some() {
                 wiring.scheduled.push(index);
             }
         }
@@ -35,8 +35,18 @@ impl Wiring {
 
     /// The edge of that id. An exit of a loop is none.
     pub(crate) fn edge<'plan>(&self, plan: &'plan Plan, id: &EdgeId) -> Option<&'plan Edge> {
+        self.ends(plan, id).map(|(_, edge)| edge)
+    }
+
+    /// The edge of that id, with the node it leaves.
+    pub(crate) fn ends<'plan>(
+        &self,
+        plan: &'plan Plan,
+        id: &EdgeId,
+    ) -> Option<(&'plan NodeId, &'plan Edge)> {
         let (node, place) = self.edges.get(id)?;
-        plan.nodes.get_index(*node)?.1.edges.get(*place)
+        let (from, node) = plan.nodes.get_index(*node)?;
+        Some((from, node.edges.get(*place)?))
     }
 
     /// How payloads wait on an edge; on an exit of a loop they wait as on a plain one.

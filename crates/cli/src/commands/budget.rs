@@ -62,9 +62,21 @@ pub(crate) fn budget(
     if let Some(node) = &args.node {
         let budgets =
             NodeBudgets { turns: args.max_turns, time_ms: args.max_time_ms, cost: args.max_cost };
+        if budgets == NodeBudgets::default() {
+            return Err(Failure::usage(
+                "`--node` needs a bound: `--max-turns`, `--max-time-ms` or `--max-cost`",
+            ));
+        }
         let node = NodeId::new(node);
-        return Carry { id: &args.id, options: &args.options, global }
-            .on(terminal, |_| Ok(Step::SetNodeBudgets { node: node.clone(), budgets }));
+        return Carry { id: &args.id, options: &args.options, global }.on(terminal, |run| {
+            let kept = run.node_budgets(&node).unwrap_or_default();
+            let budgets = NodeBudgets {
+                turns: budgets.turns.or(kept.turns),
+                time_ms: budgets.time_ms.or(kept.time_ms),
+                cost: budgets.cost.or(kept.cost),
+            };
+            Ok(Step::SetNodeBudgets { node: node.clone(), budgets })
+        });
     }
     if given == Budget::default() {
         return show(args, global, terminal);

@@ -122,7 +122,8 @@ pub(crate) fn start(
         Some(text) => project::cast_id(text)?,
         None => castid::fresh(),
     };
-    let script = run::script(options.script.as_deref(), options, &compiled.plan)?;
+    let script =
+        run::script(options.script.as_deref(), options, options.virtual_time, &compiled.plan)?;
     let (plan, scripted) = (&compiled.plan, script.is_some());
     let (answering, commands) =
         agents::answering(options, plan, mode(options), scripted, &loaded, terminal)?;

@@ -1,4 +1,5 @@
 use clap::Args;
+use materia_contract::Pace;
 use materia_engine::{Claim, Step};
 use materia_kernel::Phase;
 
@@ -61,7 +62,8 @@ pub(crate) fn fork(
     let (run, _) = materia_engine::load(found.journal(), &id)?;
     drop(found);
     if *run.phase() == Phase::Running {
-        carry.on(terminal, |run| Ok(Step::Resume(Some(run.pace()))))
+        let asked = options.interactive.then_some(Pace::Interactive);
+        carry.on(terminal, |run| Ok(Step::Resume(Some(asked.unwrap_or(run.pace())))))
     } else {
         carry.as_it_is(terminal)
     }

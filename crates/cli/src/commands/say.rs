@@ -7,10 +7,11 @@ use crate::carry::Carry;
 use crate::failure::{Exit, Failure};
 use crate::terminal::Terminal;
 
-/// Give a multi-turn socket a further instruction
+/// Tell a socket something: one more input for it
 ///
-/// The socket answers it in the same session and waits again. Whatever the words are, they
-/// finish nothing: `materia continue` does.
+/// A multi-turn socket that waits answers it in the same session and waits again. Whatever the
+/// words are, they finish nothing: `materia continue` does. Any other socket takes it with its
+/// next turn.
 #[derive(Args, Debug)]
 #[command(
     override_usage = "materia say [OPTIONS] <ID> [NODE] <TEXT>...",

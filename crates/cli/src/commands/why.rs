@@ -1,5 +1,7 @@
+use std::io::Write;
+
 use clap::Args;
-use materia_engine::WhyError;
+use materia_engine::{Condition, Suggestion, Why, WhyError};
 
 use crate::args::Global;
 use crate::clean;
@@ -7,7 +9,14 @@ use crate::failure::{Exit, Failure};
 use crate::project::{self, Project};
 use crate::terminal::Terminal;
 
-/// Say why a socket ran, or why it did not
+/// Events that are named for one condition, at the most.
+const EVENTS_MAX: usize = 4;
+
+/// Say why a socket ran, or why it does not run
+///
+/// First why its last turn ran, or why it has had none. Then what the scheduler asks before it starts
+/// a turn there, each condition with the events that made it true or false. Last the smallest
+/// thing that would let it run.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  materia why last Socket-4\n  materia why last Socket-4 --at 12"
@@ -31,7 +40,8 @@ pub(crate) fn why(
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
     let wanted = project::cast_id(&args.id)?;
-    let found = Project::here(global)?.find(&wanted)?;
+    let project = Project::here(global)?;
+    let found = project.find(&wanted)?;
     let why = materia_engine::why(found.journal(), &found.id, &args.node, args.at);
     let why = why.map_err(|error| match error {
         WhyError::Load(error) => error.into(),
@@ -43,10 +53,88 @@ pub(crate) fn why(
         terminal.data(&why)?;
         return Ok(Exit::Done);
     }
-    writeln!(terminal.out, "{}", clean::clean(&why.sentence))?;
-    for fact in &why.because {
-        let seq = fact.seq.map(|seq| format!("event {seq}: ")).unwrap_or_default();
-        writeln!(terminal.out, "  {seq}{}", clean::clean(&fact.text))?;
+    for line in lines(&why, &project) {
+        writeln!(terminal.out, "{}", clean::clean(&line))?;
     }
     Ok(Exit::Done)
+}
+
+/// The answer for a person, line by line.
+fn lines(why: &Why, project: &Project) -> Vec<String> {
+    let mut lines = vec![why.sentence.clone(), String::new()];
+    lines.push(if why.runnable {
+        "It is about to start: every condition holds.".to_owned()
+    } else {
+        "It does not start by itself:".to_owned()
+    });
+    let (plain, telling): (Vec<_>, Vec<_>) =
+        why.conditions.iter().partition(|condition| is_plain(condition));
+    for condition in telling {
+        draw(condition, 1, &mut lines);
+    }
+    if !plain.is_empty() {
+        let names: Vec<&str> = plain.iter().map(|condition| condition.name.as_str()).collect();
+        lines.push(format!("  ✓ {}", names.join(", ")));
+    }
+    lines.push(String::new());
+    lines.push(advice(why.suggestion.as_ref(), project));
+    lines
+}
+
+/// Whether a condition holds and nothing has happened to it since the run began.
+fn is_plain(condition: &Condition) -> bool {
+    let Condition { holds, events, of, .. } = condition;
+    *holds && of.is_empty() && events.iter().all(|seq| *seq == 1)
+}
+
+/// A condition, and what it consists of, as a tree.
+fn draw(condition: &Condition, depth: usize, lines: &mut Vec<String>) {
+    let Condition { name, holds, text, events, of } = condition;
+    let sign = if *holds { '✓' } else { '✗' };
+    let label = if depth == 1 { format!("{name}: ") } else { String::new() };
+    let told = if of.is_empty() { named(events) } else { String::new() };
+    lines.push(format!("{:indent$}{sign} {label}{text}{told}", "", indent = 2 * depth));
+    for part in of {
+        draw(part, depth + 1, lines);
+    }
+}
+
+/// The newest events, in words.
+fn named(events: &[u64]) -> String {
+    let mut newest: Vec<u64> = events.to_vec();
+    newest.sort_unstable();
+    newest.dedup();
+    let left = newest.len().saturating_sub(EVENTS_MAX);
+    let shown: Vec<String> = newest.iter().skip(left).map(ToString::to_string).collect();
+    match (shown.as_slice(), left) {
+        ([], _) => String::new(),
+        ([one], _) => format!(" (event {one})"),
+        (several, 0) => format!(" (events {})", several.join(", ")),
+        (several, more) => format!(" (events {} and {more} more)", several.join(", ")),
+    }
+}
+
+/// What to do.
+fn advice(suggestion: Option<&Suggestion>, project: &Project) -> String {
+    let Some(suggestion) = suggestion else {
+        return "Nothing that can be done from here would let it run: its foreach has no list, or \
+                the cast was over at once."
+            .to_owned();
+    };
+    let steps: Vec<String> = suggestion
+        .steps
+        .iter()
+        .map(|step| match &step.command {
+            Some(command) => {
+                // With the options that the project needs.
+                let words = command.strip_prefix("materia ").unwrap_or(command);
+                format!("  {}", project.command(words))
+            }
+            None => format!("  {}", step.text),
+        })
+        .collect();
+    if steps.is_empty() {
+        return format!("To let it run: {}.", suggestion.sentence);
+    }
+    format!("To let it run:\n{}", steps.join("\n"))
 }

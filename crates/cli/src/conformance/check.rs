@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::{Map, Value};
 
 use super::scratch::{Ran, Scratch};
-use super::subset::{difference, holds};
+use super::subset::{Names, difference, holds};
 
 /// How much of an output is shown with a failure.
 const SHOWN_CHARS_MAX: usize = 600;
@@ -17,6 +17,7 @@ pub(super) fn check(
     ran: &Ran,
     folders_before: &BTreeSet<PathBuf>,
     scratch: &Scratch,
+    names: &mut Names,
 ) -> Vec<String> {
     let Value::Object(keys) = expect else {
         return vec!["`expect` is not an object".to_owned()];
@@ -26,7 +27,7 @@ pub(super) fn check(
     }
     let mut failures = Vec::new();
     for (key, wanted) in keys {
-        let result = one(key, wanted, ran, folders_before, scratch);
+        let result = one(key, wanted, ran, folders_before, scratch, names);
         failures.extend(result.err().map(|what| format!("{key}: {what}")));
     }
     if !failures.is_empty() {
@@ -44,16 +45,20 @@ fn one(
     ran: &Ran,
     folders_before: &BTreeSet<PathBuf>,
     scratch: &Scratch,
+    names: &mut Names,
 ) -> Result<(), String> {
     match key {
         "exit" => exit(wanted, ran),
-        "status" | "state" | "waiting" | "error" => same(wanted, part(ran, key)?),
-        "error.code" => same(wanted, &part(ran, "error")?["code"]),
-        "report" => same(wanted, ran.report.as_ref().ok_or("the output is not one JSON value")?),
-        "visits" => visits(wanted, part(ran, key)?),
-        "events" => events(list(wanted)?, &scratch.events()?),
-        "noEvents" => no_events(list(wanted)?, &scratch.events()?),
-        "findings" => findings(list(wanted)?, ran),
+        "status" | "state" | "waiting" | "error" => same(wanted, part(ran, key)?, names),
+        "error.code" => same(wanted, &part(ran, "error")?["code"], names),
+        "report" => {
+            let report = ran.report.as_ref().ok_or("the output is not one JSON value")?;
+            same(wanted, report, names)
+        }
+        "visits" => visits(wanted, part(ran, key)?, names),
+        "events" => events(list(wanted)?, &scratch.events()?, names),
+        "noEvents" => no_events(list(wanted)?, &scratch.events()?, names),
+        "findings" => findings(list(wanted)?, ran, names),
         "stdoutContains" => contains(wanted, &ran.stdout),
         "stderrContains" => contains(wanted, &ran.stderr),
         "files" => files(wanted.as_object().ok_or("it must be an object")?, scratch),
@@ -75,8 +80,8 @@ fn part<'a>(ran: &'a Ran, key: &str) -> Result<&'a Value, String> {
     report.get(key).ok_or_else(|| "the output has no such field".to_owned())
 }
 
-fn same(wanted: &Value, found: &Value) -> Result<(), String> {
-    difference(wanted, found).map_or(Ok(()), Err)
+fn same(wanted: &Value, found: &Value, names: &mut Names) -> Result<(), String> {
+    difference(wanted, found, names).map_or(Ok(()), Err)
 }
 
 fn list(wanted: &Value) -> Result<&[Value], String> {
@@ -88,23 +93,23 @@ fn list(wanted: &Value) -> Result<&[Value], String> {
 }
 
 /// Visits in order, no more and no fewer: a socket id, or an object that must be held.
-fn visits(wanted: &Value, found: &Value) -> Result<(), String> {
+fn visits(wanted: &Value, found: &Value, names: &mut Names) -> Result<(), String> {
     let wanted = wanted.as_array().ok_or("it must be a list")?;
     let found = found.as_array().ok_or("the output has no list of visits")?;
-    let fits = |(wanted, found): (&Value, &Value)| {
-        if wanted.is_string() { found["socket"] == *wanted } else { holds(wanted, found) }
+    let mut fits = |(wanted, found): (&Value, &Value)| {
+        if wanted.is_string() { found["socket"] == *wanted } else { holds(wanted, found, names) }
     };
-    if wanted.len() == found.len() && wanted.iter().zip(found).all(fits) {
+    if wanted.len() == found.len() && wanted.iter().zip(found).all(&mut fits) {
         return Ok(());
     }
     let names: Vec<_> = found.iter().map(|visit| visit["socket"].to_string()).collect();
     Err(format!("expected {}, found [{}]", Value::from(wanted.clone()), names.join(",")))
 }
 
-fn events(wanted: &[Value], found: &[Value]) -> Result<(), String> {
+fn events(wanted: &[Value], found: &[Value], names: &mut Names) -> Result<(), String> {
     let mut rest = found.iter();
     for (place, one) in wanted.iter().enumerate() {
-        if !rest.any(|event| is_event(one, event)) {
+        if !rest.any(|event| is_event(one, event, names)) {
             let types: Vec<_> = found
                 .iter()
                 .map(|event| format!("{} {}", event["type"], event["nodeId"]))
@@ -119,9 +124,9 @@ fn events(wanted: &[Value], found: &[Value]) -> Result<(), String> {
     Ok(())
 }
 
-fn no_events(unwanted: &[Value], found: &[Value]) -> Result<(), String> {
+fn no_events(unwanted: &[Value], found: &[Value], names: &mut Names) -> Result<(), String> {
     for one in unwanted {
-        if let Some(event) = found.iter().find(|event| is_event(one, event)) {
+        if let Some(event) = found.iter().find(|event| is_event(one, event, names)) {
             return Err(format!("{one} must not be there: {}", shown(&event.to_string())));
         }
     }
@@ -129,20 +134,25 @@ fn no_events(unwanted: &[Value], found: &[Value]) -> Result<(), String> {
 }
 
 /// A type, or fields that the event or its data must hold.
-fn is_event(wanted: &Value, event: &Value) -> bool {
+fn is_event(wanted: &Value, event: &Value, names: &mut Names) -> bool {
     let Some(fields) = wanted.as_object() else { return event["type"] == *wanted };
-    fields.iter().all(|(name, value)| {
+    let mut bound = names.clone();
+    let fits = fields.iter().all(|(name, value)| {
         let found = event.get(name).or_else(|| event["data"].get(name));
-        found.is_some_and(|found| holds(value, found))
-    })
+        found.is_some_and(|found| holds(value, found, &mut bound))
+    });
+    if fits {
+        *names = bound;
+    }
+    fits
 }
 
-fn findings(wanted: &[Value], ran: &Ran) -> Result<(), String> {
+fn findings(wanted: &[Value], ran: &Ran, names: &mut Names) -> Result<(), String> {
     let report = ran.report.as_ref().ok_or("the output is not one JSON value")?;
     let found = report.get("findings").or_else(|| report["error"].get("findings"));
     let found = found.and_then(Value::as_array).ok_or("the output has no findings")?;
     for one in wanted {
-        if !found.iter().any(|finding| holds(one, finding)) {
+        if !found.iter().any(|finding| holds(one, finding, names)) {
             let found: Vec<_> =
                 found.iter().map(|one| format!("{} at {}", one["code"], one["pointer"])).collect();
             return Err(format!("{one} is not among [{}]", found.join(", ")));

@@ -20,6 +20,7 @@ use crate::clean;
 use crate::failure::{Exit, Failure};
 use crate::terminal::Terminal;
 use scratch::Scratch;
+use subset::Names;
 
 /// How many cases run at once for each core: most of a case is waiting.
 const CASES_PER_CORE: usize = 2;
@@ -126,13 +127,14 @@ fn run_case(case: &Case, binary: &Path) -> Result<Vec<String>, String> {
         return Err("the case names no requirement".to_owned());
     }
     let mut scratch = Scratch::set_up(case, binary)?;
-    let mut failures = Vec::new();
+    let (mut failures, mut names) = (Vec::new(), Names::default());
     let first = (&case.args, &case.input, &case.expect);
     let further = case.then.iter().map(|step| (&step.args, &step.input, &step.expect));
     for (number, (args, input, expect)) in std::iter::once(first).chain(further).enumerate() {
         let before = scratch.folders();
-        let ran = scratch.run(args, input.as_ref())?;
-        let found = check::check(expect, &ran, &before, &scratch);
+        let args: Vec<String> = args.iter().map(|arg| names.fill(arg)).collect();
+        let ran = scratch.run(&args, input.as_ref())?;
+        let found = check::check(expect, &ran, &before, &scratch, &mut names);
         let told = |failure| match number {
             0 => failure,
             number => format!("step {}, `{}`: {failure}", number + 1, args.join(" ")),

@@ -1,9 +1,9 @@
-//! Steps of a person that carry a cast on: recast, revive, say, continue, budget.
+//! Steps of a person that carry a cast on: recast, revive, say, continue, trigger, approve, budget.
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, Ran, agents, finish, utilities};
+use crate::bench::{Bench, Ran, agents, finish, until, utilities};
 
 fn message(ran: &Ran) -> String {
     assert_eq!(ran.json()["error"]["code"], "resolution", "{ran:?}");
@@ -129,8 +129,12 @@ fn a_multi_turn_socket_goes_on_only_when_a_person_says_so() {
         assert!(prompt.contains(text), "{prompt}");
     }
     assert!(message(&bench.run(&["continue", "c1", "zzz", "--json"]).exits(2)).contains("`zzz`"));
-    let said = message(&bench.run(&["say", "c1", "b", "hello", "--json"]).exits(2));
-    assert!(said.contains("materia continue c1"), "{said}");
+    // Any socket may be told something; what it does with it finishes nothing here.
+    let report = bench.run(&["say", "c1", "b", "hello", "--json"]).exits(3).json();
+    assert_eq!(report["waiting"]["reason"], "multi_turn");
+    let (node, told) = prompt();
+    assert_eq!(node, "b");
+    assert!(told.contains("hello"), "{told}");
     assert_eq!(bench.run(&["say", "c1", " ", "--json"]).exits(2).json()["error"]["code"], "usage");
     let report = bench.run(&["continue", "c1", "a", "--json"]).exits(0).json();
     assert_eq!(report["visits"].as_array().unwrap().last().unwrap()["socket"], "b");
@@ -210,15 +214,16 @@ fn what_was_spent_stays_spent_across_a_kill_and_a_revival() {
     let child = bench.start(&[&CAST[..], &["--trust"]].concat());
     bench.wait_for("began.txt");
     let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
-    for words in [&["recast"][..], &["revive"], &["continue"], &["say", "x"], &["budget"]] {
+    let by = format!("pid {}", child.id());
+    for words in [&["recast"][..], &["revive"], &["resume"], &["continue"], &["say", "x"]] {
         let mut args = vec![words[0], "c1", "--json"];
         args.extend(&words[1..]);
-        if words[0] == "budget" {
-            args.extend(["--max-turns", "9"]);
-        }
         let said = message(&bench.run(&args).exits(2));
-        assert!(said.contains(&format!("pid {}", child.id())), "{words:?}: {said}");
+        assert!(said.contains(&by) && !said.contains("goes on"), "{words:?}: {said}");
     }
+    // What the process that runs it can do, it is told.
+    let told = bench.run(&["budget", "c1", "--max-turns", "6", "--json"]).exits(0).json();
+    assert_eq!(told, json!({ "castId": "c1", "told": true }));
     kill_process(pid, Signal::KILL).unwrap();
     finish(child).exits(-1);
     let spent = |ran: Ran, turns: u64, tokens: u64| {
@@ -238,5 +243,57 @@ fn what_was_spent_stays_spent_across_a_kill_and_a_revival() {
     assert_eq!(ran.json()["waiting"]["reason"], "budget", "reviving gives an edge, not a budget");
     spent(ran, 8, 50);
     spent(bench.run(&["budget", "c1", "--max-turns", "20", "--json"]).exits(0), 10, 60);
+    bench.run(&["replay", "c1"]).exits(0);
+}
+
+const HELD: &str = "
+import os, time
+open('began.txt', 'w')
+while not os.path.exists('go.txt'):
+    time.sleep(0.01)
+";
+
+#[test]
+fn what_a_person_does_reaches_a_cast_that_another_process_runs() {
+    let mut config = utilities(&[("held", HELD)]);
+    let (agents, script) = agents(&["b", "c"]);
+    let sockets = &mut config["loadouts"]["L"]["sockets"];
+    sockets["held"]["edges"] = json!([{ "to": "b" }]);
+    for name in ["b", "c"] {
+        sockets[name] = agents["loadouts"]["L"]["sockets"][name].clone();
+    }
+    sockets["c"]["approval"] = json!("before");
+    config["materia"]["M"] = agents["materia"]["M"].clone();
+    let bench = scripted(&config, &script);
+    let child = bench.start(&[&CAST[..], &["--trust"]].concat());
+    bench.wait_for("began.txt");
+    for words in [
+        &["pause", "c1"][..],
+        &["mode", "c1", "PLANNING"],
+        &["say", "c1", "b", "mind the gap"],
+        &["trigger", "c1", "b", "by hand"],
+    ] {
+        let told = bench.run(&[words, &["--json"]].concat()).exits(0).json();
+        assert_eq!(told["told"], true, "{words:?}");
+    }
+    // While nothing may start nothing asks for approval, and there is no such socket.
+    bench.run(&["approve", "c1", "c", "--json"]).exits(2);
+    bench.run(&["trigger", "c1", "nobody", "--json"]).exits(2);
+    let events = || bench.run(&["events", "c1", "--json"]).exits(0).lines();
+    until("the last word is heard", || {
+        events().iter().any(|event| event["type"] == "turn.requested")
+    });
+    bench.write("go.txt", "");
+    let ran = finish(child).exits(3);
+    assert_eq!(ran.json()["waiting"]["reason"], "interactive", "{ran:?}");
+    let events = events();
+    let kinds: Vec<_> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
+    let place = |kind: &str| kinds.iter().position(|one| *one == kind).expect(kind);
+    assert!(place("mode.changed") < place("turn.completed"), "it was told at once: {kinds:?}");
+    assert!(place("message.received") < place("turn.requested"), "in order: {kinds:?}");
+    let ran = bench.run(&["resume", "c1", "--json"]).exits(3);
+    assert_eq!(ran.json()["waiting"]["reason"], "approval");
+    assert!(ran.err.contains("materia approve c1 c"), "{}", ran.err);
+    bench.run(&["approve", "c1", "c", "--json"]).exits(0);
     bench.run(&["replay", "c1"]).exits(0);
 }

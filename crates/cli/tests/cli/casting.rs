@@ -187,3 +187,41 @@ fn ignore_patterns_are_added_once() {
         assert_eq!(bench.read(".gitignore"), "target/\n.materia/\n");
     }
 }
+
+#[test]
+fn simulated_and_real_time_tell_the_same_story() {
+    let never = json!({ "path": "state.never", "exists": true });
+    let config = json!({
+        "loadouts": { "L": { "entry": "a", "sockets": {
+            "a": { "materia": "M", "routing": "all", "edges": [
+                { "to": "b" }, { "to": "c" }, { "to": "d", "deliveryMode": "debounce", "debounceMs": 120 },
+                { "to": "e", "where": never },
+            ] },
+            "b": { "materia": "M", "routing": "all", "edges": [{ "to": "d", "deliveryMode": "latest" }] },
+            "c": { "materia": "M", "routing": "all", "edges": [{ "to": "d", "dedupeBy": "contentHash" }] },
+            "d": { "materia": "M", "routing": "all", "dependsOn": ["c"] },
+            "e": { "materia": "M", "trigger": "manual_only" },
+        } } },
+        "materia": { "M": { "prompt": "M." } },
+    });
+    let script = json!({ "turns": {
+        "a": [{ "text": "a" }], "b": [{ "text": "b", "delayMs": 60 }],
+        "c": [{ "text": "c", "delayMs": 240 }], "d": [{ "text": "1", "delayMs": 60 }],
+    } });
+    let bench = Bench::with(&config);
+    bench.write("s.json", &script.to_string());
+    let story = |id: &str, options: &[&str]| {
+        let args = [&["cast", "--script", "s.json", "--cast-id", id, "--json", "go"], options];
+        bench.run(&args.concat()).exits(0);
+        let events = bench.run(&["events", id, "--json"]).exits(0).lines();
+        let line = |event: &serde_json::Value| {
+            let data = &event["data"];
+            let count = data["consumed"].as_array().map(Vec::len);
+            format!("{} {} {} {count:?}", event["type"], event["nodeId"], data["output"])
+        };
+        events.iter().map(line).collect::<Vec<_>>()
+    };
+    let (real, simulated) = (story("real", &[]), story("simulated", &["--virtual-time"]));
+    assert_eq!(real, simulated);
+    assert!(real.iter().any(|line| line.contains("timer.fired")), "{real:?}");
+}

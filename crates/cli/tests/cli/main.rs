@@ -19,3 +19,4 @@ mod shipped;
 mod stopping;
 mod storage;
 mod trusting;
+mod why;

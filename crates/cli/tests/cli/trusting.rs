@@ -48,7 +48,10 @@ fn a_journal_that_comes_with_a_repository_is_not_resumed_unasked() {
     assert_eq!(ran.json()["error"]["code"], "trust");
     assert!(!bench.has("ran.txt"));
     fs::rename(bench.profile().with_extension("mine"), bench.profile()).unwrap();
-    bench.run(&["resume", "c1"]).exits(3);
+    bench.run(&["resume", "c1", "--interactive"]).exits(3);
+    assert!(!bench.has("ran.txt"));
+    bench.run(&["resume", "c1"]).exits(0);
+    assert!(bench.has("ran.txt"));
 }
 
 #[test]

@@ -22,8 +22,8 @@ pub(super) fn read(
 ) -> Option<Delivery> {
     let mode = doc.delivery_mode.unwrap_or(DeliveryMode::Queue);
     let transform = match &doc.transform {
-        Some(doc) => Some(transform(loaded, doc, &place.child("transform"), faults)?),
-        None => None,
+        Some(doc) => transform(loaded, doc, &place.child("transform"), faults).map(Some),
+        None => Some(None),
     };
     let mut delivery = Delivery::of(mode);
     delivery.max_buffered = doc.max_buffered.unwrap_or(delivery.max_buffered);
@@ -31,7 +31,6 @@ pub(super) fn read(
     delivery.debounce_ms = doc.debounce_ms;
     delivery.dedupe_by = doc.dedupe_by.unwrap_or(DedupeBy::None);
     delivery.dedupe_window_ms = doc.dedupe_window_ms;
-    delivery.transform = transform;
     if mode == DeliveryMode::Debounce && doc.debounce_ms.is_none() {
         let fault = Fault::error("delivery::no-quiet-period", "this edge debounces for no time");
         let help = "add `debounceMs`, the quiet period in milliseconds";
@@ -41,6 +40,7 @@ pub(super) fn read(
         let fault = Fault::warning("delivery::no-effect", format!("`{field}` {what}"));
         faults.push(place.child(field).mark(fault).help("remove it, or say what is meant"));
     }
+    delivery.transform = transform?;
     Some(delivery)
 }
 
@@ -80,16 +80,17 @@ fn transform(
     place: &Place,
     faults: &mut Faults,
 ) -> Option<Transform> {
-    let guard = match &doc.guard {
+    // Every part is looked at, so that all faults are named at once.
+    let guard: Option<Option<Guard>> = match &doc.guard {
         Some(guard) => {
             let place = place.child("where");
-            let guard = edge::guard(loaded, guard, &place, faults)?;
-            of_payload(&guard.path, &place.child("path"), faults)?;
-            Some::<Guard>(guard)
+            let guard = edge::guard(loaded, guard, &place, faults);
+            let seen = guard.filter(|one| of_payload(&one.path, &place.child("path"), faults));
+            seen.map(Some)
         }
-        None => None,
+        None => Some(None),
     };
-    let mut map = IndexMap::new();
+    let (mut map, mut sound) = (IndexMap::new(), true);
     for (target, source) in &doc.map {
         let place = place.child("map").child(target);
         let Some(part) = part(target) else {
@@ -98,11 +99,14 @@ fn transform(
             faults.push(place.mark(fault).help("replace `message`, `structured` or `status`"));
             continue;
         };
-        if let Some(source) = path(source, &place, loaded, faults) {
-            of_payload(&source, &place, faults)?;
-            map.insert(part, source);
+        match path(source, &place, loaded, faults) {
+            Some(source) if of_payload(&source, &place, faults) => {
+                map.insert(part, source);
+            }
+            Some(_) | None => sound = false,
         }
     }
+    let guard = guard.filter(|_| sound)?;
     Some(Transform { guard, map })
 }
 
@@ -116,15 +120,15 @@ fn part(word: &str) -> Option<PayloadPart> {
 }
 
 /// A transform sees the payload and nothing else.
-fn of_payload(path: &Path, place: &Place, faults: &mut Faults) -> Option<()> {
+fn of_payload(path: &Path, place: &Place, faults: &mut Faults) -> bool {
     if path.root == Root::Output {
-        return Some(());
+        return true;
     }
     let message = format!("a transform sees only the payload, `$`, not `{path}`");
     let fault = Fault::error("delivery::not-the-payload", message);
     let help = "begin with `$`: $.message, $.structured.…, $.status.ok, $.artifacts";
     faults.push(place.mark(fault).help(help));
-    None
+    false
 }
 
 /// Checks that a socket that runs at intervals has one.

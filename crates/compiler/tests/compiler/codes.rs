@@ -6,9 +6,10 @@ use std::path::Path;
 
 use materia_compiler::CODES;
 
-const FAMILIES: [&str; 11] = [
+const FAMILIES: [&str; 14] = [
     "agent",
     "config",
+    "delivery",
     "document",
     "generator",
     "graph",
@@ -16,6 +17,8 @@ const FAMILIES: [&str; 11] = [
     "loop",
     "materia",
     "path",
+    "policy",
+    "trigger",
     "utility",
     "where",
 ];

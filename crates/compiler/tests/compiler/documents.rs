@@ -105,18 +105,18 @@ fn fields_of_the_original_system_are_mentioned_once_a_file() {
 }
 
 #[test]
-fn fields_that_do_not_act_yet_are_warned_of_and_their_defaults_are_not() {
-    assert_found(
-        &loadout(
-            r#""a": {"materia": "text", "approval": "before", "trigger": "scheduled", "outputSelector": "composite",
-                "edges": [{"to": "b", "deliveryMode": "latest", "dedupeBy": "none"}]},
-"b": {"materia": "text", "dependsOn": [], "trigger": "manual_only", "edges": [{"to": "end", "deliveryMode": "queue", "maxBuffered": 2}]}"#,
-        ),
-        "warning document::not-yet 2:38 /loadouts/L/sockets/a/approval: `approval` has no effect in this version
-         warning document::not-yet 2:59 /loadouts/L/sockets/a/trigger: `trigger: \"scheduled\"` has no effect in this version
-         warning document::not-yet 3:55 /loadouts/L/sockets/a/edges/0/deliveryMode: `deliveryMode: \"latest\"` has no effect in this version
-         warning document::not-yet 4:133 /loadouts/L/sockets/b/edges/0/maxBuffered: `maxBuffered` has no effect in this version",
+fn no_field_of_the_format_is_without_effect() {
+    let text = loadout(
+        r#""a": {"materia": "text", "approval": "before", "trigger": "scheduled", "intervalMs": 5, "outputSelector": "composite",
+            "artifacts": ["diff"], "policy": {"tools": "readOnly", "write": ["docs"], "network": false},
+            "edges": [{"to": "b", "deliveryMode": "latest", "maxBuffered": 1, "dedupeBy": "contentHash", "dedupeWindowMs": 5,
+                "transform": {"where": {"path": "$.status.ok", "equals": false}, "map": {"message": "$.structured.diff"}}}]},
+"b": {"materia": "text", "routing": "all", "dependsOn": ["a"], "trigger": "manual_only", "outputSelector": "artifacts:diff",
+            "edges": [{"to": "a", "deliveryMode": "debounce", "debounceMs": 5, "maxBuffered": 2}, {"to": "end"}]}"#,
     );
+    let found = checked(&text);
+    assert!(!found.contains("document::not-yet"), "{found}");
+    assert_eq!(found, "");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 mod agents;
 mod codes;
+mod delivery;
 mod documents;
 mod generators;
 mod graphs;

@@ -11,4 +11,5 @@
 mod crash;
 mod driving;
 mod memory;
+mod same;
 mod story;

@@ -14,13 +14,13 @@ use materia_engine::{
     NoObserver, ReadError, Runner, Snapshot, Stop, SystemClock, TurnJob, TurnReport, World,
 };
 
-fn edge(from: &str, when: Condition, to: &str, bound: Option<u32>) -> Edge {
+pub(crate) fn edge(from: &str, when: Condition, to: &str, bound: Option<u32>) -> Edge {
     let target = (to != "end").then(|| NodeId::new(to));
     let id = EdgeId::new(format!("{from}->{to}"));
     Edge { id, when, guard: None, to: target, max_traversals: bound, delivery: Delivery::default() }
 }
 
-fn utility(edges: Vec<Edge>) -> Node {
+pub(crate) fn utility(edges: Vec<Edge>) -> Node {
     let behavior = Behavior::Utility { command: vec!["x".into()], params: serde_json::Map::new() };
     Node { parse: Parse::Json, edges, ..Node::new("m", behavior) }
 }
@@ -47,7 +47,7 @@ pub(crate) fn fan_out() -> RunCreated {
     of(nodes, "a")
 }
 
-fn of(nodes: IndexMap<NodeId, Node>, entry: &str) -> RunCreated {
+pub(crate) fn of(nodes: IndexMap<NodeId, Node>, entry: &str) -> RunCreated {
     let plan = Plan {
         loadout: "test".into(),
         entry: NodeId::new(entry),

@@ -185,8 +185,12 @@ fn known(connection: &Connection, run: &RunId) -> Result<Option<Known>, Fault> {
 /// Makes sure that a run which the index does not find is not there all the same: a damaged
 /// index must not make a run disappear.
 fn unlisted(connection: &Connection, run: &RunId) -> Result<(), Fault> {
+    // In one look: the run may have come to be since the index was asked.
     let hidden: bool = connection
-        .prepare_cached("SELECT EXISTS (SELECT 1 FROM runs NOT INDEXED WHERE id = ?1)")?
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM runs NOT INDEXED WHERE id = ?1)
+             AND NOT EXISTS (SELECT 1 FROM runs WHERE id = ?1)",
+        )?
         .query_row([run.as_str()], |row| row.get(0))?;
     if hidden {
         let what = "it is there, but the index of casts does not name it".to_owned();

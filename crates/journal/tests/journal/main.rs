@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::doc_markdown, reason = "these are tests")]
 
 mod damage;
+mod followers;
 mod full;
 mod processes;
 mod story;

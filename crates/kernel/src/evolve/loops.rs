@@ -8,6 +8,7 @@ use materia_contract::{
 
 use crate::lookup::Scope;
 use crate::state::{FollowUps, Iteration, LoopState, Traversed};
+use crate::trail::Trail;
 use crate::{Run, items, output, work};
 
 /// The work moved: what was counted to catch standing still begins anew (D22).
@@ -18,8 +19,7 @@ pub(super) fn loop_advanced(run: &mut Run, region: &str, index: u32) {
     let state = &mut run.loops[place];
     state.items = state.items.take().or(late);
     state.index = index;
-    run.path.clear();
-    run.cycles = 0;
+    run.crossing = Trail::default();
 }
 
 pub(super) fn loop_entered(run: &mut Run, seq: u64, data: &LoopEntered) {
@@ -46,24 +46,32 @@ pub(super) fn follow_up(run: &mut Run, event: &Event, data: &FollowUpCaptured) {
 
 pub(super) fn cursor_advanced(run: &mut Run, at: &NodeId, data: &CursorAdvanced) {
     let index = run.index_of(at);
-    if data.exhausted {
+    if run.nodes[index].foreach.is_none() {
+        entered(run, index, data.exhausted);
+    } else if data.exhausted {
         run.nodes[index].foreach = None;
         run.iterating.remove(&index);
+    } else if let Some(iteration) = &mut run.nodes[index].foreach {
+        iteration.index = data.index;
+        run.iterating.insert(index);
+    }
+}
+
+/// A `foreach` is entered; one over nothing is left at once.
+fn entered(run: &mut Run, index: usize, exhausted: bool) {
+    // A node that a person asked for is entered on that person's account.
+    let manual = super::turns::take_request(run, index);
+    run.nodes[index].iterations += 1;
+    if exhausted {
+        run.crossing = Trail::default();
+        run.passed = Some(index);
         return;
     }
     run.iterating.insert(index);
-    if let Some(iteration) = &mut run.nodes[index].foreach {
-        iteration.index = data.index;
-        return;
-    }
     let foreach = run.node(index).1.foreach.as_ref().expect("only a foreach has this cursor");
     let items = output::list_at(&Scope::of(run), &foreach.items).unwrap_or_default();
-    // A node that a person asked for is entered on that person's account.
-    let manual = super::turns::take_request(run, index);
-    let state = &mut run.nodes[index];
-    state.iterations += 1;
-    let (items, payloads) = (Arc::new(items), Vec::new());
-    state.foreach = Some(Iteration { items, index: 0, payloads, manual });
+    let (items, payloads, trail) = (Arc::new(items), Vec::new(), Trail::default());
+    run.nodes[index].foreach = Some(Iteration { items, index: 0, payloads, trail, manual });
 }
 
 pub(super) fn route_selected(run: &mut Run, from: &NodeId, data: &RouteSelected) {
@@ -72,7 +80,8 @@ pub(super) fn route_selected(run: &mut Run, from: &NodeId, data: &RouteSelected)
     // An exit of a loop is no edge of the node: it has no bound of its own.
     let edge = run.wiring().edge(run.plan(), edge_id);
     let bounded = edge.is_some_and(|edge| edge.max_traversals.is_some());
-    let first = from.routing == Routing::First;
+    // Where nothing ran, nothing else would notice that the work goes round.
+    let counts = from.routing == Routing::First || data.turn.is_none();
     let target = run.plan().nodes.get_index_of(data.to.as_str());
     if bounded {
         let item = run.last.item;
@@ -82,12 +91,7 @@ pub(super) fn route_selected(run: &mut Run, from: &NodeId, data: &RouteSelected)
         }
         traversed.count += 1;
     }
-    let (true, Some(target)) = (first, target) else { return };
-    match run.path.iter().position(|entered| *entered == target) {
-        Some(place) => {
-            run.path.truncate(place + 1);
-            run.cycles += u32::from(!bounded);
-        }
-        None => run.path.push(target),
+    if let (true, Some(target)) = (counts, target) {
+        run.crossing.enter(target, bounded);
     }
 }

@@ -12,6 +12,7 @@ use materia_contract::{
 use super::node;
 use crate::Run;
 use crate::payload::{Accepted, Payload};
+use crate::trail::Trail;
 
 /// Accepted payloads that are remembered within a window, at the most.
 const ACCEPTED_MAX: usize = 4_096;
@@ -34,6 +35,8 @@ pub(super) fn handoff_sent(run: &mut Run, event: &Event, data: &HandoffSent) {
         payload = payload.transformed(transform);
     }
     let to = run.index_of(&data.to);
+    let way = if data.offered.is_some() { Trail::default() } else { run.crossing.clone() };
+    payload.trail = way.up_to(to);
     let before = run.oldest_input(to);
     if matches!(delivery.mode, DeliveryMode::Latest | DeliveryMode::Debounce) {
         run.nodes[to].inputs.edges.insert(data.edge_id.clone());
@@ -131,10 +134,17 @@ pub(super) fn consumed(run: &mut Run, at: &NodeId, data: &PayloadConsumed) {
     {
         queue.ended();
     }
+    let iterates = run.node(index).1.foreach.is_some();
     let state = &mut run.nodes[index];
     state.tick_owed &= payload.kind != EnvelopeKind::Tick;
-    if let Some(iteration) = &mut state.foreach {
-        iteration.payloads.push(payload);
+    match &mut state.foreach {
+        Some(iteration) => {
+            iteration.trail.join(&payload.trail);
+            iteration.payloads.push(payload);
+        }
+        // A `foreach` over nothing takes its inputs and leads on.
+        None if iterates => run.crossing.join(&payload.trail),
+        None => state.taken.join(&payload.trail),
     }
     run.reindex(index, before);
 }

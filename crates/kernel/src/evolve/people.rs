@@ -7,7 +7,7 @@ use materia_contract::{
 
 use super::node;
 use crate::payload::Payload;
-use crate::state::{Consent, Request, Stall, Traces};
+use crate::state::{Consent, Request, Stall, Traces, Why};
 use crate::{Phase, Run, stall};
 
 pub(super) fn budget_changed(run: &mut Run, event: &Event, data: &BudgetChanged) {
@@ -57,7 +57,10 @@ pub(super) fn mode_changed(run: &mut Run, event: &Event, data: &ModeChanged) {
 
 pub(super) fn revived(run: &mut Run, data: &RunRevived) {
     run.phase = Phase::Running;
-    run.cycles = 0;
+    run.crossing.cycles = 0;
+    for held in &mut run.held {
+        held.released |= held.why == Why::Interrupted;
+    }
     if let Some(edge_id) = &data.edge_id {
         let bound = run.wiring().edge(run.plan(), edge_id).and_then(|edge| edge.max_traversals);
         let traversed = run.traversals.entry(edge_id.clone()).or_default();

@@ -9,7 +9,7 @@ use materia_contract::{
 
 use super::node;
 use crate::state::{Held, LastOutput, Turn, TurnWork, Why};
-use crate::{Run, items, output, stall};
+use crate::{Run, foreach, items, output, stall};
 
 pub(super) fn turn_started(run: &mut Run, event: &Event, data: &TurnStarted) {
     let index = run.index_of(node(event));
@@ -31,23 +31,28 @@ pub(super) fn turn_started(run: &mut Run, event: &Event, data: &TurnStarted) {
         }
         Cause::Input => false,
     };
-    let (repairs, retries) = before.map_or((0, 0), |held| {
-        let rejected = u32::from(matches!(held.why, Why::Rejected(..)));
-        let passing = u32::from(held.why == Why::Passing);
-        (held.turn.repairs + rejected, held.turn.retries + passing)
-    });
     let item = items::current(run, index).map(|item| item.id);
     let state = &mut run.nodes[index];
-    state.visits = data.visit;
+    let (repairs, retries, about, trail) = if let Some(Held { turn, why, .. }) = before {
+        let repairs = turn.repairs + u32::from(matches!(why, Why::Rejected(..)));
+        let retries = turn.retries + u32::from(why == Why::Passing);
+        (repairs, retries, turn.about, turn.trail)
+    } else {
+        let taken = std::mem::take(&mut state.taken);
+        (0, 0, item, state.foreach.as_ref().map_or(taken, |it| it.trail.clone()))
+    };
+    // A further attempt may be at an earlier turn than the newest.
+    state.visits = state.visits.max(data.visit);
     if let Some(session) = &data.session {
-        state.session = Some((session.id, item));
+        state.session = Some((session.id, about));
     }
     if data.approved.is_some() {
         // Consent is for one turn.
         state.consent = None;
     }
     state.in_flight.0.insert(event.seq);
-    state.spent.turns += 1;
+    // A further attempt is no further turn.
+    state.spent.turns += u64::from(data.attempt == 1);
     run.usage.turns += 1;
     if let Some(entry) = &data.script {
         let position = run.script.entry(entry.key.clone()).or_default();
@@ -61,6 +66,8 @@ pub(super) fn turn_started(run: &mut Run, event: &Event, data: &TurnStarted) {
         visit: data.visit,
         attempt: data.attempt,
         item: data.item.clone(),
+        about,
+        trail,
         consumed: data.consumed.clone(),
         work,
         layers: data.layers.clone(),
@@ -104,7 +111,6 @@ pub(super) fn turn_completed(run: &mut Run, data: &TurnCompleted) {
     let turn = end_turn(run, data.turn);
     spend(run, turn.node, &data.report);
     run.nodes[turn.node].completed += 1;
-    let item = items::current(run, turn.node).map(|item| item.id);
     let node = run.node(turn.node).1;
     let text: Arc<str> = data.report.output.as_str().into();
     // The object alone, whatever the model wrote around it.
@@ -122,15 +128,19 @@ pub(super) fn turn_completed(run: &mut Run, data: &TurnCompleted) {
     };
     run.last = LastOutput {
         turn: Some(data.turn),
-        item,
+        item: turn.about,
+        trail: turn.trail.clone(),
         verdict: data.satisfied,
         own_json: json.is_some(),
         json: json.or_else(|| run.last.json.take()),
         text: Some(text),
         artifacts,
     };
-    if run.cyclic.contains(&turn.node) {
-        stall::remember(&mut run.nodes[turn.node].traces, data.turn, &run.last);
+    run.crossing = turn.trail;
+    run.passed = None;
+    if run.cyclic.contains(&turn.node) && !foreach::goes_on(run, turn.node) {
+        let item = items::of_loops(run, turn.node).map(|item| item.id);
+        stall::remember(&mut run.nodes[turn.node].traces, data.turn, item, &run.last);
     }
     if multi_turn {
         run.paused.insert(turn.node, run.last.clone());

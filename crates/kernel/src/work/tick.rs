@@ -7,6 +7,18 @@ use super::prompt::{Layered, closing, follow_ups, incoming, item};
 use crate::payload::Payload;
 use crate::{Run, items};
 
+/// What the inputs bring besides their text, each named once.
+fn new_artifacts(payloads: &[Payload]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for artifact in payloads.iter().flat_map(|payload| payload.content().artifacts) {
+        let name = format!("artifact://{}/{}", artifact.kind, artifact.name);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
 pub(super) fn assemble(run: &Run, index: usize, payloads: &[Payload]) -> Layered {
     let mut layered = Layered::default();
     let (origin, reasons) = follow_ups(run, index).unwrap_or_default();
@@ -24,7 +36,7 @@ pub(super) fn assemble(run: &Run, index: usize, payloads: &[Payload]) -> Layered
         "kind": "tick",
         "objective": objective,
         "delta": {
-            "newArtifacts": [],
+            "newArtifacts": new_artifacts(payloads),
             "status": verdict.map_or_else(|| json!({}), |satisfied| json!({ "satisfied": satisfied })),
             "openItems": open,
             "blockedOn": [],

@@ -9,9 +9,11 @@
 )]
 
 mod answers;
+mod flow;
 mod laws;
 mod loops;
 mod people;
 mod play;
 mod retries;
+mod scale;
 mod stories;

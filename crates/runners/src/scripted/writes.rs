@@ -36,6 +36,17 @@ pub(super) enum WriteError {
         /// What it may.
         doc_root: String,
     },
+    /// The policy of its socket forbids it.
+    #[error(
+        "the script writes `{path}`; the policy of its socket lets it write {allowed}; \
+         nothing was written"
+    )]
+    Policy {
+        /// What it would write.
+        path: String,
+        /// What it may, in words.
+        allowed: String,
+    },
     /// The kind of an artifact is no plain name.
     #[error("the script leaves an artifact `{0}`, which is no plain name; nothing was written")]
     BadKind(String),
@@ -80,6 +91,8 @@ struct Guard<'a> {
     project: PathBuf,
     /// In Planning mode: the only folder.
     docs: Option<PathBuf>,
+    /// In Implementation mode: the paths that the policy of the socket names, if it names any.
+    allowed: Option<Vec<PathBuf>>,
 }
 
 impl<'a> Guard<'a> {
@@ -89,7 +102,15 @@ impl<'a> Guard<'a> {
             GlobalMode::Planning if writes => Some(planning::doc_root(&job.cwd, &job.doc_root)?),
             GlobalMode::Planning | GlobalMode::Implementation => None,
         };
-        Ok(Self { job, project: job.cwd.canonicalize().map_err(failed)?, docs })
+        let project = job.cwd.canonicalize().map_err(failed)?;
+        let allowed = match (job.global_mode, policy(job)) {
+            (GlobalMode::Implementation, Some(paths)) => {
+                let real = paths.iter().map(|path| planning::resolve(&project.join(path)));
+                Some(real.collect::<Result<_, _>>().map_err(failed)?)
+            }
+            (GlobalMode::Implementation, None) | (GlobalMode::Planning, _) => None,
+        };
+        Ok(Self { job, project, docs, allowed })
     }
 
     /// The real path to write, if it may be written.
@@ -110,11 +131,26 @@ impl<'a> Guard<'a> {
         match &self.docs {
             Some(docs) if !real.starts_with(docs) => {
                 let doc_root = self.job.doc_root.clone();
-                Err(WriteError::Planning { path: path.to_owned(), doc_root })
+                return Err(WriteError::Planning { path: path.to_owned(), doc_root });
+            }
+            Some(_) | None => {}
+        }
+        match &self.allowed {
+            Some(allowed) if !allowed.iter().any(|root| real.starts_with(root)) => {
+                let allowed = match policy(self.job) {
+                    None | Some([]) => "nothing".to_owned(),
+                    Some(paths) => format!("only to `{}`", paths.join("`, `")),
+                };
+                Err(WriteError::Policy { path: path.to_owned(), allowed })
             }
             Some(_) | None => Ok(real),
         }
     }
+}
+
+/// The paths that the policy of the turn's socket lets it write, where it says so.
+fn policy(job: &TurnJob) -> Option<&[String]> {
+    job.policy.as_ref()?.write.as_deref()
 }
 
 fn write(path: &Path, content: &str) -> io::Result<()> {

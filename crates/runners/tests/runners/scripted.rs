@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use indexmap::IndexMap;
 use materia_contract::script::Script;
 use materia_contract::{
-    Behavior, Budget, ErrorCode, GlobalMode, Limits, Node, NodeId, Plan, ScriptEntry, TurnUsage,
+    Behavior, Budget, ErrorCode, GlobalMode, Limits, Node, NodeId, Plan, Policy, ScriptEntry,
+    TurnUsage,
 };
 use materia_engine::{Runner, StopSource, TurnFault, TurnJob, TurnReport, Work};
 use materia_runners::{Runners, ScriptError, ScriptedRunner, bind, load, unmatched_keys};
@@ -191,6 +192,33 @@ fn planning_allows_the_doc_root_only() {
         assert!(!stage.cwd().join("docs/first.md").exists(), "{path}");
         assert!(!stage.cwd().join(path).exists(), "{path}");
     }
+}
+
+#[test]
+fn implementation_allows_what_the_policy_names() {
+    let mut stage = Stage::new();
+    let write = |paths: &[&str]| {
+        let write = Some(paths.iter().map(|path| (*path).to_owned()).collect());
+        Some(Policy { write, ..Policy::default() })
+    };
+    stage.job.policy = write(&["src/gen", "notes.txt"]);
+    let good = json!({"turns": {"A": [{"writes": {"src/gen/deep/a.rs": "x", "notes.txt": "x"}}]}});
+    ask(&stage, good, Some(("A", 0))).outcome.unwrap();
+    assert!(stage.cwd().join("src/gen/deep/a.rs").exists());
+    symlink("..", stage.cwd().join("src/gen/up")).unwrap();
+    for path in ["src/a.rs", "src/generated/a.rs", "src/gen/up/a.rs", "notes.txt.old"] {
+        let fault = fault_of(&stage, &json!({"writes": {"src/gen/first.rs": "x", path: "x"}}));
+        assert!(fault.message.contains("only to `src/gen`, `notes.txt`"), "{}", fault.message);
+        assert!(!stage.cwd().join("src/gen/first.rs").exists(), "{path}");
+        assert!(!stage.cwd().join(path).exists(), "{path}");
+    }
+    stage.job.policy = write(&[]);
+    let fault = fault_of(&stage, &json!({"writes": {"src/gen/b.rs": "x"}}));
+    assert!(fault.message.contains("lets it write nothing"), "{}", fault.message);
+    // A policy that says nothing about writing leaves everything inside the project.
+    stage.job.policy = Some(Policy::default());
+    let free = json!({"turns": {"A": [{"writes": {"src/a.rs": "x"}}]}});
+    ask(&stage, free, Some(("A", 0))).outcome.unwrap();
 }
 
 #[test]

@@ -1,0 +1,207 @@
+//! Why a node ran, or why it does not: read off the events, so that it is what really happened, and
+//! held against the scheduler's own conditions, so that it is what really holds.
+//!
+//! `trail` collects the events in one pass, `last_turn` tells of the newest turn, `conditions` and
+//! `inputs` of what the scheduler asks; `search` finds what would let the node run, by trying it
+//! on a copy of the run (`attempt`).
+//!
+//! Deliberately absent: rules. What holds, and what follows from an input, the kernel says.
+
+mod attempt;
+mod conditions;
+mod inputs;
+mod last_turn;
+#[cfg(test)]
+mod laws;
+mod past;
+mod search;
+mod suggestion;
+mod trail;
+
+use materia_contract::{ChainHash, NodeId, RunId};
+use materia_kernel::{Run, barred, evolve};
+use serde::Serialize;
+
+pub use suggestion::{Doing, SuggestedStep, Suggestion};
+
+use crate::load::walk;
+use crate::{Journal, LoadError};
+use attempt::is_alive;
+use conditions::Subject;
+use past::Settled;
+use trail::Trail;
+
+/// Why a node ran, or why it does not.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Why {
+    /// The node.
+    pub node: NodeId,
+    /// Whether it has had a turn.
+    pub ran: bool,
+    /// How many turns it has had.
+    pub visits: u32,
+    /// The answer in one sentence, with event numbers.
+    pub sentence: String,
+    /// The facts behind it, oldest first.
+    pub because: Vec<Because>,
+    /// Whether the scheduler would start a turn there.
+    pub runnable: bool,
+    /// What the scheduler asks before it does.
+    pub conditions: Vec<Condition>,
+    /// The smallest thing that would let it run; absent where nothing would.
+    pub suggestion: Option<Suggestion>,
+}
+
+/// One fact behind an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Because {
+    /// The event that made it true, if one did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seq: Option<u64>,
+    /// What is true.
+    pub text: String,
+}
+
+/// Something that must hold before a node runs, or a part of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Condition {
+    /// Its name.
+    pub name: String,
+    /// Whether it holds.
+    pub holds: bool,
+    /// What is the case, in words.
+    pub text: String,
+    /// The events that made it so.
+    pub events: Vec<u64>,
+    /// What it consists of.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub of: Vec<Self>,
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum WhyError {
+    /// The run could not be read.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// The plan has no such node.
+    #[error("cast `{run}` has no socket `{node}`; it has {}", .known.join(", "))]
+    UnknownNode {
+        /// The run.
+        run: RunId,
+        /// What was asked for.
+        node: String,
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// The place that was asked for is not in the run.
+    #[error("cast `{run}` has {last} events; there is no event {asked}")]
+    NoSuchEvent {
+        /// The run.
+        run: RunId,
+        /// What was asked for.
+        asked: u64,
+        /// What there is.
+        last: u64,
+    },
+}
+
+/// Explains a node, at the end of a run or as of event `at`.
+pub fn why(
+    journal: &dyn Journal,
+    id: &RunId,
+    node: &str,
+    at: Option<u64>,
+) -> Result<Why, WhyError> {
+    let mut run = Run::new(id.clone());
+    let mut trail = Trail::default();
+    let mut last = 0;
+    walk(journal, id, 0, ChainHash::origin(id), |_, event| {
+        last = event.seq;
+        if at.is_none_or(|at| event.seq <= at) {
+            evolve(&mut run, event);
+            trail.note(event);
+        }
+    })?;
+    if let Some(asked) = at.filter(|at| last > 0 && (*at == 0 || *at > last)) {
+        return Err(WhyError::NoSuchEvent { run: id.clone(), asked, last });
+    }
+    let plan = &run.created().ok_or_else(|| LoadError::Unknown(id.clone()))?.plan;
+    let Some((index, name, _)) = plan.nodes.get_full(node) else {
+        let known = plan.nodes.keys().map(ToString::to_string).collect();
+        return Err(WhyError::UnknownNode { run: id.clone(), node: node.to_owned(), known });
+    };
+    let mut why = explain(Subject { run: &run, plan, trail: &trail, index, name });
+    let steps = suggested(
+        &run,
+        last,
+        (index, name),
+        || past::settled(journal, id, run.seq()),
+        |at| past::states_at(journal, id, at),
+    )?;
+    why.suggestion = steps.map(|steps| suggestion::say(id, steps));
+    Ok(why)
+}
+
+/// All but the suggestion.
+fn explain(subject: Subject<'_>) -> Why {
+    let Subject { run, plan, trail, index, name } = subject;
+    let told = last_turn::tell(run, plan, index, name, trail);
+    Why {
+        node: name.clone(),
+        ran: told.ran,
+        visits: told.visits,
+        sentence: told.sentence,
+        because: told.because,
+        runnable: barred(run, index).is_none(),
+        conditions: conditions::all(subject),
+        suggestion: None,
+    }
+}
+
+/// What lets a node run, from the state at the last event of `run`; the journal ends at `last`.
+///
+/// `settled` says what a fork there begins with, `states_at` what the state was at earlier events:
+/// both cost a pass over the events, and most answers need neither.
+fn suggested(
+    run: &Run,
+    last: u64,
+    (index, name): (usize, &NodeId),
+    settled: impl FnOnce() -> Result<Option<Settled>, LoadError>,
+    states_at: impl Fn(&[u64]) -> Result<Vec<Run>, LoadError>,
+) -> Result<Option<Vec<Doing>>, LoadError> {
+    let at = run.seq();
+    if at == last
+        && is_alive(run)
+        && let Some(found) = search::now(run, index, name)
+    {
+        return Ok(Some(found));
+    }
+    let Some(Settled { run: settled, alive }) = settled()? else { return Ok(None) };
+    let fork = (at < last).then_some(Doing::Fork { at, interactive: false });
+    let after_the_end = |and: &[Doing]| {
+        let steps = search::after_the_end(&settled, name, and)?;
+        Some(fork.iter().cloned().chain(steps).collect())
+    };
+    let found = if is_alive(&settled) {
+        search::fork(&settled, at, index, name)
+    } else {
+        after_the_end(&[])
+    };
+    if found.is_some() {
+        return Ok(found);
+    }
+    // It is over, or cannot but end: further back it was not. Mostly one step back is enough.
+    let (newest, others) = alive.split_at(alive.len().min(1));
+    for some in [newest, others].into_iter().filter(|some| !some.is_empty()) {
+        let earlier = states_at(some)?;
+        let found = earlier.iter().find_map(|run| search::fork(run, run.seq(), index, name));
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    Ok(after_the_end(&[Doing::Trigger { node: name.clone() }]))
+}

@@ -1,0 +1,80 @@
+//! What turns answer: mostly what their node promises, sometimes not.
+
+use materia_contract::{
+    Artifact, Behavior, ErrorCode, Node, Parse, TurnOutput, TurnUsage, content_hash,
+};
+use materia_kernel::TurnOutcome;
+use serde_json::{Map, Value, json};
+
+use crate::dice::Dice;
+
+/// How the world is disposed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mood {
+    /// Anything may happen.
+    Hostile,
+    /// Every answer is good, and the same each time.
+    Calm,
+}
+
+/// How a turn of this node ends.
+pub(crate) fn outcome(dice: &mut Dice, node: &Node, mood: Mood) -> TurnOutcome {
+    if mood == Mood::Hostile && dice.percent(2) {
+        let code = match node.behavior {
+            Behavior::Agent { .. } => ErrorCode::ProviderFailed,
+            Behavior::Utility { .. } => ErrorCode::UtilityFailed,
+        };
+        let report = TurnOutput { usage: usage(dice), ..TurnOutput::default() };
+        return TurnOutcome::Faulted { code, message: "it broke".into(), report };
+    }
+    let output = match node.parse {
+        Parse::Text if mood == Mood::Calm => "done".to_owned(),
+        Parse::Text => (*dice.pick(&["a", "b", "c", "d"])).to_owned(),
+        Parse::Json if mood == Mood::Hostile && dice.percent(5) => broken(dice),
+        Parse::Json => Value::Object(object(dice, node, mood)).to_string(),
+    };
+    let hostile = mood == Mood::Hostile;
+    let artifacts = if hostile && dice.percent(20) { vec![artifact(dice)] } else { Vec::new() };
+    let usage = if hostile { usage(dice) } else { None };
+    TurnOutcome::Ended(TurnOutput { output, usage, artifacts, ..TurnOutput::default() })
+}
+
+fn broken(dice: &mut Dice) -> String {
+    let ways = ["no object", r#"{"satisfied": 1}"#, r#"{"satisfied": null, "context": 3}"#];
+    (*dice.pick(&ways)).to_owned()
+}
+
+fn object(dice: &mut Dice, node: &Node, mood: Mood) -> Map<String, Value> {
+    let mut object = Map::new();
+    let calm = mood == Mood::Calm;
+    object.insert("satisfied".into(), (calm || dice.percent(55)).into());
+    object.insert("context".into(), if calm { "done" } else { *dice.pick(&["a", "b"]) }.into());
+    if node.generator {
+        let count = if calm { 1 } else { dice.below(3) };
+        let item = json!({"title": "t", "context": "c"});
+        object.insert("workItems".into(), Value::Array(vec![item; count]));
+    }
+    if matches!(node.behavior, Behavior::Utility { .. }) {
+        let count = if calm { 1 } else { dice.below(4) };
+        let list: Vec<Value> = (0..count).map(|one| json!({ "title": one.to_string() })).collect();
+        object.insert("state".into(), json!({ "list": list }));
+    } else if !calm && dice.percent(10) {
+        object.insert("summary".into(), "nobody reads it".into());
+    }
+    object
+}
+
+fn artifact(dice: &mut Dice) -> Artifact {
+    let kind = (*dice.pick(&["diff", "logs"])).to_owned();
+    let content = (*dice.pick(&["+1", "+2", "+3"])).to_owned();
+    let hash = content_hash(&json!(content));
+    Artifact { name: kind.clone(), kind, hash, content }
+}
+
+fn usage(dice: &mut Dice) -> Option<TurnUsage> {
+    dice.maybe(35, |dice| TurnUsage {
+        input_tokens: Some(u64::from(dice.within(0, 9))),
+        output_tokens: dice.maybe(80, |dice| u64::from(dice.within(0, 9))),
+        cost: dice.maybe(60, |dice| f64::from(dice.within(0, 4)) / 2.0),
+    })
+}

@@ -1,0 +1,235 @@
+//! Graphs of every kind: steps of a state machine and nodes of dataflow, mixed.
+
+use indexmap::IndexMap;
+use materia_contract::{
+    Approval, Behavior, Budget, Condition, Consume, Control, DedupeBy, Delivery, DeliveryMode,
+    Edge, EdgeId, Exit, Foreach, GlobalMode, Guard, JOURNAL_VERSION, Limits, Loop, Node,
+    NodeBudgets, NodeId, NodeMode, OnInterrupt, OutputSelector, Overflow, Pace, Parse, PayloadPart,
+    Plan, Routing, RunCreated, SessionPolicy, Test, Transform, Trigger,
+};
+
+use crate::dice::Dice;
+
+const CONDITIONS: [Condition; 3] =
+    [Condition::Always, Condition::Satisfied, Condition::NotSatisfied];
+
+/// The beginning of a run over a graph of this seed.
+pub(crate) fn created(dice: &mut Dice) -> RunCreated {
+    let plan = plan(dice);
+    RunCreated {
+        request: "please".into(),
+        plan_hash: "0".into(),
+        plan,
+        cwd: "/p".into(),
+        run_dir: "/p/r".into(),
+        pace: if dice.percent(8) { Pace::Interactive } else { Pace::Auto },
+        global_mode: *dice.pick(&[GlobalMode::Planning, GlobalMode::Implementation]),
+        virtual_time: true,
+        script: None,
+        from_cast_id: None,
+        fork: None,
+        link: None,
+        state: serde_json::Map::new(),
+        timeline: 0,
+        journal_version: JOURNAL_VERSION,
+    }
+}
+
+fn name(index: usize) -> NodeId {
+    NodeId::new(format!("n{index}"))
+}
+
+fn plan(dice: &mut Dice) -> Plan {
+    let count = 1 + dice.below(6);
+    let nodes: IndexMap<NodeId, Node> =
+        (0..count).map(|index| (name(index), node(dice, index, count))).collect();
+    let budget = Budget {
+        max_turns: dice.maybe(12, |dice| u64::from(dice.within(2, 14))),
+        max_tokens: dice.maybe(6, |dice| u64::from(dice.within(5, 60))),
+        max_cost: dice.maybe(6, |dice| f64::from(dice.within(1, 8))),
+        warn_at_percent: dice.maybe(20, |dice| dice.within(10, 100)),
+    };
+    let limits = Limits {
+        max_repairs: dice.within(0, 2),
+        max_no_advance_cycles: dice.within(1, 3),
+        max_concurrent_turns: *dice.pick(&[1, 2, 3, 64]),
+    };
+    let (entry, doc_root) = (name(0), "docs".to_owned());
+    let mut plan = Plan {
+        loadout: "sim".into(),
+        entry,
+        nodes,
+        loops: IndexMap::new(),
+        limits,
+        budget,
+        doc_root,
+    };
+    if count > 2 && dice.percent(40) {
+        add_loop(dice, &mut plan, "work", 1);
+        if count > 4 && dice.percent(50) {
+            add_loop(dice, &mut plan, "more", 2);
+        }
+    }
+    for (id, node) in &mut plan.nodes {
+        finish(id, node);
+    }
+    plan
+}
+
+fn node(dice: &mut Dice, index: usize, count: usize) -> Node {
+    let behavior = behavior(dice, index);
+    let is_agent = matches!(behavior, Behavior::Agent { .. });
+    let mut node = Node::new("m", behavior);
+    node.parse = if dice.percent(60) || index == 0 { Parse::Json } else { Parse::Text };
+    node.routing = if dice.percent(60) { Routing::All } else { Routing::First };
+    for _ in 0..dice.weighted(&[(2, 0), (5, 1), (4, 2), (2, 3)]) {
+        node.edges.push(edge(dice, count));
+    }
+    node.mode = if dice.percent(7) { NodeMode::Interactive } else { NodeMode::Auto };
+    node.control =
+        dice.weighted(&[(90, None), (5, Some(Control::Manual)), (5, Some(Control::Automatic))]);
+    node.trigger = dice.weighted(&[
+        (82, Trigger::OnAnyInput),
+        (8, Trigger::ManualOnly),
+        (10, Trigger::Scheduled),
+    ]);
+    if node.trigger == Trigger::Scheduled {
+        node.interval_ms = Some(u64::from(dice.within(2, 20)));
+    }
+    node.max_in_flight = dice.weighted(&[(4, 1), (2, 2), (1, 3)]);
+    node.consume = if dice.percent(30) { Consume::One } else { Consume::All };
+    node.output_selector = *dice.pick(&[
+        OutputSelector::MessageFinal,
+        OutputSelector::StructuredOutput,
+        OutputSelector::ArtifactsDiff,
+        OutputSelector::Composite,
+    ]);
+    node.approval = dice.maybe(14, |_| Approval::Before);
+    if dice.percent(10) {
+        node.depends_on.push(name(dice.below(count)));
+    }
+    node.budgets = dice.maybe(14, budgets);
+    node.on_interrupt = if dice.percent(6) { OnInterrupt::Ask } else { OnInterrupt::Retry };
+    node.multi_turn = is_agent && dice.percent(7);
+    node.session = *dice.pick(&[SessionPolicy::Auto, SessionPolicy::Fresh, SessionPolicy::Keep]);
+    if dice.percent(4) {
+        node.requires.push("state.never".parse().unwrap());
+    }
+    if index > 0 && dice.percent(9) {
+        let (items, cursor) = ("state.list".parse().unwrap(), "entryIndex".into());
+        node.foreach = Some(Foreach { items, alias: "entry".into(), cursor });
+    }
+    node
+}
+
+fn behavior(dice: &mut Dice, index: usize) -> Behavior {
+    if index == 0 || dice.percent(40) {
+        return Behavior::Utility { command: vec!["x".into()], params: serde_json::Map::new() };
+    }
+    let (prompt, origin) = ("Do it.".to_owned(), String::new());
+    Behavior::Agent { prompt, origin, tools: None, model: None, provider: None }
+}
+
+fn budgets(dice: &mut Dice) -> NodeBudgets {
+    NodeBudgets {
+        turns: dice.maybe(60, |dice| u64::from(dice.within(1, 3))),
+        time_ms: dice.maybe(30, |dice| u64::from(dice.within(1, 12))),
+        cost: dice.maybe(30, |dice| f64::from(dice.within(1, 3))),
+    }
+}
+
+fn edge(dice: &mut Dice, count: usize) -> Edge {
+    let guarded = dice.percent(25);
+    Edge {
+        id: EdgeId::new(""),
+        when: if guarded { CONDITIONS[1 + dice.below(2)] } else { Condition::Always },
+        guard: dice.maybe(5, |dice| Guard {
+            path: "state.list".parse().unwrap(),
+            test: Test::Exists(dice.percent(70)),
+        }),
+        to: dice.maybe(88, |dice| name(dice.below(count))),
+        max_traversals: dice.maybe(12, |dice| dice.within(1, 4)),
+        delivery: delivery(dice),
+    }
+}
+
+fn delivery(dice: &mut Dice) -> Delivery {
+    let mode = dice.weighted(&[
+        (4, DeliveryMode::Queue),
+        (2, DeliveryMode::Latest),
+        (2, DeliveryMode::Debounce),
+        (2, DeliveryMode::DropIfBusy),
+    ]);
+    let mut delivery = Delivery::of(mode);
+    if mode == DeliveryMode::Debounce {
+        delivery.debounce_ms = Some(u64::from(dice.within(1, 8)));
+    }
+    if dice.percent(60) {
+        delivery.max_buffered = dice.within(1, 3);
+    }
+    delivery.overflow = *dice.pick(&[Overflow::DropNewest, Overflow::DropOldest]);
+    delivery.dedupe_by =
+        dice.weighted(&[(6, DedupeBy::None), (2, DedupeBy::ContentHash), (2, DedupeBy::PayloadId)]);
+    delivery.dedupe_window_ms = dice.maybe(50, |dice| u64::from(dice.within(1, 20)));
+    delivery.transform = dice.maybe(12, |dice| Transform {
+        guard: dice.maybe(60, |dice| Guard {
+            path: "$.status.ok".parse().unwrap(),
+            test: Test::Equals(dice.percent(50).into()),
+        }),
+        map: dice
+            .maybe(60, |_| (PayloadPart::Message, "$.structured.context".parse().unwrap()))
+            .into_iter()
+            .collect(),
+    });
+    delivery
+}
+
+/// Some of the nodes behind the first become a region around a list.
+fn add_loop(dice: &mut Dice, plan: &mut Plan, region: &str, first: usize) {
+    let count = plan.nodes.len();
+    let members: Vec<usize> = (first..count.min(first + 1 + dice.below(3))).collect();
+    let last = *members.last().unwrap();
+    plan.nodes[last].advance = Some(*dice.pick(&CONDITIONS[..2]));
+    let consumes = dice.percent(70);
+    if consumes {
+        let generator = &mut plan.nodes[0];
+        generator.generator = true;
+        generator.assign.insert("workItems".into(), "$.workItems".parse().unwrap());
+    }
+    let mut exits = Vec::new();
+    for (place, condition) in CONDITIONS.into_iter().enumerate() {
+        if dice.percent(40) {
+            let id = format!("x{place}");
+            let edge_id = EdgeId::new(format!("loop-exit:{region}:{id}"));
+            let to = dice.maybe(80, |dice| name(dice.below(count)));
+            exits.push(Exit { id, edge_id, from: name(last), condition, to });
+        }
+    }
+    for member in &members {
+        plan.nodes[*member].loops.push(region.to_owned());
+    }
+    let region_plan = Loop {
+        members: members.into_iter().map(name).collect(),
+        consumes: consumes.then(|| name(0)),
+        items: (!consumes).then(|| "state.list".parse().unwrap()),
+        cursor: "workItemIndex".into(),
+        exits,
+    };
+    plan.loops.insert(region.to_owned(), region_plan);
+}
+
+/// Names the edges, and gives JSON to whatever reads a verdict.
+fn finish(id: &NodeId, node: &mut Node) {
+    let mut seen: IndexMap<String, u32> = IndexMap::new();
+    for edge in &mut node.edges {
+        let to = edge.to.as_ref().map_or("end", NodeId::as_str);
+        let name = format!("{id}->{to}");
+        let count = seen.entry(name.clone()).or_default();
+        *count += 1;
+        edge.id = EdgeId::new(if *count == 1 { name } else { format!("{name}#{count}") });
+    }
+    let guarded = node.edges.iter().any(|edge| edge.when != Condition::Always);
+    if guarded || node.generator || node.advance.is_some() || !node.requires.is_empty() {
+        node.parse = Parse::Json;
+    }
+}

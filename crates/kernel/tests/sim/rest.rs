@@ -1,0 +1,126 @@
+//! Safety was first; now the world is kind, and the run must come to rest, and go on when it is helped.
+
+use materia_contract::{Act, Budget, NodeBudgets, NodeId, Pace, RunWaiting, WaitReason};
+use materia_kernel::{Acting, Input, Moment, Phase, is_idle};
+
+use crate::answers::Mood;
+use crate::ledger::Life;
+use crate::world::{World, resume};
+
+/// How many instants a run may need to come to rest.
+const LIVENESS_ROUNDS_MAX: usize = 120;
+
+/// How many instants one that nothing bounds is watched.
+const ENDLESS_ROUNDS: usize = 12;
+
+/// How often a waiting run is helped.
+const HELPINGS: usize = 2;
+
+impl World<'_> {
+    /// Whether nothing in the rules bounds the run: ticks never end, and a loop that is entered again
+    /// begins anew (D19), so that an exit that leads back can be taken for ever.
+    fn may_go_on_for_ever(&self) -> bool {
+        let plan = &self.ledger.plan;
+        let mut exits = plan.loops.values().flat_map(|region| &region.exits);
+        plan.nodes.values().any(|node| node.interval_ms.is_some())
+            || exits.any(|exit| exit.to.is_some())
+    }
+
+    /// Faults stop and everything outstanding is answered: the run comes to rest.
+    pub(crate) fn settle_down(&mut self) {
+        let endless = self.may_go_on_for_ever();
+        for round in 0..LIVENESS_ROUNDS_MAX {
+            if self.ledger.life != Life::Running {
+                self.seen.note("rested after the faults stopped");
+                return;
+            }
+            let in_flight: Vec<u64> = self.ledger.turns.keys().copied().collect();
+            let reached = self.run.timeline_reached();
+            if endless && round > ENDLESS_ROUNDS {
+                assert!(self.take(Input::RunForElapsed));
+            } else if reached < self.run.created().unwrap().timeline {
+                let act = Act::Mode { value: Pace::Auto };
+                let acts = vec![Acting { act, timeline: Some(reached) }];
+                assert!(self.take(Input::Moment(Moment { reports: Vec::new(), acts })));
+            } else if !in_flight.is_empty() {
+                self.now += 1;
+                let reports = in_flight.iter().map(|turn| self.report(*turn, Mood::Calm));
+                let reports = reports.collect();
+                assert!(self.take(Input::reports(reports)));
+            } else if is_idle(&self.run) {
+                assert!(self.take(Input::Idle));
+            } else {
+                let due = self.ledger.timers.values().min().copied();
+                let due = due.expect("a run that is not idle waits for a turn or a timer");
+                self.now = self.now.max(due);
+                assert!(self.take(Input::tick()));
+            }
+        }
+        panic!("the run does not come to rest: {:?}", self.run.phase());
+    }
+
+    /// Whoever a run waits for does what it asks: something runs on that account.
+    pub(crate) fn help(&mut self) {
+        for _ in 0..HELPINGS {
+            let Phase::Waiting(waiting) = self.run.phase().clone() else { return };
+            self.now += 1;
+            let before = self.journal.len();
+            self.do_what_is_asked(&waiting);
+            let begun = self.journal[before..].iter().any(|event| {
+                let kind = event.body.type_name();
+                matches!(kind, "turn.started" | "cursor.advanced" | "socket.finished")
+            });
+            // What holds it now may be something else, behind what it told of.
+            let told = match self.run.phase() {
+                Phase::Waiting(now) => now.reason != waiting.reason || now.node != waiting.node,
+                Phase::New
+                | Phase::Running
+                | Phase::Completed
+                | Phase::Failed(_)
+                | Phase::Aborted => true,
+            };
+            assert!(begun || told, "nothing came of helping: {waiting:?}");
+            self.seen.note(&format!("helped with {:?}", waiting.reason));
+            self.settle_down();
+        }
+    }
+
+    fn do_what_is_asked(&mut self, waiting: &RunWaiting) {
+        match (waiting.reason, &waiting.node) {
+            (WaitReason::Manual, Some(node)) => {
+                let (node, message) = (node.clone(), None);
+                assert!(self.take(Input::act(Act::Trigger { node, message })));
+            }
+            (WaitReason::Approval, Some(node)) => {
+                // A turn that was interrupted and asks first has nothing to approve.
+                if !self.take(Input::act(Act::Approve { node: node.clone() })) {
+                    assert!(self.take(resume(Some(Pace::Auto))));
+                }
+            }
+            (WaitReason::Budget, node) => {
+                assert!(self.take(Input::SetBudget(Budget::default())));
+                self.give(node.as_ref());
+                assert!(self.take(resume(Some(self.ledger.pace))));
+            }
+            (WaitReason::MultiTurn, Some(node)) => {
+                assert!(self.take(Input::Continue { node: Some(node.clone()) }));
+            }
+            (
+                WaitReason::Interactive
+                | WaitReason::Stall
+                | WaitReason::RunFor
+                | WaitReason::Manual
+                | WaitReason::Approval
+                | WaitReason::MultiTurn,
+                _,
+            ) => assert!(self.take(resume(Some(Pace::Auto)))),
+        }
+    }
+
+    fn give(&mut self, node: Option<&NodeId>) {
+        if let Some(node) = node {
+            let budgets = NodeBudgets::default();
+            assert!(self.take(Input::SetNodeBudgets { node: node.clone(), budgets }));
+        }
+    }
+}

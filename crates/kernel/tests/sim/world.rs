@@ -1,0 +1,379 @@
+//! The world around one run: whatever can happen to it, happens.
+
+use materia_contract::time::Micros;
+use materia_contract::{
+    Act, Budget, EnvelopeKind, Event, EventBody, GlobalMode, NodeBudgets, NodeId, Offered, Pace,
+    PayloadStatus, RunId, Uuid,
+};
+use materia_kernel::{Acting, Input, Moment, Rejection, Report, Run, evolve, outstanding, step};
+
+use crate::answers::{self, Mood};
+use crate::dice::Dice;
+use crate::graph;
+use crate::ledger::{Ledger, Life};
+use crate::sometimes::Sometimes;
+
+/// When every simulated run begins.
+const BEGINNING: Micros = 1_000_000_000;
+
+/// The id of every simulated run.
+pub(crate) fn run_id() -> RunId {
+    RunId::new("sim")
+}
+
+/// One run and its surroundings.
+pub(crate) struct World<'a> {
+    pub(crate) dice: Dice,
+    pub(crate) run: Run,
+    /// The same run, folded from its events.
+    folded: Run,
+    pub(crate) journal: Vec<Event>,
+    /// Where decisions end.
+    pub(crate) ends: Vec<usize>,
+    pub(crate) ledger: Ledger,
+    pub(crate) now: Micros,
+    /// The newest snapshot, with its place in the journal.
+    snapshot: Option<(usize, Vec<u8>)>,
+    pub(crate) seen: &'a mut Sometimes,
+    /// Whether every event is printed as it comes.
+    tells: bool,
+}
+
+impl<'a> World<'a> {
+    /// A run that has just been created.
+    pub(crate) fn begin(seed: u64, seen: &'a mut Sometimes, tells: bool) -> Self {
+        let mut dice = Dice::new(seed);
+        let mut created = graph::created(&mut dice);
+        created.timeline = if dice.percent(25) { dice.within(1, 3) } else { 0 };
+        let ledger = Ledger::new(created.plan.clone());
+        let mut world = Self {
+            dice,
+            run: Run::new(run_id()),
+            folded: Run::new(run_id()),
+            journal: Vec::new(),
+            ends: Vec::new(),
+            ledger,
+            now: BEGINNING,
+            snapshot: None,
+            seen,
+            tells,
+        };
+        assert!(world.take(Input::Create(Box::new(created))));
+        world
+    }
+
+    /// Hands an input to the run and holds what follows to every rule. Says whether it was taken.
+    pub(crate) fn take(&mut self, input: Input) -> bool {
+        let moment = matches!(input, Input::Moment(_));
+        if self.tells {
+            println!("-- {} {input:?}", self.now);
+        }
+        let events = match step(&mut self.run, self.now, input) {
+            Ok(events) => events,
+            Err(rejection) => {
+                assert_eq!(self.run, self.folded, "what is refused changes nothing");
+                self.seen.note(refusal(&rejection));
+                return false;
+            }
+        };
+        for event in events {
+            if self.tells {
+                let (kind, data) = (event.body.type_name(), event.body.data_json());
+                let node = event.node.as_ref().map_or("", NodeId::as_str);
+                println!("{:>4} {} {kind} {node} {data}", event.seq, event.ts);
+            }
+            assert_eq!(event.wall, self.now, "an event knows its instant");
+            evolve(&mut self.folded, &event);
+            self.ledger.see(&event, self.seen);
+            self.look_back(&event);
+            self.journal.push(event);
+        }
+        assert_eq!(self.run, self.folded, "folding the events gives the run");
+        self.ledger.rest(self.now, moment, outstanding(&self.run));
+        self.ends.push(self.journal.len());
+        true
+    }
+
+    /// Notes states that only several events together show.
+    fn look_back(&mut self, event: &Event) {
+        match &event.body {
+            EventBody::ApprovalRequested(_) => {
+                let before = self.journal.iter().rev().find(|one| {
+                    one.node == event.node
+                        && matches!(
+                            one.body,
+                            EventBody::ApprovalGiven(_) | EventBody::TurnStarted(_)
+                        )
+                });
+                if before.is_some_and(|one| matches!(one.body, EventBody::ApprovalGiven(_))) {
+                    self.seen.note("approval voided by a new payload");
+                }
+            }
+            EventBody::TurnStarted(data) => {
+                if data.approved.is_some() {
+                    self.seen.note("approved turn ran");
+                }
+                if self.ledger.in_flight(event.node.as_ref().unwrap()) == 2 {
+                    self.seen.note("two turns of a node in flight");
+                }
+            }
+            EventBody::LoopEntered(data) if data.count == Some(0) => {
+                self.seen.note("loop over nothing");
+            }
+            _ => {}
+        }
+    }
+
+    /// One thing happens, or several at one instant.
+    pub(crate) fn move_on(&mut self) {
+        self.pass_time();
+        let choice = self.dice.weighted(&[
+            (52, 0),
+            (12, 1),
+            (9, 2),
+            (5, 3),
+            (4, 4),
+            (3, 5),
+            (2, 6),
+            (3, 7),
+            (3, 8),
+            (1, 9),
+            (2, 10),
+        ]);
+        match choice {
+            0 => self.moment(),
+            1 => self.act(),
+            2 => self.crash(),
+            3 => self.late_report(),
+            4 => {
+                let pace = *self.dice.pick(&[None, Some(Pace::Auto), Some(Pace::Interactive)]);
+                let _ = self.take(resume(pace));
+            }
+            5 => {
+                let _ = self.take(Input::Stop { message: "stop".into() });
+            }
+            6 => self.change_budget(),
+            7 => {
+                let node = self.dice.maybe(50, |_| ()).map(|()| self.some_node());
+                let _ = self.take(Input::Say { node, text: "and this".into() });
+            }
+            8 => {
+                let node = self.dice.maybe(30, |_| ()).map(|()| self.some_node());
+                let _ = self.take(Input::Continue { node });
+            }
+            9 => {
+                let ends = [
+                    Input::RunForElapsed,
+                    Input::Abort { reason: "enough".into() },
+                    Input::Idle,
+                    Input::Idle,
+                ];
+                let input = self.dice.pick(&ends).clone();
+                let _ = self.take(input);
+            }
+            10 => {
+                let again = Input::Recast { cwd: "/p".into(), run_dir: "/p/r".into() };
+                let input = if self.dice.percent(50) { again } else { Input::Revive };
+                let _ = self.take(input);
+            }
+            _ => unreachable!("all choices are named"),
+        }
+        // A failed run is over for almost every input; people mostly try it again.
+        if self.ledger.life == Life::Failed && self.dice.percent(70) {
+            let again = Input::Recast { cwd: "/p".into(), run_dir: "/p/r".into() };
+            if !self.take(again) {
+                let _ = self.take(Input::Revive);
+            }
+        }
+        if self.ledger.life == Life::Waiting && self.dice.percent(40) {
+            let _ = self.take(resume(None));
+        }
+        if self.dice.percent(6) {
+            let bytes = serde_json::to_vec(&self.run).unwrap();
+            self.snapshot = Some((self.journal.len(), bytes));
+        }
+    }
+
+    fn pass_time(&mut self) {
+        let first = self.ledger.timers.values().min().copied();
+        match (self.dice.below(20), first) {
+            (0..6, Some(at)) => self.now = self.now.max(at),
+            (6..9, _) => {}
+            (9, _) if self.dice.percent(30) => {
+                self.now -= i64::from(self.dice.within(1, 30_000));
+                self.seen.note("clock went back");
+            }
+            (9, _) => self.now += i64::from(self.dice.within(1, 60_000)),
+            (_, _) => self.now += i64::from(self.dice.within(1, 3_000)),
+        }
+    }
+
+    /// Turns end and people act at one instant.
+    fn moment(&mut self) {
+        let in_flight: Vec<u64> = self.ledger.turns.keys().copied().collect();
+        let mut reports = Vec::new();
+        for turn in in_flight {
+            if self.dice.percent(55) {
+                reports.push(self.report(turn, Mood::Hostile));
+            }
+        }
+        if self.dice.percent(10) && !reports.is_empty() {
+            // The same turn reports twice, with whatever it says the second time.
+            let twice = reports[0].turn;
+            reports.push(self.report(twice, Mood::Hostile));
+        }
+        let mut acts = Vec::new();
+        if self.dice.percent(25) && matches!(self.ledger.life, Life::Running | Life::Waiting) {
+            let reached = self.run.timeline_reached();
+            let left = self.run.created().unwrap().timeline - reached;
+            if left > 0 && self.dice.percent(60) {
+                let act = self.some_act();
+                acts.push(Acting { act, timeline: Some(reached) });
+            } else {
+                let act = self.some_act();
+                acts.push(Acting { act, timeline: None });
+            }
+        }
+        let due = self.ledger.timers.values().any(|at| *at <= self.now);
+        if due && !reports.is_empty() && !acts.is_empty() {
+            self.seen.note("moment with reports, acts and a timer");
+        }
+        let _ = self.take(Input::Moment(Moment { reports, acts }));
+    }
+
+    pub(crate) fn report(&mut self, turn: u64, mood: Mood) -> Report {
+        let node = self.ledger.turns[&turn].node.clone();
+        let plan = self.ledger.plan.nodes[&node].clone();
+        Report { turn, outcome: answers::outcome(&mut self.dice, &plan, mood) }
+    }
+
+    fn act(&mut self) {
+        let act = self.some_act();
+        let _ = self.take(Input::act(act));
+    }
+
+    fn some_node(&mut self) -> NodeId {
+        let count = self.ledger.plan.nodes.len();
+        let index = self.dice.below(count);
+        self.ledger.plan.nodes.get_index(index).unwrap().0.clone()
+    }
+
+    fn some_act(&mut self) -> Act {
+        let node = self.some_node();
+        match self.dice.weighted(&[(6, 0), (4, 1), (5, 2), (2, 3), (3, 4), (2, 5)]) {
+            0 => self.offer().unwrap_or(Act::Trigger { node, message: None }),
+            1 => Act::Trigger { node, message: self.dice.maybe(60, |_| "by hand".into()) },
+            2 => Act::Approve { node },
+            3 => Act::Deny { node },
+            4 => {
+                let value = self.dice.weighted(&[(3, Pace::Auto), (2, Pace::Interactive)]);
+                Act::Mode { value }
+            }
+            _ => {
+                let modes = [GlobalMode::Planning, GlobalMode::Implementation];
+                Act::GlobalMode { value: *self.dice.pick(&modes) }
+            }
+        }
+    }
+
+    fn offer(&mut self) -> Option<Act> {
+        let edges: Vec<String> = self
+            .ledger
+            .plan
+            .nodes
+            .values()
+            .flat_map(|node| &node.edges)
+            .filter(|edge| edge.to.is_some())
+            .map(|edge| edge.id.to_string())
+            .collect();
+        if edges.is_empty() {
+            return None;
+        }
+        let edge = self.dice.pick(&edges).clone();
+        let dice = &mut self.dice;
+        let payload = Offered {
+            payload_id: dice.maybe(30, |dice| Uuid::from_u128(u128::from(dice.within(1, 3)))),
+            kind: dice.maybe(10, |_| EnvelopeKind::Handoff),
+            message: dice.maybe(80, |dice| (*dice.pick(&["a", "b"])).to_owned()),
+            structured: dice.maybe(30, |_| serde_json::json!({ "context": "c" })),
+            artifacts: Vec::new(),
+            status: dice.maybe(40, |dice| PayloadStatus { ok: dice.percent(60), reason: None }),
+        };
+        Some(Act::Offer { edge, payload })
+    }
+
+    fn change_budget(&mut self) {
+        let dice = &mut self.dice;
+        if dice.percent(40) {
+            let budget = Budget {
+                max_turns: dice.maybe(60, |dice| u64::from(dice.within(1, 40))),
+                ..Budget::default()
+            };
+            let _ = self.take(Input::SetBudget(budget));
+            return;
+        }
+        let budgets = NodeBudgets {
+            turns: dice.maybe(70, |dice| u64::from(dice.within(1, 8))),
+            ..NodeBudgets::default()
+        };
+        let node = self.some_node();
+        let _ = self.take(Input::SetNodeBudgets { node, budgets });
+    }
+
+    /// A turn that ended long ago, or never was, reports.
+    fn late_report(&mut self) {
+        let mut turns = self.ledger.ended_turns();
+        turns.push(999_999);
+        let turn = *self.dice.pick(&turns);
+        let node = self.ledger.plan.nodes[0].clone();
+        let outcome = answers::outcome(&mut self.dice, &node, Mood::Hostile);
+        assert!(!self.take(Input::report(turn, outcome)), "a report that nobody waits for");
+    }
+
+    /// The process dies. What was not kept is gone; the rest is folded again, from a snapshot or from
+    /// the beginning.
+    fn crash(&mut self) {
+        if self.dice.percent(30) {
+            let in_flight = self.ledger.turns.keys().next().copied();
+            if let Some(turn) = in_flight {
+                let report = self.report(turn, Mood::Hostile);
+                let _ = step(&mut self.run, self.now, Input::reports(vec![report]));
+                self.seen.note("crash before the decision was kept");
+            }
+        }
+        let kept = self.snapshot.as_ref().filter(|_| self.dice.percent(50));
+        let (mut run, place) = if let Some((place, bytes)) = kept {
+            self.seen.note("crash with a snapshot");
+            (serde_json::from_slice(bytes).unwrap(), *place)
+        } else {
+            (Run::new(run_id()), 0)
+        };
+        for event in &self.journal[place..] {
+            evolve(&mut run, event);
+        }
+        self.run = run;
+        assert_eq!(self.run, self.folded, "a restart finds the run as it was");
+        if !self.ledger.timers.is_empty() {
+            self.seen.note("crash with a timer pending");
+        }
+        if !self.ledger.turns.is_empty() {
+            self.seen.note("crash with a turn in flight");
+        }
+        if self.ledger.life == Life::Running {
+            assert!(self.take(resume(None)), "a run that lost its process is taken up");
+        }
+    }
+}
+
+pub(crate) fn resume(pace: Option<Pace>) -> Input {
+    Input::Resume { cwd: "/p".into(), run_dir: "/p/r".into(), pace }
+}
+
+fn refusal(rejection: &Rejection) -> &'static str {
+    match rejection {
+        Rejection::StaleTurn { .. } => "rejected: late report",
+        Rejection::Ended(_) => "rejected: the run has ended",
+        Rejection::NothingToApprove(_) => "rejected: nothing to approve",
+        _ => "rejected: something else",
+    }
+}
