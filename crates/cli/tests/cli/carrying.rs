@@ -255,7 +255,9 @@ while not os.path.exists('go.txt'):
 
 #[test]
 fn what_a_person_does_reaches_a_cast_that_another_process_runs() {
-    let mut config = utilities(&[("held", HELD)]);
+    // In Planning mode nobody may change the project beside the documents while a turn runs.
+    let held = HELD.replace("go.txt", "docs/go.txt");
+    let mut config = utilities(&[("held", &held)]);
     let (agents, script) = agents(&["b", "c"]);
     let sockets = &mut config["loadouts"]["L"]["sockets"];
     sockets["held"]["edges"] = json!([{ "to": "b" }]);
@@ -283,7 +285,7 @@ fn what_a_person_does_reaches_a_cast_that_another_process_runs() {
     until("the last word is heard", || {
         events().iter().any(|event| event["type"] == "turn.requested")
     });
-    bench.write("go.txt", "");
+    bench.write("docs/go.txt", "");
     let ran = finish(child).exits(3);
     assert_eq!(ran.json()["waiting"]["reason"], "interactive", "{ran:?}");
     let events = events();
