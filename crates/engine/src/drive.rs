@@ -64,6 +64,9 @@ impl Driver {
     pub async fn take(&mut self, now: Micros, input: Input) -> Result<(), DriveError> {
         let after = self.run.seq();
         let events = step(&mut self.run, now, input)?;
+        if events.is_empty() {
+            return Ok(());
+        }
         let mut head = self.head;
         let records: Vec<Record> = events
             .iter()

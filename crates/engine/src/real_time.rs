@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
+use materia_contract::time::Micros;
 use materia_contract::{Behavior, GlobalMode, NodeId, RunId};
 use materia_kernel::{Effect, Input, Phase, Report, TurnOutcome, TurnWork, is_idle, outstanding};
 use tokio::sync::watch;
@@ -94,6 +95,28 @@ impl UnderWay {
     }
 }
 
+/// The clock on the wall, held to going forward: where somebody sets it back, time goes on from where
+/// it was, so that no timer waits for an hour that was there already.
+struct Steady<'a> {
+    world: &'a World,
+    last: Mutex<(Micros, tokio::time::Instant)>,
+}
+
+impl<'a> Steady<'a> {
+    fn new(world: &'a World) -> Self {
+        Self { world, last: Mutex::new((world.clock.now(), tokio::time::Instant::now())) }
+    }
+
+    fn now(&self) -> Micros {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let (before, then) = *last;
+        let passed = Micros::try_from(then.elapsed().as_micros()).unwrap_or(0);
+        let now = self.world.clock.now().max(before.saturating_add(passed));
+        *last = (now, tokio::time::Instant::now());
+        now
+    }
+}
+
 /// Drives a run until it rests.
 pub(crate) async fn drive(
     world: &World,
@@ -102,9 +125,10 @@ pub(crate) async fn drive(
     asks: &mut Asks,
 ) -> Result<Driver, DriveError> {
     let mut under_way = UnderWay::default();
+    let clock = Steady::new(world);
     // Counted from the beginning of the run, also when it was resumed since.
     let deadline = options.run_for.map(|time| {
-        let age = world.clock.now() - driver.run().created_at();
+        let age = clock.now() - driver.run().created_at();
         let age = Duration::from_micros(u64::try_from(age).unwrap_or(0));
         tokio::time::Instant::now() + time.saturating_sub(age)
     });
@@ -112,7 +136,7 @@ pub(crate) async fn drive(
     while *driver.run().phase() == Phase::Running {
         under_way.start_owed(world, &driver, &BTreeSet::new());
         if deadline.is_none() && is_idle(driver.run()) {
-            driver.take(world.clock.now(), Input::Idle).await?;
+            driver.take(clock.now(), Input::Idle).await?;
             continue;
         }
         // In this order: what a person asks comes first, and turns that end at once and for ever cannot
@@ -138,9 +162,9 @@ pub(crate) async fn drive(
                 Input::RunForElapsed
             }
             first = under_way.next() => ended(first, under_way.also_ended()),
-            () = timer(world, &driver) => Input::tick(),
+            () = timer(&clock, &driver) => Input::tick(),
         };
-        match driver.take(world.clock.now(), input).await {
+        match driver.take(clock.now(), input).await {
             // What somebody else asked for no longer fits; the run goes on as it is.
             Err(DriveError::Rejected(_)) if asked => {}
             taken => taken?,
@@ -170,14 +194,14 @@ fn tell_mode(driver: &Driver, turn: u64, held: &Held) {
 }
 
 /// Resolves when the first timer of the run is due; never, if none is set.
-async fn timer(world: &World, driver: &Driver) {
+async fn timer(clock: &Steady<'_>, driver: &Driver) {
     let due = outstanding(driver.run()).find_map(|effect| match effect {
         Effect::WakeAt(at) => Some(at),
         Effect::StartTurn(_) => None,
     });
     match due {
         Some(at) => {
-            let left = u64::try_from(at - world.clock.now()).unwrap_or(0);
+            let left = u64::try_from(at - clock.now()).unwrap_or(0);
             tokio::time::sleep(Duration::from_micros(left)).await;
         }
         None => std::future::pending().await,

@@ -36,11 +36,18 @@ pub(crate) fn of_turn(run: &Run, index: usize) -> Option<String> {
     consented.filter(|_| run.wiring().approved.contains(&index)).map(|it| it.hash.clone())
 }
 
-/// Asks for consent wherever that alone keeps a node from running.
+/// Whether it is time to ask: the node would run with a person's consent, if not at once. What the run
+/// may spend and how much runs beside it are no reason to wait with the question.
+fn is_due(run: &Run, index: usize) -> bool {
+    let others = [Gate::Approval, Gate::RunBudget, Gate::Concurrency];
+    gates::barred_but_for(run, index, &others).is_none()
+}
+
+/// Asks for consent wherever a node needs nothing else of its own.
 pub(crate) fn request(draft: &mut Draft<'_>) {
     for index in draft.run().wiring().approved.clone() {
         let run = draft.run();
-        if gates::barred_but_for(run, index, Gate::Approval).is_some() {
+        if !is_due(run, index) {
             continue;
         }
         let (hash, payloads) = wanted(run, index);
@@ -73,8 +80,7 @@ pub(crate) fn waiting(run: &Run) -> Option<(&NodeId, bool)> {
     let approved = run.wiring().approved.iter();
     let mut open = approved.filter_map(|index| {
         let consent = run.nodes[*index].consent.as_ref()?;
-        let waits = consent.answer != Some(true)
-            && gates::barred_but_for(run, *index, Gate::Approval).is_none();
+        let waits = consent.answer != Some(true) && is_due(run, *index);
         waits.then(|| (run.node(*index).0, consent.answer == Some(false)))
     });
     open.next()

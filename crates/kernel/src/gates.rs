@@ -99,8 +99,8 @@ pub fn barred(run: &Run, index: usize) -> Option<Gate> {
     Gate::ALL.into_iter().find(|gate| !gate.holds(run, index))
 }
 
-/// The first condition beside this one that does not hold.
-pub(crate) fn barred_but_for(run: &Run, index: usize, but_for: Gate) -> Option<Gate> {
-    let gates = Gate::ALL.into_iter().filter(|gate| *gate != but_for);
+/// The first condition beside these that does not hold.
+pub(crate) fn barred_but_for(run: &Run, index: usize, but_for: &[Gate]) -> Option<Gate> {
+    let gates = Gate::ALL.into_iter().filter(|gate| !but_for.contains(gate));
     gates.into_iter().find(|gate| !gate.holds(run, index))
 }

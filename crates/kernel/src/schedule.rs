@@ -85,7 +85,7 @@ fn next_runnable(run: &Run) -> Option<usize> {
     }
     let mut nodes = run.ready.0.iter().map(|(_, _, index)| *index);
     // Whether the run may spend more is asked by whoever starts it.
-    nodes.find(|index| gates::barred_but_for(run, *index, Gate::RunBudget).is_none())
+    nodes.find(|index| gates::barred_but_for(run, *index, &[Gate::RunBudget]).is_none())
 }
 
 /// A payload that a turn could take, and whether it is attached already.

@@ -4,12 +4,14 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use materia_contract::time::VIRTUAL_EPOCH;
-use materia_contract::{CastStatus, ChainHash, PayloadConsumed, Record, RunId, WaitReason};
+use materia_contract::{
+    Act, CastStatus, ChainHash, NodeId, Pace, PayloadConsumed, Record, RunId, WaitReason,
+};
 use materia_engine::{
-    Ask, Batch, ClaimError, EngineError, Journal as _, LoadError, MemoryJournal, Options,
+    Ask, Batch, ClaimError, Command, EngineError, Journal as _, LoadError, MemoryJournal, Options,
     ReplayError, cast, load, replay, report, resume, why,
 };
-use materia_kernel::Phase;
+use materia_kernel::{Input, Phase};
 
 use crate::story::{Counter, counting, fan_out, quiet, world};
 
@@ -85,6 +87,32 @@ async fn a_run_has_one_driver_and_one_beginning() {
     cast(&world, id(), counting(), Options::default(), &mut quiet()).await.unwrap();
     let again = cast(&world, id(), counting(), Options::default(), &mut quiet()).await;
     assert!(matches!(again, Err(EngineError::Exists(_))));
+}
+
+#[tokio::test]
+async fn what_is_asked_while_a_run_comes_to_rest_is_heard() {
+    let journal = Arc::new(MemoryJournal::default());
+    let world = world(journal.clone(), &Counter::default());
+    let mut created = counting();
+    created.pace = Pace::Interactive;
+    // It rests at once; what was posted before is taken all the same, and the run goes on.
+    journal.post(&id(), &Command::Act { act: Act::Mode { value: Pace::Auto } }).unwrap();
+    let phase = cast(&world, id(), created, Options::default(), &mut quiet()).await.unwrap();
+    assert_eq!(phase, Phase::Completed);
+    assert!(journal.take_commands(&id()).unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn what_does_not_fit_a_run_does_not_end_it() {
+    let journal = Arc::new(MemoryJournal::default());
+    let (sender, mut asks) = tokio::sync::mpsc::unbounded_channel();
+    let node = Some(NodeId::new("nobody"));
+    for input in [Input::Continue { node: None }, Input::Say { node, text: "hello".into() }] {
+        sender.send(Ask::Take(Box::new(input))).unwrap();
+    }
+    let world = world(journal, &Counter::default());
+    let phase = cast(&world, id(), counting(), Options::default(), &mut asks).await.unwrap();
+    assert_eq!(phase, Phase::Completed);
 }
 
 async fn finished() -> MemoryJournal {

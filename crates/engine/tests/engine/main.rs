@@ -11,5 +11,6 @@
 mod crash;
 mod driving;
 mod memory;
+mod pace;
 mod same;
 mod story;

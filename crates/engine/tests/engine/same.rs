@@ -9,7 +9,7 @@ use materia_contract::{
     RunId, TurnOutput,
 };
 use materia_engine::{
-    BoxFuture, Journal as _, MemoryJournal, NoObserver, Options, Runner, Stop, SystemClock,
+    BoxFuture, Clock, Journal as _, MemoryJournal, NoObserver, Options, Runner, Stop, SystemClock,
     TurnJob, TurnReport, World, cast,
 };
 use materia_kernel::Phase;
@@ -144,4 +144,40 @@ async fn three_independent_turns_of_two_seconds_take_two_seconds() {
     let before = tokio::time::Instant::now();
     log(dataflow(), slow).await;
     assert_eq!(before.elapsed().as_secs(), 6, "three times round");
+}
+
+/// A clock that somebody sets back by an hour, a moment after it was first looked at.
+struct SetBack(tokio::time::Instant);
+
+impl Clock for SetBack {
+    fn now(&self) -> i64 {
+        let passed = self.0.elapsed();
+        let hour = if passed > Duration::from_millis(50) {
+            Duration::from_hours(1)
+        } else {
+            Duration::ZERO
+        };
+        i64::try_from((Duration::from_hours(10) + passed).saturating_sub(hour).as_micros()).unwrap()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_clock_that_is_set_back_holds_no_timer_up() {
+    let mut created = dataflow();
+    for worker in ["w1", "w2", "w3"] {
+        let delivery = &mut created.plan.nodes[worker].edges[0].delivery;
+        *delivery = Delivery { debounce_ms: Some(100), ..Delivery::of(DeliveryMode::Debounce) };
+    }
+    let world = World {
+        journal: Arc::new(MemoryJournal::default()),
+        observer: Arc::new(NoObserver),
+        runner: Arc::new(Answers { after: |_| Duration::ZERO }),
+        clock: Arc::new(SetBack(tokio::time::Instant::now())),
+    };
+    let before = tokio::time::Instant::now();
+    let id = RunId::new("r");
+    let phase = cast(&world, id, created, Options::default(), &mut quiet()).await.unwrap();
+    assert_eq!(phase, Phase::Completed);
+    let took = before.elapsed();
+    assert!(took < Duration::from_secs(1), "three quiet periods took {took:?}");
 }

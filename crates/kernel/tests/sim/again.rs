@@ -3,7 +3,8 @@
 use materia_contract::{Event, EventBody, Uuid};
 use materia_kernel::{Divergence, Recomputation};
 
-use crate::world::{World, run_id};
+use crate::ledger::Life;
+use crate::world::{World, resume, run_id};
 
 /// Every prefix that ends between decisions is explained, and leads to the run.
 pub(crate) fn explains(world: &World<'_>) {
@@ -18,6 +19,23 @@ pub(crate) fn explains(world: &World<'_>) {
         }
     }
     assert_eq!(*again.run(), world.run, "the decisions lead to the same run");
+}
+
+/// A run that shares the beginning of this one, up to any event, goes on from there (and rests).
+pub(crate) fn forks(world: &mut World<'_>) {
+    let place = world.dice.below(world.journal.len());
+    let mut again = Recomputation::new(run_id());
+    for first in 0..=place {
+        again.next(&world.journal[first..]).unwrap();
+    }
+    let mut events = world.journal[..=place].to_vec();
+    events.extend(again.rest_of_decision().cloned());
+    let mut fork = world.beginning_with(&events);
+    if fork.ledger.life == Life::Running {
+        assert!(fork.take(resume(None)), "a fork is taken up like a run that lost its process");
+        fork.settle_down();
+        fork.seen.note("fork carried on");
+    }
 }
 
 /// An event that was decided cannot be changed unnoticed.

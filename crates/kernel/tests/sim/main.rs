@@ -41,6 +41,9 @@ fn simulate(seed: u64, seen: &mut Sometimes, tells: bool) {
     world.help();
     again::explains(&world);
     again::notices(&mut world);
+    if world.dice.percent(30) {
+        again::forks(&mut world);
+    }
 }
 
 fn number(name: &str) -> Option<u64> {

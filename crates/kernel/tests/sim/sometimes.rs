@@ -65,6 +65,7 @@ const EXPECTED: &[&str] = &[
     "failed as provider_failed",
     "failed as utility_failed",
     "foreach over nothing",
+    "fork carried on",
     "further attempt by hand in INTERACTIVE",
     "helped with Approval",
     "helped with Budget",

@@ -16,6 +16,9 @@ use crate::sometimes::Sometimes;
 /// When every simulated run begins.
 const BEGINNING: Micros = 1_000_000_000;
 
+/// What a person says who stops a run.
+pub(crate) const STOPPED: &str = "stopped by hand";
+
 /// The id of every simulated run.
 pub(crate) fn run_id() -> RunId {
     RunId::new("sim")
@@ -59,6 +62,29 @@ impl<'a> World<'a> {
             tells,
         };
         assert!(world.take(Input::Create(Box::new(created))));
+        world
+    }
+
+    /// Another run, to which just this has happened.
+    pub(crate) fn beginning_with(&mut self, events: &[Event]) -> World<'_> {
+        let mut world = World {
+            dice: Dice::new(events.len() as u64),
+            run: Run::new(run_id()),
+            folded: Run::new(run_id()),
+            journal: Vec::new(),
+            ends: Vec::new(),
+            ledger: Ledger::new(self.ledger.plan.clone()),
+            now: self.now,
+            snapshot: None,
+            seen: self.seen,
+            tells: self.tells,
+        };
+        for event in events {
+            evolve(&mut world.run, event);
+            evolve(&mut world.folded, event);
+            world.ledger.see(event, world.seen);
+            world.journal.push(event.clone());
+        }
         world
     }
 
@@ -150,7 +176,7 @@ impl<'a> World<'a> {
                 let _ = self.take(resume(pace));
             }
             5 => {
-                let _ = self.take(Input::Stop { message: "stop".into() });
+                let _ = self.take(Input::Stop { message: STOPPED.into() });
             }
             6 => self.change_budget(),
             7 => {

@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use materia_contract::time::Micros;
 use materia_contract::{
-    Budget, EdgeId, Event, EventBody, GlobalMode, Mode, Node, NodeBudgets, NodeId, Pace, Plan,
-    Timer, Uuid, WaitReason,
+    Budget, Control, EdgeId, Event, EventBody, GlobalMode, Mode, Node, NodeBudgets, NodeId,
+    NodeMode, OnInterrupt, Pace, Plan, RunWaiting, Timer, Trigger, Uuid, WaitReason,
 };
 use materia_kernel::Effect;
 
@@ -45,6 +45,8 @@ pub(crate) struct Ledger {
     /// Payloads that turned into the inputs of the turn about to start.
     taken: Vec<Uuid>,
     consents: BTreeSet<(NodeId, String)>,
+    /// The oldest input of the turn that started last at this instant.
+    oldest_taken: Option<(Micros, Uuid)>,
 }
 
 /// What is known of a node.
@@ -101,6 +103,7 @@ impl Ledger {
             spent: turns::Spent::default(),
             taken: Vec::new(),
             consents: BTreeSet::new(),
+            oldest_taken: None,
         }
     }
 
@@ -158,6 +161,16 @@ impl Ledger {
             }
             _ => {}
         }
+        let starts = matches!(
+            event.body,
+            EventBody::PayloadDelivered(_)
+                | EventBody::PayloadConsumed(_)
+                | EventBody::TurnStarted(_)
+        );
+        if !starts {
+            // Something else happened, which may let a node run that could not before.
+            self.oldest_taken = None;
+        }
         self.payload_event(event, seen);
         self.turn_event(event, seen);
         self.timer_event(event, seen);
@@ -186,6 +199,7 @@ impl Ledger {
                 self.waits_for = Some(data.reason);
                 seen.note(&format!("waiting for {:?}", data.reason));
                 assert!(self.turns.is_empty(), "a run that waits has nothing in flight");
+                self.waits_truly(data);
             }
             (Life::Running, EventBody::RunCompleted(_)) => {
                 self.life = Life::Completed;
@@ -201,6 +215,39 @@ impl Ledger {
                 assert!(self.turns.is_empty(), "an aborted run has nothing in flight");
             }
             (Life::Running, _) => {}
+        }
+    }
+
+    /// What a run says it waits for is what holds it (D38).
+    fn waits_truly(&self, data: &RunWaiting) {
+        let node = || data.node.as_ref().expect("it names the node that is concerned");
+        match data.reason {
+            // A person may stop a run at any pace.
+            WaitReason::Interactive if data.message == crate::world::STOPPED => {}
+            WaitReason::Interactive | WaitReason::Stall => {
+                assert_eq!(self.pace, Pace::Interactive, "{data:?}");
+            }
+            WaitReason::Approval => {
+                let plan = self.plan_of(node());
+                let asks = plan.on_interrupt == OnInterrupt::Ask;
+                assert!(plan.approval.is_some() || asks, "{data:?}");
+            }
+            WaitReason::MultiTurn => assert!(self.plan_of(node()).multi_turn, "{data:?}"),
+            WaitReason::Budget => {
+                let node_may =
+                    data.node.as_ref().is_none_or(|node| self.node_may_spend(node, true));
+                assert!(!self.run_may_spend() || !node_may, "{data:?}");
+            }
+            WaitReason::Manual => {
+                let (id, plan) = (node(), self.plan_of(node()));
+                let by_hand = plan.mode == NodeMode::Interactive
+                    || plan.control == Some(Control::Manual)
+                    || plan.trigger == Trigger::ManualOnly
+                    || plan.depends_on.iter().any(|needed| self.nodes[needed].completed == 0);
+                assert!(by_hand, "{data:?}");
+                assert!(!self.eligible(id).is_empty(), "something waits there: {data:?}");
+            }
+            WaitReason::RunFor => {}
         }
     }
 

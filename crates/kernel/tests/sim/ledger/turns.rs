@@ -137,6 +137,7 @@ impl Ledger {
                 self.runs_by_itself(&node);
                 self.consented(&node, data);
                 self.took(&node, data, &taken, false);
+                self.in_order(&taken);
                 false
             }
             Cause::Manual => {
@@ -225,6 +226,16 @@ impl Ledger {
         }
     }
 
+    /// Of nodes that run at one instant, the one with the older input starts first (X22).
+    fn in_order(&mut self, taken: &[Uuid]) {
+        if taken.iter().any(|id| self.payloads[id].len() > 1) {
+            return;
+        }
+        let oldest = taken.first().map(|id| (self.came_at(*id), *id));
+        assert!(self.oldest_taken <= oldest, "nodes start in the order of their inputs");
+        self.oldest_taken = oldest;
+    }
+
     /// A further attempt follows one that may be tried again, with the same inputs.
     fn taken_up(
         &mut self,
@@ -251,7 +262,7 @@ impl Ledger {
         manual
     }
 
-    fn run_may_spend(&self) -> bool {
+    pub(super) fn run_may_spend(&self) -> bool {
         let (budget, spent) = (self.budget, self.spent);
         budget.max_turns.is_none_or(|most| spent.attempts < most)
             && budget.max_tokens.is_none_or(|most| spent.tokens < most)
