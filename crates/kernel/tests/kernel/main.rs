@@ -9,6 +9,7 @@
 )]
 
 mod answers;
+mod approvals;
 mod flow;
 mod laws;
 mod loops;
