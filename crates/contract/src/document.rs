@@ -490,6 +490,9 @@ pub struct LimitsDoc {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub max_concurrent_turns: Option<u32>,
+    /// Further tries after a provider failed in a way that may pass; 4 if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_retries: Option<u32>,
     /// Fields this version does not know.
     #[serde(flatten)]
     pub extra: Extra,

@@ -388,11 +388,23 @@ pub struct Limits {
     pub max_no_advance_cycles: u32,
     /// Turns that may run at once.
     pub max_concurrent_turns: u32,
+    /// Further tries after a provider failed in a way that may pass.
+    #[serde(default = "retries_default")]
+    pub max_retries: u32,
+}
+
+fn retries_default() -> u32 {
+    4
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { max_repairs: 1, max_no_advance_cycles: 3, max_concurrent_turns: 64 }
+        Self {
+            max_repairs: 1,
+            max_no_advance_cycles: 3,
+            max_concurrent_turns: 64,
+            max_retries: retries_default(),
+        }
     }
 }
 

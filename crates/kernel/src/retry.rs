@@ -6,10 +6,7 @@ use materia_contract::{ErrorCode, FailureClass, TurnOutput};
 use crate::Turn;
 use crate::evolve::micros;
 
-/// Further tries at a turn whose provider failed in a way that may pass.
-const RETRIES_MAX: u32 = 4;
-
-/// The wait before the first of them; each further one is twice as long.
+/// The wait before the first further try; each further one is twice as long.
 const FIRST_WAIT_MS: u64 = 2_000;
 
 /// The longest wait that we choose ourselves.
@@ -19,12 +16,18 @@ const WAIT_MS_MAX: u64 = 120_000;
 const ASKED_WAIT_MS_MAX: u64 = 3_600_000;
 
 /// When a failed turn is tried again; `None` where that would not help.
-pub(crate) fn at(now: Micros, code: ErrorCode, turn: &Turn, report: &TurnOutput) -> Option<Micros> {
+pub(crate) fn at(
+    now: Micros,
+    most: u32,
+    code: ErrorCode,
+    turn: &Turn,
+    report: &TurnOutput,
+) -> Option<Micros> {
     let class = report.class.filter(|class| class.retries())?;
-    if code != ErrorCode::ProviderFailed || turn.retries >= RETRIES_MAX {
+    if code != ErrorCode::ProviderFailed || turn.retries >= most {
         return None;
     }
-    let own = FIRST_WAIT_MS.saturating_mul(1 << turn.retries).min(WAIT_MS_MAX);
+    let own = FIRST_WAIT_MS.saturating_mul(1 << turn.retries.min(16)).min(WAIT_MS_MAX);
     let wait = match report.retry_after_ms {
         Some(asked) if asked > ASKED_WAIT_MS_MAX => return None,
         Some(asked) => asked.max(own),

@@ -170,7 +170,8 @@ fn faulted(
     let repair = code == ErrorCode::ContractError
         && matches!(node.behavior, Behavior::Agent { .. })
         && turn.repairs < run.plan().limits.max_repairs;
-    let retry_at = retry::at(draft.now(), code, &turn, &report);
+    let most = run.plan().limits.max_retries;
+    let retry_at = retry::at(draft.now(), most, code, &turn, &report);
     let artifacts = artifacts(run.run_dir(), &id, &turn);
     let (visit, attempt, told) = (turn.visit, turn.attempt, message.clone());
     let failed =

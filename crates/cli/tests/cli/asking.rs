@@ -40,7 +40,10 @@ impl Asking {
 
     /// One agent socket, and Claude Code, which goes on with this script.
     fn with_claude(script: &str) -> Self {
-        let asking = Self::new(&agents(&["a"]).0);
+        let mut config = agents(&["a"]).0;
+        // What may pass is not waited for here.
+        config["limits"] = json!({ "maxRetries": 0 });
+        let asking = Self::new(&config);
         asking.install("claude", &format!("{CLAUDE}{script}\n"));
         asking
     }
@@ -148,6 +151,7 @@ fn a_failure_tells_its_class_and_when_to_try_again() {
 #[test]
 fn the_configuration_and_the_person_choose() {
     let mut config = agents(&["a"]).0;
+    config["limits"] = json!({ "maxRetries": 0 });
     config["provider"] = json!("two");
     config["agents"] = json!({
         "one": { "protocol": "acp", "command": ["one"] },

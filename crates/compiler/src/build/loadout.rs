@@ -134,5 +134,6 @@ fn limits(loaded: &Loaded) -> Limits {
             .max_no_advance_cycles
             .unwrap_or(default.max_no_advance_cycles),
         max_concurrent_turns: limits.max_concurrent_turns.unwrap_or(default.max_concurrent_turns),
+        max_retries: limits.max_retries.unwrap_or(default.max_retries),
     }
 }

@@ -53,6 +53,7 @@ fn plan(dice: &mut Dice) -> Plan {
         max_repairs: dice.within(0, 2),
         max_no_advance_cycles: dice.within(1, 3),
         max_concurrent_turns: *dice.pick(&[1, 2, 3, 64]),
+        max_retries: 4,
     };
     let (entry, doc_root) = (name(0), "docs".to_owned());
     let mut plan = Plan {
