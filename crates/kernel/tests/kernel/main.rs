@@ -10,6 +10,7 @@
 
 mod answers;
 mod approvals;
+mod budgets;
 mod flow;
 mod laws;
 mod loops;
