@@ -107,6 +107,6 @@ fn kept(run: &Run, index: usize) -> Option<String> {
 
 /// A node that has something to do and may not run on account of its budget.
 pub(crate) fn blocked(run: &Run) -> Option<NodeId> {
-    let waits = |index: &&usize| run.nodes[**index].blocked && kept(run, **index).is_some();
-    run.budgeted.iter().find(waits).map(|index| run.node(*index).0.clone())
+    let mut waits = run.budgeted.iter().filter(|index| kept(run, **index).is_some());
+    waits.next().map(|index| run.node(*index).0.clone())
 }

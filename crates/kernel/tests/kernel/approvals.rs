@@ -1,67 +1,124 @@
-//! Turns that wait for a person: when they are asked about, and what a person is told.
+//! Turns that wait for a person's consent.
 
-use materia_contract::{
-    Act, Approval, Condition, Event, EventBody, NodeId, Plan, RunId, TurnOutput,
-};
-use materia_kernel::{Effect, Input, Phase, Run, TurnOutcome, outstanding, step};
+use insta::assert_snapshot;
+use materia_contract::{Act, Approval, Budget, Condition, Consume, NodeId, Pace, Plan};
+use materia_kernel::{Input, Phase, Rejection, step};
 
-use crate::play::{NodeExt as _, agent, created, plan};
+use crate::play::{NodeExt as _, Play, plan, utility};
 
-/// `a` leads to `b`, and `b` to `c`; both wait for approval.
-fn guarded() -> Plan {
-    let mut plan = plan([
-        ("a", agent().text().edge(Condition::Always, "b")),
-        ("b", agent().text().edge(Condition::Always, "c")),
-        ("c", agent().text()),
-    ]);
-    for node in ["b", "c"] {
-        plan.nodes[node].approval = Some(Approval::Before);
-    }
+use Condition::Always;
+
+/// `a` hands its work to `b`, which asks before it runs.
+fn asking() -> Plan {
+    let mut plan = plan([("a", utility().text().edge(Always, "b")), ("b", utility().text())]);
+    plan.nodes["b"].approval = Some(Approval::Before);
     plan
 }
 
-/// Answers the turn in flight.
-fn answer(run: &mut Run, now: i64) -> Vec<Event> {
-    let Some(Effect::StartTurn(turn)) = outstanding(run).next() else { panic!("nothing runs") };
-    let output = TurnOutput { output: "done".into(), ..TurnOutput::default() };
-    step(run, now, Input::report(turn, TurnOutcome::Ended(output))).unwrap()
+fn approve(node: &str) -> Act {
+    Act::Approve { node: NodeId::new(node) }
 }
 
-fn asked(events: &[Event]) -> Vec<&str> {
-    let asks = |event: &&Event| matches!(event.body, EventBody::ApprovalRequested(_));
-    events.iter().filter(asks).filter_map(|event| event.node.as_ref()).map(NodeId::as_str).collect()
+fn deny(node: &str) -> Act {
+    Act::Deny { node: NodeId::new(node) }
 }
 
-fn waiting(run: &Run) -> &str {
-    let Phase::Waiting(waiting) = run.phase() else { panic!("{:?}", run.phase()) };
-    &waiting.message
+fn waits_with(play: &Play) -> String {
+    match play.run.phase() {
+        Phase::Waiting(waiting) => waiting.message.clone(),
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]
-fn a_person_is_asked_when_nothing_else_is_missing() {
-    let mut run = Run::new(RunId::new("r"));
-    let events = step(&mut run, 0, Input::Create(Box::new(created(guarded())))).unwrap();
-    assert!(asked(&events).is_empty(), "nothing waits at a guarded node yet");
-    assert_eq!(asked(&answer(&mut run, 1)), ["b"], "and nothing at `c` even now");
-    assert!(waiting(&run).contains("waits for approval"), "{}", waiting(&run));
+fn a_node_asks_once_and_runs_when_a_person_consents() {
+    let mut play = Play::of(asking());
+    assert_snapshot!(play.end("done"), @r"
+    a 1.1 completed
+    a routes to b
+    sent over a->b
+    delivered to b
+    b asks for approval
+    waiting: approval
+    ");
+    assert!(waits_with(&play).contains("waits for approval; `materia approve` lets it run"));
+    assert_snapshot!(play.resume(), @r"
+    resumed
+    waiting: approval
+    ");
+    assert_snapshot!(play.act(approve("b")), @r"
+    resumed
+    b approved
+    consumed by b
+    b 1.1 started
+    ");
+    assert!(play.end("done").ends_with("completed"));
+}
 
-    step(&mut run, 2, Input::act(Act::Deny { node: NodeId::new("b") })).unwrap();
-    assert!(waiting(&run).contains("was refused"), "{}", waiting(&run));
-    let events = step(&mut run, 3, Input::act(Act::Approve { node: NodeId::new("b") })).unwrap();
-    assert!(asked(&events).is_empty());
-    assert_eq!(asked(&answer(&mut run, 4)), ["c"]);
+#[test]
+fn a_refused_turn_keeps_its_inputs_and_may_be_allowed_after_all() {
+    let mut play = Play::of(asking());
+    play.end("done");
+    assert_snapshot!(play.act(deny("b")), @r"
+    resumed
+    b denied
+    waiting: approval
+    ");
+    assert!(waits_with(&play).contains("was refused and its inputs are kept"));
+    assert!(play.act(approve("b")).ends_with("b 1.1 started"));
+}
+
+#[test]
+fn a_new_payload_must_be_asked_for_again() {
+    let mut play = Play::of(asking());
+    play.end("done");
+    play.act(Act::Mode { value: Pace::Interactive });
+    assert!(play.act(approve("b")).contains("b approved"));
+    play.offer("a->b", "more");
+    let told = play.act(Act::Mode { value: Pace::Auto });
+    assert!(told.ends_with("b asks for approval\nwaiting: approval"), "{told}");
+    // What was consented to is gone, and with it the consent.
+    assert!(play.act(approve("b")).ends_with("b 1.1 started"));
+}
+
+#[test]
+fn nothing_is_asked_that_could_not_run_with_consent_either() {
+    let mut nodes = asking();
+    nodes.nodes["b"].depends_on.push(NodeId::new("b"));
+    let mut play = Play::of(nodes);
+    let told = play.end("done");
+    assert!(told.ends_with("delivered to b\nwaiting: manual"), "{told}");
+    let refused = step(&mut play.run, 9_000, Input::act(approve("b")));
+    assert_eq!(refused, Err(Rejection::NothingToApprove(NodeId::new("b"))));
+    assert!(waits_with(&play).contains("which depends on `b`"));
+}
+
+#[test]
+fn a_run_that_has_spent_its_budget_asks_all_the_same() {
+    let mut nodes = asking();
+    nodes.budget = Budget { max_turns: Some(1), ..Budget::default() };
+    let mut play = Play::of(nodes);
+    assert!(play.end("done").ends_with("waiting: approval"));
+    assert!(play.act(approve("b")).ends_with("b approved\nwaiting: budget"));
+}
+
+#[test]
+fn each_turn_is_asked_for_by_itself() {
+    let mut nodes = asking();
+    nodes.nodes["b"].consume = Consume::One;
+    let mut play = Play::of(nodes);
+    play.offer("a->b", "first");
+    play.end("second");
+    assert!(play.act(approve("b")).ends_with("consumed by b\nb 1.1 started"));
+    assert!(play.end("done").ends_with("b asks for approval\nwaiting: approval"));
+    assert!(play.act(approve("b")).ends_with("consumed by b\nb 2.1 started"));
 }
 
 #[test]
 fn a_question_about_inputs_that_are_gone_keeps_nobody_waiting() {
-    let mut plan = guarded();
-    plan.nodes["b"].edges.clear();
-    let mut run = Run::new(RunId::new("r"));
-    step(&mut run, 0, Input::Create(Box::new(created(plan)))).unwrap();
-    answer(&mut run, 1);
+    let mut play = Play::of(asking());
+    play.end("done");
     // A turn by hand takes what the question was about.
-    let act = Act::Trigger { node: NodeId::new("b"), message: None };
-    step(&mut run, 2, Input::act(act)).unwrap();
-    answer(&mut run, 3);
-    assert_eq!(*run.phase(), Phase::Completed);
+    play.act(Act::Trigger { node: NodeId::new("b"), message: None });
+    assert!(play.end("done").ends_with("completed"));
 }

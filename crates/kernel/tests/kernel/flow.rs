@@ -2,70 +2,14 @@
 
 use insta::assert_snapshot;
 use materia_contract::{
-    Act, Condition, Consume, DeliveryMode, Event, EventBody, NodeBudgets, NodeId, Offered, Pace,
-    Plan, RunId, Trigger,
+    Act, Budget, Condition, Consume, DeliveryMode, EventBody, NodeBudgets, NodeId, Offered, Pace,
+    Trigger,
 };
-use materia_kernel::{
-    Acting, Effect, Input, Moment, Phase, Rejection, Report, Run, outstanding, step,
-};
+use materia_kernel::{Acting, Input, Moment, Phase, Rejection, Report, step};
 
-use crate::play::{NodeExt as _, agent, created, looped, outcome, plan, tell, utility};
+use crate::play::{NodeExt as _, Play, agent, looped, outcome, plan, tell, utility};
 
 use Condition::{Always, NotSatisfied, Satisfied};
-
-/// A run of a plan, and the instant it is at.
-struct Play {
-    run: Run,
-    now: i64,
-}
-
-impl Play {
-    fn of(plan: Plan) -> Self {
-        let mut run = Run::new(RunId::new("r"));
-        step(&mut run, 1_000, Input::Create(Box::new(created(plan)))).unwrap();
-        Self { run, now: 1_000 }
-    }
-
-    fn take(&mut self, input: Input) -> Vec<Event> {
-        self.now += 1_000;
-        step(&mut self.run, self.now, input).unwrap()
-    }
-
-    fn turns(&self) -> Vec<u64> {
-        let turn = |effect| match effect {
-            Effect::StartTurn(turn) => Some(turn),
-            Effect::WakeAt(_) => None,
-        };
-        outstanding(&self.run).filter_map(turn).collect()
-    }
-
-    /// The oldest turn in flight ends so.
-    fn end(&mut self, answer: &str) -> String {
-        let turn = self.turns()[0];
-        tell(&self.take(Input::report(turn, outcome(answer))))
-    }
-
-    /// Every turn in flight ends so, at one instant.
-    fn end_all(&mut self, answer: &str) -> String {
-        let turns = self.turns().into_iter();
-        let reports = turns.map(|turn| Report { turn, outcome: outcome(answer) }).collect();
-        tell(&self.take(Input::reports(reports)))
-    }
-
-    fn act(&mut self, act: Act) -> String {
-        tell(&self.take(Input::act(act)))
-    }
-
-    fn offer(&mut self, edge: &str, message: &str) -> String {
-        let payload = Offered { message: Some(message.into()), ..Offered::default() };
-        self.act(Act::Offer { edge: edge.into(), payload })
-    }
-
-    fn resume(&mut self) -> String {
-        let input = Input::Resume { cwd: "/p".into(), run_dir: "/p/r".into(), pace: None };
-        tell(&self.take(input))
-    }
-}
 
 fn trigger(node: &str) -> Act {
     Act::Trigger { node: NodeId::new(node), message: None }
@@ -325,4 +269,24 @@ fn payloads_that_share_an_id_are_each_taken_once() {
     let events = play.take(Input::report(turn, outcome("done")));
     let consumed = events.iter().filter(|e| matches!(e.body, EventBody::PayloadConsumed(_)));
     assert_eq!(consumed.count(), 2, "the oldest of the three made room: {}", tell(&events));
+}
+
+#[test]
+fn spending_is_warned_of_once_when_it_comes_near_its_bound() {
+    let with = |warn_at_percent| {
+        let mut nodes = plan([("a", utility().text().edge(Always, "a"))]);
+        nodes.limits.max_no_advance_cycles = 9;
+        nodes.budget = Budget { max_turns: Some(4), warn_at_percent, ..Budget::default() };
+        let mut play = Play::of(nodes);
+        let mut told = Vec::new();
+        while *play.run.phase() == Phase::Running {
+            told.push(play.end("x"));
+        }
+        let warned = told.iter().map(|told| told.matches("warned: ").count());
+        warned.collect::<Vec<_>>()
+    };
+    // The turn that is in flight counts: after two have ended, the third has begun.
+    assert_eq!(with(None), [0, 1, 0, 0], "three of four are 75 percent");
+    assert_eq!(with(Some(76)), [0, 0, 1, 0]);
+    assert_eq!(with(Some(50)), [1, 0, 0, 0]);
 }

@@ -2,11 +2,11 @@
 
 use indexmap::IndexMap;
 use materia_contract::{
-    Behavior, Budget, Condition, Delivery, Edge, EdgeId, ErrorCode, Event, EventBody, Exit,
-    Foreach, GlobalMode, Guard, JOURNAL_VERSION, Limits, Loop, Node, NodeId, Pace, Parse, Plan,
-    Routing, RunCreated, RunId, Test, TurnOutput,
+    Act, Behavior, Budget, Condition, Delivery, Edge, EdgeId, ErrorCode, Event, EventBody, Exit,
+    Foreach, GlobalMode, Guard, JOURNAL_VERSION, Limits, Loop, Node, NodeId, Offered, Pace, Parse,
+    Plan, Routing, RunCreated, RunId, Test, TurnOutput,
 };
-use materia_kernel::{Effect, Input, Phase, Run, TurnOutcome, outstanding, step};
+use materia_kernel::{Effect, Input, Phase, Report, Run, TurnOutcome, outstanding, step};
 use serde_json::Value;
 
 /// An agent node that answers JSON.
@@ -298,4 +298,58 @@ pub(crate) fn prompt_of(events: &[Event], node: &str) -> String {
         _ => None,
     });
     found.expect("the node had a turn with a prompt")
+}
+
+/// A run of a plan, and the instant it is at.
+pub(crate) struct Play {
+    pub(crate) run: Run,
+    pub(crate) now: i64,
+}
+
+impl Play {
+    pub(crate) fn of(plan: Plan) -> Self {
+        let mut run = Run::new(RunId::new("r"));
+        step(&mut run, 1_000, Input::Create(Box::new(created(plan)))).unwrap();
+        Self { run, now: 1_000 }
+    }
+
+    pub(crate) fn take(&mut self, input: Input) -> Vec<Event> {
+        self.now += 1_000;
+        step(&mut self.run, self.now, input).unwrap()
+    }
+
+    pub(crate) fn turns(&self) -> Vec<u64> {
+        let turn = |effect| match effect {
+            Effect::StartTurn(turn) => Some(turn),
+            Effect::WakeAt(_) => None,
+        };
+        outstanding(&self.run).filter_map(turn).collect()
+    }
+
+    /// The oldest turn in flight ends so.
+    pub(crate) fn end(&mut self, answer: &str) -> String {
+        let turn = self.turns()[0];
+        tell(&self.take(Input::report(turn, outcome(answer))))
+    }
+
+    /// Every turn in flight ends so, at one instant.
+    pub(crate) fn end_all(&mut self, answer: &str) -> String {
+        let turns = self.turns().into_iter();
+        let reports = turns.map(|turn| Report { turn, outcome: outcome(answer) }).collect();
+        tell(&self.take(Input::reports(reports)))
+    }
+
+    pub(crate) fn act(&mut self, act: Act) -> String {
+        tell(&self.take(Input::act(act)))
+    }
+
+    pub(crate) fn offer(&mut self, edge: &str, message: &str) -> String {
+        let payload = Offered { message: Some(message.into()), ..Offered::default() };
+        self.act(Act::Offer { edge: edge.into(), payload })
+    }
+
+    pub(crate) fn resume(&mut self) -> String {
+        let input = Input::Resume { cwd: "/p".into(), run_dir: "/p/r".into(), pace: None };
+        tell(&self.take(input))
+    }
 }

@@ -143,9 +143,18 @@ impl Ledger {
                 let node = here(event);
                 let may = self.node_may_spend(node, true);
                 assert!(!may, "{node} is blocked though it has not spent its budget");
+                let state = &self.nodes[node];
+                let asked = state.requests > 0 || state.iterates.is_some() || self.holds(node);
+                let wants = asked || !self.eligible(node).is_empty();
+                assert!(wants, "{node} is blocked though it has nothing to do");
             }
             EventBody::ApprovalRequested(data) => {
-                let asked = &mut self.at(here(event)).asked;
+                let node = here(event).clone();
+                self.runs_by_itself(&node);
+                assert!(self.has_room(&node), "{node} could not run with consent either");
+                assert!(self.node_may_spend(&node, true), "{node} could not pay for it");
+                assert!(self.would_take(&node, &data.payloads), "{node} asks for what it would do");
+                let asked = &mut self.at(&node).asked;
                 if !asked.is_empty() {
                     seen.note("approval asked for again");
                 }
@@ -229,8 +238,12 @@ impl Ledger {
             }
             WaitReason::Approval => {
                 let plan = self.plan_of(node());
-                let asks = plan.on_interrupt == OnInterrupt::Ask;
-                assert!(plan.approval.is_some() || asks, "{data:?}");
+                if plan.on_interrupt != OnInterrupt::Ask {
+                    assert!(plan.approval.is_some(), "{data:?}");
+                    let mut asked = self.nodes[node()].asked.values();
+                    let open = asked.any(|payloads| self.would_take(node(), payloads));
+                    assert!(open, "it asks for what it would do: {data:?}");
+                }
             }
             WaitReason::MultiTurn => assert!(self.plan_of(node()).multi_turn, "{data:?}"),
             WaitReason::Budget => {
@@ -287,6 +300,11 @@ impl Ledger {
 
     fn plan_of(&self, node: &NodeId) -> &Node {
         &self.plan.nodes[node]
+    }
+
+    /// Whether a node could have one more turn in flight.
+    fn has_room(&self, node: &NodeId) -> bool {
+        self.in_flight(node) < self.plan_of(node).max_in_flight as usize
     }
 
     /// Turns in flight at a node.

@@ -2,8 +2,8 @@
 
 use materia_contract::time::Micros;
 use materia_contract::{
-    DedupeBy, Delivery, DeliveryMode, DropReason, EdgeId, Event, EventBody, NodeId, Overflow,
-    Timer, Uuid,
+    Consume, DedupeBy, Delivery, DeliveryMode, DropReason, EdgeId, Event, EventBody, NodeId,
+    Overflow, Timer, Trigger, Uuid,
 };
 
 use super::{Ledger, here, timer_name};
@@ -273,6 +273,22 @@ impl Ledger {
         }
         found.sort_unstable();
         found.into_iter().map(|(_, id)| id).collect()
+    }
+
+    /// Whether a turn of a node would take just these now.
+    pub(super) fn would_take(&self, node: &NodeId, payloads: &[Uuid]) -> bool {
+        let all = self.eligible(node);
+        if self.plan_of(node).trigger == Trigger::Scheduled && self.ticks_owed(node) == 0 {
+            return false;
+        }
+        match self.plan_of(node).consume {
+            Consume::All => !payloads.is_empty() && payloads == all,
+            Consume::One => {
+                let ticks = payloads.iter().filter(|id| self.is_tick(**id)).count();
+                let of_them = payloads.iter().all(|id| all.contains(id));
+                of_them && !payloads.is_empty() && payloads.len() - ticks <= 1
+            }
+        }
     }
 
     /// Whether a payload is a tick.

@@ -178,7 +178,7 @@ impl Ledger {
     }
 
     /// The conditions that no person can stand in for (X18, D17).
-    fn runs_by_itself(&self, node: &NodeId) {
+    pub(super) fn runs_by_itself(&self, node: &NodeId) {
         let plan = self.plan_of(node);
         assert_eq!(self.pace, Pace::Auto, "INTERACTIVE starts nothing");
         assert_eq!(plan.mode, NodeMode::Auto, "{node} is interactive");
@@ -187,6 +187,14 @@ impl Ledger {
         for needed in &plan.depends_on {
             assert!(self.nodes[needed].completed > 0, "{node} depends on {needed}");
         }
+    }
+
+    /// Whether a turn of a node ended without a result and was not tried again.
+    pub(super) fn holds(&self, node: &NodeId) -> bool {
+        self.ended.values().any(|end| match end {
+            End::Completed => false,
+            End::Again { turn, taken_up, .. } => turn.node == *node && !taken_up,
+        })
     }
 
     /// A person consented to exactly this turn, where one must.
