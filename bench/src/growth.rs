@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use materia_contract::{Event, EventBody, Record, RunId};
-use materia_engine::Observer;
+use materia_contract::{Event, EventBody, Record};
+use materia_engine::{Committed, Observer};
 use materia_journal::{Options, Views};
 
 use crate::meter::{cpu_time, median, number};
@@ -166,8 +166,9 @@ impl Windows {
 }
 
 impl Observer for Windows {
-    fn committed(&self, run: &RunId, records: &[Record], events: &[Event]) {
-        self.views.committed(run, records, events);
+    fn committed(&self, news: &Committed) {
+        self.views.committed(news);
+        let Committed { records, events, .. } = news;
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if records.first().is_some_and(|record| record.seq == 1) {
             (state.since, state.cpu) = (Instant::now(), cpu_time());

@@ -63,7 +63,7 @@ fn prepare(root: &Path, steps: u64, with_snapshot: bool) -> Outcome<()> {
         let records = memory.read(&id(), after, COPY_RECORDS)?;
         let Some(last) = records.last().map(|record| record.seq) else { break };
         let due = snapshot.take_if(|snapshot| snapshot.seq <= last);
-        let batch = Batch { run: id(), after, records, snapshot: due };
+        let batch = Batch { run: id(), after, records: records.into(), snapshot: due };
         runtime.block_on(journal.append(batch))?;
         after = last;
     }

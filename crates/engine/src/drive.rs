@@ -4,7 +4,7 @@ use materia_contract::time::Micros;
 use materia_contract::{ChainHash, Record, RunId};
 use materia_kernel::{Input, KERNEL_VERSION, Rejection, Run, step};
 
-use crate::{AppendError, Batch, Journal, Observer, Snapshot};
+use crate::{AppendError, Batch, Committed, Journal, Observer, Snapshot};
 
 /// How many events lie between two snapshots at the least. It bounds what a restart has to fold.
 pub(crate) const SNAPSHOT_EVERY_EVENTS: u64 = 8_192;
@@ -68,7 +68,7 @@ impl Driver {
             return Ok(());
         }
         let mut head = self.head;
-        let records: Vec<Record> = events
+        let records: Arc<[Record]> = events
             .iter()
             .map(|event| {
                 let record = Record::seal(event, head);
@@ -77,10 +77,11 @@ impl Driver {
             })
             .collect();
         let snapshot = self.snapshot_if_due(head);
-        let batch = Batch { run: self.run.id().clone(), after, records: records.clone(), snapshot };
+        let run = self.run.id().clone();
+        let batch = Batch { run: run.clone(), after, records: Arc::clone(&records), snapshot };
         self.journal.append(batch).await?;
         self.head = head;
-        self.observer.committed(self.run.id(), &records, &events);
+        self.observer.committed(&Committed { run, records, events: events.into() });
         Ok(())
     }
 

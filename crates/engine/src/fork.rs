@@ -4,6 +4,8 @@
 //! the new run's own. Where the last shared event stands in the middle of a decision, the rest of
 //! that decision follows it, so that nothing the original had settled is lost.
 
+use std::sync::Arc;
+
 use materia_contract::time::Micros;
 use materia_contract::{ChainHash, Event, EventBody, ForkedFrom, Record, RunId};
 use materia_kernel::{Divergence, Recomputation};
@@ -53,7 +55,7 @@ pub async fn fork(
     let (events, hash) = shared(journal, from, at)?;
     let upto = events.last().map_or(at, |event| event.seq);
     let mut head = ChainHash::origin(id);
-    let records: Vec<Record> = events
+    let records: Arc<[Record]> = events
         .into_iter()
         .map(|event| as_of(event, from, (at, upto), &hash))
         .map(|event| {

@@ -6,8 +6,8 @@ mod speech;
 
 use std::sync::Arc;
 
-use materia_contract::{Event, EventBody, NodeId, Record, RunId};
-use materia_engine::Observer;
+use materia_contract::{Event, EventBody, NodeId, RunId};
+use materia_engine::{Committed, Observer};
 
 pub(crate) use plain::Plain;
 pub(crate) use screen::Screen;
@@ -16,9 +16,9 @@ pub(crate) use screen::Screen;
 pub(crate) struct Observers(pub Vec<Arc<dyn Observer>>);
 
 impl Observer for Observers {
-    fn committed(&self, run: &RunId, records: &[Record], events: &[Event]) {
+    fn committed(&self, news: &Committed) {
         for observer in &self.0 {
-            observer.committed(run, records, events);
+            observer.committed(news);
         }
     }
 

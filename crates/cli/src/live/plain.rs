@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use materia_contract::time::Micros;
-use materia_contract::{Event, NodeId, Record, RunId};
-use materia_engine::Observer;
+use materia_contract::{NodeId, RunId};
+use materia_engine::{Committed, Observer};
 use materia_runners::agents::DOES;
 
 use super::{News, news};
@@ -43,9 +43,9 @@ impl Plain {
 }
 
 impl Observer for Plain {
-    fn committed(&self, _run: &RunId, _records: &[Record], events: &[Event]) {
+    fn committed(&self, told: &Committed) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        for event in events {
+        for event in &*told.events {
             known.story.note(event);
             let ended = match news(event) {
                 News::Started => {

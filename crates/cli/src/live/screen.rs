@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use materia_contract::{Event, EventBody, NodeId, Plan, Record, RunId};
-use materia_engine::Observer;
+use materia_contract::{Event, EventBody, NodeId, Plan, RunId};
+use materia_engine::{Committed, Observer};
 
 use super::speech::Speech;
 use super::{News, news};
@@ -103,11 +103,11 @@ impl Screen {
 }
 
 impl Observer for Screen {
-    fn committed(&self, _run: &RunId, _records: &[Record], events: &[Event]) {
+    fn committed(&self, news: &Committed) {
         let mut worth = Vec::new();
         {
             let mut picture = self.picture();
-            for event in events {
+            for event in &*news.events {
                 worth.extend(picture.note(event));
             }
         }
@@ -260,7 +260,8 @@ mod tests {
     fn tell(screen: &Screen, seq: u64, body: impl Into<EventBody>) {
         let node = Some(NodeId::new("a"));
         let event = Event { seq, ts: 1, wall: 1, node, body: body.into() };
-        screen.committed(&RunId::new("c1"), &[], &[event]);
+        let news = Committed { run: RunId::new("c1"), records: [].into(), events: [event].into() };
+        screen.committed(&news);
     }
 
     fn started() -> TurnStarted {

@@ -1,4 +1,5 @@
 use std::io;
+use std::sync::Arc;
 
 use materia_contract::time::Micros;
 use materia_contract::{Act, Budget, CastLine, ChainHash, NodeBudgets, NodeId, Record, RunId};
@@ -52,7 +53,7 @@ pub struct Batch {
     /// The place after which they come: 0 for a new run.
     pub after: u64,
     /// The records, sealed, at places `after + 1`, `after + 2`, …
-    pub records: Vec<Record>,
+    pub records: Arc<[Record]>,
     /// A snapshot of the state behind them, if one is due.
     pub snapshot: Option<Snapshot>,
 }

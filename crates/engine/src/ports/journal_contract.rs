@@ -23,7 +23,7 @@ pub fn sample_records(run: &RunId, after: u64, count: u64, previous: ChainHash) 
 }
 
 fn batch(run: &RunId, after: u64, records: Vec<Record>) -> Batch {
-    Batch { run: run.clone(), after, records, snapshot: None }
+    Batch { run: run.clone(), after, records: records.into(), snapshot: None }
 }
 
 /// Runs the whole suite against an empty journal.
@@ -87,7 +87,7 @@ async fn keeps_the_newest_snapshot(journal: &dyn Journal) {
         let batch = Batch {
             run: run.clone(),
             after: after as u64,
-            records: vec![record],
+            records: [record].into(),
             snapshot: Some(snapshot.clone()),
         };
         journal.append(batch).await.expect("append");

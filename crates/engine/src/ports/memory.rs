@@ -35,7 +35,7 @@ impl Journal for MemoryJournal {
             if actual == 0 {
                 store.order.push(batch.run.clone());
             }
-            store.runs.entry(batch.run.clone()).or_default().extend(batch.records);
+            store.runs.entry(batch.run.clone()).or_default().extend_from_slice(&batch.records);
             if let Some(snapshot) = batch.snapshot {
                 store.snapshots.insert(batch.run, snapshot);
             }

@@ -10,7 +10,7 @@ pub use journal::{
     AppendError, Batch, Claim, ClaimError, Command, Head, Journal, ReadError, Snapshot,
 };
 pub use memory::{MemoryJournal, status_after};
-pub use observer::{NoObserver, Observer};
+pub use observer::{Committed, NoObserver, Observer};
 pub use runner::{Live, Runner, Stop, StopSource, Tightened, TurnFault, TurnJob, TurnReport, Work};
 
 /// A boxed future, so that ports can be used behind `dyn`.

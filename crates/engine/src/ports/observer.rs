@@ -1,12 +1,25 @@
+use std::sync::Arc;
+
 use materia_contract::{Event, NodeId, Record, RunId};
+
+/// Events of one decision that are durable now. Whoever wants to keep them shares them.
+#[derive(Debug, Clone)]
+pub struct Committed {
+    /// The run they belong to.
+    pub run: RunId,
+    /// As they were written.
+    pub records: Arc<[Record]>,
+    /// As they were decided, one for each record.
+    pub events: Arc<[Event]>,
+}
 
 /// Somebody who wants to hear of events once they are durable.
 ///
 /// Called in the order of the journal, from the task that drives the run: an observer hands
 /// the news on and returns at once.
 pub trait Observer: Send + Sync {
-    /// These events of `run` are durable now.
-    fn committed(&self, run: &RunId, records: &[Record], events: &[Event]);
+    /// These events are durable now.
+    fn committed(&self, news: &Committed);
 
     /// A turn at `node` says this while it is under way. It is no fact and may be forgotten.
     fn streamed(&self, _run: &RunId, _node: &NodeId, _text: &str) {}
@@ -16,5 +29,5 @@ pub trait Observer: Send + Sync {
 pub struct NoObserver;
 
 impl Observer for NoObserver {
-    fn committed(&self, _run: &RunId, _records: &[Record], _events: &[Event]) {}
+    fn committed(&self, _news: &Committed) {}
 }

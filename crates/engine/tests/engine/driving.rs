@@ -141,7 +141,7 @@ async fn altered(change: impl FnOnce(&mut Vec<Record>)) -> MemoryJournal {
     let mut records = finished().await.read(&id(), 0, 10_000).unwrap();
     change(&mut records);
     let journal = MemoryJournal::default();
-    let batch = Batch { run: id(), after: 0, records, snapshot: None };
+    let batch = Batch { run: id(), after: 0, records: records.into(), snapshot: None };
     journal.append(batch).await.unwrap();
     journal
 }

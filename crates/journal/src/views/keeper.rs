@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use materia_contract::RunId;
+use materia_engine::Committed;
 
 use super::cast::Cast;
 use super::file::{self, ViewProblem};
@@ -23,7 +24,7 @@ const CASTS_MAX: usize = 4_096;
 /// What the thread is told.
 pub(super) enum Message {
     /// Events are durable.
-    News(Box<News>),
+    News(Committed),
     /// Write everything and say what went wrong.
     Flush(Sender<Result<(), ViewProblem>>),
     /// Write and let go of a cast, for somebody else works on its files now.
@@ -72,8 +73,12 @@ impl Keeper {
             for message in messages {
                 match message {
                     Message::News(news) => {
-                        touched.push(news.run.clone());
-                        self.take_in(*news);
+                        let events = news.events.iter().map(Some);
+                        let items = news.records.iter().zip(events);
+                        if let Some(news) = News::new(&news.run, items) {
+                            touched.push(news.run.clone());
+                            self.take_in(news);
+                        }
                     }
                     Message::Flush(answer) => {
                         self.write_out(&mut touched);

@@ -28,14 +28,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 
-use materia_contract::{Event, Record, RunId};
-use materia_engine::{Journal, Observer};
+use materia_contract::{Record, RunId};
+use materia_engine::{Committed, Journal, Observer};
 
 pub use catch_up::{CatchUp, CatchUpError};
 pub use file::ViewProblem;
 
 use keeper::{Keeper, Message};
-use news::News;
 use queue::Queue;
 
 /// Keeps the views of the casts of one artifact root, on a thread of its own.
@@ -104,12 +103,17 @@ impl Views {
 }
 
 impl Observer for Views {
-    fn committed(&self, run: &RunId, records: &[Record], events: &[Event]) {
-        if let Some(news) = News::new(run, records.iter().zip(events.iter().map(Some))) {
-            let bytes = news.size();
-            self.queue.push(Message::News(Box::new(news)), bytes);
-        }
+    fn committed(&self, news: &Committed) {
+        let bytes = news.records.iter().map(memory).sum();
+        // What they mean for the files is worked out over there: the run has better things to do.
+        self.queue.push(Message::News(news.clone()), bytes);
     }
+}
+
+/// About how much memory a record and its event take.
+fn memory(record: &Record) -> usize {
+    const BESIDES_DATA: usize = 512;
+    2 * record.data.len() + BESIDES_DATA
 }
 
 impl Drop for Views {

@@ -109,12 +109,6 @@ impl News {
         }
         news
     }
-
-    /// About how much memory it takes.
-    pub(super) fn size(&self) -> usize {
-        // What the files hold is a part of what the lines hold.
-        2 * self.lines.len()
-    }
 }
 
 fn step(event: &Event) -> Option<Step> {

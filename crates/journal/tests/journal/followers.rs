@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use materia_contract::{Event, Record, RunCreated, RunId, TurnOutput};
+use materia_contract::{Record, RunCreated, RunId, TurnOutput};
 use materia_engine::{
-    BoxFuture, Journal, Observer, Options, Runner, Stop, SystemClock, TurnJob, TurnReport, World,
-    cast,
+    BoxFuture, Committed, Journal, Observer, Options, Runner, Stop, SystemClock, TurnJob,
+    TurnReport, World, cast,
 };
 use materia_journal::{Options as JournalOptions, SqliteJournal, Views};
 use serde_json::{Value, json};
@@ -71,12 +71,13 @@ struct Followers {
 }
 
 impl Observer for Followers {
-    fn committed(&self, run: &RunId, records: &[Record], events: &[Event]) {
+    fn committed(&self, news: &Committed) {
+        let Committed { run, records, .. } = news;
         let before = records[0].seq - 1;
         let on_disk = self.journal.read(run, before, records.len()).unwrap();
-        assert_eq!(on_disk, records, "what is told is durable, and there in this order");
+        assert_eq!(on_disk, **records, "what is told is durable, and there in this order");
         self.heard.lock().unwrap().entry(run.to_string()).or_default().extend(records.to_vec());
-        self.views.committed(run, records, events);
+        self.views.committed(news);
     }
 }
 

@@ -14,7 +14,7 @@ async fn fill(journal: &SqliteJournal, run: &RunId) -> (Batch, AppendError) {
     let (mut after, mut hash) = (0, ChainHash::origin(run));
     loop {
         let records = sample_records(run, after, 200, hash);
-        let batch = Batch { run: run.clone(), after, records, snapshot: None };
+        let batch = Batch { run: run.clone(), after, records: records.into(), snapshot: None };
         if let Err(error) = journal.append(batch.clone()).await {
             return (batch, error);
         }

@@ -62,7 +62,7 @@ fn one_of_twenty() {
         let journal = SqliteJournal::open(&root, Options::default()).unwrap();
         let _claim = journal.claim(&run).unwrap();
         let after = n as u64 * 3;
-        let batch = Batch { run: run.clone(), after, records: part.to_vec(), snapshot: None };
+        let batch = Batch { run: run.clone(), after, records: part.into(), snapshot: None };
         runtime.block_on(journal.append(batch)).unwrap();
         assert_eq!(journal.head(&run).unwrap().unwrap().seq, after + 3);
         journal.post(&run, &Ask::Stop).unwrap();

@@ -3,7 +3,7 @@
 #![allow(clippy::needless_pass_by_value, reason = "literals are handed in")]
 
 use materia_contract::{ChainHash, Event, EventBody, NodeId, Record, RunId};
-use materia_engine::Batch;
+use materia_engine::{Batch, Committed};
 use serde_json::{Value, json};
 
 /// A run that is told event by event.
@@ -85,8 +85,14 @@ impl Story {
 
     /// The events after `after` up to `to`, as one batch.
     pub(crate) fn batch(&self, after: usize, to: usize) -> Batch {
-        let records = self.records[after..to].to_vec();
+        let records = self.records[after..to].into();
         Batch { run: self.run.clone(), after: after as u64, records, snapshot: None }
+    }
+
+    /// The same, as those hear of it who listen.
+    pub(crate) fn news(&self, after: usize, to: usize) -> Committed {
+        let (records, events) = (self.records[after..to].into(), self.events[after..to].into());
+        Committed { run: self.run.clone(), records, events }
     }
 
     /// All events, as one batch.

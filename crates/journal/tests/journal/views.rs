@@ -27,8 +27,7 @@ impl Stage {
     }
 
     fn observe(&self, views: &Views, from: usize, to: usize) {
-        let (records, events) = (&self.story.records[from..to], &self.story.events[from..to]);
-        views.committed(&self.story.run, records, events);
+        views.committed(&self.story.news(from, to));
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -297,7 +296,7 @@ fn more_runs_than_open_files() {
         for story in &mut stories {
             let from = if visit == 1 { 0 } else { story.records.len() };
             story.utility_turn(visit, json!({}));
-            views.committed(&story.run, &story.records[from..], &story.events[from..]);
+            views.committed(&story.news(from, story.records.len()));
         }
     }
     views.flush().unwrap();
