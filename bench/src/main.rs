@@ -31,6 +31,10 @@ use std::process::ExitCode;
 
 use report::{Report, say};
 
+/// The same as the binary's.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Anything can go wrong in a measurement, and nothing can be done about it but to say so.
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 

@@ -33,6 +33,11 @@ mod trust;
 
 use std::process::ExitCode;
 
+/// What one thread decides another writes to files and frees; the allocator of most systems is slow at
+/// just that (see `docs/performance.md`).
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     // Before anything else: the supervisor of a utility must start as fast as can be.
     if std::env::args_os().nth(1).is_some_and(|word| word == materia_runners::supervise::ARGUMENT) {

@@ -33,11 +33,11 @@ pub(crate) fn reports(draft: &mut Draft<'_>, reports: Vec<Report>) {
 /// A turn ended by itself.
 pub(crate) fn ended(draft: &mut Draft<'_>, started: u64, report: TurnOutput) {
     let run = draft.run();
-    let turn = run.turn(started).expect("accepted reports are of turns in flight").clone();
-    let (id, node) = run.node_of(&turn);
-    let id = id.clone();
-    match output::read(run, &turn, node, &report.output) {
-        Ok(reading) => completed(draft, started, &turn, &id, reading, report),
+    let turn = run.turn(started).expect("accepted reports are of turns in flight");
+    let (id, node) = run.node_of(turn);
+    let (id, name) = (id.clone(), Name::of(started, turn));
+    match output::read(run, turn, node, &report.output) {
+        Ok(reading) => completed(draft, name, &id, reading, report),
         Err(faults) => {
             let message = format!("`{id}` broke its contract: {faults}");
             faulted(draft, started, ErrorCode::ContractError, message, report);
@@ -47,24 +47,32 @@ pub(crate) fn ended(draft: &mut Draft<'_>, started: u64, report: TurnOutput) {
 
 /// The runtime answers a turn itself: not satisfied, and why. No contract can be broken by that.
 pub(crate) fn answered(draft: &mut Draft<'_>, started: u64, context: &str) {
-    let turn = draft.run().turn(started).expect("it was just started").clone();
-    let id = draft.run().node_of(&turn).0.clone();
+    let turn = draft.run().turn(started).expect("it was just started");
+    let (id, name) = (draft.run().node_of(turn).0.clone(), Name::of(started, turn));
     let answer = serde_json::json!({ "satisfied": false, "context": context });
     let report = TurnOutput { output: answer.to_string(), ..TurnOutput::default() };
     let reading = Reading { verdict: Some(false), ..Reading::default() };
-    completed(draft, started, &turn, &id, reading, report);
+    completed(draft, name, &id, reading, report);
 }
 
-fn completed(
-    draft: &mut Draft<'_>,
+/// Which turn it is.
+#[derive(Clone, Copy)]
+struct Name {
     started: u64,
-    turn: &Turn,
-    id: &NodeId,
-    reading: Reading,
-    report: TurnOutput,
-) {
+    node: usize,
+    visit: u32,
+    attempt: u32,
+}
+
+impl Name {
+    fn of(started: u64, turn: &Turn) -> Self {
+        Self { started, node: turn.node, visit: turn.visit, attempt: turn.attempt }
+    }
+}
+
+fn completed(draft: &mut Draft<'_>, turn: Name, id: &NodeId, reading: Reading, report: TurnOutput) {
     let Reading { verdict, merged, assigned, ignored } = reading;
-    let (visit, attempt) = (turn.visit, turn.attempt);
+    let Name { started, visit, attempt, .. } = turn;
     draft.emit_at(id, TurnCompleted { turn: started, visit, attempt, satisfied: verdict, report });
     for (fields, reason) in ignored {
         let reason = reason.to_owned();

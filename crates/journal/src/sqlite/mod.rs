@@ -26,6 +26,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use materia_contract::{CastLine, Record, RunId};
 use materia_engine::{
@@ -41,6 +42,10 @@ use writer::{Counters, Writer};
 /// The name of the file, in the artifact root.
 pub const JOURNAL_FILE: &str = "journal.db";
 
+/// How long a run that is alone keeps its thread at the most. Leaving it costs a look at everything that
+/// may have happened, which is dear beside a step.
+const OTHERS_WAIT_MAX: Duration = Duration::from_millis(1);
+
 /// The records of all runs of one artifact root, in SQLite.
 ///
 /// Dropping it finishes what was handed in and closes the file.
@@ -54,6 +59,8 @@ pub struct SqliteJournal {
     // Before the readers, so that it is dropped first and the last commit is checkpointed.
     writer: Mutex<Option<Writer>>,
     readers: Readers,
+    /// When the thread of a run that is alone was last left to others.
+    let_others: Mutex<Option<Instant>>,
 }
 
 impl SqliteJournal {
@@ -102,7 +109,19 @@ impl SqliteJournal {
             counters: Arc::default(),
             claims: Arc::default(),
             writer: Mutex::new(None),
+            let_others: Mutex::new(None),
         }
+    }
+
+    /// Whether it is time to let others have the thread. A run that is alone writes on it, while
+    /// everybody else there stands still: whoever watches the inbox, or waits for a signal.
+    fn others_are_due(&self) -> bool {
+        let mut last = self.let_others.lock().unwrap_or_else(PoisonError::into_inner);
+        let due = last.is_none_or(|last| last.elapsed() >= OTHERS_WAIT_MAX);
+        if due {
+            *last = Some(Instant::now());
+        }
+        due
     }
 
     fn start_writer(&self, connection: rusqlite::Connection) -> Result<Writer, OpenError> {
@@ -173,8 +192,7 @@ impl Journal for SqliteJournal {
         let alone = self.claims.load(Ordering::Relaxed) == 1;
         let answer = writer.hand_in(batch, alone);
         Box::pin(async move {
-            if alone {
-                // It has been written while everybody else on this thread stood still.
+            if alone && self.others_are_due() {
                 tokio::task::yield_now().await;
             }
             answer.await.unwrap_or_else(|_| Err(writer::gone()))

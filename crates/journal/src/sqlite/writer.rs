@@ -104,8 +104,18 @@ struct Desk {
     keys: Keys,
 }
 
-/// The short keys of runs that were written to. A run keeps its key for ever.
-type Keys = HashMap<RunId, i64>;
+/// The runs that were written to here.
+type Keys = HashMap<RunId, Place>;
+
+/// Where a run is.
+#[derive(Clone, Copy)]
+struct Place {
+    /// Its short key, which it keeps for ever.
+    key: i64,
+    /// The last event that was written here. Only who holds the claim on a run writes to it; if somebody
+    /// else has done so all the same, the next event finds its place taken.
+    last: u64,
+}
 
 /// Why a transaction came to nothing.
 enum Failure {
@@ -224,19 +234,30 @@ fn write(connection: &Connection, keys: &mut Keys, batch: &Batch) -> rusqlite::R
     let Some(last) = batch.records.last() else {
         return Ok(Ok(()));
     };
-    let key = match keys.get(&batch.run).copied() {
-        Some(key) => key,
+    let known = keys.get(&batch.run).copied();
+    let key = match known {
+        Some(place) => place.key,
         None => match find_run(connection, &batch.run)? {
             Some(key) => key,
             None if batch.after == 0 => add_run(connection, &batch.run, &batch.records[0])?,
             None => return Ok(Err(conflict(batch, 0))),
         },
     };
-    let actual = last_seq(connection, key)?;
-    if actual != batch.after {
-        return Ok(Err(conflict(batch, actual)));
+    if known.is_none_or(|place| place.last != batch.after) {
+        let actual = last_seq(connection, key)?;
+        if actual != batch.after {
+            return Ok(Err(conflict(batch, actual)));
+        }
     }
-    add_records(connection, key, &batch.records)?;
+    let (first, rest) = batch.records.split_at(1);
+    match add_records(connection, key, first) {
+        // Nothing of this batch has been written: the others of its group can go on.
+        Err(error) if is_taken(&error) => {
+            return Ok(Err(conflict(batch, last_seq(connection, key)?)));
+        }
+        added => added?,
+    }
+    add_records(connection, key, rest)?;
     let status = batch.records.iter().rev().find_map(|record| status_after(&record.kind));
     if let Some(status) = status {
         connection
@@ -251,13 +272,21 @@ fn write(connection: &Connection, keys: &mut Keys, batch: &Batch) -> rusqlite::R
     if let Some(snapshot) = &batch.snapshot {
         keep_snapshot(connection, key, snapshot)?;
     }
-    if !keys.contains_key(&batch.run) {
-        if keys.len() >= KEYS_MAX {
-            keys.clear();
+    match keys.get_mut(&batch.run) {
+        Some(place) => place.last = last.seq,
+        None => {
+            if keys.len() >= KEYS_MAX {
+                keys.clear();
+            }
+            keys.insert(batch.run.clone(), Place { key, last: last.seq });
         }
-        keys.insert(batch.run.clone(), key);
     }
     Ok(Ok(()))
+}
+
+/// Whether somebody else's event is at the place of this one.
+fn is_taken(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation)
 }
 
 /// Where a run ends now, whoever has written to it.
