@@ -272,14 +272,13 @@ fn write(connection: &Connection, keys: &mut Keys, batch: &Batch) -> rusqlite::R
     if let Some(snapshot) = &batch.snapshot {
         keep_snapshot(connection, key, snapshot)?;
     }
-    match keys.get_mut(&batch.run) {
-        Some(place) => place.last = last.seq,
-        None => {
-            if keys.len() >= KEYS_MAX {
-                keys.clear();
-            }
-            keys.insert(batch.run.clone(), Place { key, last: last.seq });
+    if let Some(place) = keys.get_mut(&batch.run) {
+        place.last = last.seq
+    } else {
+        if keys.len() >= KEYS_MAX {
+            keys.clear();
         }
+        keys.insert(batch.run.clone(), Place { key, last: last.seq });
     }
     Ok(Ok(()))
 }
