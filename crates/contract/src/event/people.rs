@@ -79,3 +79,21 @@ pub enum Mode {
     /// What turns may write.
     Global(GlobalMode),
 }
+
+/// Data of `message.received`. The payload's id is the id of this event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MessageReceived {
+    /// The payload.
+    pub payload_id: Uuid,
+    /// What was said.
+    pub text: String,
+}
+
+/// Data of `socket.finished`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SocketFinished {
+    /// The last turn of the socket, whose result counts.
+    pub turn: u64,
+}

@@ -1,0 +1,63 @@
+//! Work items: the loops that go through them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::NodeId;
+
+/// Data of `cursor.advanced`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CursorAdvanced {
+    /// The name of the cursor.
+    pub cursor: String,
+    /// Where it stands now.
+    pub index: u32,
+    /// How long the list is.
+    pub count: u32,
+    /// Whether it has passed the last item.
+    pub exhausted: bool,
+    /// The loop whose cursor it is; absent for a `foreach`.
+    #[serde(rename = "loop", default, skip_serializing_if = "Option::is_none")]
+    pub region: Option<String>,
+}
+
+/// Data of `loop.entered`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LoopEntered {
+    /// The loop.
+    #[serde(rename = "loop")]
+    pub region: String,
+    /// The how-manieth time it is entered, from 1.
+    pub entry: u32,
+    /// How many items it will iterate; absent where it iterates no list.
+    pub count: Option<u32>,
+}
+
+/// Data of `loop.exhausted`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LoopExhausted {
+    /// The loop.
+    #[serde(rename = "loop")]
+    pub region: String,
+    /// The exit that is taken; absent means the end.
+    pub exit: Option<String>,
+    /// Where it leads: a node, or `end`.
+    pub to: String,
+}
+
+/// Data of `follow_up.captured`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FollowUpCaptured {
+    /// The turn that was not satisfied.
+    pub turn: u64,
+    /// The node that will hear of it.
+    pub target: NodeId,
+    /// The key of the work item.
+    pub item: Option<String>,
+    /// Why, bounded.
+    pub reason: String,
+}

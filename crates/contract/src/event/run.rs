@@ -1,0 +1,242 @@
+//! How a run comes to be, stops, goes on and ends.
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{EdgeId, Link, NodeId, Plan};
+
+/// Data of `run.created`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunCreated {
+    /// What the person asked for.
+    pub request: String,
+    /// The graph that runs.
+    pub plan: Plan,
+    /// The hash of the plan.
+    pub plan_hash: String,
+    /// The project folder.
+    pub cwd: String,
+    /// The folder of this cast.
+    pub run_dir: String,
+    /// Whether the scheduler starts turns.
+    pub pace: Pace,
+    /// What turns may write.
+    pub global_mode: GlobalMode,
+    /// Whether time is simulated.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub virtual_time: bool,
+    /// The script that answers agent turns, if one does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script: Option<ScriptBinding>,
+    /// The cast it continues from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_cast_id: Option<String>,
+    /// The cast whose beginning it shares.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fork: Option<ForkedFrom>,
+    /// How many entries the script's timeline has. The run does not rest before the last.
+    #[serde(default, skip_serializing_if = "is_none_left")]
+    pub timeline: u32,
+    /// What its plan was linked from, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<Link>,
+    /// The variables it begins with.
+    #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
+    pub state: serde_json::Map<String, Value>,
+    /// The version of the event vocabulary.
+    pub journal_version: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+fn is_none_left(count: &u32) -> bool {
+    *count == 0
+}
+
+/// Where a fork left the cast it comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ForkedFrom {
+    /// The cast.
+    pub cast_id: crate::RunId,
+    /// The last event that was taken from it.
+    pub seq: u64,
+    /// The hash of that event there.
+    pub hash: String,
+    /// Whose ids the shared events have: each cast with the last place at which it was the one
+    /// that wrote them.
+    pub written_by: Vec<(crate::RunId, u64)>,
+}
+
+/// Which list of a script answers which node.
+///
+/// It is pinned when the run begins, so that the position in each list is a fold over the
+/// events like everything else, and a resumed run goes on where its log says it was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ScriptBinding {
+    /// The file.
+    pub path: String,
+    /// The key that each agent node uses; nodes without one are not in it.
+    pub keys: IndexMap<NodeId, String>,
+}
+
+/// The place of one answer in a script.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ScriptEntry {
+    /// The list.
+    pub key: String,
+    /// The position in it, from 0.
+    pub index: u32,
+}
+
+/// Whether the scheduler starts turns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Pace {
+    /// Whenever a node is runnable.
+    #[default]
+    Auto,
+    /// Never; a person does.
+    Interactive,
+}
+
+/// What turns may write.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum GlobalMode {
+    /// Only the folder of documents.
+    Planning,
+    /// What the node's policy allows.
+    #[default]
+    Implementation,
+}
+
+/// Data of `run.resumed`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunResumed {
+    /// The project folder now.
+    pub cwd: String,
+    /// The folder of this cast now.
+    pub run_dir: String,
+    /// Whether failed turns are tried again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub recast: bool,
+}
+
+/// Data of `run.waiting`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunWaiting {
+    /// What it waits for.
+    pub reason: WaitReason,
+    /// The node that is concerned, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<NodeId>,
+    /// A sentence for a person.
+    pub message: String,
+}
+
+/// What a stopped run waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WaitReason {
+    /// The pace is INTERACTIVE, or a person stopped it.
+    Interactive,
+    /// A person must allow a turn.
+    Approval,
+    /// It made no progress.
+    Stall,
+    /// A multi-turn socket waits for its next instruction.
+    MultiTurn,
+    /// It has spent its budget.
+    Budget,
+    /// The input is at a node that only a person starts.
+    Manual,
+    /// The simulation reached its end.
+    RunFor,
+}
+
+/// Data of `run.completed`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunCompleted {}
+
+/// Data of `run.failed`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunFailed {
+    /// What went wrong, by name.
+    pub code: ErrorCode,
+    /// What went wrong, in a sentence.
+    pub message: String,
+    /// The socket at which it happened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub socket: Option<NodeId>,
+    /// Files that show more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub artifacts: Vec<String>,
+    /// The edge that was not taken, where that is what stopped it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edge_id: Option<EdgeId>,
+}
+
+/// What can make a cast fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorCode {
+    /// A utility could not be started, or ended badly.
+    UtilityFailed,
+    /// A utility took too long.
+    UtilityTimeout,
+    /// An output broke its contract.
+    ContractError,
+    /// A provider failed.
+    ProviderFailed,
+    /// The script has no further answer.
+    ScriptExhausted,
+    /// An edge was taken as often as it may be.
+    EdgeExhausted,
+    /// The run went in circles.
+    NoAdvance,
+    /// A fault of this program.
+    Internal,
+}
+
+impl ErrorCode {
+    /// The word that stands for it outside.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::UtilityFailed => "utility_failed",
+            Self::UtilityTimeout => "utility_timeout",
+            Self::ContractError => "contract_error",
+            Self::ProviderFailed => "provider_failed",
+            Self::ScriptExhausted => "script_exhausted",
+            Self::EdgeExhausted => "edge_exhausted",
+            Self::NoAdvance => "no_advance",
+            Self::Internal => "internal",
+        }
+    }
+}
+
+/// Data of `run.aborted`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunAborted {
+    /// Who or what asked for it.
+    pub reason: String,
+}
+
+/// Data of `run.revived`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunRevived {
+    /// The edge that may be taken further, where one was exhausted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edge_id: Option<EdgeId>,
+}

@@ -1,0 +1,271 @@
+//! What a turn is given, and how it ends.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::time::Micros;
+use crate::{ErrorCode, GlobalMode, ScriptEntry};
+
+/// Data of `turn.started`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnStarted {
+    /// The how-manieth turn of this node it is, from 1.
+    pub visit: u32,
+    /// The how-manieth try at it, from 1.
+    pub attempt: u32,
+    /// The key of the current work item.
+    pub item: Option<String>,
+    /// Why it runs.
+    pub cause: Cause,
+    /// The payloads it takes, in order.
+    pub consumed: Vec<Uuid>,
+    /// An agent's prompt: exactly the text that the provider gets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
+    /// A utility's input: exactly the object that it reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Arc<Value>>,
+    /// Where each part of the prompt comes from; laid end to end they are the prompt.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub layers: Vec<PromptLayer>,
+    /// The provider session it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionRef>,
+    /// The scripted answer it takes, if a script answers this node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script: Option<ScriptEntry>,
+    /// What the turn may write; absent means as the run began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub global_mode: Option<GlobalMode>,
+    /// What a person approved, where the node asks for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approved: Option<String>,
+}
+
+/// One part of a prompt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PromptLayer {
+    /// What it is: `materia`, `request`, `incoming`, `item`, `followUp`, `mode`, `output`, …
+    pub name: String,
+    /// Where it comes from: a place in the configuration, a payload, an event.
+    pub origin: String,
+    /// Its first byte.
+    pub start: usize,
+    /// The byte behind its last.
+    pub end: usize,
+}
+
+/// The provider session of a turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionRef {
+    /// Its name: derived from the run, so that it is the same in every replay.
+    pub id: Uuid,
+    /// Whether it continues an earlier turn of the session.
+    pub resume: bool,
+}
+
+/// Why a turn runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub enum Cause {
+    /// Payloads arrived.
+    Input,
+    /// The next element of a `foreach`.
+    Foreach {
+        /// Its position, from 0.
+        index: u32,
+    },
+    /// An earlier attempt was interrupted.
+    Retry {
+        /// The `turn.started` of that attempt.
+        turn: u64,
+    },
+    /// An earlier attempt broke the contract.
+    Repair {
+        /// The `turn.started` of that attempt.
+        turn: u64,
+    },
+    /// A person asked for it.
+    Manual,
+    /// A person tries a failed turn again.
+    Recast {
+        /// The `turn.started` of the attempt that failed.
+        turn: u64,
+    },
+}
+
+/// Data of `turn.completed`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnCompleted {
+    /// The `turn.started` that began it.
+    pub turn: u64,
+    /// The how-manieth turn of this node it is.
+    pub visit: u32,
+    /// The how-manieth try at it.
+    pub attempt: u32,
+    /// The verdict that was read from the output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub satisfied: Option<bool>,
+    /// What the runner reported.
+    #[serde(flatten)]
+    pub report: TurnOutput,
+}
+
+/// What a runner reports of a turn that ended by itself.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnOutput {
+    /// A utility's standard output, or an agent's final text.
+    pub output: String,
+    /// A utility's standard error.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub stderr: String,
+    /// The program's exit code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// The signal that ended the program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal: Option<i32>,
+    /// How long it took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
+    /// Bytes of standard output that were not kept.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub stdout_dropped: u64,
+    /// Bytes of standard error that were not kept.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub stderr_dropped: u64,
+    /// Whether some bytes were no UTF-8 and are shown as U+FFFD.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lossy: bool,
+    /// What it cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<TurnUsage>,
+    /// What it left besides its output.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub artifacts: Vec<Artifact>,
+    /// The file that holds what the agent's program said, word for word.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transcript: Option<Box<Transcript>>,
+    /// Things worth knowing that are no failure.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// What kind of failure it was, where a provider failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<crate::FailureClass>,
+    /// How long to wait before another try, where the provider said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_ms: Option<u64>,
+}
+
+/// Something that a turn left besides its output.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Artifact {
+    /// `diff`, `logs`, …
+    pub kind: String,
+    /// Its file in the folder of the cast.
+    pub name: String,
+    /// The hash of its content, in hexadecimal.
+    pub hash: String,
+    /// What it holds.
+    pub content: String,
+}
+
+/// A file with what an agent's program wrote to its standard output, secrets removed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Transcript {
+    /// The file, relative to the folder of the cast.
+    pub path: String,
+    /// The BLAKE3 hash of the file, in hexadecimal.
+    pub hash: String,
+    /// The size of the file.
+    pub bytes: u64,
+    /// Bytes of output that were not kept.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub dropped: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// What one turn cost, as far as it is known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnUsage {
+    /// Tokens read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_tokens: Option<u64>,
+    /// Tokens written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_tokens: Option<u64>,
+    /// Cost; absent means unknown, not zero.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+}
+
+/// Data of `turn.failed`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnFailed {
+    /// The `turn.started` that began it.
+    pub turn: u64,
+    /// The how-manieth turn of this node it is.
+    pub visit: u32,
+    /// The how-manieth try at it.
+    pub attempt: u32,
+    /// What went wrong, by name.
+    pub code: ErrorCode,
+    /// What went wrong, in a sentence.
+    pub message: String,
+    /// Whether it is tried again with the reason in the prompt.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub repair: bool,
+    /// When it is tried again as it was, where that may help; a timer is set for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_at: Option<Micros>,
+    /// What the runner reported beside that.
+    #[serde(flatten)]
+    pub report: TurnOutput,
+}
+
+/// Data of `turn.interrupted`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnInterrupted {
+    /// The `turn.started` that began it.
+    pub turn: u64,
+    /// The how-manieth turn of this node it is.
+    pub visit: u32,
+    /// The how-manieth try at it.
+    pub attempt: u32,
+    /// What interrupted it.
+    pub reason: InterruptReason,
+}
+
+/// What interrupted a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum InterruptReason {
+    /// The process that drove the run went away.
+    Crash,
+    /// A person stopped the run.
+    Stopped,
+    /// A person aborted the run.
+    Aborted,
+    /// Another turn made the run fail.
+    RunFailed,
+    /// The simulation reached its end.
+    RunFor,
+}
