@@ -1,0 +1,135 @@
+//! What can be put into a socket: an agent or a local command.
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{Extra, Parse, SessionPolicy};
+
+/// A reusable behaviour: an agent with a prompt, or a local command.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Materia {
+    /// What kind of behaviour it is; `agent` if left out.
+    #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<MateriaKind>,
+    /// Its name for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// What it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Where it is listed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    /// Its colour on the page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub color: Option<String>,
+    /// Agent: what it is asked to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
+    /// Agent: `none`, `readOnly`, `coding`, or a list of names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<ToolsDoc>,
+    /// Agent: the model it runs on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Agent: the program that runs it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    /// Agent: pauses after each answer until a person continues.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub multi_turn: Option<bool>,
+    /// Paths that must be present before it is asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requires: Vec<String>,
+    /// Agent: paths whose values its first prompt shows, where they are present.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reads: Vec<String>,
+    /// Agent: whether a provider session is kept between turns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionPolicy>,
+    /// Utility: the program and its arguments. No shell reads them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<Vec<String>>,
+    /// Utility: a shipped script.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script: Option<ScriptLocator>,
+    /// Utility: what it is given as `params`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub params: Option<serde_json::Map<String, Value>>,
+    /// How output is read; `text` if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parse: Option<Parse>,
+    /// Values to copy into state: target to source path.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub assign: IndexMap<String, String>,
+    /// How long a turn may take; 30,000 for utilities if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub timeout_ms: Option<u64>,
+    /// Whether it produces `workItems`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generator: Option<bool>,
+    /// Fields this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// What kind of behaviour a materia is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum MateriaKind {
+    /// A model is asked.
+    #[default]
+    Agent,
+    /// A local program runs.
+    Utility,
+}
+
+/// The tools an agent may use.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum ToolsDoc {
+    /// A named set.
+    Set(ToolSet),
+    /// Single tools by name.
+    List(Vec<String>),
+}
+
+/// A named set of tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ToolSet {
+    /// None at all.
+    None,
+    /// Those that change nothing.
+    ReadOnly,
+    /// Those that change files and run commands.
+    Coding,
+}
+
+/// Names a script that ships with the program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ScriptLocator {
+    /// The only kind there is.
+    pub kind: ScriptKind,
+    /// The file name of the script.
+    pub name: String,
+    /// What runs it; `node` if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime: Option<String>,
+    /// Fields this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// Where a script is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ScriptKind {
+    /// Among the shipped utilities in the profile folder.
+    ShippedUtility,
+}

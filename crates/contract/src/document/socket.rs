@@ -1,0 +1,88 @@
+//! A place in a graph, as its author writes it.
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    AdvanceDoc, Approval, Consume, Control, EdgeDoc, Extra, ForeachDoc, NodeBudgetsDoc, NodeMode,
+    OnInterrupt, OutputSelector, Parse, PolicyDoc, Routing, SessionPolicy, Trigger,
+};
+
+/// A placed node: which behaviour runs there, and where its output goes.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Socket {
+    /// The name of the materia that runs here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub materia: Option<String>,
+    /// The ways out, tried in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub edges: Vec<EdgeDoc>,
+    /// Whether the first matching edge is taken, or every one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub routing: Option<Routing>,
+    /// How output is read; overrides the materia's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parse: Option<Parse>,
+    /// Values to copy into state: target to source path. Merged over the materia's.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub assign: IndexMap<String, String>,
+    /// How long a turn may take; overrides the materia's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub timeout_ms: Option<u64>,
+    /// Moves a loop's cursor after this socket.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advance: Option<AdvanceDoc>,
+    /// Runs this socket once for each element of a list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub foreach: Option<ForeachDoc>,
+    /// Whether the scheduler may start turns here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<NodeMode>,
+    /// A person's override of `mode`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control: Option<Control>,
+    /// What starts a turn here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trigger: Option<Trigger>,
+    /// The interval of a `scheduled` trigger.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub interval_ms: Option<u64>,
+    /// How many turns may run here at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub max_in_flight: Option<u32>,
+    /// Whether a turn takes everything that waits, or one payload.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consume: Option<Consume>,
+    /// What this node may spend.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budgets: Option<NodeBudgetsDoc>,
+    /// What turns here may do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<PolicyDoc>,
+    /// Which part of the output travels on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_selector: Option<OutputSelector>,
+    /// The artifacts that `composite` sends along.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub artifacts: Vec<String>,
+    /// `before`: a turn waits for a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<Approval>,
+    /// Nodes that must have completed a turn first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub depends_on: Vec<String>,
+    /// What happens to a turn that a crash interrupted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_interrupt: Option<OnInterrupt>,
+    /// Whether a provider session is kept between turns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionPolicy>,
+    /// Fields this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
+}

@@ -1,0 +1,165 @@
+//! Fields that take one of a few words.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        pub enum $name {
+            $($(#[$vdoc])* #[serde(rename = $word)] $variant),+
+        }
+
+        impl $name {
+            /// The word that stands for it in documents.
+            #[must_use]
+            pub fn word(self) -> &'static str {
+                match self { $(Self::$variant => $word),+ }
+            }
+        }
+    };
+}
+
+words!(
+    /// The verdict that an edge asks for.
+    Condition {
+        /// Whatever the verdict.
+        Always = "always",
+        /// The verdict is true.
+        Satisfied = "satisfied",
+        /// The verdict is false.
+        NotSatisfied = "not_satisfied",
+    }
+);
+words!(
+    /// How many matching edges are taken.
+    Routing {
+        /// The first: the node is a step of a state machine.
+        First = "first",
+        /// Every one: the node is part of a dataflow graph.
+        All = "all",
+    }
+);
+words!(
+    /// How output is read.
+    Parse {
+        /// Kept as it is.
+        Text = "text",
+        /// Parsed as one JSON value.
+        Json = "json",
+    }
+);
+words!(
+    /// Whether the scheduler may start turns at a node.
+    NodeMode {
+        /// Only a person.
+        Interactive = "interactive",
+        /// The scheduler.
+        Auto = "auto",
+    }
+);
+words!(
+    /// A person's override of a node's mode.
+    Control {
+        /// Only a person starts turns.
+        Manual = "manual",
+        /// No override.
+        Automatic = "automatic",
+    }
+);
+words!(
+    /// What starts a turn.
+    Trigger {
+        /// Only a person.
+        ManualOnly = "manual_only",
+        /// Any input that waits.
+        OnAnyInput = "on_any_input",
+        /// A fixed interval.
+        Scheduled = "scheduled",
+    }
+);
+words!(
+    /// How much of what waits a turn takes.
+    Consume {
+        /// Everything.
+        All = "all",
+        /// The oldest payload.
+        One = "one",
+    }
+);
+words!(
+    /// How payloads wait on an edge.
+    DeliveryMode {
+        /// Only the newest.
+        Latest = "latest",
+        /// All, in order.
+        Queue = "queue",
+        /// One after a quiet period.
+        Debounce = "debounce",
+        /// Only for an idle node.
+        DropIfBusy = "drop_if_busy",
+    }
+);
+words!(
+    /// Which payload goes when an edge is full.
+    Overflow {
+        /// The one that arrives.
+        DropNewest = "drop_newest",
+        /// The one that waited longest.
+        DropOldest = "drop_oldest",
+    }
+);
+words!(
+    /// What makes two payloads the same.
+    DedupeBy {
+        /// Their id.
+        PayloadId = "payloadId",
+        /// Their content.
+        ContentHash = "contentHash",
+        /// Nothing.
+        None = "none",
+    }
+);
+words!(
+    /// Which part of an output travels on.
+    OutputSelector {
+        /// The final text.
+        MessageFinal = "message.final",
+        /// The parsed output.
+        StructuredOutput = "structured_output",
+        /// The diff.
+        ArtifactsDiff = "artifacts:diff",
+        /// The logs.
+        ArtifactsLogs = "artifacts:logs",
+        /// Text, parsed output and the named artifacts.
+        Composite = "composite",
+    }
+);
+words!(
+    /// Whether a turn waits for a person.
+    Approval {
+        /// Before it starts.
+        Before = "before",
+    }
+);
+words!(
+    /// What happens to a turn that a crash interrupted.
+    OnInterrupt {
+        /// It runs again at once with the same inputs.
+        Retry = "retry",
+        /// A person decides.
+        Ask = "ask",
+    }
+);
+words!(
+    /// Whether a provider session is kept between turns.
+    SessionPolicy {
+        /// Within one work item.
+        Auto = "auto",
+        /// Never.
+        Fresh = "fresh",
+        /// Always.
+        Keep = "keep",
+    }
+);
