@@ -8,13 +8,13 @@ use std::time::Duration;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
 use materia_contract::time::Micros;
-use materia_contract::{Behavior, GlobalMode, NodeId, RunId};
+use materia_contract::{Behavior, GlobalMode, Node, NodeId, OutputSelector, RunId};
 use materia_kernel::{Effect, Input, Phase, Report, TurnOutcome, TurnWork, is_idle, outstanding};
 use tokio::sync::watch;
 
 use crate::{
-    Ask, Asks, BoxFuture, DriveError, Driver, Live, Options, StopSource, Tightened, TurnFault,
-    TurnJob, TurnReport, Work, World,
+    Ask, Asks, BoxFuture, DriveError, Driver, Leaves, Live, Options, StopSource, Tightened,
+    TurnFault, TurnJob, TurnReport, Work, World,
 };
 
 /// How long stopped turns may take to go away before the run stops waiting for them.
@@ -239,6 +239,19 @@ fn live(world: &World, run: &RunId, node: &NodeId) -> Live {
     Live::new(move |text| observer.streamed(&run, &node, text))
 }
 
+/// Which artifacts of a node somebody looks at: what travels on from it, and whoever watches over
+/// a cycle for work that no longer changes anything (D23).
+fn leaves(node: &Node, watched: bool) -> Leaves {
+    let composite = |kind: &str| {
+        node.output_selector == OutputSelector::Composite
+            && (node.artifacts.is_empty() || node.artifacts.iter().any(|named| named == kind))
+    };
+    Leaves {
+        diff: watched || node.output_selector == OutputSelector::ArtifactsDiff || composite("diff"),
+        logs: node.output_selector == OutputSelector::ArtifactsLogs || composite("logs"),
+    }
+}
+
 /// What a runner needs to know about a turn.
 pub(crate) fn job(world: &World, driver: &Driver, started: u64) -> TurnJob {
     let run = driver.run();
@@ -278,6 +291,7 @@ pub(crate) fn job(world: &World, driver: &Driver, started: u64) -> TurnJob {
         policy: node.policy.clone(),
         doc_root: created.plan.doc_root.clone(),
         virtual_time: created.virtual_time,
+        leaves: leaves(node, run.watches(turn)),
         live: live(world, run.id(), id),
     }
 }

@@ -483,6 +483,12 @@ impl Run {
         self.plan().nodes.get_index(turn.node).expect("turns run at nodes of the plan")
     }
 
+    /// Whether the turns of this node are looked at for work that no longer gets on (D23).
+    #[must_use]
+    pub fn watches(&self, turn: &Turn) -> bool {
+        self.cyclic.contains(&turn.node)
+    }
+
     /// The plan. Only a created run has one.
     pub(crate) fn plan(&self) -> &Plan {
         &self.created.as_ref().expect("the run was created").plan

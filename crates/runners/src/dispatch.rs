@@ -6,6 +6,8 @@ use std::time::Duration;
 use materia_contract::{ErrorCode, TurnOutput};
 use materia_engine::{BoxFuture, Runner, Stop, TurnFault, TurnJob, TurnReport, Work};
 
+use crate::leaving;
+
 /// All runners of a process, as one.
 #[derive(Clone)]
 pub struct Runners {
@@ -17,6 +19,27 @@ pub struct Runners {
 
 impl Runner for Runners {
     fn run(&self, job: TurnJob, stop: Stop) -> BoxFuture<'static, TurnReport> {
+        // A script says itself what its turns leave.
+        let scripted = matches!(job.work, Work::Agent { script: Some(_), .. });
+        if job.leaves.any() && !scripted && !job.virtual_time {
+            let turn = self.bare(job.clone(), stop.clone());
+            return leaving::performed(job, stop, turn);
+        }
+        self.bare(job, stop)
+    }
+
+    fn land(&self, job: &TurnJob, report: TurnReport) -> TurnReport {
+        match (&job.work, &self.agent) {
+            (Work::Utility { .. }, _) => self.utility.land(job, report),
+            (Work::Agent { .. }, Some(agent)) => agent.land(job, report),
+            (Work::Agent { .. }, None) => report,
+        }
+    }
+}
+
+impl Runners {
+    /// The turn itself, whatever else somebody wants of it.
+    fn bare(&self, job: TurnJob, stop: Stop) -> BoxFuture<'static, TurnReport> {
         match (&job.work, &self.agent) {
             (Work::Utility { .. }, _) => self.utility.run(job, stop),
             (Work::Agent { .. }, Some(agent)) => agent.run(job, stop),
@@ -29,14 +52,6 @@ impl Runner for Runners {
                 let report = faulted(ErrorCode::ProviderFailed, message);
                 Box::pin(std::future::ready(report))
             }
-        }
-    }
-
-    fn land(&self, job: &TurnJob, report: TurnReport) -> TurnReport {
-        match (&job.work, &self.agent) {
-            (Work::Utility { .. }, _) => self.utility.land(job, report),
-            (Work::Agent { .. }, Some(agent)) => agent.land(job, report),
-            (Work::Agent { .. }, None) => report,
         }
     }
 }

@@ -5,14 +5,17 @@
 //! * [`ScriptedRunner`] answers agent turns from a file, without a model.
 //! * [`TreeCheck`] looks at a project before a Planning turn and after it.
 //! * [`agents`] drives the coding agents that are installed.
-//! * [`Runners`] hands each turn to the one who can perform it.
+//! * [`Runners`] hands each turn to the one who can perform it, and sees to what it leaves besides its
+//!   output: the diff of what it changed, its logs.
 //!
 //! Deliberately absent: what a result *means*. A runner says what came out of a turn or why
 //! nothing did; parsing, routing and retries are the kernel's.
 
 pub mod agents;
+mod changes;
 mod dispatch;
 mod guard;
+mod leaving;
 mod planning;
 mod scripted;
 pub mod supervise;

@@ -11,7 +11,9 @@ pub use journal::{
 };
 pub use memory::{MemoryJournal, status_after};
 pub use observer::{Committed, NoObserver, Observer};
-pub use runner::{Live, Runner, Stop, StopSource, Tightened, TurnFault, TurnJob, TurnReport, Work};
+pub use runner::{
+    Leaves, Live, Runner, Stop, StopSource, Tightened, TurnFault, TurnJob, TurnReport, Work,
+};
 
 /// A boxed future, so that ports can be used behind `dyn`.
 pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -62,6 +62,8 @@ pub struct TurnJob {
     pub doc_root: String,
     /// Whether time is simulated.
     pub virtual_time: bool,
+    /// What it is to leave besides its output.
+    pub leaves: Leaves,
     /// Where to say what the turn is doing while it does it.
     pub live: Live,
 }
@@ -74,6 +76,23 @@ impl TurnJob {
             .join("sockets")
             .join(self.node.as_str())
             .join(format!("{}-{}.{extension}", self.visit, self.attempt))
+    }
+}
+
+/// What somebody wants of a turn besides its output.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Leaves {
+    /// What it changed in the project.
+    pub diff: bool,
+    /// What its program said on the side.
+    pub logs: bool,
+}
+
+impl Leaves {
+    /// Whether anything is wanted.
+    #[must_use]
+    pub fn any(self) -> bool {
+        self.diff || self.logs
     }
 }
 

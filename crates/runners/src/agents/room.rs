@@ -139,6 +139,7 @@ mod tests {
             policy: None,
             doc_root: "docs".to_owned(),
             virtual_time: false,
+            leaves: materia_engine::Leaves::default(),
             live: Live::default(),
         }
     }

@@ -35,6 +35,7 @@ fn run(command: Vec<String>) -> ExitCode {
         policy: None,
         doc_root: "docs".to_owned(),
         virtual_time: false,
+        leaves: materia_engine::Leaves::default(),
         live: materia_engine::Live::default(),
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

@@ -6,6 +6,7 @@ mod adapters;
 mod children;
 mod death;
 mod driving;
+mod leaving;
 mod outside;
 mod planning;
 mod scripted;

@@ -46,6 +46,7 @@ impl Stage {
             policy: None,
             doc_root: "docs".to_owned(),
             virtual_time: false,
+            leaves: materia_engine::Leaves::default(),
             live: materia_engine::Live::default(),
         };
         let runner = UtilityRunner::new(SUPERVISOR.into()).with_grace(Duration::from_millis(300));
