@@ -273,7 +273,7 @@ fn write(connection: &Connection, keys: &mut Keys, batch: &Batch) -> rusqlite::R
         keep_snapshot(connection, key, snapshot)?;
     }
     if let Some(place) = keys.get_mut(&batch.run) {
-        place.last = last.seq
+        place.last = last.seq;
     } else {
         if keys.len() >= KEYS_MAX {
             keys.clear();
