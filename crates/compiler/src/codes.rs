@@ -42,7 +42,6 @@ pub const CODES: &[(&str, &str)] = &[
     ("document::missing-field", "a field that is needed was left out"),
     ("document::no-effect", "a field of the original system that means nothing here"),
     ("document::not-an-object", "the document is JSON, but no object"),
-    ("document::not-yet", "a field that this version reads but does not act on"),
     ("document::out-of-range", "a number is smaller or larger than it may be"),
     ("document::syntax", "the text is not JSON; comments and trailing commas are allowed"),
     ("document::too-deep", "objects and lists lie too deep in each other"),

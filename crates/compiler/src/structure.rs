@@ -160,12 +160,8 @@ impl<'a> Checker<'a> {
             let length = self.pointer.len();
             push_step(&mut self.pointer, name);
             match (known.and_then(|known| known.get(name)), known, others) {
-                (Some(schema), _, _) => {
-                    self.value(value, schema);
-                    self.not_yet(of, name, value);
-                }
+                (Some(schema), _, _) | (None, None, Some(schema)) => self.value(value, schema),
                 (None, Some(known), _) => self.unknown(of, name, known),
-                (None, None, Some(schema)) => self.value(value, schema),
                 (None, None, None) => {}
             }
             self.pointer.truncate(length);
@@ -227,16 +223,6 @@ impl<'a> Checker<'a> {
                 None => fault.help("it is kept, but nothing reads it"),
             }
         });
-    }
-
-    fn not_yet(&mut self, of: &str, name: &str, value: &Value) {
-        if let Some(message) = fields::not_yet(of, name, value)
-            && !self.mended.contains(&self.pointer)
-        {
-            let fault = Fault::warning("document::not-yet", message)
-                .help("a later version acts on it; remove it if the cast must not depend on it");
-            self.faults.push(fault.at(self.layer, &self.pointer));
-        }
     }
 
     fn mend(&mut self, fault: Fault, value: &mut Value, schema: &Value) {
