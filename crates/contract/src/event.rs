@@ -38,7 +38,7 @@ pub use run::{
     RunResumed, RunRevived, RunWaiting, ScriptBinding, ScriptEntry, WaitReason,
 };
 pub use turn::{
-    Artifact, Cause, InterruptReason, PromptLayer, SessionRef, Transcript, TurnCompleted,
+    Artifact, Cause, InterruptReason, OfTurn, PromptLayer, SessionRef, Transcript, TurnCompleted,
     TurnFailed, TurnInterrupted, TurnOutput, TurnStarted, TurnUsage,
 };
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use materia_contract::{CastReport, ChainHash, ErrorCode, Event, EventBody, Outcome, RunId, Visit};
+use materia_contract::{CastReport, ChainHash, ErrorCode, Event, OfTurn, Outcome, RunId, Visit};
 use materia_kernel::{Phase, Run, evolve};
 
 use crate::load::walk;
@@ -48,8 +48,9 @@ struct Visits {
 
 impl Visits {
     fn note(&mut self, event: &Event) {
-        match &event.body {
-            EventBody::TurnStarted(data) => {
+        let Some(step) = event.body.of_turn() else { return };
+        match step {
+            OfTurn::Started(data) => {
                 let Some(socket) = event.node.clone() else { return };
                 self.open.insert(event.seq, self.list.len());
                 self.list.push(Visit {
@@ -60,46 +61,12 @@ impl Visits {
                     outcome: Outcome::Running,
                 });
             }
-            EventBody::TurnCompleted(data) => self.end(data.turn, Outcome::Completed),
-            EventBody::TurnFailed(data) if data.code == ErrorCode::ContractError => {
+            OfTurn::Completed(data) => self.end(data.turn, Outcome::Completed),
+            OfTurn::Failed(data) if data.code == ErrorCode::ContractError => {
                 self.end(data.turn, Outcome::Rejected);
             }
-            EventBody::TurnFailed(data) => self.end(data.turn, Outcome::Failed),
-            EventBody::TurnInterrupted(data) => self.end(data.turn, Outcome::Interrupted),
-            EventBody::RunCreated(_)
-            | EventBody::RunResumed(_)
-            | EventBody::RunWaiting(_)
-            | EventBody::RunCompleted(_)
-            | EventBody::RunFailed(_)
-            | EventBody::RunAborted(_)
-            | EventBody::RouteSelected(_)
-            | EventBody::HandoffSent(_)
-            | EventBody::PayloadDelivered(_)
-            | EventBody::PayloadConsumed(_)
-            | EventBody::StatePatched(_)
-            | EventBody::OutputFieldsIgnored(_)
-            | EventBody::CursorAdvanced(_)
-            | EventBody::LoopEntered(_)
-            | EventBody::LoopExhausted(_)
-            | EventBody::FollowUpCaptured(_)
-            | EventBody::BudgetWarned(_)
-            | EventBody::NodeBlocked(_)
-            | EventBody::ModeChanged(_)
-            | EventBody::PayloadSuperseded(_)
-            | EventBody::PayloadDropped(_)
-            | EventBody::PayloadDeduplicated(_)
-            | EventBody::PayloadFiltered(_)
-            | EventBody::TimerSet(_)
-            | EventBody::TimerFired(_)
-            | EventBody::TurnRequested(_)
-            | EventBody::ApprovalRequested(_)
-            | EventBody::ApprovalGiven(_)
-            | EventBody::ApprovalDenied(_)
-            | EventBody::TimelineReached(_)
-            | EventBody::BudgetChanged(_)
-            | EventBody::RunRevived(_)
-            | EventBody::MessageReceived(_)
-            | EventBody::SocketFinished(_) => {}
+            OfTurn::Failed(data) => self.end(data.turn, Outcome::Failed),
+            OfTurn::Interrupted(data) => self.end(data.turn, Outcome::Interrupted),
         }
     }
 

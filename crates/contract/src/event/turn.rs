@@ -8,7 +8,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::time::Micros;
-use crate::{ErrorCode, GlobalMode, ScriptEntry};
+use crate::{ErrorCode, EventBody, GlobalMode, ScriptEntry};
 
 /// Data of `turn.started`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -268,4 +268,64 @@ pub enum InterruptReason {
     RunFailed,
     /// The simulation reached its end.
     RunFor,
+}
+
+/// What an event says of a turn.
+#[derive(Debug, Clone, Copy)]
+pub enum OfTurn<'a> {
+    /// It starts.
+    Started(&'a TurnStarted),
+    /// It came to an end of its own.
+    Completed(&'a TurnCompleted),
+    /// It came to nothing.
+    Failed(&'a TurnFailed),
+    /// Nobody knows how it would have ended.
+    Interrupted(&'a TurnInterrupted),
+}
+
+impl EventBody {
+    /// What it says of a turn, if it speaks of the beginning or the end of one.
+    #[must_use]
+    pub fn of_turn(&self) -> Option<OfTurn<'_>> {
+        match self {
+            Self::TurnStarted(data) => Some(OfTurn::Started(data)),
+            Self::TurnCompleted(data) => Some(OfTurn::Completed(data)),
+            Self::TurnFailed(data) => Some(OfTurn::Failed(data)),
+            Self::TurnInterrupted(data) => Some(OfTurn::Interrupted(data)),
+            Self::RunCreated(_)
+            | Self::RunResumed(_)
+            | Self::RunWaiting(_)
+            | Self::RunCompleted(_)
+            | Self::RunFailed(_)
+            | Self::RunAborted(_)
+            | Self::RouteSelected(_)
+            | Self::HandoffSent(_)
+            | Self::PayloadDelivered(_)
+            | Self::PayloadConsumed(_)
+            | Self::StatePatched(_)
+            | Self::OutputFieldsIgnored(_)
+            | Self::CursorAdvanced(_)
+            | Self::LoopEntered(_)
+            | Self::LoopExhausted(_)
+            | Self::FollowUpCaptured(_)
+            | Self::BudgetWarned(_)
+            | Self::NodeBlocked(_)
+            | Self::ModeChanged(_)
+            | Self::PayloadSuperseded(_)
+            | Self::PayloadDropped(_)
+            | Self::PayloadDeduplicated(_)
+            | Self::PayloadFiltered(_)
+            | Self::TimerSet(_)
+            | Self::TimerFired(_)
+            | Self::TurnRequested(_)
+            | Self::ApprovalRequested(_)
+            | Self::ApprovalGiven(_)
+            | Self::ApprovalDenied(_)
+            | Self::TimelineReached(_)
+            | Self::BudgetChanged(_)
+            | Self::RunRevived(_)
+            | Self::MessageReceived(_)
+            | Self::SocketFinished(_) => None,
+        }
+    }
 }

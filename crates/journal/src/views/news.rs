@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use materia_contract::time::Micros;
 use materia_contract::{
-    Behavior, CastStatus, ChainHash, ErrorCode, Event, EventBody, InterruptReason, NodeId, Record,
-    RunCreated, RunId, TurnOutput,
+    Behavior, CastStatus, ChainHash, ErrorCode, Event, EventBody, InterruptReason, NodeId, OfTurn,
+    Record, RunCreated, RunId, TurnOutput,
 };
 use materia_engine::status_after;
 
@@ -117,11 +117,11 @@ fn step(event: &Event) -> Option<Step> {
     let ended = |turn, started, end, report| {
         Step::Ended(Box::new(Ended { turn, started, seq: event.seq, end, report }))
     };
-    match &event.body {
-        EventBody::RunCreated(created) => {
-            Some(Step::Created(Box::new(About::new(created, event.wall))))
-        }
-        EventBody::TurnStarted(data) => {
+    if let EventBody::RunCreated(created) = &event.body {
+        return Some(Step::Created(Box::new(About::new(created, event.wall))));
+    }
+    match event.body.of_turn()? {
+        OfTurn::Started(data) => {
             let given = match (&data.prompt, &data.input) {
                 (Some(prompt), _) => Given::Prompt(prompt.clone()),
                 (None, Some(input)) => Given::Input(pretty(input)),
@@ -129,57 +129,24 @@ fn step(event: &Event) -> Option<Step> {
             };
             Some(Step::Started { turn: name(data.visit, data.attempt)?, given })
         }
-        EventBody::TurnCompleted(data) => Some(ended(
+        OfTurn::Completed(data) => Some(ended(
             name(data.visit, data.attempt)?,
             data.turn,
             End::Completed,
             Some(data.report.clone()),
         )),
-        EventBody::TurnFailed(data) => Some(ended(
+        OfTurn::Failed(data) => Some(ended(
             name(data.visit, data.attempt)?,
             data.turn,
             End::Failed(data.code, data.message.clone()),
             Some(data.report.clone()),
         )),
-        EventBody::TurnInterrupted(data) => Some(ended(
+        OfTurn::Interrupted(data) => Some(ended(
             name(data.visit, data.attempt)?,
             data.turn,
             End::Interrupted(data.reason),
             None,
         )),
-        EventBody::RunResumed(_)
-        | EventBody::RunWaiting(_)
-        | EventBody::RunCompleted(_)
-        | EventBody::RunFailed(_)
-        | EventBody::RunAborted(_)
-        | EventBody::RouteSelected(_)
-        | EventBody::HandoffSent(_)
-        | EventBody::PayloadDelivered(_)
-        | EventBody::PayloadConsumed(_)
-        | EventBody::StatePatched(_)
-        | EventBody::OutputFieldsIgnored(_)
-        | EventBody::CursorAdvanced(_)
-        | EventBody::LoopEntered(_)
-        | EventBody::LoopExhausted(_)
-        | EventBody::FollowUpCaptured(_)
-        | EventBody::BudgetWarned(_)
-        | EventBody::NodeBlocked(_)
-        | EventBody::ModeChanged(_)
-        | EventBody::PayloadSuperseded(_)
-        | EventBody::PayloadDropped(_)
-        | EventBody::PayloadDeduplicated(_)
-        | EventBody::PayloadFiltered(_)
-        | EventBody::TimerSet(_)
-        | EventBody::TimerFired(_)
-        | EventBody::TurnRequested(_)
-        | EventBody::ApprovalRequested(_)
-        | EventBody::ApprovalGiven(_)
-        | EventBody::ApprovalDenied(_)
-        | EventBody::TimelineReached(_)
-        | EventBody::BudgetChanged(_)
-        | EventBody::RunRevived(_)
-        | EventBody::MessageReceived(_)
-        | EventBody::SocketFinished(_) => None,
     }
 }
 
