@@ -4,9 +4,9 @@
 //! node (D9). What happens between is the edge's rule; whatever becomes of it is an event (D14).
 
 use materia_contract::{
-    DedupeBy, DeliveryMode, DropReason, Edge, EdgeId, EnvelopeKind, ErrorCode, HandoffSent, NodeId,
-    Offered, Overflow, Parse, PayloadDeduplicated, PayloadDelivered, PayloadDropped,
-    PayloadFiltered, PayloadSuperseded, Routing, Timer, TimerSet, Uuid,
+    DeliveryMode, DropReason, Edge, EdgeId, EnvelopeKind, ErrorCode, HandoffSent, NodeId, Offered,
+    Overflow, Parse, PayloadDeduplicated, PayloadDelivered, PayloadDropped, PayloadFiltered,
+    PayloadSuperseded, Routing, Timer, TimerSet, Uuid,
 };
 
 use crate::Run;
@@ -73,9 +73,7 @@ fn cross(draft: &mut Draft<'_>, from: &NodeId, sent: HandoffSent) {
         draft.emit_at(&to, PayloadFiltered { payload_id: id, edge_id });
         return;
     }
-    if delivery.dedupe_by != DedupeBy::None
-        && let Some(of) = accepted_before(run, &edge_id)
-    {
+    if let Some(of) = accepted_before(run, &edge_id) {
         draft.emit_at(&to, PayloadDeduplicated { payload_id: id, edge_id, of });
         return;
     }
@@ -105,7 +103,7 @@ fn newest<'run>(run: &'run Run, edge: &EdgeId) -> &'run Payload {
     run.queues[edge].waiting.back().expect("it was just sent")
 }
 
-/// The accepted payload that the newest one of an edge equals.
+/// The accepted payload that the newest one of an edge equals; none are kept where nobody asks.
 fn accepted_before(run: &Run, edge: &EdgeId) -> Option<Uuid> {
     let accepted = &run.queues[edge].accepted;
     let newest = accepted.back()?;

@@ -72,4 +72,4 @@ pub use state::{Effect, Phase, Run, Turn, TurnWork, outstanding};
 pub use timers::is_idle;
 
 /// Changes whenever the state or its meaning does, so that an older snapshot is not believed.
-pub const KERNEL_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+3");
+pub const KERNEL_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+4");

@@ -290,11 +290,12 @@ fn script_entry(run: &Run, index: usize) -> Option<ScriptEntry> {
 
 /// Nothing is in flight and nothing can start (D38).
 pub(crate) fn rest(draft: &mut Draft<'_>) {
-    let waiting = rests_for(draft.run());
-    match waiting {
-        Some(waiting) => draft.emit(waiting),
-        None if draft.run().held.is_empty() => draft.emit(RunCompleted {}),
-        None => {}
+    if let Some(waiting) = rests_for(draft.run()) {
+        draft.emit(waiting);
+    } else {
+        // A held turn waits for a timer, for room, for a person or for a budget.
+        debug_assert!(draft.run().held.is_empty(), "a turn to be tried again is work left");
+        draft.emit(RunCompleted {});
     }
 }
 

@@ -212,7 +212,7 @@ pub(crate) struct NodeState {
     pub(crate) traces: Traces,
     /// The list that it last produced, if it is a generator.
     pub(crate) produced: Option<Arc<Vec<Value>>>,
-    /// Its provider session, and the work item that it is about.
+    /// Its provider session, and the element or work item that it is about.
     pub(crate) session: Option<(Uuid, Option<ItemId>)>,
 }
 
@@ -285,7 +285,8 @@ pub struct Turn {
     pub attempt: u32,
     /// The key of its work item.
     pub item: Option<String>,
-    /// That work item: the one that was current when it started (D21).
+    /// The work item of the loops around it that was current when it started (D21). An element of a
+    /// `foreach` is none: the edges behind it are taken once for the whole list.
     pub(crate) about: Option<ItemId>,
     /// The way to it.
     pub(crate) trail: Trail,

@@ -31,7 +31,8 @@ pub(super) fn turn_started(run: &mut Run, event: &Event, data: &TurnStarted) {
         }
         Cause::Input => false,
     };
-    let item = items::current(run, index).map(|item| item.id);
+    let item = items::of_loops(run, index).map(|item| item.id);
+    let element = foreach::item(run, index).map(|item| item.id);
     let state = &mut run.nodes[index];
     let (repairs, retries, about, trail) = if let Some(Held { turn, why, .. }) = before {
         let repairs = turn.repairs + u32::from(matches!(why, Why::Rejected(..)));
@@ -44,7 +45,7 @@ pub(super) fn turn_started(run: &mut Run, event: &Event, data: &TurnStarted) {
     // A further attempt may be at an earlier turn than the newest.
     state.visits = state.visits.max(data.visit);
     if let Some(session) = &data.session {
-        state.session = Some((session.id, about));
+        state.session = Some((session.id, element.or(about)));
     }
     if data.approved.is_some() {
         // Consent is for one turn.

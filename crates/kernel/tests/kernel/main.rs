@@ -10,12 +10,20 @@
 
 mod answers;
 mod approvals;
+mod attempts;
 mod budgets;
+mod by_hand;
+mod crossings;
+mod elements;
+mod failures;
 mod flow;
+mod instants;
 mod laws;
 mod loops;
+mod node_budgets;
 mod people;
 mod play;
+mod refusals;
 mod retries;
 mod scale;
 mod stories;

@@ -1,0 +1,57 @@
+//! Nodes that have spent their own budget: which of them is said to be kept from running, and when.
+
+use materia_contract::{
+    Condition, ErrorCode, FailureClass, Node, NodeBudgets, NodeId, TurnOutput, TurnUsage,
+};
+use materia_kernel::{Effect, Input, Phase, TurnOutcome, outstanding};
+
+use crate::play::{NodeExt as _, Play, agent, plan, tell};
+
+/// An agent that may spend one.
+fn thrifty() -> Node {
+    let budgets = Some(NodeBudgets { cost: Some(1.0), ..NodeBudgets::default() });
+    Node { budgets, ..agent() }
+}
+
+/// What a turn that put this out has cost: more than its node may spend.
+fn dear(output: &str) -> TurnOutput {
+    let usage = Some(TurnUsage { cost: Some(1.5), ..TurnUsage::default() });
+    TurnOutput { output: output.into(), usage, ..TurnOutput::default() }
+}
+
+#[test]
+fn only_a_node_that_has_something_to_do_is_blocked() {
+    let nodes = plan([("a", thrifty().edge(Condition::Always, "b")), ("b", thrifty())]);
+    let mut play = Play::of(nodes);
+    play.take(Input::report(play.turns()[0], TurnOutcome::Ended(dear("{}"))));
+    // `a` has spent its budget as well, but it is done; `b` would have to answer once more.
+    let events = play.take(Input::report(play.turns()[0], TurnOutcome::Ended(dear("nonsense"))));
+    let told = tell(&events);
+    assert!(
+        told.ends_with("b blocked: it has spent its budget: cost 1.5\nwaiting: budget"),
+        "{told}"
+    );
+    assert!(!told.contains("a blocked"), "{told}");
+    assert!(
+        matches!(play.run.phase(), Phase::Waiting(waiting) if waiting.node == Some(NodeId::new("b")))
+    );
+}
+
+#[test]
+fn a_turn_that_waits_to_be_tried_again_is_blocked_when_its_time_has_come() {
+    let mut play = Play::of(plan([("a", thrifty())]));
+    let failed = TurnOutcome::Faulted {
+        code: ErrorCode::ProviderFailed,
+        message: "busy".into(),
+        report: TurnOutput { class: Some(FailureClass::Transient), ..dear("") },
+    };
+    let told = tell(&play.take(Input::report(play.turns()[0], failed)));
+    assert!(!told.contains("blocked"), "until then it waits for the provider: {told}");
+    let Some(Effect::WakeAt(at)) = outstanding(&play.run).next() else { panic!("a timer is set") };
+    play.now = at;
+    let told = tell(&play.take(Input::tick()));
+    assert!(
+        told.ends_with("a blocked: it has spent its budget: cost 1.5\nwaiting: budget"),
+        "{told}"
+    );
+}
