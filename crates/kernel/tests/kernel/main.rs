@@ -11,11 +11,15 @@
 mod answers;
 mod approvals;
 mod budgets;
+mod envelopes;
 mod flow;
 mod laws;
 mod loops;
+mod outputs;
 mod people;
 mod play;
+mod prompts;
 mod retries;
 mod scale;
+mod sending;
 mod stories;
