@@ -103,12 +103,10 @@ fn find_by_rule(node: &Node, text: &str) -> Result<Map<String, Value>, String> {
 /// The text of the object, where an agent wrote something around it.
 #[must_use]
 pub fn object_text(node: &Node, text: &str) -> Option<String> {
-    let trimmed = text.trim();
-    let alone = trimmed.starts_with('{') && trimmed.ends_with('}');
-    if node.parse == Parse::Text || is_utility(node) || alone && parse_object(text).is_ok() {
+    if node.parse == Parse::Text || parse_object(text).is_ok() {
         return None;
     }
-    let object = find_by_rule(node, text).ok()?;
+    let object = find_object(node, text).ok()?;
     serde_json::to_string(&Value::Object(object)).ok()
 }
 
@@ -210,13 +208,18 @@ fn copy_assigned(
     let mut pending: Map<String, Value> =
         reading.merged.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
     let item = items::current(run, turn.node).map(|item| item.value);
+    let looks_back = node.assign.values().any(|source| source.root == Root::LastJson);
+    let own_json = parsed.filter(|_| looks_back).and_then(|_| object_text(node, text));
     for (target, source) in &node.assign {
         let scope = Scope {
             output: parsed,
             pending: Some(&pending),
             item,
             last_output: Some(text),
-            last_json: if parsed.is_some() { Some(text) } else { run.last.json.as_deref() },
+            last_json: match parsed {
+                Some(_) => Some(own_json.as_deref().unwrap_or(text)),
+                None => run.last.json.as_deref(),
+            },
             ..Scope::of(run)
         };
         match scope.get(source) {

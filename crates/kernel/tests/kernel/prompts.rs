@@ -1,0 +1,227 @@
+//! What a turn is given, word for word: prompts, ticks, the reasons for which work came back.
+
+use insta::assert_snapshot;
+use materia_contract::{Act, Condition, GlobalMode, NodeId, Plan, SessionPolicy};
+use materia_kernel::Input;
+
+use crate::play::{
+    NodeExt as _, Play, agent, created, input_of, looped, outcome, plan, prompt_of, run, utility,
+};
+
+use Condition::{Always, NotSatisfied, Satisfied};
+
+const PLANNED: &str = r#"{"workItems": [{"title": "T1", "context": "C1"}, {"title": "T2", "context": "C2"}],
+    "context": "mind the gap"}"#;
+
+/// Plan, build, evaluate, with a way back.
+fn loadout() -> Plan {
+    let eval = agent().advances(Satisfied).edge(NotSatisfied, "build").edge(Satisfied, "build");
+    let nodes = plan([
+        ("plan", agent().generator().edge(Always, "build")),
+        ("build", agent().text().edge(Always, "eval")),
+        ("eval", eval),
+    ]);
+    looped(nodes, "items", &["build", "eval"], Some("plan"), &[("eval", Satisfied, "end")])
+}
+
+fn sent_back(reason: &str) -> String {
+    serde_json::json!({"satisfied": false, "context": reason}).to_string()
+}
+
+#[test]
+fn the_first_prompts_of_a_plan_and_of_an_item() {
+    let events = run(created(loadout()), &[]).1;
+    assert_snapshot!(prompt_of(&events, "plan"), @r#"
+    Do it.
+
+    # Request
+    please
+
+    # Answer
+    Answer with one JSON object and nothing around it.
+    - `workItems`: an array, in the order of the work; each item is {"title": string, "context": string}.
+    - `context`: a string for whoever works on it next, if there is something to say.
+    "#);
+    let events = run(created(loadout()), &[PLANNED]).1;
+    assert_snapshot!(prompt_of(&events, "build"), @r#"
+    Do it.
+
+    # Request
+    please
+
+    # From plan
+    mind the gap
+
+    # Work item WI-1 of 2: T1
+    C1
+    "#);
+    let events = run(created(loadout()), &[PLANNED, "built"]).1;
+    assert_snapshot!(prompt_of(&events, "eval"), @r#"
+    Do it.
+
+    # Request
+    please
+
+    # From build
+    built
+
+    # Work item WI-1 of 2: T1
+    C1
+
+    # Answer
+    Answer with one JSON object and nothing around it.
+    - `satisfied`: true or false.
+    - `context`: where it is false, a string that says what must change.
+    "#);
+}
+
+#[test]
+fn a_session_that_goes_on_gets_what_is_new() {
+    let events = run(created(loadout()), &[PLANNED, "built", &sent_back("no test")]).1;
+    assert_snapshot!(prompt_of(&events, "build"), @r#"
+    Continue from the current state of the work; do not start over.
+    {
+      "kind": "tick",
+      "objective": "WI-1 T1",
+      "delta": {
+        "newArtifacts": [],
+        "status": {
+          "satisfied": false
+        },
+        "openItems": [
+          "eval: no test"
+        ],
+        "blockedOn": []
+      },
+      "constraints": {
+        "mode": "implementation",
+        "workspace": "/p"
+      }
+    }
+
+    # From eval
+    no test
+    "#);
+}
+
+#[test]
+fn a_fresh_session_gets_everything_with_the_reasons() {
+    let mut nodes = loadout();
+    nodes.nodes["build"].session = SessionPolicy::Fresh;
+    let answers = [PLANNED, "built", &sent_back("no test"), "built", &sent_back("no docs")];
+    let events = run(created(nodes), &answers).1;
+    assert_snapshot!(prompt_of(&events, "build"), @r#"
+    Do it.
+
+    # Request
+    please
+
+    # From eval
+    no docs
+
+    # Work item WI-1 of 2: T1
+    C1
+
+    # Sent back for this reason
+    - eval: no test
+    - eval: no docs
+    "#);
+}
+
+#[test]
+fn reasons_stay_with_their_item() {
+    let mut nodes = loadout();
+    nodes.nodes["build"].session = SessionPolicy::Fresh;
+    let satisfied = r#"{"satisfied": true}"#;
+    let first = [PLANNED, "built", &sent_back("of the first"), "built", satisfied];
+    let prompt = prompt_of(&run(created(nodes.clone()), &first).1, "build");
+    assert!(prompt.contains("T2") && !prompt.contains("of the first"), "{prompt}");
+    let both: Vec<&str> = first.into_iter().chain(["built"]).collect();
+    let second = sent_back("of the second");
+    let answers: Vec<&str> = both.into_iter().chain([second.as_str()]).collect();
+    let prompt = prompt_of(&run(created(nodes), &answers).1, "build");
+    assert!(prompt.contains("of the second") && !prompt.contains("of the first"), "{prompt}");
+}
+
+#[test]
+fn long_and_many_reasons_are_cut() {
+    let mut nodes = loadout();
+    nodes.nodes["build"].session = SessionPolicy::Fresh;
+    nodes.limits.max_no_advance_cycles = 99;
+    let reasons: Vec<String> =
+        (1..=7).map(|n| sent_back(&format!("{n}{}", "ä".repeat(1_000)))).collect();
+    let mut answers = vec![PLANNED];
+    for reason in &reasons {
+        answers.extend(["built", reason]);
+    }
+    let prompt = prompt_of(&run(created(nodes), &answers).1, "build");
+    let (_, shown) = prompt.split_once("# Sent back for this reason\n").unwrap();
+    let shown: Vec<&str> = shown.lines().collect();
+    // The newest fit: two whole ones of 900 characters, and the beginning of the one before them.
+    let lengths: Vec<_> = shown.iter().map(|line| line.chars().count()).collect();
+    assert_eq!(lengths, [584, 908, 908], "2,400 characters in all");
+    assert!(shown[0].starts_with("- eval: 5") && shown[0].ends_with('…'), "{}", shown[0]);
+    assert!(shown[2].starts_with("- eval: 7") && shown[2].ends_with('…'), "{}", shown[2]);
+}
+
+#[test]
+fn a_verdict_without_a_reason_is_told_by_its_text() {
+    let events =
+        run(created(loadout()), &[PLANNED, "built", r#"{"satisfied": false, "context": " x "}"#]).1;
+    assert!(prompt_of(&events, "build").contains("eval: x"));
+}
+
+#[test]
+fn planning_names_the_one_folder_to_write_to() {
+    let mut begun = created(plan([("a", agent().text())]));
+    begun.plan.doc_root = "papers".into();
+    begun.global_mode = GlobalMode::Planning;
+    let prompt = prompt_of(&run(begun, &[]).1, "a");
+    assert!(
+        prompt.contains("# Mode: Planning\nThe code is read-only. Write only beneath `papers`.")
+    );
+    let begun = created(plan([("a", agent().text())]));
+    assert!(!prompt_of(&run(begun, &[]).1, "a").contains("Mode"));
+}
+
+#[test]
+fn what_is_required_is_shown_once() {
+    let mut reader = agent().text();
+    reader.requires = vec!["state.notes".parse().unwrap()];
+    reader.reads = vec!["state.missing".parse().unwrap(), "state.list".parse().unwrap()];
+    let first = agent().assign("notes", "$.context").assign("list", "$.list").edge(Always, "b");
+    let second = plan([("a", first), ("b", reader)]);
+    let answer = r#"{"context": "remember this", "list": [1]}"#;
+    let prompt = prompt_of(&run(created(second), &[answer]).1, "b");
+    assert_eq!(prompt.matches("remember this").count(), 1, "{prompt}");
+    assert!(prompt.contains("# state.list\n[\n  1\n]"), "{prompt}");
+    assert!(!prompt.contains("missing"), "{prompt}");
+}
+
+#[test]
+fn what_a_person_says_is_an_instruction() {
+    let mut play = Play::of(plan([("a", agent().text())]));
+    let turn = play.turns()[0];
+    play.take(Input::report(turn, outcome("done")));
+    let mut play = Play::of(plan([("a", agent().text().edge(Always, "b")), ("b", agent().text())]));
+    let message = Some("use tabs".to_owned());
+    let events = play.take(Input::act(Act::Trigger { node: NodeId::new("b"), message }));
+    let prompt = prompt_of(&events, "b");
+    assert!(prompt.contains("# Instruction\nuse tabs"), "{prompt}");
+    assert_eq!(prompt.matches("please").count(), 1, "the request is no instruction: {prompt}");
+}
+
+#[test]
+fn a_utility_reads_where_it_is_and_what_it_is_about() {
+    let mut nodes = loadout();
+    nodes.nodes["build"].behavior = utility().behavior;
+    let input = input_of(&run(created(nodes), &[PLANNED]).1, "build");
+    let input = input.as_object().unwrap();
+    let fields = ["cwd", "runDir", "request", "castId", "socketId", "itemKey", "itemLabel"];
+    let values = fields.map(|field| input[field].as_str().unwrap());
+    assert_eq!(values, ["/p", "/p/.materia/r", "please", "r", "build", "WI-1", "T1"]);
+    assert_eq!(
+        input["cursor"],
+        serde_json::json!({"name": "workItemIndex", "index": 0, "count": 2})
+    );
+}
