@@ -19,9 +19,8 @@ pub(super) fn turn_started(run: &mut Run, event: &Event, data: &TurnStarted) {
         (None, None) => TurnWork::Prompt("".into()),
     };
     // A further attempt at a turn takes the place of the one before it.
-    let before = run.held.iter().position(|held| {
-        held.turn.node == index && held.turn.visit == data.visit && held.turn.attempt < data.attempt
-    });
+    let before =
+        run.held.iter().position(|held| held.turn.node == index && held.turn.visit == data.visit);
     let before = before.map(|place| run.held.remove(place));
     let manual = match &data.cause {
         Cause::Manual => take_request(run, index),

@@ -122,13 +122,38 @@ fn a_prompt_in_a_dataflow_shows_the_parts_that_travel() {
         let turn = play.turns()[0];
         prompt_of(&play.take(Input::report(turn, report(VERDICT))), "b")
     };
-    let has = |prompt: &str| {
-        ["no test", "diff (sockets/a/1-1.diff):\n+line"].map(|it| prompt.contains(it))
-    };
-    assert_eq!(has(&shown(OutputSelector::MessageFinal)), [true, false]);
-    assert_eq!(has(&shown(OutputSelector::StructuredOutput)), [true, false]);
-    assert_eq!(has(&shown(OutputSelector::ArtifactsDiff)), [false, true]);
-    assert_eq!(has(&shown(OutputSelector::Composite)), [true, true]);
+    let parts =
+        ["{\"satisfied\": false", "{\n  \"satisfied\": false", "diff (sockets/a/1-1.diff):\n+line"];
+    let has = |selector| parts.map(|part| shown(selector).contains(part));
+    assert_eq!(has(OutputSelector::MessageFinal), [true, false, false]);
+    assert_eq!(has(OutputSelector::StructuredOutput), [false, true, false]);
+    assert_eq!(has(OutputSelector::ArtifactsDiff), [false, false, true]);
+    assert_eq!(has(OutputSelector::Composite), [true, true, true]);
+}
+
+#[test]
+fn each_artifact_is_shown_under_its_own_name_and_a_long_one_is_cut() {
+    let mut nodes = pair(OutputSelector::Composite, None);
+    nodes.nodes["a"].routing = Routing::All;
+    nodes.nodes["b"] = agent().text();
+    let mut play = Play::of(nodes);
+    let TurnOutcome::Ended(mut output) = report("{}") else { unreachable!() };
+    let (name, hash) = ("sockets/a/1-1.logs".to_owned(), "other".to_owned());
+    let content = format!("said{}", "ä".repeat(70_000));
+    output.artifacts.push(Artifact { kind: "logs".into(), name, hash, content });
+    let turn = play.turns()[0];
+    let prompt = prompt_of(&play.take(Input::report(turn, TurnOutcome::Ended(output))), "b");
+    assert!(prompt.contains("diff (sockets/a/1-1.diff):\n+line\n"), "{prompt:.900}");
+    let (_, logs) = prompt.split_once("logs (sockets/a/1-1.logs):\nsaid").unwrap();
+    let letters = logs.chars().filter(|letter| *letter == 'ä').count();
+    assert!(logs.contains("ä…") && letters == 59_996, "60,000 characters in all: {letters}");
+}
+
+#[test]
+fn a_value_becomes_the_text_of_a_message() {
+    let maps = transform(None, &[(PayloadPart::Message, "$.structured.n")]);
+    let got = envelope(pair(OutputSelector::MessageFinal, Some(maps)), VERDICT);
+    assert_eq!(got["message"], "7");
 }
 
 #[test]

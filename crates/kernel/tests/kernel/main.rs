@@ -8,6 +8,7 @@
     reason = "a test that cannot go on has failed, and looks only at what it is about"
 )]
 
+mod again;
 mod answers;
 mod approvals;
 mod attempts;
