@@ -256,7 +256,8 @@ fn input_of(run: &Run, upcoming: &[Event]) -> Option<Input> {
     match &upcoming.first()?.body {
         EventBody::RunCreated(data) => Some(Input::Create(Box::new(data.clone()))),
         EventBody::TurnInterrupted(data) => interrupted_by(run, data.reason, upcoming),
-        EventBody::RunResumed(data) if data.recast => {
+        // Any other resumption is a piece of its instant.
+        EventBody::RunResumed(data) => {
             Some(Input::Recast { cwd: data.cwd.clone(), run_dir: data.run_dir.clone() })
         }
         EventBody::RunRevived(_) => Some(Input::Revive),
@@ -269,8 +270,7 @@ fn input_of(run: &Run, upcoming: &[Event]) -> Option<Input> {
         },
         EventBody::MessageReceived(_) | EventBody::SocketFinished(_) => spoken(&upcoming[0]),
         EventBody::RunAborted(data) => Some(Input::Abort { reason: data.reason.clone() }),
-        EventBody::RunResumed(_)
-        | EventBody::RunWaiting(_)
+        EventBody::RunWaiting(_)
         | EventBody::RunCompleted(_)
         | EventBody::RunFailed(_)
         | EventBody::TurnStarted(_)

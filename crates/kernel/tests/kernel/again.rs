@@ -95,3 +95,22 @@ fn a_list_that_is_gone_through_again_begins_new_sessions() {
         play.end("done");
     }
 }
+
+#[test]
+fn nobody_stops_before_what_can_start_has_started() {
+    let nodes = plan([("a", utility().text().edge(Always, "b")), ("b", utility().text())]);
+    let mut run = Run::new(RunId::new("r"));
+    let mut journal = step(&mut run, 1_000, Input::Create(Box::new(created(nodes)))).unwrap();
+    let turn = journal.last().unwrap().seq;
+    journal.extend(step(&mut run, 2_000, Input::report(turn, outcome("x"))).unwrap());
+    // `b` has its input, but did not take it.
+    journal.truncate(journal.len() - 2);
+    let mut run = Run::new(RunId::new("r"));
+    journal.iter().for_each(|event| evolve(&mut run, event));
+    let stopped = Input::Stop { message: "enough".into() };
+    journal.extend(step(&mut run, 3_000, stopped).unwrap());
+    assert!(matches!(journal.last().unwrap().body, EventBody::RunWaiting(_)));
+    let refused = recomputed(&journal).unwrap_err();
+    let Divergence::Differs { expected, .. } = refused else { panic!("{refused}") };
+    assert!(matches!(expected.body, EventBody::PayloadConsumed(_)), "{expected:?}");
+}

@@ -1,6 +1,8 @@
 //! Turns whose provider fails: which are tried again, and when.
 
-use materia_contract::{ErrorCode, EventBody, FailureClass, RunId, TurnOutput};
+use materia_contract::{
+    Condition, ErrorCode, EventBody, FailureClass, RunId, TurnOutput, TurnUsage,
+};
 use materia_kernel::{Effect, Input, Phase, Run, TurnOutcome, outstanding, step};
 
 use crate::play::{NodeExt as _, agent, created, plan};
@@ -64,4 +66,31 @@ fn only_what_may_pass_is_tried_again() {
     let (run, at) = waits_after(fault(FailureClass::RateLimit, Some(86_400_000)));
     assert_eq!(at, None, "nobody waits a day unasked");
     assert!(matches!(run.phase(), Phase::Failed(_)));
+}
+
+#[test]
+fn a_lost_session_is_begun_anew_at_once() {
+    let (_, at) = waits_after(fault(FailureClass::SessionLost, None));
+    assert_eq!(at, Some(1_000), "a fresh session needs no rest");
+}
+
+#[test]
+fn a_provider_may_ask_for_an_hour_and_no_more() {
+    let hour = 3_600_000;
+    assert_eq!(waits_after(fault(FailureClass::RateLimit, Some(hour))).1, Some(3_600_001_000));
+    assert_eq!(waits_after(fault(FailureClass::RateLimit, Some(hour + 1))).1, None);
+}
+
+#[test]
+fn what_a_turn_used_is_added_up() {
+    let mut run = Run::new(RunId::new("r"));
+    let plan = plan([("a", agent().text().edge(Condition::Always, "a"))]);
+    step(&mut run, 0, Input::Create(Box::new(created(plan)))).unwrap();
+    for _ in 0..2 {
+        let Some(Effect::StartTurn(turn)) = outstanding(&run).next() else { panic!("it starts") };
+        let used = TurnUsage { input_tokens: Some(30), output_tokens: Some(4), cost: Some(0.5) };
+        let output = TurnOutput { usage: Some(used), ..TurnOutput::default() };
+        step(&mut run, 9, Input::report(turn, TurnOutcome::Ended(output))).unwrap();
+    }
+    assert_eq!((run.usage().tokens, run.usage().cost), (68, Some(1.0)));
 }
