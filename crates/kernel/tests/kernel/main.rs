@@ -11,11 +11,17 @@
 mod answers;
 mod approvals;
 mod budgets;
+mod circles;
+mod clocks;
 mod flow;
+mod insight;
+mod journals;
 mod laws;
 mod loops;
 mod people;
 mod play;
 mod retries;
 mod scale;
+mod stalls;
 mod stories;
+mod verdicts;
