@@ -1,0 +1,114 @@
+//! What a journal may hold: timers that were set, the answers of a script, the ids of a fork.
+
+use indexmap::IndexMap;
+use materia_contract::{
+    Condition, Event, EventBody, ForkedFrom, NodeId, RunCreated, RunId, ScriptBinding, Timer,
+    TimerFired, Trigger, derived_id,
+};
+use materia_kernel::{Divergence, Input, Recomputation, Run, step};
+
+use crate::play::{NodeExt as _, Play, agent, created, outcome, plan, utility};
+
+use Condition::Always;
+
+fn begun(id: &str, created: RunCreated) -> (Play, Vec<Event>) {
+    let mut run = Run::new(RunId::new(id));
+    let events = step(&mut run, 1_000, Input::Create(Box::new(created))).unwrap();
+    (Play { run, now: 1_000 }, events)
+}
+
+#[test]
+fn a_timer_that_was_never_set_cannot_have_fired() {
+    let mut b = utility().text();
+    b.trigger = Trigger::Scheduled;
+    b.interval_ms = Some(10);
+    let nodes = [("a", utility().text()), ("b", b), ("c", utility().text())];
+    let (mut play, mut journal) = begun("r", created(plan(nodes)));
+    let turn = play.turns()[0];
+    let believed = |journal: &[Event]| {
+        let mut again = Recomputation::new(RunId::new("r"));
+        (0..journal.len()).try_for_each(|first| again.next(&journal[first..]))
+    };
+    let seq = play.run.seq() + 1;
+    for (node, timer) in [
+        ("c", Timer::Tick),
+        ("a", Timer::Tick),
+        ("b", Timer::Retry { turn }),
+        ("c", Timer::Retry { turn }),
+    ] {
+        let body = EventBody::TimerFired(TimerFired { timer, payload_id: None });
+        let node = Some(NodeId::new(node));
+        let fired = Event { seq, ts: 11_000, wall: 11_000, node, body };
+        let forged: Vec<Event> = journal.iter().cloned().chain([fired]).collect();
+        let expected = Divergence::Unexplained { seq, kind: "timer.fired" };
+        assert_eq!(believed(&forged), Err(expected), "{:?}", forged.last());
+    }
+    play.now = 10_000;
+    journal.extend(play.take(Input::tick()));
+    assert_eq!(believed(&journal), Ok(()), "the one that was set has fired");
+}
+
+/// The answers that the turns of these events take, by node.
+fn taken(events: &[Event]) -> Vec<(String, String, u32)> {
+    let started = events.iter().filter_map(|event| match &event.body {
+        EventBody::TurnStarted(data) => Some((event.node.clone()?, data.script.clone()?)),
+        _ => None,
+    });
+    started.map(|(node, entry)| (node.to_string(), entry.key, entry.index)).collect()
+}
+
+#[test]
+fn turns_take_the_answers_of_their_list_one_after_the_other() {
+    let a = agent().text().all().edge(Always, "b").edge(Always, "c");
+    let b = agent().text().edge(Always, "d");
+    let nodes = [("a", a), ("b", b), ("c", agent().text()), ("d", agent().text())];
+    let mut asked = created(plan(nodes));
+    let keys = [("a", "own"), ("b", "both"), ("c", "both"), ("d", "both")];
+    let keys: IndexMap<NodeId, String> =
+        keys.into_iter().map(|(node, key)| (NodeId::new(node), key.to_owned())).collect();
+    asked.script = Some(ScriptBinding { path: "script.json".into(), keys });
+    let entry = |node: &str, key: &str, index: u32| (node.to_owned(), key.to_owned(), index);
+    let (mut play, events) = begun("r", asked);
+    assert_eq!(taken(&events), [entry("a", "own", 0)]);
+    let events = play.take(Input::report(play.turns()[0], outcome("go")));
+    assert_eq!(taken(&events), [entry("b", "both", 0), entry("c", "both", 1)]);
+    // What an interrupted attempt had taken is taken again, the oldest first.
+    play.take(Input::Stop { message: "for now".into() });
+    let resume = Input::Resume { cwd: "/p".into(), run_dir: "/p/r".into(), pace: None };
+    let events = play.take(resume);
+    assert_eq!(taken(&events), [entry("b", "both", 0), entry("c", "both", 1)]);
+    let events = play.take(Input::report(play.turns()[0], outcome("done")));
+    assert_eq!(taken(&events), [entry("d", "both", 2)]);
+}
+
+#[test]
+fn a_fork_keeps_the_ids_of_what_it_shares_and_gives_its_own_to_the_rest() {
+    let (first, second, own) = (RunId::new("first"), RunId::new("second"), RunId::new("own"));
+    let nodes = [("a", agent().text().edge(Always, "b")), ("b", agent().text())];
+    let mut asked = created(plan(nodes));
+    asked.fork = Some(ForkedFrom {
+        cast_id: second.clone(),
+        seq: 4,
+        hash: "0".into(),
+        written_by: vec![(first.clone(), 2), (second.clone(), 4)],
+    });
+    let (mut play, mut events) = begun("own", asked);
+    let turn = play.turns()[0];
+    events.extend(play.take(Input::report(turn, outcome("go"))));
+    let request = events.iter().find_map(|event| match &event.body {
+        EventBody::PayloadDelivered(data) => Some(data.payload_id),
+        _ => None,
+    });
+    assert_eq!(request, Some(derived_id(&first, 1)), "the request is that of the first cast");
+    let session = events.iter().find_map(|event| match &event.body {
+        EventBody::TurnStarted(data) => Some((event.seq, data.session.as_ref()?.id)),
+        _ => None,
+    });
+    assert_eq!(session, Some((4, derived_id(&second, 4))), "the last event that is shared");
+    let sent = events.iter().find_map(|event| match &event.body {
+        EventBody::HandoffSent(data) => Some((event.seq, data.payload_id)),
+        _ => None,
+    });
+    let (seq, payload) = sent.unwrap();
+    assert_eq!(payload, derived_id(&own, seq));
+}
