@@ -1,11 +1,11 @@
 //! Nodes that have spent their own budget: which of them is said to be kept from running, and when.
 
 use materia_contract::{
-    Condition, ErrorCode, FailureClass, Node, NodeBudgets, NodeId, TurnOutput, TurnUsage,
+    Act, Condition, ErrorCode, FailureClass, Node, NodeBudgets, NodeId, TurnOutput, TurnUsage,
 };
 use materia_kernel::{Effect, Input, Phase, TurnOutcome, outstanding};
 
-use crate::play::{NodeExt as _, Play, agent, plan, tell};
+use crate::play::{NodeExt as _, Play, agent, plan, tell, utility};
 
 /// An agent that may spend one.
 fn thrifty() -> Node {
@@ -52,6 +52,28 @@ fn a_turn_that_waits_to_be_tried_again_is_blocked_when_its_time_has_come() {
     let told = tell(&play.take(Input::tick()));
     assert!(
         told.ends_with("a blocked: it has spent its budget: cost 1.5\nwaiting: budget"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_turn_that_a_person_asks_for_is_paid_for_by_the_node() {
+    let nodes = plan([("a", thrifty().edge(Condition::Always, "b")), ("b", agent())]);
+    let mut play = Play::of(nodes);
+    play.take(Input::report(play.turns()[0], TurnOutcome::Ended(dear("{}"))));
+    let told = play.act(Act::Trigger { node: NodeId::new("a"), message: None });
+    assert!(told.ends_with("a blocked: it has spent its budget: cost 1.5"), "{told}");
+}
+
+#[test]
+fn a_list_waits_in_its_middle_when_the_budget_is_spent() {
+    let each = Node { budgets: thrifty().budgets, ..agent().text().each("state.list") };
+    let list = utility().assign("list", "$.list").edge(Condition::Always, "each");
+    let mut play = Play::of(plan([("list", list), ("each", each)]));
+    play.end(r#"{"list": [1, 2]}"#);
+    let told = tell(&play.take(Input::report(play.turns()[0], TurnOutcome::Ended(dear("one")))));
+    assert!(
+        told.ends_with("each blocked: it has spent its budget: cost 1.5\nwaiting: budget"),
         "{told}"
     );
 }
