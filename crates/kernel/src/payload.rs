@@ -85,7 +85,6 @@ impl Payload {
             status: offered.status.clone(),
         };
         Self {
-            text: offered.message.as_deref().unwrap_or_default().into(),
             verdict: offered.status.as_ref().map(|status| status.ok),
             mapped: Some(Arc::new(content)),
             ..self

@@ -51,8 +51,9 @@ fn what_could_have_started_must_have_started() {
     let b = journal.last().unwrap().seq;
     journal.extend(step(&mut run, 3_000, Input::report(b - 1, outcome("x"))).unwrap());
     let refused = recomputed(&journal).unwrap_err();
-    let Divergence::Differs { expected, .. } = refused else { panic!("{refused}") };
+    let Divergence::Differs { expected, found, .. } = refused else { panic!("{refused}") };
     assert_eq!(expected.node, left_out.node);
+    assert!(matches!(found.body, EventBody::TurnCompleted(_)), "it is noticed at once: {found:?}");
 }
 
 #[test]
@@ -113,4 +114,22 @@ fn nobody_stops_before_what_can_start_has_started() {
     let refused = recomputed(&journal).unwrap_err();
     let Divergence::Differs { expected, .. } = refused else { panic!("{refused}") };
     assert!(matches!(expected.body, EventBody::PayloadConsumed(_)), "{expected:?}");
+}
+
+#[test]
+fn a_person_acts_on_a_run_that_has_started_all_it_could() {
+    let mut decisions = decisions();
+    let last = decisions.last_mut().unwrap();
+    // Another program did not look for what can start before a person changed the mode.
+    let taken = |event: &Event| matches!(event.body, EventBody::PayloadConsumed(_));
+    last.truncate(last.iter().position(taken).unwrap());
+    let mut journal = decisions.concat();
+    let mut run = Run::new(RunId::new("r"));
+    journal.iter().for_each(|event| evolve(&mut run, event));
+    let act = Act::GlobalMode { value: GlobalMode::Planning };
+    journal.extend(step(&mut run, 3_000, Input::act(act)).unwrap());
+    let refused = recomputed(&journal).unwrap_err();
+    let Divergence::Differs { expected, found, .. } = refused else { panic!("{refused}") };
+    assert!(matches!(found.body, EventBody::ModeChanged(_)), "{found:?}");
+    assert!(taken(&expected), "{expected:?}");
 }

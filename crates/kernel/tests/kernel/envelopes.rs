@@ -165,3 +165,20 @@ fn a_said_word_reaches_the_prompt() {
     let events = play.take(Input::act(Act::Offer { edge: "a->b".into(), payload }));
     assert!(prompt_of(&events, "b").contains("look at the third test"));
 }
+
+#[test]
+fn a_judgement_that_is_offered_reaches_a_session_that_goes_on() {
+    let a = utility().text().all().edge(Always, "b").edge(Always, "c");
+    let nodes = plan([("a", a), ("b", agent().text()), ("c", agent().text())]);
+    let mut play = Play::of(nodes);
+    play.end("go");
+    play.end("b is done");
+    let status = Some(PayloadStatus { ok: false, reason: None });
+    let payload = Offered { message: Some("m".into()), status, ..Offered::default() };
+    let events = play.take(Input::act(Act::Offer { edge: "a->b".into(), payload }));
+    let prompt = prompt_of(&events, "b");
+    assert!(
+        prompt.contains("\"kind\": \"tick\"") && prompt.contains("\"satisfied\": false"),
+        "{prompt}"
+    );
+}

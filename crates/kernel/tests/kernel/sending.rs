@@ -76,6 +76,8 @@ fn within_a_window_every_twin_is_turned_away() {
     assert!(!admits(&mut play, 40, "x"), "80 ms later, though it was not the last");
     assert!(admits(&mut play, 40, "x"), "120 ms after the one that was let in");
     assert!(!admits(&mut play, 90, "x"), "and from then on its time counts");
+    assert!(!admits(&mut play, 10, "x"), "the last instant of the window belongs to it");
+    assert!(admits(&mut play, 1, "x"), "the one after it does not");
     let mut play = doorman(DedupeBy::ContentHash, Some(u64::MAX));
     assert!(admits(&mut play, 5, "x") && admits(&mut play, 5, "y"));
     assert!(!admits(&mut play, 900_000, "x"), "a window without an end");
