@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 
-use materia_contract::{Record, RunId};
+use materia_contract::{Event, Record, RunId};
 use materia_engine::{Committed, Journal, Observer};
 
 pub use catch_up::{CatchUp, CatchUpError};
@@ -112,8 +112,7 @@ impl Observer for Views {
 
 /// About how much memory a record and its event take.
 fn memory(record: &Record) -> usize {
-    const BESIDES_DATA: usize = 512;
-    2 * record.data.len() + BESIDES_DATA
+    2 * record.data.len() + size_of::<Record>() + size_of::<Event>()
 }
 
 impl Drop for Views {
