@@ -155,11 +155,18 @@ mod tests {
             r#"{"satisfied": false, "example": {"satisfied": true},}"#,
             r#"{"satisfied": false, "example": {"satisfied": true}"#,
             r#"so {"a": [1, {"satisfied": true} oops} there"#,
+            r#"{"a": "}", "b": {"satisfied": true},}"#,
+            r#"{"a": "\"}", "b": {"satisfied": true},}"#,
         ] {
             assert_eq!(found(text), None, "{text}");
         }
-        let text = r#"{"a": 1,} and then {"satisfied": true}"#;
-        assert_eq!(found(text), Some(json!({"satisfied": true})));
+        for text in [
+            r#"{"a": 1,} and then {"satisfied": true}"#,
+            r#"{"a": "{",} and then {"satisfied": true}"#,
+            r#"{"a": 1, \} and then {"satisfied": true}"#,
+        ] {
+            assert_eq!(found(text), Some(json!({"satisfied": true})), "{text}");
+        }
     }
 
     #[test]

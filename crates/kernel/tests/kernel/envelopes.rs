@@ -2,8 +2,8 @@
 
 use indexmap::IndexMap;
 use materia_contract::{
-    Act, Artifact, Condition, Guard, Offered, OutputSelector, PayloadPart, PayloadStatus, Plan,
-    Routing, Test, Transform, TurnOutput,
+    Act, Artifact, ArtifactRef, Condition, Guard, Offered, OutputSelector, PayloadPart,
+    PayloadStatus, Plan, Routing, Test, Transform, TurnOutput,
 };
 use materia_kernel::{Input, TurnOutcome};
 use serde_json::{Value, json};
@@ -174,9 +174,12 @@ fn a_judgement_that_is_offered_reaches_a_session_that_goes_on() {
     play.end("go");
     play.end("b is done");
     let status = Some(PayloadStatus { ok: false, reason: None });
-    let payload = Offered { message: Some("m".into()), status, ..Offered::default() };
+    let one = ArtifactRef { kind: "diff".into(), name: "d".into(), hash: "h".into() };
+    let artifacts = vec![one.clone(), one];
+    let payload = Offered { message: Some("m".into()), status, artifacts, ..Offered::default() };
     let events = play.take(Input::act(Act::Offer { edge: "a->b".into(), payload }));
     let prompt = prompt_of(&events, "b");
+    assert_eq!(prompt.matches("artifact://diff/d").count(), 1, "{prompt}");
     assert!(
         prompt.contains("\"kind\": \"tick\"") && prompt.contains("\"satisfied\": false"),
         "{prompt}"

@@ -42,6 +42,10 @@ fn the_first_prompts_of_a_plan_and_of_an_item() {
     - `workItems`: an array, in the order of the work; each item is {"title": string, "context": string}.
     - `context`: a string for whoever works on it next, if there is something to say.
     "#);
+    assert!(
+        prompt_of(&events, "plan").starts_with("Do it."),
+        "nothing comes before the first layer"
+    );
     let events = run(created(loadout()), &[PLANNED]).1;
     assert_snapshot!(prompt_of(&events, "build"), @r#"
     Do it.
@@ -196,6 +200,14 @@ fn what_is_required_is_shown_once() {
     assert_eq!(prompt.matches("remember this").count(), 1, "{prompt}");
     assert!(prompt.contains("# state.list\n[\n  1\n]"), "{prompt}");
     assert!(!prompt.contains("missing"), "{prompt}");
+}
+
+#[test]
+fn what_is_required_may_be_of_the_item() {
+    let mut nodes = loadout();
+    nodes.nodes["build"].requires = vec!["item.title".parse().unwrap()];
+    let prompt = prompt_of(&run(created(nodes), &[PLANNED]).1, "build");
+    assert!(prompt.contains("# item.title\nT1"), "{prompt}");
 }
 
 #[test]
