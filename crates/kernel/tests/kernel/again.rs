@@ -22,6 +22,15 @@ fn decisions() -> Vec<Vec<Event>> {
     vec![begun, forked]
 }
 
+/// The run that these events lead to.
+fn folded(journal: &[Event]) -> Run {
+    let mut run = Run::new(RunId::new("r"));
+    for event in journal {
+        evolve(&mut run, event);
+    }
+    run
+}
+
 fn recomputed(journal: &[Event]) -> Result<Recomputation, Divergence> {
     let mut again = Recomputation::new(RunId::new("r"));
     (0..journal.len()).try_for_each(|first| again.next(&journal[first..]))?;
@@ -45,8 +54,7 @@ fn what_could_have_started_must_have_started() {
     let mut journal = decisions().concat();
     let left_out = journal.pop().unwrap();
     assert!(matches!(left_out.body, EventBody::TurnStarted(_)));
-    let mut run = Run::new(RunId::new("r"));
-    journal.iter().for_each(|event| evolve(&mut run, event));
+    let mut run = folded(&journal);
     // Somebody else's program did not start `c`, and went on when `b` had ended.
     let b = journal.last().unwrap().seq;
     journal.extend(step(&mut run, 3_000, Input::report(b - 1, outcome("x"))).unwrap());
@@ -106,8 +114,7 @@ fn nobody_stops_before_what_can_start_has_started() {
     journal.extend(step(&mut run, 2_000, Input::report(turn, outcome("x"))).unwrap());
     // `b` has its input, but did not take it.
     journal.truncate(journal.len() - 2);
-    let mut run = Run::new(RunId::new("r"));
-    journal.iter().for_each(|event| evolve(&mut run, event));
+    let mut run = folded(&journal);
     let stopped = Input::Stop { message: "enough".into() };
     journal.extend(step(&mut run, 3_000, stopped).unwrap());
     assert!(matches!(journal.last().unwrap().body, EventBody::RunWaiting(_)));
@@ -124,8 +131,7 @@ fn a_person_acts_on_a_run_that_has_started_all_it_could() {
     let taken = |event: &Event| matches!(event.body, EventBody::PayloadConsumed(_));
     last.truncate(last.iter().position(taken).unwrap());
     let mut journal = decisions.concat();
-    let mut run = Run::new(RunId::new("r"));
-    journal.iter().for_each(|event| evolve(&mut run, event));
+    let mut run = folded(&journal);
     let act = Act::GlobalMode { value: GlobalMode::Planning };
     journal.extend(step(&mut run, 3_000, Input::act(act)).unwrap());
     let refused = recomputed(&journal).unwrap_err();
