@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::keeper::Message;
 
 /// What may wait at most; beyond it the run waits for the views.
-const WAITING_BYTES_MAX: usize = 4 << 20;
+const WAITING_BYTES_MAX: usize = 2 << 20;
 
 /// How long the thread lets news gather before it writes. Nobody waits for it: a flush, an end
 /// or a full queue cuts it short.
