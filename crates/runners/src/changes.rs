@@ -1,13 +1,14 @@
 //! What a turn changed in the project, as a diff.
 //!
 //! The project is looked at before the turn and after it, with git, and the two trees are compared. Nothing
-//! of the user's repository is touched: index and new objects lie in a folder of their own, which
+//! of the user's repository is touched: index and new objects lie in a folder of their own for each look, which
 //! goes when the turn ends. Only objects that are there already are read from the repository.
 //!
 //! # Invariants
 //!
 //! * The settings of the repository do not count. A turn that may write may also have written those,
-//!   and a filter or a hook that they name would run outside the room of the turn.
+//!   and a filter or a hook that they name would run outside the room of the turn. For the same reason the
+//!   look after a turn has a folder that did not exist while it ran, outside of where turns in a room can write.
 //! * No diff is no failure: where there is no repository, no git, or too much to look at in time, a turn
 //!   simply leaves none.
 //!
@@ -15,10 +16,12 @@
 //! changed under ignored paths.
 
 use std::ffi::OsStr;
-use std::fs;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+use std::{fs, io};
 
 use materia_engine::TurnJob;
 use tokio::io::AsyncReadExt as _;
@@ -55,13 +58,16 @@ impl Before {
     }
 
     /// What has changed since; `None` if nothing has.
-    pub(crate) async fn diff(self) -> Option<String> {
-        let tree = self.look.tree().await?;
+    pub(crate) async fn diff(self, job: &TurnJob) -> Option<String> {
+        let mut look = Look::open(job).await?;
+        // Of the folder that the turn could see only objects are read, which are no more than data.
+        look.objects.push(self.look.own.0.join("objects"));
+        let tree = look.tree().await?;
         if tree == self.tree {
             return None;
         }
         let words = ["diff", "--no-color", "--no-ext-diff", "--no-textconv", "--full-index"];
-        let diff = self.look.git(words.into_iter().chain([&*self.tree, &*tree])).await?;
+        let diff = look.git(words.into_iter().chain([&*self.tree, &*tree])).await?;
         Some(cut(diff))
     }
 }
@@ -71,8 +77,8 @@ struct Look {
     project: PathBuf,
     /// The top of its work tree.
     top: PathBuf,
-    /// Where the repository keeps its objects.
-    objects: PathBuf,
+    /// Where objects lie that are there already.
+    objects: Vec<PathBuf>,
     /// The folder of the casts, which is no part of the project.
     casts: Option<PathBuf>,
     own: OwnFolder,
@@ -83,11 +89,22 @@ struct OwnFolder(PathBuf);
 
 impl Drop for OwnFolder {
     fn drop(&mut self) {
-        // What cannot be removed lies in the cast's own folder and does no harm there.
+        // What cannot be removed lies among temporary files and does no harm there.
         let _ = fs::remove_dir_all(&self.0);
-        if let Some(parent) = self.0.parent() {
-            let _ = fs::remove_dir(parent);
-        }
+    }
+}
+
+impl OwnFolder {
+    /// Makes one that nobody has had before.
+    fn new() -> io::Result<Self> {
+        static MADE: AtomicU64 = AtomicU64::new(0);
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let name = format!("materia-changes-{}-{number}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        // A process that was killed may have left one under the same number.
+        let _ = fs::remove_dir_all(&path);
+        fs::DirBuilder::new().mode(0o700).create(&path)?;
+        Ok(Self(path))
     }
 }
 
@@ -99,10 +116,10 @@ impl Look {
         let told = finish(git.args(asked)).await?;
         let mut lines = told.lines().map(PathBuf::from);
         let (top, index, objects) = (lines.next()?, lines.next()?, lines.next()?);
-        let own = OwnFolder(job.run_dir.join("tmp").join(format!("changes-{}", job.turn)));
+        let own = OwnFolder::new().ok()?;
         // Just enough of a repository for git to take it for one.
         for folder in ["objects", "refs"] {
-            fs::create_dir_all(own.0.join(folder)).ok()?;
+            fs::create_dir(own.0.join(folder)).ok()?;
         }
         fs::write(own.0.join("HEAD"), "ref: refs/heads/none\n").ok()?;
         if index.exists() {
@@ -112,7 +129,7 @@ impl Look {
         let project = job.cwd.canonicalize().ok()?;
         let casts = job.run_dir.parent().and_then(|casts| casts.canonicalize().ok());
         let casts = casts.and_then(|casts| casts.strip_prefix(&project).ok().map(Path::to_owned));
-        Some(Self { project, top, objects, casts, own })
+        Some(Self { project, top, objects: vec![objects], casts, own })
     }
 
     /// The name of the project's present state.
@@ -129,7 +146,7 @@ impl Look {
         let mut git = bare(&self.project);
         git.env("GIT_DIR", &self.own.0)
             .env("GIT_WORK_TREE", &self.top)
-            .env("GIT_ALTERNATE_OBJECT_DIRECTORIES", &self.objects);
+            .env("GIT_ALTERNATE_OBJECT_DIRECTORIES", std::env::join_paths(&self.objects).ok()?);
         for setting in SETTINGS {
             git.args(["-c", setting]);
         }

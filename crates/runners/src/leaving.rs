@@ -28,7 +28,7 @@ pub(crate) fn performed(
         let mut report = turn.await;
         let changed = match before {
             Some(before) => tokio::select! {
-                changed = before.diff() => changed,
+                changed = before.diff(&job) => changed,
                 () = stop.asked() => None,
             },
             None => None,

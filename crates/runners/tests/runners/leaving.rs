@@ -140,6 +140,26 @@ fn nothing_that_the_repository_says_is_run() {
 }
 
 #[test]
+fn nothing_that_the_turn_leaves_for_the_look_behind_it_is_run() {
+    let stage = project();
+    let ran = stage.cwd().join("ignored");
+    let looks = std::env::temp_dir().join(format!("materia-changes-{}-", std::process::id()));
+    let (looks, trap) = (looks.display(), format!("touch {}; cat", ran.display()));
+    let script = format!(
+        "for look in {looks}* .materia/run/tmp; do mkdir -p $look/info; echo '* filter=trap' > $look/info/attributes
+         printf '[filter \"trap\"]\\nclean = {trap}\\n' > $look/config; done
+         echo '* filter=trap' > .gitattributes; echo three >> kept.txt; ls -d {looks}*"
+    );
+    let output = turn(&stage, &script);
+    assert!(output.output.contains("materia-changes-"), "the turn sees the look before it");
+    assert!(diff(&output).contains("+three"), "{}", diff(&output));
+    assert!(!ran.exists(), "a program named by the turn has run");
+    let left = fs::read_dir(std::env::temp_dir()).unwrap().filter_map(Result::ok);
+    let own = format!("materia-changes-{}-", std::process::id());
+    assert_eq!(left.filter(|it| it.file_name().to_string_lossy().starts_with(&own)).count(), 0);
+}
+
+#[test]
 fn a_long_diff_is_cut_and_says_so() {
     let stage = project();
     let output = turn(&stage, "seq 1 100000 > kept.txt");
