@@ -64,6 +64,24 @@ pub struct ArtifactRef {
     pub hash: String,
 }
 
+/// What a payload says, without who says it and when.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PayloadContent {
+    /// Text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// A parsed value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub structured: Option<Value>,
+    /// Things that travel with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub artifacts: Vec<ArtifactRef>,
+    /// Whether its source was content.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<PayloadStatus>,
+}
+
 /// How the producing turn judged its own result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -43,7 +43,7 @@ pub use turn::{
 };
 
 /// The version of the event vocabulary. `run.created` records it.
-pub const JOURNAL_VERSION: u32 = 2;
+pub const JOURNAL_VERSION: u32 = 3;
 
 /// Something that has happened to a run, with its place and time.
 #[derive(Debug, Clone, PartialEq)]

@@ -47,18 +47,43 @@ pub struct Record {
     pub node: Option<String>,
     /// The event's data, as JSON text.
     pub data: String,
+    /// What the decision rests on that begins with this event, as JSON text (see
+    /// [`Decided`](crate::Decided)). Journals before version 3 have none.
+    pub input: Option<String>,
     /// The hash over all of the above and the hash before it.
     pub hash: ChainHash,
 }
 
-/// Bytes under a record's hash besides its texts: the hash before it, three numbers, whether there is a
-/// node, and the lengths of the three texts.
-const HASHED_BESIDES_TEXTS: usize = 32 + 3 * 8 + 1 + 3 * 8;
+/// Bytes under a record's hash besides its texts: the hash before it, three numbers, what there is, the
+/// lengths of the three texts, and the hash of the input.
+const HASHED_BESIDES_TEXTS: usize = 32 + 3 * 8 + 1 + 3 * 8 + 32;
+
+/// Set among what there is where the event is about a node.
+const HAS_NODE: u8 = 1;
+
+/// Set where a decision begins with the event.
+const HAS_INPUT: u8 = 2;
 
 impl Record {
-    /// Seals `event` behind `previous`.
+    /// Seals the events of one decision behind `previous`; `input` is what it rests on.
+    #[must_use]
+    pub fn seal_decision(input: String, events: &[Event], previous: ChainHash) -> Vec<Self> {
+        let (mut input, mut head) = (Some(input), previous);
+        let seal = |event: &Event| {
+            let record = Self::sealed(event, input.take(), head);
+            head = record.hash;
+            record
+        };
+        events.iter().map(seal).collect()
+    }
+
+    /// Seals an event that begins no decision behind `previous`.
     #[must_use]
     pub fn seal(event: &Event, previous: ChainHash) -> Self {
+        Self::sealed(event, None, previous)
+    }
+
+    fn sealed(event: &Event, input: Option<String>, previous: ChainHash) -> Self {
         let mut record = Self {
             seq: event.seq,
             ts: event.ts,
@@ -66,6 +91,7 @@ impl Record {
             kind: event.body.type_name().to_owned(),
             node: event.node.as_ref().map(|node| node.as_str().to_owned()),
             data: event.body.data_json(),
+            input,
             hash: previous,
         };
         record.hash = record.hash_after(previous);
@@ -75,7 +101,7 @@ impl Record {
     /// The hash this record must have if it stands behind `previous`.
     ///
     /// Every stored field is covered, each with its length, so that no byte can move from one
-    /// field to the next unseen.
+    /// field to the next unseen. `docs/journal.md` has the form, byte by byte.
     #[must_use]
     pub fn hash_after(&self, previous: ChainHash) -> ChainHash {
         let node = self.node.as_deref();
@@ -87,12 +113,25 @@ impl Record {
         bytes.extend_from_slice(&self.seq.to_le_bytes());
         bytes.extend_from_slice(&self.ts.to_le_bytes());
         bytes.extend_from_slice(&self.wall.to_le_bytes());
-        bytes.push(u8::from(node.is_some()));
+        let input = self.input_hash();
+        bytes.push(
+            if node.is_some() { HAS_NODE } else { 0 } | if input.is_some() { HAS_INPUT } else { 0 },
+        );
         for field in fields {
             bytes.extend_from_slice(&(field.len() as u64).to_le_bytes());
             bytes.extend_from_slice(field.as_bytes());
         }
+        if let Some(input) = input {
+            bytes.extend_from_slice(&input.0);
+        }
         ChainHash(*blake3::hash(&bytes).as_bytes())
+    }
+
+    /// The hash of what the decision rests on that begins here.
+    #[must_use]
+    pub fn input_hash(&self) -> Option<ChainHash> {
+        let input = self.input.as_ref()?;
+        Some(ChainHash(*blake3::hash(input.as_bytes()).as_bytes()))
     }
 
     /// Reads the event.
@@ -118,6 +157,7 @@ impl Record {
             kind: &self.kind,
             node_id: self.node.as_deref(),
             data: raw(&self.data),
+            input_hash: self.input_hash().map(|hash| hash.to_string()),
             prev_hash: previous.to_string(),
             hash: self.hash.to_string(),
         }
@@ -159,6 +199,9 @@ pub struct ShownEvent<'a> {
     pub node_id: Option<&'a str>,
     /// The event's data.
     pub data: std::borrow::Cow<'a, RawValue>,
+    /// The hash of what the decision rests on that begins with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_hash: Option<String>,
     /// The hash of the event before it.
     pub prev_hash: String,
     /// The hash of this one.
@@ -182,6 +225,9 @@ pub struct EventLine {
     /// The node it is about.
     #[serde(default)]
     pub node_id: Option<String>,
+    /// The hash of what the decision rests on that begins with it.
+    #[serde(default)]
+    pub input_hash: Option<String>,
     /// The hash of the event before it.
     pub prev_hash: String,
     /// The hash of this one.
@@ -209,8 +255,8 @@ mod tests {
     #[test]
     fn every_field_is_under_the_hash() {
         let previous = ChainHash::origin(&RunId::new("r"));
-        let sealed = Record::seal(&sample(), previous);
-        let changes: [fn(&mut Record); 7] = [
+        let sealed = Record::seal_decision("{}".into(), &[sample()], previous).remove(0);
+        let changes: [fn(&mut Record); 9] = [
             |record| record.seq += 1,
             |record| record.ts += 1,
             |record| record.wall += 1,
@@ -218,6 +264,8 @@ mod tests {
             |record| record.node = None,
             |record| record.node = Some("b".into()),
             |record| record.data.push(' '),
+            |record| record.input = None,
+            |record| record.input = Some("{} ".into()),
         ];
         for change in changes {
             let mut altered = sealed.clone();

@@ -6,8 +6,7 @@ use materia_contract::{
 };
 
 use crate::draft::Draft;
-use crate::input::{Acting, Rejection};
-use crate::{Run, approval, deliver};
+use crate::{Acting, Rejection, Run, approval, deliver};
 
 /// When an act takes effect within an instant (D7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

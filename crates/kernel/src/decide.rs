@@ -1,16 +1,31 @@
-use materia_contract::time::Micros;
-use materia_contract::{BudgetChanged, Event, NodeId, RunCreated};
+use materia_contract::{
+    BudgetChanged, Event, InFirstEvent, MomentOf, NodeId, RecordedInput, RunCreated,
+};
 
 use crate::acts::{self, Class};
-use crate::draft::Draft;
+use crate::draft::{Draft, Now};
 use crate::state::Why;
 use crate::{Input, Moment, Phase, Rejection, Run, halt, is_idle, items, schedule, settle, timers};
 
+/// What was decided: the events, and what they rest on as it is kept.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decision {
+    /// What was decided on. Reports that nobody waited for are no part of it.
+    pub input: RecordedInput,
+    /// What followed.
+    pub events: Vec<Event>,
+}
+
 /// What follows from `input` at the instant `now`. Changes nothing.
 ///
-/// A driver uses [`step`], which does the same without the copy.
-pub fn decide(run: &Run, now: Micros, input: Input) -> Result<Vec<Event>, Rejection> {
+/// A driver uses [`take`], which does the same without the copy.
+pub fn decide(run: &Run, now: impl Into<Now>, input: Input) -> Result<Vec<Event>, Rejection> {
     step(&mut run.clone(), now, input)
+}
+
+/// Decides what follows from `input` and applies it; gives the events alone.
+pub fn step(run: &mut Run, now: impl Into<Now>, input: Input) -> Result<Vec<Event>, Rejection> {
+    Ok(take(run, now, input)?.events)
 }
 
 /// Decides what follows from `input` and applies it, event by event.
@@ -18,9 +33,10 @@ pub fn decide(run: &Run, now: Micros, input: Input) -> Result<Vec<Event>, Reject
 /// The events must be made durable before anything happens on their account. A caller that cannot
 /// make them durable must throw `run` away, for it has gone ahead of its journal. A rejected input
 /// has changed nothing.
-pub fn step(run: &mut Run, now: Micros, input: Input) -> Result<Vec<Event>, Rejection> {
+pub fn take(run: &mut Run, now: impl Into<Now>, input: Input) -> Result<Decision, Rejection> {
     accept(run, &input)?;
-    let mut draft = Draft::new(run, now);
+    let mut recorded = recorded(&input);
+    let mut draft = Draft::new(run, now.into());
     match input {
         Input::Create(created) => create(&mut draft, *created),
         Input::Moment(moment) => instant(&mut draft, moment),
@@ -43,7 +59,24 @@ pub fn step(run: &mut Run, now: Micros, input: Input) -> Result<Vec<Event>, Reje
         Input::Idle => schedule::rest(&mut draft),
         Input::Abort { reason } => halt::abort(&mut draft, reason),
     }
-    Ok(draft.finish())
+    let (events, reported) = draft.finish();
+    if let RecordedInput::Moment(moment) = &mut recorded {
+        moment.reports = reported;
+    }
+    Ok(Decision { input: recorded, events })
+}
+
+/// The input as it is kept, but for the reports: which events have them shows when they are there.
+fn recorded(input: &Input) -> RecordedInput {
+    if let Input::Create(_) = input {
+        return RecordedInput::Create(InFirstEvent {});
+    }
+    if let Input::Moment(moment) = input {
+        let (reports, acts) = (Vec::new(), moment.acts.clone());
+        return RecordedInput::Moment(MomentOf { reports, acts });
+    }
+    let same = input.clone().try_map(|_| Err(()), |_| Err(()));
+    same.expect("it is neither a creation nor an instant")
 }
 
 /// Whether the run takes this input in its present phase.

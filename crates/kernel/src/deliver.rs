@@ -3,16 +3,18 @@
 //! A payload waits in the delivery queue of its edge and is attached to the input buffer of its
 //! node (D9). What happens between is the edge's rule; whatever becomes of it is an event (D14).
 
+use std::sync::Arc;
+
+use materia_contract::time::Micros;
 use materia_contract::{
-    DeliveryMode, DropReason, Edge, EdgeId, EnvelopeKind, ErrorCode, HandoffSent, NodeId, Offered,
+    DedupeBy, Delivery, DeliveryMode, DropReason, Edge, EdgeId, EnvelopeKind, ErrorCode, HandoffSent, NodeId, Offered,
     Overflow, Parse, PayloadDeduplicated, PayloadDelivered, PayloadDropped, PayloadFiltered,
     PayloadSuperseded, Routing, Timer, TimerSet, Uuid,
 };
 
-use crate::Run;
+use crate::{Run, sent};
 use crate::draft::Draft;
 use crate::evolve::micros;
-use crate::payload::Payload;
 use crate::trail::Trail;
 use crate::words::preview;
 
@@ -38,6 +40,8 @@ pub(crate) fn send(
         kind,
         preview: preview(text),
         offered: None,
+        mapped: None,
+        sameness: None,
     };
     cross(draft, from, sent);
 }
@@ -59,17 +63,21 @@ pub(crate) fn offer(draft: &mut Draft<'_>, edge: &EdgeId, offered: Offered) {
         kind: offered.kind.unwrap_or(default),
         preview: preview(offered.message.as_deref().unwrap_or_default()),
         offered: Some(offered),
+        mapped: None,
+        sameness: None,
     };
     cross(draft, &from, sent);
 }
 
 /// Sends a payload and applies the rule of its edge.
-fn cross(draft: &mut Draft<'_>, from: &NodeId, sent: HandoffSent) {
+fn cross(draft: &mut Draft<'_>, from: &NodeId, mut sent: HandoffSent) {
     let (id, edge_id, to) = (sent.payload_id, sent.edge_id.clone(), sent.to.clone());
-    draft.emit_at(from, sent);
     let run = draft.run();
     let delivery = run.wiring().delivery(run.plan(), &edge_id);
-    if newest(run, &edge_id).filtered {
+    let filtered = shaped(run, from, &mut sent, draft.next_ts(), &delivery);
+    draft.emit_at(from, sent);
+    let run = draft.run();
+    if filtered {
         draft.emit_at(&to, PayloadFiltered { payload_id: id, edge_id });
         return;
     }
@@ -98,9 +106,36 @@ fn cross(draft: &mut Draft<'_>, from: &NodeId, sent: HandoffSent) {
     }
 }
 
-/// The payload that has just crossed an edge.
-fn newest<'run>(run: &'run Run, edge: &EdgeId) -> &'run Payload {
-    run.queues[edge].waiting.back().expect("it was just sent")
+/// Works out what the edge makes of a payload, and what makes it the same as another; says whether
+/// the edge keeps it out.
+fn shaped(
+    run: &Run,
+    from: &NodeId,
+    sent: &mut HandoffSent,
+    ts: Micros,
+    delivery: &Delivery,
+) -> bool {
+    if delivery.transform.is_none() && delivery.dedupe_by != DedupeBy::ContentHash {
+        sent.sameness =
+            (delivery.dedupe_by == DedupeBy::PayloadId).then(|| sent.payload_id.to_string());
+        return false;
+    }
+    let mut payload = sent::sent(run, from, sent, ts);
+    let mut filtered = false;
+    if let Some(transform) = &delivery.transform {
+        let made = payload.transformed(transform);
+        filtered = made.filtered;
+        if let Some(mapped) = made.mapped {
+            sent.mapped = Some(Arc::clone(&mapped));
+            payload = payload.saying(mapped);
+        }
+    }
+    sent.sameness = match delivery.dedupe_by {
+        DedupeBy::None => None,
+        DedupeBy::PayloadId => Some(payload.id.to_string()),
+        DedupeBy::ContentHash => Some(payload.fingerprint()),
+    };
+    filtered
 }
 
 /// The accepted payload that the newest one of an edge equals; none are kept where nobody asks.

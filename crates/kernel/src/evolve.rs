@@ -63,7 +63,7 @@ pub fn evolve(run: &mut Run, event: &Event) {
         EventBody::TimerFired(data) => payloads::timer_fired(run, event, data),
         EventBody::StatePatched(data) => patched(run, data),
         EventBody::CursorAdvanced(data) => match &data.region {
-            Some(region) => loops::loop_advanced(run, region, data.index),
+            Some(region) => loops::loop_advanced(run, region, data),
             None => loops::cursor_advanced(run, node(event), data),
         },
         EventBody::LoopEntered(data) => loops::loop_entered(run, event.seq, data),

@@ -1,5 +1,7 @@
 //! `foreach`: one node, once for each element of a list, then its edges once (D43).
 
+use std::sync::Arc;
+
 use materia_contract::{Cause, CursorAdvanced, ErrorCode, PayloadConsumed};
 
 use crate::draft::Draft;
@@ -33,7 +35,8 @@ pub(crate) fn enter(draft: &mut Draft<'_>, index: usize, payloads: &[Payload]) {
     };
     let count = u32::try_from(items.len()).unwrap_or(u32::MAX);
     let exhausted = count == 0;
-    draft.emit_at(&id, CursorAdvanced { cursor, index: 0, count, exhausted, region: None });
+    let (region, items) = (None, Some(Arc::new(items)));
+    draft.emit_at(&id, CursorAdvanced { cursor, index: 0, count, exhausted, region, items });
     for payload in payloads {
         draft.emit_at(&id, PayloadConsumed { payload_id: payload.id });
     }
@@ -60,7 +63,8 @@ pub(crate) fn advance(draft: &mut Draft<'_>, index: usize) -> Next {
     let count = u32::try_from(iteration.items.len()).unwrap_or(u32::MAX);
     let next = iteration.index + 1;
     let exhausted = next >= count;
-    draft.emit_at(&id, CursorAdvanced { cursor, index: next, count, exhausted, region: None });
+    let (region, items) = (None, None);
+    draft.emit_at(&id, CursorAdvanced { cursor, index: next, count, exhausted, region, items });
     if exhausted { Next::Routes } else { Next::Element }
 }
 

@@ -127,9 +127,12 @@ pub(crate) fn arrive(
 pub(crate) fn enter(draft: &mut Draft<'_>, region: &str) -> Option<u32> {
     let run = draft.run();
     let (place, _, plan) = run.plan().loops.get_full(region).expect("nodes name loops of the plan");
-    let count = list_of(run, plan).map(|items| u32::try_from(items.len()).unwrap_or(u32::MAX));
+    let items = list_of(run, plan);
+    let count = items.as_ref().map(|items| u32::try_from(items.len()).unwrap_or(u32::MAX));
     let entry = run.loops[place].entry + 1;
-    draft.emit(LoopEntered { region: region.to_owned(), entry, count });
+    // What a generator has produced stands in the end of its turn already.
+    let items = items.filter(|_| plan.consumes.is_none());
+    draft.emit(LoopEntered { region: region.to_owned(), entry, count, items });
     count
 }
 
@@ -162,14 +165,16 @@ pub(crate) fn advance(
     let (place, _, plan) =
         run.plan().loops.get_full(&region).expect("nodes name loops of the plan");
     let state = &run.loops[place];
-    let Some(items) = state.items.clone().or_else(|| list_of(run, plan)) else {
+    let late = if state.items.is_none() { list_of(run, plan) } else { None };
+    let Some(items) = state.items.clone().or_else(|| late.clone()) else {
         return Moved::Routes;
     };
     let count = u32::try_from(items.len()).unwrap_or(u32::MAX);
     let index = state.index + 1;
     let exhausted = index >= count;
     let cursor = plan.cursor.clone();
-    let moved = CursorAdvanced { cursor, index, count, exhausted, region: Some(region.clone()) };
+    let of = Some(region.clone());
+    let moved = CursorAdvanced { cursor, index, count, exhausted, region: of, items: late };
     draft.emit_at(&id, moved);
     if !exhausted {
         return Moved::Routes;

@@ -35,6 +35,7 @@ mod draft;
 mod evolve;
 mod foreach;
 mod gates;
+mod given;
 mod halt;
 mod handoff;
 mod input;
@@ -47,6 +48,7 @@ mod recompute;
 mod retry;
 mod route;
 mod schedule;
+mod sent;
 mod settle;
 mod stall;
 mod state;
@@ -57,19 +59,20 @@ mod words;
 mod work;
 
 pub use acts::order_timeline;
-pub use decide::{decide, step};
+pub use decide::{Decision, decide, step, take};
+pub use draft::Now;
 pub use evolve::evolve;
 pub use gates::{Gate, barred, unmet};
-pub use input::{Acting, Input, Moment, Rejection, Report, TurnOutcome};
+pub use input::Rejection;
+pub use materia_contract::{Acting, Input, Moment, Report, TurnOutcome};
 pub use insight::{
     budgets_of, has_elements, held_turn, is_requested, iterates, quiet_until, spent_by,
     turns_in_flight, waiting_inputs,
 };
-pub use output::object_text;
 pub use recompute::{Divergence, Recomputation};
 pub use route::matching;
 pub use state::{Effect, Phase, Run, Turn, TurnWork, outstanding};
 pub use timers::is_idle;
 
 /// Changes whenever the state or its meaning does, so that an older snapshot is not believed.
-pub const KERNEL_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+4");
+pub const KERNEL_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+5");

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use materia_contract::{Behavior, Condition, Node, Parse, Path, Root};
 use serde_json::{Map, Value};
 
-use crate::handoff::{self, Needs};
+use crate::handoff::{self, Found, Needs};
 use crate::lookup::{self, Scope};
 use crate::{Run, Turn, items};
 
@@ -25,6 +25,10 @@ pub(crate) struct Reading {
     pub(crate) assigned: IndexMap<String, Value>,
     /// Fields without a meaning there, as paths, and why.
     pub(crate) ignored: Vec<(Vec<String>, &'static str)>,
+    /// Where the object stands in the output, where one was asked for.
+    pub(crate) object: Option<(usize, usize)>,
+    /// The work items, where the node is a generator.
+    pub(crate) items: Option<Vec<Value>>,
 }
 
 /// Reads an output, or says every way in which it breaks its contract.
@@ -47,10 +51,14 @@ fn read_object(
     faults: &mut Vec<String>,
 ) -> Result<Map<String, Value>, String> {
     let needs = needs(node);
-    let mut object = find_object(node, text)?;
+    let Found { mut object, place } = find_object(node, text)?;
+    reading.object = Some(place);
     match handoff::check(&object, needs) {
         Ok(checked) => {
             reading.verdict = checked.verdict;
+            if node.generator {
+                reading.items = Some(checked.items.clone().unwrap_or_default());
+            }
             if let Some(items) = checked.items {
                 object.insert("workItems".to_owned(), Value::Array(items));
             }
@@ -91,23 +99,12 @@ pub(crate) fn needs(node: &Node) -> Needs {
 }
 
 /// The object in an output: anywhere by the rule for agents, the whole text for utilities (D26).
-fn find_object(node: &Node, text: &str) -> Result<Map<String, Value>, String> {
-    if is_utility(node) { parse_object(text) } else { find_by_rule(node, text) }
-}
-
-fn find_by_rule(node: &Node, text: &str) -> Result<Map<String, Value>, String> {
+pub(crate) fn find_object(node: &Node, text: &str) -> Result<Found, String> {
+    if is_utility(node) {
+        return parse_object(text);
+    }
     let needs = needs(node);
     handoff::find(text, |object| handoff::check(object, needs).is_ok())
-}
-
-/// The text of the object, where an agent wrote something around it.
-#[must_use]
-pub fn object_text(node: &Node, text: &str) -> Option<String> {
-    if node.parse == Parse::Text || parse_object(text).is_ok() {
-        return None;
-    }
-    let object = find_object(node, text).ok()?;
-    serde_json::to_string(&Value::Object(object)).ok()
 }
 
 /// The work items of an output that has passed its check.
@@ -122,13 +119,15 @@ pub(crate) fn context_in(text: &str) -> Option<String> {
     object.get("context").and_then(Value::as_str).map(str::to_owned)
 }
 
-fn parse_object(text: &str) -> Result<Map<String, Value>, String> {
+fn parse_object(text: &str) -> Result<Found, String> {
     let trimmed = text.trim();
     if trimmed.is_empty() {
         return Err("the output is empty; this socket must put out one JSON object".to_owned());
     }
     match serde_json::from_str::<Value>(trimmed) {
-        Ok(Value::Object(object)) => Ok(object),
+        Ok(Value::Object(object)) => {
+            Ok(Found { object, place: handoff::place_of(text, trimmed) })
+        }
         Ok(other) => Err(format!("the output must be a JSON object, not {}", kind_of(&other))),
         Err(error) => Err(format!("the output is not valid JSON: {error}")),
     }
@@ -208,18 +207,14 @@ fn copy_assigned(
     let mut pending: Map<String, Value> =
         reading.merged.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
     let item = items::current(run, turn.node).map(|item| item.value);
-    let looks_back = node.assign.values().any(|source| source.root == Root::LastJson);
-    let own_json = parsed.filter(|_| looks_back).and_then(|_| object_text(node, text));
+    let own_json = reading.object.map(|(start, end)| &text[start..end]);
     for (target, source) in &node.assign {
         let scope = Scope {
             output: parsed,
             pending: Some(&pending),
             item,
             last_output: Some(text),
-            last_json: match parsed {
-                Some(_) => Some(own_json.as_deref().unwrap_or(text)),
-                None => run.last.json.as_deref(),
-            },
+            last_json: own_json.or(run.last.json.as_deref()),
             ..Scope::of(run)
         };
         match scope.get(source) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use materia_contract::time::Micros;
 use materia_contract::{
     Artifact, ArtifactRef, EdgeId, Envelope, EnvelopeKind, NodeId, Offered, OutputSelector,
-    PayloadPart, PayloadStatus, Transform, Uuid, content_hash,
+    PayloadContent, PayloadPart, PayloadStatus, Transform, Uuid, content_hash,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -38,22 +38,10 @@ pub(crate) struct Payload {
     pub(crate) artifacts: Arc<[Artifact]>,
     /// What it says instead, where a transform or whoever offered it says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) mapped: Option<Arc<Content>>,
+    pub(crate) mapped: Option<Arc<PayloadContent>>,
     /// The way it came.
     #[serde(default)]
     pub(crate) trail: Trail,
-    /// Whether the transform of its edge keeps it out.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) filtered: bool,
-}
-
-/// What a payload says.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Content {
-    pub(crate) message: Option<String>,
-    pub(crate) structured: Option<Value>,
-    pub(crate) artifacts: Vec<ArtifactRef>,
-    pub(crate) status: Option<PayloadStatus>,
 }
 
 impl Payload {
@@ -72,13 +60,12 @@ impl Payload {
             artifacts: Arc::from([]),
             mapped: None,
             trail: Trail::default(),
-            filtered: false,
         }
     }
 
     /// What somebody put on an edge.
     pub(crate) fn offered(self, offered: &Offered) -> Self {
-        let content = Content {
+        let content = PayloadContent {
             message: offered.message.clone(),
             structured: offered.structured.clone(),
             artifacts: offered.artifacts.clone(),
@@ -92,12 +79,12 @@ impl Payload {
     }
 
     /// Everything it has, whichever part travels.
-    fn whole(&self) -> Content {
+    fn whole(&self) -> PayloadContent {
         if let Some(mapped) = &self.mapped {
             return (**mapped).clone();
         }
         let structured = self.json.as_deref();
-        Content {
+        PayloadContent {
             message: Some(self.text.to_string()),
             structured: structured.and_then(|text| serde_json::from_str(text.trim()).ok()),
             artifacts: self.artifacts.iter().map(reference).collect(),
@@ -114,7 +101,7 @@ impl Payload {
     }
 
     /// What it says to whoever takes it.
-    pub(crate) fn content(&self) -> Content {
+    pub(crate) fn content(&self) -> PayloadContent {
         let whole = self.whole();
         if self.mapped.is_some() {
             return whole;
@@ -125,7 +112,7 @@ impl Payload {
             OutputSelector::ArtifactsDiff | OutputSelector::ArtifactsLogs => (false, false, true),
             OutputSelector::Composite => (true, true, true),
         };
-        Content {
+        PayloadContent {
             message: whole.message.filter(|_| message),
             structured: whole.structured.filter(|_| structured),
             artifacts: if artifacts { whole.artifacts } else { Vec::new() },
@@ -135,7 +122,7 @@ impl Payload {
 
     /// The published form.
     pub(crate) fn envelope(&self) -> Envelope {
-        let Content { message, structured, artifacts, status } = self.content();
+        let PayloadContent { message, structured, artifacts, status } = self.content();
         Envelope {
             payload_id: self.id,
             kind: self.kind,
@@ -149,14 +136,13 @@ impl Payload {
         }
     }
 
-    /// The payload with the parts that a transform replaces; `$` is all that was sent, whichever
-    /// part travels.
-    pub(crate) fn transformed(mut self, transform: &Transform) -> Self {
+    /// What a transform makes of it; `$` is all that was sent, whichever part travels.
+    pub(crate) fn transformed(&self, transform: &Transform) -> Transformed {
         let value = self.as_value();
         let scope = Scope::of_output(&value);
-        self.filtered = transform.guard.as_ref().is_some_and(|guard| !route::holds(guard, &scope));
+        let filtered = transform.guard.as_ref().is_some_and(|guard| !route::holds(guard, &scope));
         if transform.map.is_empty() {
-            return self;
+            return Transformed { filtered, mapped: None };
         }
         let mut content = self.content();
         for (part, path) in &transform.map {
@@ -169,13 +155,18 @@ impl Payload {
                 }
             }
         }
+        Transformed { filtered, mapped: Some(Arc::new(content)) }
+    }
+
+    /// The payload that says this instead.
+    pub(crate) fn saying(mut self, content: Arc<PayloadContent>) -> Self {
         self.text = content.message.as_deref().unwrap_or_default().into();
-        self.mapped = Some(Arc::new(content));
+        self.mapped = Some(content);
         self
     }
 
     fn as_value(&self) -> Value {
-        let Content { message, structured, artifacts, status } = self.whole();
+        let PayloadContent { message, structured, artifacts, status } = self.whole();
         let mut value =
             json!(Envelope { message, structured, artifacts, status, ..self.envelope() });
         // The content of an artifact can be mapped into the message: `$.artifactText.diff`.
@@ -190,7 +181,7 @@ impl Payload {
 
     /// What makes it the same as another (D13).
     pub(crate) fn fingerprint(&self) -> String {
-        let Content { message, structured, artifacts, status } = self.content();
+        let PayloadContent { message, structured, artifacts, status } = self.content();
         let hashes: Vec<&str> = artifacts.iter().map(|one| one.hash.as_str()).collect();
         content_hash(&json!([self.kind, message, structured, hashes, status]))
     }
@@ -211,6 +202,14 @@ impl Payload {
         }
         parts.join("\n\n")
     }
+}
+
+/// What a transform makes of a payload.
+pub(crate) struct Transformed {
+    /// Whether it keeps it out.
+    pub(crate) filtered: bool,
+    /// What the payload says instead.
+    pub(crate) mapped: Option<Arc<PayloadContent>>,
 }
 
 fn reference(artifact: &Artifact) -> ArtifactRef {

@@ -11,7 +11,8 @@ use crate::gates::Gate;
 use crate::lookup::Scope;
 use crate::payload::Payload;
 use crate::state::{Held, Request, Why};
-use crate::{Phase, Run, TurnWork, approval, budget, foreach, gates, items, settle, work};
+use crate::work::Given;
+use crate::{Phase, Run, approval, budget, foreach, gates, items, settle, work};
 
 /// Starts all that is runnable; if nothing is left to do, the run comes to rest.
 pub(crate) fn go_on(draft: &mut Draft<'_>) {
@@ -194,7 +195,7 @@ pub(crate) fn start_turn(draft: &mut Draft<'_>, index: usize, cause: Cause, payl
         || run.nodes[index].foreach.as_ref().is_some_and(|iteration| iteration.manual);
     let approved = approval::of_turn(run, index).filter(|_| !by_hand);
     let session = work::session(run, index, seq);
-    let (work, layers) = work::assemble(run, index, payloads, session.as_ref());
+    let given = work::assemble(run, index, seq, payloads, session.as_ref());
     let started = TurnStarted {
         visit: run.nodes[index].visits + 1,
         attempt: 1,
@@ -202,11 +203,10 @@ pub(crate) fn start_turn(draft: &mut Draft<'_>, index: usize, cause: Cause, payl
         cause,
         consumed: payloads.iter().map(|payload| payload.id).collect(),
         session,
-        layers,
         script: if missing.is_some() { None } else { script_entry(run, index) },
         global_mode: changed_mode(run),
         approved,
-        ..without_work(work)
+        ..starting_with(given)
     };
     draft.emit_at(&id, started);
     if let Some(path) = missing {
@@ -229,13 +229,11 @@ fn restart(draft: &mut Draft<'_>, place: usize) {
     let Held { started, turn, why, .. } = run.held[place].clone();
     let id = run.node(turn.node).0.clone();
     let script = script_entry(run, turn.node);
-    let (cause, work, layers) = match why {
-        Why::Interrupted | Why::Passing => (Cause::Retry { turn: started }, turn.work, turn.layers),
-        Why::Failed => (Cause::Recast { turn: started }, turn.work, turn.layers),
-        Why::Rejected(event, faults) => {
-            let (work, layers) = work::with_faults(turn.work, turn.layers, event, &faults);
-            (Cause::Repair { turn: started }, work, layers)
-        }
+    let given = work::again(&turn, started, &why);
+    let cause = match why {
+        Why::Interrupted | Why::Passing => Cause::Retry { turn: started },
+        Why::Failed => Cause::Recast { turn: started },
+        Why::Rejected(..) => Cause::Repair { turn: started },
     };
     let again = TurnStarted {
         visit: turn.visit,
@@ -244,19 +242,18 @@ fn restart(draft: &mut Draft<'_>, place: usize) {
         cause,
         consumed: turn.consumed,
         session: turn.session,
-        layers,
         script,
         global_mode: changed_mode(run),
-        ..without_work(work)
+        ..starting_with(given)
     };
     draft.emit_at(&id, again);
 }
 
 /// The part of `turn.started` that says what the runner gets; the rest is to be filled in.
-fn without_work(work: TurnWork) -> TurnStarted {
-    let (prompt, input) = match work {
-        TurnWork::Prompt(prompt) => (Some(prompt.to_string()), None),
-        TurnWork::Input(input) => (None, Some(input)),
+fn starting_with(given: Given) -> TurnStarted {
+    let (prompt, layers, input) = match given {
+        Given::Prompt(prompt, layers) => (Some(prompt), layers, None),
+        Given::Input(input) => (None, Vec::new(), Some(input)),
     };
     TurnStarted {
         visit: 0,
@@ -266,7 +263,7 @@ fn without_work(work: TurnWork) -> TurnStarted {
         consumed: Vec::new(),
         prompt,
         input,
-        layers: Vec::new(),
+        layers,
         session: None,
         script: None,
         global_mode: None,
@@ -297,11 +294,6 @@ pub(crate) fn rest(draft: &mut Draft<'_>) {
         debug_assert!(draft.run().held.is_empty(), "a turn to be tried again is work left");
         draft.emit(RunCompleted {});
     }
-}
-
-/// Whether a run that came to rest now would wait for this.
-pub(crate) fn would_rest_as(run: &Run, waiting: &RunWaiting) -> bool {
-    rests_for(run).as_ref() == Some(waiting)
 }
 
 /// What a run at rest waits for; `None` where it is complete.

@@ -2,10 +2,12 @@
 //!
 //! The order is fixed (G12): parse, assign, move the cursor, route.
 
+use std::sync::Arc;
+
 use materia_contract::{
     Behavior, Condition, Edge, EdgeId, ErrorCode, FollowUpCaptured, InterruptReason, Node, NodeId,
-    OutputFieldsIgnored, Root, RouteSelected, Routing, RunFailed, StatePatched, Timer, TimerSet,
-    TurnCompleted, TurnFailed, TurnInterrupted, TurnOutput,
+    OutputFieldsIgnored, Parse, ReportedIn, Root, RouteSelected, Routing, RunFailed, StatePatched,
+    Timer, TimerSet, TurnCompleted, TurnFailed, TurnInterrupted, TurnOutput,
 };
 
 use crate::draft::Draft;
@@ -21,10 +23,14 @@ pub(crate) fn reports(draft: &mut Draft<'_>, reports: Vec<Report>) {
         if draft.run().turn(turn).is_none() {
             continue;
         }
+        // The end of a turn is the first event that its report leads to.
+        let event = draft.next_seq();
+        let faulted = matches!(outcome, TurnOutcome::Faulted { .. });
+        draft.reported(ReportedIn { turn, event, faulted });
         match outcome {
             TurnOutcome::Ended(output) => ended(draft, turn, output),
             TurnOutcome::Faulted { code, message, report } => {
-                faulted(draft, turn, code, message, report);
+                fault(draft, turn, code, message, report);
             }
         }
     }
@@ -40,7 +46,7 @@ pub(crate) fn ended(draft: &mut Draft<'_>, started: u64, report: TurnOutput) {
         Ok(reading) => completed(draft, name, &id, reading, report),
         Err(faults) => {
             let message = format!("`{id}` broke its contract: {faults}");
-            faulted(draft, started, ErrorCode::ContractError, message, report);
+            fault(draft, started, ErrorCode::ContractError, message, report);
         }
     }
 }
@@ -49,9 +55,15 @@ pub(crate) fn ended(draft: &mut Draft<'_>, started: u64, report: TurnOutput) {
 pub(crate) fn answered(draft: &mut Draft<'_>, started: u64, context: &str) {
     let turn = draft.run().turn(started).expect("it was just started");
     let (id, name) = (draft.run().node_of(turn).0.clone(), Name::of(started, turn));
-    let answer = serde_json::json!({ "satisfied": false, "context": context });
-    let report = TurnOutput { output: answer.to_string(), ..TurnOutput::default() };
-    let reading = Reading { verdict: Some(false), ..Reading::default() };
+    let node = draft.run().node_of(turn).1;
+    let answer = serde_json::json!({ "satisfied": false, "context": context }).to_string();
+    let reading = Reading {
+        verdict: Some(false),
+        object: (node.parse == Parse::Json).then_some((0, answer.len())),
+        items: node.generator.then(Vec::new),
+        ..Reading::default()
+    };
+    let report = TurnOutput { output: answer, ..TurnOutput::default() };
     completed(draft, name, &id, reading, report);
 }
 
@@ -71,9 +83,20 @@ impl Name {
 }
 
 fn completed(draft: &mut Draft<'_>, turn: Name, id: &NodeId, reading: Reading, report: TurnOutput) {
-    let Reading { verdict, merged, assigned, ignored } = reading;
+    let Reading { verdict, merged, assigned, ignored, object, items } = reading;
     let Name { started, visit, attempt, .. } = turn;
-    draft.emit_at(id, TurnCompleted { turn: started, visit, attempt, satisfied: verdict, report });
+    draft.emit_at(
+        id,
+        TurnCompleted {
+            turn: started,
+            visit,
+            attempt,
+            satisfied: verdict,
+            object,
+            work_items: items.map(Arc::new),
+            report,
+        },
+    );
     for (fields, reason) in ignored {
         let reason = reason.to_owned();
         draft.emit_at(id, OutputFieldsIgnored { turn: started, fields, reason });
@@ -163,7 +186,7 @@ pub(crate) fn take(
 }
 
 /// A turn ended badly, or its output cannot be used.
-fn faulted(
+fn fault(
     draft: &mut Draft<'_>,
     started: u64,
     code: ErrorCode,

@@ -193,8 +193,8 @@ pub(crate) struct NodeState {
     /// Payloads that crossed no edge and are not yet attached.
     pub(crate) arriving: VecDeque<Payload>,
     pub(crate) inputs: InputBuffer,
-    /// The way to what the turn about to start has taken.
-    pub(crate) taken: Trail,
+    /// What the turn about to start has taken.
+    pub(crate) taken: Taken,
     /// Whether a tick waits to be taken.
     pub(crate) tick_owed: bool,
     /// What a person was asked about its next turn, and said.
@@ -214,6 +214,14 @@ pub(crate) struct NodeState {
     pub(crate) produced: Option<Arc<Vec<Value>>>,
     /// Its provider session, and the element or work item that it is about.
     pub(crate) session: Option<(Uuid, Option<ItemId>)>,
+}
+
+/// What a turn that is about to start has taken.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Taken {
+    pub(crate) payloads: Vec<Payload>,
+    /// The way to them.
+    pub(crate) trail: Trail,
 }
 
 /// Hashes of what the newest turns of a node came to, each with its turn.
@@ -542,12 +550,16 @@ impl Run {
         self.wired.of(self.plan())
     }
 
-    /// The id that stands for a place of this run. A fork keeps those of the events it shares.
-    pub(crate) fn uuid(&self, seq: u64) -> Uuid {
+    /// The run that wrote the event at a place. A fork shares those of its original.
+    pub(crate) fn writer(&self, seq: u64) -> &RunId {
         let fork = self.created.as_ref().and_then(|created| created.fork.as_ref());
         let writers = fork.map(|fork| fork.written_by.as_slice()).unwrap_or_default();
-        let writer = writers.iter().find(|(_, last)| seq <= *last).map_or(&self.id, |(id, _)| id);
-        derived_id(writer, seq)
+        writers.iter().find(|(_, last)| seq <= *last).map_or(&self.id, |(id, _)| id)
+    }
+
+    /// The id that stands for a place of this run. A fork keeps those of the events it shares.
+    pub(crate) fn uuid(&self, seq: u64) -> Uuid {
+        derived_id(self.writer(seq), seq)
     }
 
     /// Puts a node in its place among those that have inputs.

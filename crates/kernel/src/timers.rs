@@ -42,7 +42,7 @@ fn due(run: &Run, now: Micros) -> Option<(NodeId, Timer)> {
 }
 
 /// Fires one timer, which is set.
-pub(crate) fn fire(draft: &mut Draft<'_>, node: &NodeId, timer: Timer) {
+fn fire(draft: &mut Draft<'_>, node: &NodeId, timer: Timer) {
     let run = draft.run();
     let index = run.index_of(node);
     match timer {
@@ -60,12 +60,6 @@ pub(crate) fn fire(draft: &mut Draft<'_>, node: &NodeId, timer: Timer) {
             set_tick(draft, index);
         }
     }
-}
-
-/// Whether a timer of this name is set for a node.
-pub(crate) fn is_set(run: &Run, node: &NodeId, timer: &Timer) -> bool {
-    let index = run.index_of(node);
-    run.timers.iter().any(|(_, at, set)| *at == index && set == timer)
 }
 
 /// Whether nothing can happen any more without a person: nothing is in flight, and every timer

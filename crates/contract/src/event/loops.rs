@@ -1,7 +1,10 @@
 //! Work items: the loops that go through them.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::NodeId;
 
@@ -20,6 +23,9 @@ pub struct CursorAdvanced {
     /// The loop whose cursor it is; absent for a `foreach`.
     #[serde(rename = "loop", default, skip_serializing_if = "Option::is_none")]
     pub region: Option<String>,
+    /// The list, where it is frozen just now: a `foreach` is entered, or a loop had none before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub items: Option<Arc<Vec<Value>>>,
 }
 
 /// Data of `loop.entered`.
@@ -33,6 +39,9 @@ pub struct LoopEntered {
     pub entry: u32,
     /// How many items it will iterate; absent where it iterates no list.
     pub count: Option<u32>,
+    /// The list that it will iterate; absent where that is what its generator produced last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub items: Option<Arc<Vec<Value>>>,
 }
 
 /// Data of `loop.exhausted`.

@@ -1,12 +1,14 @@
 //! Where a result leads: the edge taken, what crosses it, what it leaves in the state.
 
+use std::sync::Arc;
+
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::{EdgeId, EnvelopeKind, NodeId, Offered};
+use crate::{EdgeId, EnvelopeKind, NodeId, Offered, PayloadContent};
 
 /// Data of `route.selected`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -44,6 +46,12 @@ pub struct HandoffSent {
     /// What it holds, where no turn of the run has put it out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offered: Option<Offered>,
+    /// What it says instead, where the edge's transform replaces parts of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mapped: Option<Arc<PayloadContent>>,
+    /// What makes it the same as another, where its edge asks for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sameness: Option<String>,
 }
 
 /// Data of `payload.delivered`.

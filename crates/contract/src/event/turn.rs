@@ -8,7 +8,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::time::Micros;
-use crate::{ErrorCode, EventBody, GlobalMode, ScriptEntry};
+use crate::{ErrorCode, EventBody, GlobalMode, ScriptEntry, UtilityInput};
 
 /// Data of `turn.started`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -27,9 +27,9 @@ pub struct TurnStarted {
     /// An agent's prompt: exactly the text that the provider gets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
-    /// A utility's input: exactly the object that it reads.
+    /// A utility's input: the object that it reads, as its parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub input: Option<Arc<Value>>,
+    pub input: Option<UtilityInput>,
     /// Where each part of the prompt comes from; laid end to end they are the prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub layers: Vec<PromptLayer>,
@@ -114,6 +114,13 @@ pub struct TurnCompleted {
     /// The verdict that was read from the output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub satisfied: Option<bool>,
+    /// Where in the output its object stands, where one was asked for: first byte, and the one behind
+    /// the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub object: Option<(usize, usize)>,
+    /// The work items that a generator produced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work_items: Option<Arc<Vec<Value>>>,
     /// What the runner reported.
     #[serde(flatten)]
     pub report: TurnOutput,

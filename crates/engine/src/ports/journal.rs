@@ -17,10 +17,12 @@ use super::BoxFuture;
 /// * Batches that wait at the same time, of whatever runs, may share one commit.
 /// * `read` gives back exactly the records that were appended, in order.
 /// * One holder at a time has the [`Claim`] of a run; it ends with the holder, however that ends.
+/// * A command waits until a batch has its receipt, in the same commit: it takes effect once or is
+///   refused once, whatever dies in between. One that cannot be read is in nobody's way.
 ///
 /// Every implementation passes [`journal_contract`](super::journal_contract).
 pub trait Journal: Send + Sync {
-    /// Adds the records of one decision.
+    /// Adds the records of one decision, or of several, and the receipt of the command it carries out.
     fn append(&self, batch: Batch) -> BoxFuture<'_, Result<(), AppendError>>;
 
     /// Reads at most `limit` records that come after place `after`.
@@ -32,20 +34,26 @@ pub trait Journal: Send + Sync {
     /// The newest snapshot of a run, if one was kept.
     fn snapshot(&self, run: &RunId) -> Result<Option<Snapshot>, ReadError>;
 
+    /// The chapters of a run, one for each snapshot that was ever kept, oldest first.
+    fn chapters(&self, run: &RunId) -> Result<Vec<Chapter>, ReadError>;
+
     /// All runs, newest first.
     fn runs(&self) -> Result<Vec<CastLine>, ReadError>;
 
     /// Makes this process the only one that may drive `run`.
     fn claim(&self, run: &RunId) -> Result<Claim, ClaimError>;
 
-    /// Leaves a command for whoever drives `run`.
-    fn post(&self, run: &RunId, command: &Command) -> Result<(), ReadError>;
+    /// Leaves a command for whoever drives `run`. Gives the number under which it is kept.
+    fn post(&self, run: &RunId, command: &Command) -> Result<u64, ReadError>;
 
-    /// Takes the commands that were left for `run`, oldest first.
-    fn take_commands(&self, run: &RunId) -> Result<Vec<Command>, ReadError>;
+    /// The commands that wait for `run`, oldest first.
+    fn commands(&self, run: &RunId) -> Result<Vec<Posted>, ReadError>;
+
+    /// What became of a command; `None` while it waits.
+    fn receipt(&self, run: &RunId, command: u64) -> Result<Option<Receipt>, ReadError>;
 }
 
-/// The records of one decision, to be appended together.
+/// The records of one decision, to be appended together. A fork brings those of many.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Batch {
     /// The run they belong to.
@@ -56,6 +64,44 @@ pub struct Batch {
     pub records: Arc<[Record]>,
     /// A snapshot of the state behind them, if one is due.
     pub snapshot: Option<Snapshot>,
+    /// What became of the command that this answers. A refused one comes without records.
+    pub receipt: Option<Receipt>,
+}
+
+/// A command that waits.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Posted {
+    /// The number under which it is kept.
+    pub number: u64,
+    /// What is asked; an error where it cannot be read.
+    pub command: Result<Command, String>,
+}
+
+/// What became of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Receipt {
+    /// The number under which the command was kept.
+    pub command: u64,
+    /// What became of it.
+    pub answer: Answer,
+}
+
+/// What became of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// It was carried out, and these events followed. Where nothing changed there are none, and
+    /// `last` is before `first`.
+    Done {
+        /// The first of them.
+        first: u64,
+        /// The last of them.
+        last: u64,
+    },
+    /// It was refused, and why.
+    Refused {
+        /// A sentence for whoever sent it.
+        reason: String,
+    },
 }
 
 /// The folded state of a run at a place. A cache: when in doubt it is thrown away.
@@ -68,6 +114,19 @@ pub struct Snapshot {
     /// The version of the code that wrote it; any other version ignores it.
     pub version: String,
     /// The state, in a form only that version knows.
+    pub bytes: Vec<u8>,
+    /// What happened since the snapshot before, in short, for whoever tells the story of the run.
+    pub chapter: Vec<u8>,
+}
+
+/// What happened between two snapshots, in short. A cache like them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chapter {
+    /// The place of the snapshot that it ends at.
+    pub seq: u64,
+    /// The version of the code that wrote it.
+    pub version: String,
+    /// What happened, in a form only that version knows.
     pub bytes: Vec<u8>,
 }
 

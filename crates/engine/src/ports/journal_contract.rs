@@ -4,26 +4,27 @@
 
 use materia_contract::{ChainHash, Event, NodeId, PayloadConsumed, Record, RunId, derived_id};
 
-use super::{AppendError, Batch, ClaimError, Command, Journal, Snapshot};
+use super::{
+    Answer, AppendError, Batch, ClaimError, Command, Journal, Posted, Receipt, Snapshot,
+};
 
-/// Records that stand at places `after + 1 ..= after + count`, sealed behind `previous`.
+/// The records of one decision at places `after + 1 ..= after + count`, sealed behind `previous`.
 #[must_use]
 pub fn sample_records(run: &RunId, after: u64, count: u64, previous: ChainHash) -> Vec<Record> {
-    let mut hash = previous;
-    (after + 1..=after + count)
+    let events: Vec<Event> = (after + 1..=after + count)
         .map(|seq| {
             let body = PayloadConsumed { payload_id: derived_id(run, seq) }.into();
             let ts = i64::try_from(seq).expect("small");
-            let event = Event { seq, ts, wall: ts, node: Some(NodeId::new("a")), body };
-            let record = Record::seal(&event, hash);
-            hash = record.hash;
-            record
+            let wall = i64::try_from(after).expect("small") + 1;
+            Event { seq, ts, wall, node: Some(NodeId::new("a")), body }
         })
-        .collect()
+        .collect();
+    let input = format!(r#"{{"at":{},"input":"idle"}}"#, after + 1);
+    Record::seal_decision(input, &events, previous)
 }
 
 fn batch(run: &RunId, after: u64, records: Vec<Record>) -> Batch {
-    Batch { run: run.clone(), after, records: records.into(), snapshot: None }
+    Batch { run: run.clone(), after, records: records.into(), snapshot: None, receipt: None }
 }
 
 /// Runs the whole suite against an empty journal.
@@ -33,16 +34,19 @@ pub async fn holds(journal: &dyn Journal) {
     keeps_runs_apart(journal).await;
     keeps_the_newest_snapshot(journal).await;
     lets_one_hold_a_run(journal);
-    passes_commands_on_once(journal);
+    answers_each_command_once(journal).await;
 }
 
 async fn reads_what_was_appended(journal: &dyn Journal) {
     let run = RunId::new("read");
     assert!(journal.head(&run).expect("head").is_none(), "an unknown run has no head");
     assert!(journal.read(&run, 0, 10).expect("read").is_empty(), "an unknown run has no records");
-    let records = sample_records(&run, 0, 5, ChainHash::origin(&run));
-    journal.append(batch(&run, 0, records[..2].to_vec())).await.expect("first batch");
-    journal.append(batch(&run, 2, records[2..].to_vec())).await.expect("second batch");
+    let mut records = sample_records(&run, 0, 2, ChainHash::origin(&run));
+    journal.append(batch(&run, 0, records.clone())).await.expect("first batch");
+    let second = sample_records(&run, 2, 3, records[1].hash);
+    journal.append(batch(&run, 2, second.clone())).await.expect("second batch");
+    records.extend(second);
+    assert!(records[0].input.is_some() && records[1].input.is_none());
     assert_eq!(journal.read(&run, 0, 100).expect("read"), records);
     assert_eq!(journal.read(&run, 1, 2).expect("read"), records[1..3]);
     assert!(journal.read(&run, 5, 10).expect("read").is_empty());
@@ -80,19 +84,25 @@ async fn keeps_runs_apart(journal: &dyn Journal) {
 async fn keeps_the_newest_snapshot(journal: &dyn Journal) {
     let run = RunId::new("snapshot");
     assert!(journal.snapshot(&run).expect("snapshot").is_none());
-    let records = sample_records(&run, 0, 2, ChainHash::origin(&run));
-    for (after, record) in records.into_iter().enumerate() {
-        let seq = after as u64 + 1;
-        let snapshot = Snapshot { seq, hash: record.hash, version: "v".into(), bytes: vec![1, 2] };
-        let batch = Batch {
-            run: run.clone(),
-            after: after as u64,
-            records: [record].into(),
-            snapshot: Some(snapshot.clone()),
+    assert!(journal.chapters(&run).expect("chapters").is_empty());
+    let mut head = ChainHash::origin(&run);
+    for after in 0..3 {
+        let records = sample_records(&run, after, 1, head);
+        head = records[0].hash;
+        let snapshot = Snapshot {
+            seq: after + 1,
+            hash: head,
+            version: "v".into(),
+            bytes: vec![1, 2],
+            chapter: vec![u8::try_from(after).expect("small")],
         };
+        let batch = Batch { snapshot: Some(snapshot.clone()), ..batch(&run, after, records) };
         journal.append(batch).await.expect("append");
         assert_eq!(journal.snapshot(&run).expect("snapshot"), Some(snapshot));
     }
+    let chapters = journal.chapters(&run).expect("chapters").into_iter();
+    let told: Vec<(u64, Vec<u8>)> = chapters.map(|one| (one.seq, one.bytes)).collect();
+    assert_eq!(told, [(1, vec![0]), (2, vec![1]), (3, vec![2])], "every chapter is kept");
 }
 
 fn lets_one_hold_a_run(journal: &dyn Journal) {
@@ -103,13 +113,35 @@ fn lets_one_hold_a_run(journal: &dyn Journal) {
     drop(journal.claim(&run).expect("it was given up"));
 }
 
-fn passes_commands_on_once(journal: &dyn Journal) {
+async fn answers_each_command_once(journal: &dyn Journal) {
     let run = RunId::new("inbox");
-    assert!(journal.take_commands(&run).expect("take").is_empty());
-    let commands = [Command::Stop, Command::Abort { reason: "enough".into() }];
-    for command in &commands {
-        journal.post(&run, command).expect("post");
-    }
-    assert_eq!(journal.take_commands(&run).expect("take"), commands);
-    assert!(journal.take_commands(&run).expect("take").is_empty(), "each is taken once");
+    assert!(journal.commands(&run).expect("look").is_empty());
+    let asked = [Command::Stop, Command::Abort { reason: "enough".into() }];
+    let numbers = asked.each_ref().map(|command| journal.post(&run, command).expect("post"));
+    let waiting = |from: usize| -> Vec<Posted> {
+        let posted = numbers.iter().zip(&asked).skip(from);
+        posted.map(|(number, it)| Posted { number: *number, command: Ok(it.clone()) }).collect()
+    };
+    assert_eq!(journal.commands(&run).expect("look"), waiting(0));
+    assert_eq!(journal.commands(&run).expect("look"), waiting(0), "looking takes nothing away");
+    assert_eq!(journal.receipt(&run, numbers[0]).expect("receipt"), None, "it waits");
+    // The first is carried out: its events and its receipt are one commit.
+    let records = sample_records(&run, 0, 2, ChainHash::origin(&run));
+    let done = Receipt { command: numbers[0], answer: Answer::Done { first: 1, last: 2 } };
+    let stale = Batch { receipt: Some(done.clone()), ..batch(&run, 1, records.clone()) };
+    journal.append(stale).await.expect_err("a stale place");
+    assert_eq!(journal.commands(&run).expect("look"), waiting(0), "what was refused answers nothing");
+    let first = Batch { receipt: Some(done.clone()), ..batch(&run, 0, records) };
+    journal.append(first).await.expect("append");
+    assert_eq!(journal.commands(&run).expect("look"), waiting(1));
+    assert_eq!(journal.receipt(&run, numbers[0]).expect("receipt"), Some(done));
+    // The second is refused: a receipt alone.
+    let reason = "it has ended".to_owned();
+    let refused = Receipt { command: numbers[1], answer: Answer::Refused { reason } };
+    let alone = Batch { receipt: Some(refused.clone()), ..batch(&run, 2, Vec::new()) };
+    journal.append(alone).await.expect("append");
+    assert!(journal.commands(&run).expect("look").is_empty());
+    assert_eq!(journal.receipt(&run, numbers[1]).expect("receipt"), Some(refused));
+    let other = RunId::new("another");
+    assert_eq!(journal.receipt(&other, numbers[1]).expect("receipt"), None, "of its own run only");
 }

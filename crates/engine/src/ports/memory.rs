@@ -5,7 +5,8 @@ use materia_contract::time::wall_time;
 use materia_contract::{CastLine, CastStatus, EventBody, Record, RunId};
 
 use super::{
-    AppendError, Batch, BoxFuture, Claim, ClaimError, Command, Head, Journal, ReadError, Snapshot,
+    AppendError, Batch, BoxFuture, Chapter, Claim, ClaimError, Command, Head, Journal, Posted,
+    ReadError, Receipt, Snapshot,
 };
 
 /// A journal in memory: for tests, and to show what the contract asks.
@@ -16,9 +17,33 @@ pub struct MemoryJournal(Arc<Mutex<Store>>);
 struct Store {
     order: Vec<RunId>,
     runs: HashMap<RunId, Vec<Record>>,
-    snapshots: HashMap<RunId, Snapshot>,
+    snapshots: HashMap<RunId, Vec<Snapshot>>,
     claimed: HashSet<RunId>,
-    inbox: HashMap<RunId, Vec<Command>>,
+    /// All commands that were ever left: the number of one is its place here, from 1.
+    inbox: Vec<(RunId, Command, Option<Receipt>)>,
+}
+
+impl Store {
+    fn append(&mut self, batch: Batch) {
+        let run = &batch.run;
+        if !batch.records.is_empty() && !self.runs.contains_key(run) {
+            self.order.push(run.clone());
+        }
+        if !batch.records.is_empty() {
+            self.runs.entry(run.clone()).or_default().extend_from_slice(&batch.records);
+        }
+        self.snapshots.entry(run.clone()).or_default().extend(batch.snapshot);
+        let Some(receipt) = batch.receipt else { return };
+        if let Some((_, _, answered)) = place(receipt.command).and_then(|at| self.inbox.get_mut(at))
+        {
+            *answered = Some(receipt);
+        }
+    }
+}
+
+/// Where the command of this number is.
+fn place(command: u64) -> Option<usize> {
+    usize::try_from(command).ok()?.checked_sub(1)
 }
 
 impl MemoryJournal {
@@ -32,13 +57,7 @@ impl Journal for MemoryJournal {
         let mut store = self.store();
         let actual = store.runs.get(&batch.run).map_or(0, |records| records.len() as u64);
         let result = if actual == batch.after {
-            if actual == 0 {
-                store.order.push(batch.run.clone());
-            }
-            store.runs.entry(batch.run.clone()).or_default().extend_from_slice(&batch.records);
-            if let Some(snapshot) = batch.snapshot {
-                store.snapshots.insert(batch.run, snapshot);
-            }
+            store.append(batch);
             Ok(())
         } else {
             Err(AppendError::Conflict { run: batch.run, expected: batch.after, actual })
@@ -60,7 +79,18 @@ impl Journal for MemoryJournal {
     }
 
     fn snapshot(&self, run: &RunId) -> Result<Option<Snapshot>, ReadError> {
-        Ok(self.store().snapshots.get(run).cloned())
+        Ok(self.store().snapshots.get(run).and_then(|kept| kept.last().cloned()))
+    }
+
+    fn chapters(&self, run: &RunId) -> Result<Vec<Chapter>, ReadError> {
+        let store = self.store();
+        let kept = store.snapshots.get(run).map(Vec::as_slice).unwrap_or_default();
+        let chapter = |snapshot: &Snapshot| Chapter {
+            seq: snapshot.seq,
+            version: snapshot.version.clone(),
+            bytes: snapshot.chapter.clone(),
+        };
+        Ok(kept.iter().map(chapter).collect())
     }
 
     fn runs(&self) -> Result<Vec<CastLine>, ReadError> {
@@ -75,13 +105,28 @@ impl Journal for MemoryJournal {
         Ok(Claim::new(MemoryClaim { journal: self.clone(), run: run.clone() }))
     }
 
-    fn post(&self, run: &RunId, command: &Command) -> Result<(), ReadError> {
-        self.store().inbox.entry(run.clone()).or_default().push(command.clone());
-        Ok(())
+    fn post(&self, run: &RunId, command: &Command) -> Result<u64, ReadError> {
+        let mut store = self.store();
+        store.inbox.push((run.clone(), command.clone(), None));
+        Ok(store.inbox.len() as u64)
     }
 
-    fn take_commands(&self, run: &RunId) -> Result<Vec<Command>, ReadError> {
-        Ok(self.store().inbox.remove(run).unwrap_or_default())
+    fn commands(&self, run: &RunId) -> Result<Vec<Posted>, ReadError> {
+        let store = self.store();
+        let waiting = (1..).zip(&store.inbox).filter(|(_, (of, _, answered))| {
+            of == run && answered.is_none()
+        });
+        let posted = |(number, (_, command, _)): (u64, &(RunId, Command, Option<Receipt>))| Posted {
+            number,
+            command: Ok(command.clone()),
+        };
+        Ok(waiting.map(posted).collect())
+    }
+
+    fn receipt(&self, run: &RunId, command: u64) -> Result<Option<Receipt>, ReadError> {
+        let store = self.store();
+        let found = place(command).and_then(|at| store.inbox.get(at));
+        Ok(found.filter(|(of, _, _)| of == run).and_then(|(_, _, answered)| answered.clone()))
     }
 }
 

@@ -1,31 +1,28 @@
 //! Where loops stand, which ways were taken, and why work was sent back.
 
-use std::sync::Arc;
-
 use materia_contract::{
     CursorAdvanced, Event, FollowUpCaptured, LoopEntered, NodeId, RouteSelected, Routing,
 };
 
-use crate::lookup::Scope;
 use crate::state::{FollowUps, Iteration, LoopState, Traversed};
 use crate::trail::Trail;
-use crate::{Run, items, output, work};
+use crate::{Run, work};
 
 /// The work moved: what was counted to catch standing still begins anew (D22).
-pub(super) fn loop_advanced(run: &mut Run, region: &str, index: u32) {
-    let (place, _, plan) =
-        run.plan().loops.get_full(region).expect("events name loops of the plan");
-    let late = if run.loops[place].items.is_none() { items::list_of(run, plan) } else { None };
+pub(super) fn loop_advanced(run: &mut Run, region: &str, data: &CursorAdvanced) {
+    let place = run.plan().loops.get_index_of(region).expect("events name loops of the plan");
     let state = &mut run.loops[place];
-    state.items = state.items.take().or(late);
-    state.index = index;
+    state.items = state.items.take().or_else(|| data.items.clone());
+    state.index = data.index;
     run.crossing = Trail::default();
 }
 
 pub(super) fn loop_entered(run: &mut Run, seq: u64, data: &LoopEntered) {
     let (place, _, plan) =
         run.plan().loops.get_full(&data.region).expect("events name loops of the plan");
-    let items = items::list_of(run, plan);
+    let produced = |generator| run.nodes[run.index_of(generator)].produced.clone();
+    let generated = plan.consumes.as_ref().map(|generator| produced(generator).unwrap_or_default());
+    let items = data.items.clone().or(generated);
     run.loops[place] = LoopState { entry: data.entry, items, index: 0, entered_at: seq };
 }
 
@@ -47,7 +44,7 @@ pub(super) fn follow_up(run: &mut Run, event: &Event, data: &FollowUpCaptured) {
 pub(super) fn cursor_advanced(run: &mut Run, at: &NodeId, data: &CursorAdvanced) {
     let index = run.index_of(at);
     if run.nodes[index].foreach.is_none() {
-        entered(run, index, data.exhausted);
+        entered(run, index, data);
     } else if data.exhausted {
         run.nodes[index].foreach = None;
         run.iterating.remove(&index);
@@ -58,19 +55,18 @@ pub(super) fn cursor_advanced(run: &mut Run, at: &NodeId, data: &CursorAdvanced)
 }
 
 /// A `foreach` is entered; one over nothing is left at once.
-fn entered(run: &mut Run, index: usize, exhausted: bool) {
+fn entered(run: &mut Run, index: usize, data: &CursorAdvanced) {
     // A node that a person asked for is entered on that person's account.
     let manual = super::turns::take_request(run, index);
     run.nodes[index].iterations += 1;
-    if exhausted {
+    if data.exhausted {
         run.crossing = Trail::default();
         run.passed = Some(index);
         return;
     }
     run.iterating.insert(index);
-    let foreach = run.node(index).1.foreach.as_ref().expect("only a foreach has this cursor");
-    let items = output::list_at(&Scope::of(run), &foreach.items).unwrap_or_default();
-    let (items, payloads, trail) = (Arc::new(items), Vec::new(), Trail::default());
+    let items = data.items.clone().unwrap_or_default();
+    let (payloads, trail) = (Vec::new(), Trail::default());
     run.nodes[index].foreach = Some(Iteration { items, index: 0, payloads, trail, manual });
 }
 

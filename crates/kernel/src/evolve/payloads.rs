@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use materia_contract::time::Micros;
 use materia_contract::{
-    Artifact, DedupeBy, Delivery, DeliveryMode, EdgeId, EnvelopeKind, Event, HandoffSent, Node,
-    NodeId, OutputSelector, PayloadConsumed, PayloadDelivered, PayloadDropped, Timer, TimerFired,
-    TimerSet, Uuid,
+    DeliveryMode, EdgeId, EnvelopeKind, Event, HandoffSent, NodeId, PayloadConsumed,
+    PayloadDelivered, PayloadDropped, Timer, TimerFired, TimerSet, Uuid,
 };
 
 use super::node;
 use crate::Run;
 use crate::payload::{Accepted, Payload};
+use crate::sent::sent;
 use crate::trail::Trail;
 
 /// Accepted payloads that are remembered within a window, at the most.
@@ -19,21 +19,11 @@ const ACCEPTED_MAX: usize = 4_096;
 
 /// A payload is on an edge.
 pub(super) fn handoff_sent(run: &mut Run, event: &Event, data: &HandoffSent) {
-    let sender = &run.plan().nodes[node(event)];
-    let delivery = run.wiring().delivery(run.plan(), &data.edge_id);
-    let mut payload = match (&data.offered, data.turn) {
-        (Some(offered), _) => {
-            Payload::plain(data.payload_id, data.kind, event.ts, "").offered(offered)
-        }
-        (None, Some(_)) => carrying_last(run, sender, event, data),
-        // A node that ran nothing (an empty `foreach`) has nothing to say.
-        (None, None) => Payload::plain(data.payload_id, data.kind, event.ts, ""),
-    };
-    payload.from.clone_from(&event.node);
-    payload.edge = Some(data.edge_id.clone());
-    if let Some(transform) = &delivery.transform {
-        payload = payload.transformed(transform);
+    let mut payload = sent(run, node(event), data, event.ts);
+    if let Some(mapped) = &data.mapped {
+        payload = payload.saying(Arc::clone(mapped));
     }
+    let delivery = run.wiring().delivery(run.plan(), &data.edge_id);
     let to = run.index_of(&data.to);
     let way = if data.offered.is_some() { Trail::default() } else { run.crossing.clone() };
     payload.trail = way.up_to(to);
@@ -43,9 +33,8 @@ pub(super) fn handoff_sent(run: &mut Run, event: &Event, data: &HandoffSent) {
     }
     let queue = run.queues.entry(data.edge_id.clone()).or_default();
     queue.pending += 1;
-    let accepted = key(&payload, &delivery);
     queue.waiting.push_back(payload);
-    if let Some(key) = accepted {
+    if let Some(key) = data.sameness.clone() {
         let oldest = delivery.dedupe_window_ms.map(|window| event.ts - micros(window));
         let keep = if oldest.is_some() { ACCEPTED_MAX } else { 2 };
         while queue.accepted.len() >= keep
@@ -58,44 +47,8 @@ pub(super) fn handoff_sent(run: &mut Run, event: &Event, data: &HandoffSent) {
     run.reindex(to, before);
 }
 
-/// What makes a payload of this edge the same as another, where that is asked.
-fn key(payload: &Payload, delivery: &Delivery) -> Option<String> {
-    match delivery.dedupe_by {
-        DedupeBy::None => None,
-        DedupeBy::PayloadId => Some(payload.id.to_string()),
-        DedupeBy::ContentHash => Some(payload.fingerprint()),
-    }
-}
-
 pub(crate) fn micros(millis: u64) -> Micros {
     Micros::try_from(millis).unwrap_or(Micros::MAX / 4_000).saturating_mul(1_000)
-}
-
-/// A payload with what the last turn put out.
-fn carrying_last(run: &Run, sender: &Node, event: &Event, data: &HandoffSent) -> Payload {
-    let last = &run.last;
-    let travels = |artifact: &&Artifact| match sender.output_selector {
-        OutputSelector::ArtifactsDiff => artifact.kind == "diff",
-        OutputSelector::ArtifactsLogs => artifact.kind == "logs",
-        OutputSelector::Composite => {
-            sender.artifacts.is_empty() || sender.artifacts.contains(&artifact.kind)
-        }
-        // Nothing of it is sent, but a transform may look for it.
-        OutputSelector::MessageFinal | OutputSelector::StructuredOutput => true,
-    };
-    let artifacts: Arc<[Artifact]> = if last.artifacts.is_empty() {
-        Arc::clone(&last.artifacts)
-    } else {
-        last.artifacts.iter().filter(travels).cloned().collect()
-    };
-    Payload {
-        text: last.text.clone().unwrap_or_default(),
-        json: last.json.clone().filter(|_| last.own_json),
-        selector: sender.output_selector,
-        verdict: last.verdict,
-        artifacts,
-        ..Payload::plain(data.payload_id, data.kind, event.ts, "")
-    }
 }
 
 /// A payload is attached to a node.
@@ -144,7 +97,10 @@ pub(super) fn consumed(run: &mut Run, at: &NodeId, data: &PayloadConsumed) {
         }
         // A `foreach` over nothing takes its inputs and leads on.
         None if iterates => run.crossing.join(&payload.trail),
-        None => state.taken.join(&payload.trail),
+        None => {
+            state.taken.trail.join(&payload.trail);
+            state.taken.payloads.push(payload);
+        }
     }
     run.reindex(index, before);
 }

@@ -3,25 +3,26 @@
 use std::sync::Arc;
 
 use materia_contract::{
-    Artifact, Cause, Event, Parse, TurnCompleted, TurnFailed, TurnInterrupted, TurnOutput,
-    TurnStarted, TurnUsage,
+    Artifact, Cause, Event, TurnCompleted, TurnFailed, TurnInterrupted, TurnOutput, TurnStarted,
+    TurnUsage, UtilityInput,
 };
+use serde_json::Value;
 
 use super::node;
 use crate::state::{Held, LastOutput, Turn, TurnWork, Why};
-use crate::{Run, foreach, items, output, stall};
+use crate::{Run, foreach, given, items, stall};
 
 pub(super) fn turn_started(run: &mut Run, event: &Event, data: &TurnStarted) {
     let index = run.index_of(node(event));
-    let work = match (&data.prompt, &data.input) {
-        (Some(prompt), _) => TurnWork::Prompt(prompt.as_str().into()),
-        (None, Some(input)) => TurnWork::Input(Arc::clone(input)),
-        (None, None) => TurnWork::Prompt("".into()),
-    };
     // A further attempt at a turn takes the place of the one before it.
     let before =
         run.held.iter().position(|held| held.turn.node == index && held.turn.visit == data.visit);
     let before = before.map(|place| run.held.remove(place));
+    let work = match (&data.prompt, &data.input) {
+        (Some(prompt), _) => TurnWork::Prompt(prompt.as_str().into()),
+        (None, Some(input)) => TurnWork::Input(whole(run, index, input, before.as_ref())),
+        (None, None) => TurnWork::Prompt("".into()),
+    };
     let manual = match &data.cause {
         Cause::Manual => take_request(run, index),
         Cause::Foreach { .. } => run.nodes[index].foreach.as_ref().is_some_and(|it| it.manual),
@@ -39,7 +40,7 @@ pub(super) fn turn_started(run: &mut Run, event: &Event, data: &TurnStarted) {
         (repairs, retries, turn.about, turn.trail)
     } else {
         let taken = std::mem::take(&mut state.taken);
-        (0, 0, item, state.foreach.as_ref().map_or(taken, |it| it.trail.clone()))
+        (0, 0, item, state.foreach.as_ref().map_or(taken.trail, |it| it.trail.clone()))
     };
     // A further attempt may be at an earlier turn than the newest.
     state.visits = state.visits.max(data.visit);
@@ -82,6 +83,25 @@ pub(super) fn turn_started(run: &mut Run, event: &Event, data: &TurnStarted) {
     run.turns.insert(event.seq, turn);
 }
 
+/// The object that a utility reads: at hand where it was just decided, else put together from its parts.
+fn whole(
+    run: &Run,
+    index: usize,
+    input: &UtilityInput,
+    before: Option<&Held>,
+) -> Arc<Value> {
+    if let Some(whole) = input.at_hand() {
+        return Arc::clone(whole);
+    }
+    let Some(parts) = input.parts() else { return Arc::new(Value::Null) };
+    if let (Some(_), Some(TurnWork::Input(same))) = (parts.same_as, before.map(|it| &it.turn.work)) {
+        return Arc::clone(same);
+    }
+    let state = &run.nodes[index];
+    let payloads = state.foreach.as_ref().map_or(&state.taken.payloads, |it| &it.payloads);
+    Arc::new(given::whole(run, index, &parts.fields, payloads))
+}
+
 /// The request that a turn of a node answers is no longer open.
 pub(super) fn take_request(run: &mut Run, index: usize) -> bool {
     let place = run.requests.iter().position(|request| request.node == index);
@@ -111,15 +131,15 @@ pub(super) fn turn_completed(run: &mut Run, data: &TurnCompleted) {
     let turn = end_turn(run, data.turn);
     spend(run, turn.node, &data.report);
     run.nodes[turn.node].completed += 1;
-    let node = run.node(turn.node).1;
+    let multi_turn = run.node(turn.node).1.multi_turn;
     let text: Arc<str> = data.report.output.as_str().into();
     // The object alone, whatever the model wrote around it.
-    let json = (node.parse == Parse::Json)
-        .then(|| output::object_text(node, &text).map_or_else(|| Arc::clone(&text), Arc::from));
-    let multi_turn = node.multi_turn;
-    if node.generator {
-        let items = json.as_deref().map(output::items_in).unwrap_or_default();
-        run.nodes[turn.node].produced = Some(Arc::new(items));
+    let json = data.object.map(|(start, end)| match text.get(start..end) {
+        Some(part) if part.len() < text.len() => Arc::from(part),
+        Some(_) | None => Arc::clone(&text),
+    });
+    if let Some(items) = &data.work_items {
+        run.nodes[turn.node].produced = Some(Arc::clone(items));
     }
     let artifacts: Arc<[Artifact]> = if data.report.artifacts.is_empty() {
         Arc::default()

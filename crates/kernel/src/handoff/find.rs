@@ -14,28 +14,43 @@ use serde_json::{Map, Value};
 pub(crate) fn find(
     text: &str,
     satisfies: impl Fn(&Map<String, Value>) -> bool,
-) -> Result<Map<String, Value>, String> {
+) -> Result<Found, String> {
     let trimmed = text.trim();
     if trimmed.is_empty() {
         return Err("the answer is empty".to_owned());
     }
     let whole_error = match serde_json::from_str::<Value>(trimmed) {
-        Ok(Value::Object(object)) => return Ok(object),
+        Ok(Value::Object(object)) => return Ok(Found { object, place: place_of(text, trimmed) }),
         Ok(_) => "it is JSON, but not an object".to_owned(),
         Err(error) => error.to_string(),
     };
+    let as_object = |block: &str| {
+        let object = serde_json::from_str(block.trim()).ok()?;
+        Some(Found { object, place: place_of(text, block.trim()) })
+    };
     let mut fenced = fenced_blocks(trimmed).filter_map(as_object);
-    if let (Some(object), None) = (fenced.next(), fenced.next()) {
-        return Ok(object);
+    if let (Some(found), None) = (fenced.next(), fenced.next()) {
+        return Ok(found);
     }
     top_level_objects(trimmed)
-        .filter(|object| satisfies(object))
+        .filter(|(object, _)| satisfies(object))
         .last()
+        .map(|(object, part)| Found { object, place: place_of(text, part) })
         .ok_or_else(|| format!("no JSON object was found in the answer ({whole_error})"))
 }
 
-fn as_object(text: &str) -> Option<Map<String, Value>> {
-    serde_json::from_str(text.trim()).ok()
+/// An object and where it stands.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Found {
+    pub(crate) object: Map<String, Value>,
+    /// Its first byte, and the one behind its last.
+    pub(crate) place: (usize, usize),
+}
+
+/// Where a part of a text stands in it.
+pub(crate) fn place_of(text: &str, part: &str) -> (usize, usize) {
+    let start = part.as_ptr().addr() - text.as_ptr().addr();
+    (start, start + part.len())
 }
 
 /// The contents of fenced blocks: between a line that starts with three backticks and the next
@@ -59,7 +74,7 @@ fn fenced_blocks(text: &str) -> impl Iterator<Item = &str> {
 /// A brace that begins no valid JSON is prose: the search goes on behind it. Each attempt stops at
 /// the first byte that cannot be JSON and at the parser's depth limit, so that hostile text costs
 /// a bounded multiple of its length.
-fn top_level_objects(text: &str) -> impl Iterator<Item = Map<String, Value>> {
+fn top_level_objects(text: &str) -> impl Iterator<Item = (Map<String, Value>, &str)> {
     let mut from = 0;
     std::iter::from_fn(move || {
         while let Some(found) = text[from..].find('{') {
@@ -68,7 +83,7 @@ fn top_level_objects(text: &str) -> impl Iterator<Item = Map<String, Value>> {
                 serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();
             if let Some(Ok(Value::Object(object))) = values.next() {
                 from = start + values.byte_offset();
-                return Some(object);
+                return Some((object, &text[start..from]));
             }
             // What is inside a broken object is not at the top level, whatever it says.
             from = if begins_object(&text[start..]) {
@@ -114,7 +129,12 @@ mod tests {
     use serde_json::json;
 
     fn found(text: &str) -> Option<Value> {
-        find(text, |object| object.contains_key("satisfied")).ok().map(Value::Object)
+        let Found { object, place } =
+            find(text, |object| object.contains_key("satisfied")).ok()?;
+        let object = Value::Object(object);
+        let there: Value = serde_json::from_str(&text[place.0..place.1]).unwrap();
+        assert_eq!(there, object, "what stands there is what was found");
+        Some(object)
     }
 
     #[test]

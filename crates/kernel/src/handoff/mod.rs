@@ -4,4 +4,4 @@ mod check;
 mod find;
 
 pub(crate) use check::{Needs, check};
-pub(crate) use find::find;
+pub(crate) use find::{Found, find, place_of};

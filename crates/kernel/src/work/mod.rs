@@ -5,13 +5,12 @@ mod prompt;
 mod requires;
 mod tick;
 
-use std::sync::Arc;
+use materia_contract::{Behavior, PromptLayer, SessionPolicy, SessionRef, UtilityInput};
 
-use materia_contract::{Behavior, PromptLayer, SessionPolicy, SessionRef};
-
-pub(crate) use prompt::{follow_up_reason, with_faults};
+pub(crate) use prompt::follow_up_reason;
 
 use crate::payload::Payload;
+use crate::state::{Turn, Why};
 use crate::{Run, TurnWork, items};
 
 /// How many reasons for sending work back are kept for a node and item (D25).
@@ -23,13 +22,22 @@ pub(crate) const FOLLOW_UP_CHARS_MAX: usize = 900;
 /// The most of them that a prompt shows, in characters.
 pub(crate) const FOLLOW_UP_CHARS_SHOWN_MAX: usize = 2_400;
 
-/// Assembles the work of a new turn, and says where each part of a prompt comes from.
+/// What `turn.started` keeps of a turn's work.
+pub(crate) enum Given {
+    /// An agent's prompt, and where each part of it comes from.
+    Prompt(String, Vec<PromptLayer>),
+    /// A utility's input.
+    Input(UtilityInput),
+}
+
+/// Assembles the work of a new turn that starts at `seq`.
 pub(crate) fn assemble(
     run: &Run,
     index: usize,
+    seq: u64,
     payloads: &[Payload],
     session: Option<&SessionRef>,
-) -> (TurnWork, Vec<PromptLayer>) {
+) -> Given {
     let (_, node) = run.node(index);
     match &node.behavior {
         Behavior::Agent { prompt, origin, .. } => {
@@ -39,11 +47,23 @@ pub(crate) fn assemble(
             } else {
                 prompt::assemble(run, index, prompt, origin, payloads)
             };
-            (TurnWork::Prompt(built.text.into()), built.layers)
+            Given::Prompt(built.text, built.layers)
         }
-        Behavior::Utility { params, .. } => {
-            let input = input::assemble(run, index, params, payloads);
-            (TurnWork::Input(Arc::new(input)), Vec::new())
+        Behavior::Utility { .. } => Given::Input(input::assemble(run, index, seq, payloads)),
+    }
+}
+
+/// The work of a further attempt at a turn whose last one started at `before`: the same, and after a
+/// broken contract the reasons.
+pub(crate) fn again(turn: &Turn, before: u64, why: &Why) -> Given {
+    match &turn.work {
+        TurnWork::Input(whole) => Given::Input(input::again(std::sync::Arc::clone(whole), before)),
+        TurnWork::Prompt(prompt) => {
+            let (mut text, mut layers) = (prompt.to_string(), turn.layers.clone());
+            if let Why::Rejected(event, faults) = why {
+                (text, layers) = prompt::with_faults(text, layers, *event, faults);
+            }
+            Given::Prompt(text, layers)
         }
     }
 }

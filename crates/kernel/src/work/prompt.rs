@@ -1,14 +1,13 @@
 //! An agent's prompt, made of layers that each know where they come from.
 
 use std::fmt::Write as _;
-use std::sync::Arc;
 
 use materia_contract::{EnvelopeKind, GlobalMode, Parse, PromptLayer, Routing};
 use serde_json::Value;
 
 use super::{FOLLOW_UP_CHARS_MAX, FOLLOW_UP_CHARS_SHOWN_MAX, requires};
 use crate::payload::Payload;
-use crate::{Run, TurnWork, items, output};
+use crate::{Run, items, output};
 
 /// A prompt in the making. Its layers cover it without a gap.
 #[derive(Default)]
@@ -160,18 +159,17 @@ pub(super) fn closing(layered: &mut Layered, run: &Run, index: usize) {
 }
 
 /// The same work once more, with what was wrong with the last answer.
-pub(crate) fn with_faults(
-    work: TurnWork,
+pub(super) fn with_faults(
+    text: String,
     layers: Vec<PromptLayer>,
     event: u64,
     faults: &str,
-) -> (TurnWork, Vec<PromptLayer>) {
-    let TurnWork::Prompt(prompt) = work else { return (work, layers) };
-    let mut layered = Layered { text: prompt.to_string(), layers };
+) -> (String, Vec<PromptLayer>) {
+    let mut layered = Layered { text, layers };
     let body = format!("{faults}\nAnswer again, with everything that was asked for.");
     let heading = "Your last answer could not be used";
     layered.section("repair", format!("event {event}"), heading, &body);
-    (TurnWork::Prompt(Arc::from(layered.text)), layered.layers)
+    (layered.text, layered.layers)
 }
 
 /// Why the last turn was not satisfied: its `context`, or the beginning of its output (H13).
