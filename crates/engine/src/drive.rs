@@ -1,10 +1,12 @@
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use materia_contract::time::Micros;
-use materia_contract::{ChainHash, Record, RunId};
-use materia_kernel::{Input, KERNEL_VERSION, Rejection, Run, step};
+use materia_contract::{ChainHash, Decided, Event, Record, RunId};
+use materia_kernel::{Decision, KERNEL_VERSION, Now, Rejection, Run, take};
 
-use crate::{AppendError, Batch, Committed, Journal, Observer, Snapshot};
+use crate::load::Loaded;
+use crate::visits::Visits;
+use crate::{Answer, AppendError, Ask, Batch, Committed, Journal, Observer, Receipt, Snapshot};
 
 /// How many events lie between two snapshots at the least. It bounds what a restart has to fold.
 pub(crate) const SNAPSHOT_EVERY_EVENTS: u64 = 8_192;
@@ -20,6 +22,10 @@ pub struct Driver {
     snapshot_at: u64,
     /// How many events lie between the last snapshot and the next.
     snapshot_gap: u64,
+    /// Turns since the last snapshot.
+    visits: Visits,
+    /// Commands that have their receipt. One may come twice: from the inbox, and from who looked there.
+    answered: BTreeSet<u64>,
     journal: Arc<dyn Journal>,
     observer: Arc<dyn Observer>,
 }
@@ -38,20 +44,21 @@ pub enum DriveError {
 impl Driver {
     /// Takes up a run at the state its journal gives.
     pub(crate) fn new(
-        run: Run,
-        head: ChainHash,
+        loaded: Loaded,
         journal: Arc<dyn Journal>,
         observer: Arc<dyn Observer>,
     ) -> Self {
-        let snapshot_at = run.seq();
-        Self { run, head, snapshot_at, snapshot_gap: SNAPSHOT_EVERY_EVENTS, journal, observer }
+        let Loaded { run, head, visits } = loaded;
+        let (snapshot_at, snapshot_gap) = (run.seq(), SNAPSHOT_EVERY_EVENTS);
+        let answered = BTreeSet::new();
+        Self { run, head, snapshot_at, snapshot_gap, visits, answered, journal, observer }
     }
 
     /// A run that does not exist yet.
     #[must_use]
     pub fn fresh(id: RunId, journal: Arc<dyn Journal>, observer: Arc<dyn Observer>) -> Self {
-        let head = ChainHash::origin(&id);
-        Self::new(Run::new(id), head, journal, observer)
+        let (head, visits) = (ChainHash::origin(&id), Visits::default());
+        Self::new(Loaded { run: Run::new(id), head, visits }, journal, observer)
     }
 
     /// The run as its journal has it.
@@ -60,28 +67,76 @@ impl Driver {
         &self.run
     }
 
-    /// Takes one input: decides, appends, evolves. When it returns, what was decided is durable.
-    pub async fn take(&mut self, now: Micros, input: Input) -> Result<(), DriveError> {
-        let after = self.run.seq();
-        let events = step(&mut self.run, now, input)?;
-        if events.is_empty() {
+    /// Takes what is asked: decides, appends, evolves. When it returns, what was decided is durable, and
+    /// so is the receipt of a command that another process left, whether it was carried out or refused.
+    pub async fn take(
+        &mut self,
+        now: impl Into<Now>,
+        ask: impl Into<Ask>,
+    ) -> Result<(), DriveError> {
+        let (now, Ask { input, by, command }) = (now.into(), ask.into());
+        if command.is_some_and(|command| self.answered.contains(&command)) {
             return Ok(());
         }
-        let mut head = self.head;
-        let records: Arc<[Record]> = events
-            .iter()
-            .map(|event| {
-                let record = Record::seal(event, head);
-                head = record.hash;
-                record
-            })
-            .collect();
+        let after = self.run.seq();
+        let taken = input
+            .map_err(Rejection::Unreadable)
+            .and_then(|input| take(&mut self.run, now, input));
+        let Decision { input, events } = match taken {
+            Ok(decision) => decision,
+            Err(rejection) => {
+                let reason = rejection.to_string();
+                self.answer(command, after, Answer::Refused { reason }).await?;
+                return Err(rejection.into());
+            }
+        };
+        if events.is_empty() {
+            let (first, last) = (after + 1, after);
+            return Ok(self.answer(command, after, Answer::Done { first, last }).await?);
+        }
+        let decided = Decided { at: now.at, by, command, input };
+        self.append(after, &decided, events).await?;
+        Ok(())
+    }
+
+    /// Makes a decision durable, with the receipt of its command.
+    async fn append(
+        &mut self,
+        after: u64,
+        decided: &Decided,
+        events: Vec<Event>,
+    ) -> Result<(), AppendError> {
+        let records: Arc<[Record]> =
+            Record::seal_decision(decided.text(), &events, self.head).into();
+        let head = records.last().map_or(self.head, |record| record.hash);
+        for event in &events {
+            self.visits.note(event);
+        }
         let snapshot = self.snapshot_if_due(head);
         let run = self.run.id().clone();
-        let batch = Batch { run: run.clone(), after, records: Arc::clone(&records), snapshot };
+        let answer = Answer::Done { first: after + 1, last: self.run.seq() };
+        let receipt = decided.command.map(|command| Receipt { command, answer });
+        let batch =
+            Batch { run: run.clone(), after, records: Arc::clone(&records), snapshot, receipt };
         self.journal.append(batch).await?;
+        self.answered.extend(decided.command);
         self.head = head;
         self.observer.committed(&Committed { run, records, events: events.into() });
+        Ok(())
+    }
+
+    /// Keeps the receipt of a command that led to no event.
+    async fn answer(
+        &mut self,
+        command: Option<u64>,
+        after: u64,
+        answer: Answer,
+    ) -> Result<(), AppendError> {
+        let Some(command) = command else { return Ok(()) };
+        let (run, records) = (self.run.id().clone(), Arc::from([]));
+        let receipt = Some(Receipt { command, answer });
+        self.journal.append(Batch { run, after, records, snapshot: None, receipt }).await?;
+        self.answered.insert(command);
         Ok(())
     }
 
@@ -94,6 +149,7 @@ impl Driver {
         let bytes = serde_json::to_vec(&self.run).ok()?;
         let paid_for = bytes.len() as u64 / SNAPSHOT_BYTES_PER_EVENT;
         self.snapshot_gap = paid_for.max(SNAPSHOT_EVERY_EVENTS);
-        Some(Snapshot { seq, hash, version: KERNEL_VERSION.to_owned(), bytes })
+        let chapter = self.visits.close(seq, &self.run.created()?.plan);
+        Some(Snapshot { seq, hash, version: KERNEL_VERSION.to_owned(), bytes, chapter })
     }
 }

@@ -1,20 +1,16 @@
 //! A new run that shares the beginning of another.
 //!
 //! The shared events are taken over as they are, with the ids they had; only the chain of hashes is
-//! the new run's own. Where the last shared event stands in the middle of a decision, the rest of
-//! that decision follows it, so that nothing the original had settled is lost.
+//! the new run's own. A decision is never cut in two.
 
 use std::sync::Arc;
 
-use materia_contract::time::Micros;
 use materia_contract::{ChainHash, Event, EventBody, ForkedFrom, Record, RunId};
-use materia_kernel::{Divergence, Recomputation};
+use materia_kernel::Divergence;
 
+use crate::again::Again;
 use crate::load::walk;
 use crate::{AppendError, Batch, Journal, LoadError};
-
-/// How far a decision's input may lie behind its first event.
-const LOOKAHEAD_EVENTS: u64 = 256;
 
 /// Why a run could not be forked.
 #[derive(Debug, thiserror::Error)]
@@ -46,39 +42,50 @@ pub enum ForkError {
 }
 
 /// Writes the beginning of `id`: the events of `from` up to `at`. It is then carried on like any run.
+///
+/// Where `at` stands in the middle of a decision, the rest of that decision comes along: what the
+/// original had settled is not lost.
 pub async fn fork(
     journal: &dyn Journal,
     from: &RunId,
     at: u64,
     id: &RunId,
 ) -> Result<(), ForkError> {
-    let (events, hash) = shared(journal, from, at)?;
-    let upto = events.last().map_or(at, |event| event.seq);
+    let shared = shared(journal, from, at)?;
+    let upto = shared.last().map_or(at, |(record, _)| record.seq);
+    let place = usize::try_from(at - 1).unwrap_or(usize::MAX);
+    let hash = shared.get(place).map(|(record, _)| record.hash.to_string()).unwrap_or_default();
     let mut head = ChainHash::origin(id);
-    let records: Arc<[Record]> = events
-        .into_iter()
-        .map(|event| as_of(event, from, (at, upto), &hash))
-        .map(|event| {
-            let record = Record::seal(&event, head);
-            head = record.hash;
-            record
-        })
-        .collect();
-    let batch = Batch { run: id.clone(), after: 0, records, snapshot: None };
+    let mut records = Vec::with_capacity(shared.len());
+    for (mut record, event) in shared {
+        if let Some(first) = as_of(event, from, (at, upto), &hash) {
+            record.data = first.body.data_json();
+        }
+        record.hash = record.hash_after(head);
+        head = record.hash;
+        records.push(record);
+    }
+    let records: Arc<[Record]> = records.into();
+    let batch = Batch { run: id.clone(), after: 0, records, snapshot: None, receipt: None };
     Ok(journal.append(batch).await?)
 }
 
-/// The events up to `at` with the rest of the decision there, and the hash of the one at `at`.
-fn shared(journal: &dyn Journal, from: &RunId, at: u64) -> Result<(Vec<Event>, String), ForkError> {
-    let mut events: Vec<Event> = Vec::new();
-    let mut hash = String::new();
+/// The events up to `at` with the rest of the decision there, each checked against the chain, and every
+/// decision taken again.
+fn shared(
+    journal: &dyn Journal,
+    from: &RunId,
+    at: u64,
+) -> Result<Vec<(Record, Event)>, ForkError> {
+    let mut shared: Vec<(Record, Event)> = Vec::new();
     let mut last = 0;
+    // The decision in which `at` stands ends where the next one begins.
+    let mut over = false;
     walk(journal, from, 0, ChainHash::origin(from), |record, event| {
-        if record.seq == at {
-            hash = record.hash.to_string();
-        }
-        if record.seq <= at + LOOKAHEAD_EVENTS {
-            events.push(event.clone());
+        let begins = record.input.is_some() || shared.iter().all(|(it, _)| it.input.is_none());
+        over |= record.seq > at && begins;
+        if !over {
+            shared.push((record.clone(), event.clone()));
         }
         last = record.seq;
     })?;
@@ -88,30 +95,28 @@ fn shared(journal: &dyn Journal, from: &RunId, at: u64) -> Result<(Vec<Event>, S
     if at == 0 || at > last {
         return Err(ForkError::NoSuchEvent { run: from.clone(), asked: at, last });
     }
-    let mut decided = Recomputation::new(from.clone());
-    let kept = usize::try_from(at).unwrap_or(usize::MAX).min(events.len());
-    for place in 0..kept {
-        decided.next(&events[place..]).map_err(|divergence| ForkError::Diverges {
-            run: from.clone(),
-            divergence: Box::new(divergence),
-        })?;
+    decide_again(from, &shared)?;
+    Ok(shared)
+}
+
+/// A fork of what does not follow from its inputs would pass on what nobody decided.
+fn decide_again(from: &RunId, shared: &[(Record, Event)]) -> Result<(), ForkError> {
+    let diverges = |divergence| ForkError::Diverges {
+        run: from.clone(),
+        divergence: Box::new(divergence),
+    };
+    let mut again = Again::new(from.clone());
+    for (record, event) in shared {
+        again.take(record, event).map_err(diverges)?;
     }
-    let (seq, ts) = (events[kept - 1].seq, events[kept - 1].ts);
-    events.truncate(kept);
-    events.extend(decided.rest_of_decision().map(|event| checked(event, seq, ts)));
-    Ok((events, hash))
+    again.finish().map_err(diverges)?;
+    Ok(())
 }
 
-/// Only a bug could make the rest of a decision stand before its beginning.
-fn checked(event: &Event, seq: u64, ts: Micros) -> Event {
-    assert!(event.seq > seq && event.ts > ts, "a decision goes forward");
-    event.clone()
-}
-
-/// The event as the fork has it: the first says where it comes from.
-fn as_of(event: Event, from: &RunId, (at, upto): (u64, u64), hash: &str) -> Event {
+/// The first event as the fork has it: it says where it comes from.
+fn as_of(event: Event, from: &RunId, (at, upto): (u64, u64), hash: &str) -> Option<Event> {
     let Event { body: EventBody::RunCreated(mut created), seq, ts, wall, node } = event else {
-        return event;
+        return None;
     };
     let mut written_by = created.fork.take().map(|fork| fork.written_by).unwrap_or_default();
     // What the original itself shares with its own original it has not written.
@@ -122,5 +127,5 @@ fn as_of(event: Event, from: &RunId, (at, upto): (u64, u64), hash: &str) -> Even
     let (cast_id, hash) = (from.clone(), hash.to_owned());
     created.fork = Some(ForkedFrom { cast_id, seq: at, hash, written_by });
     created.from_cast_id = Some(from.to_string());
-    Event { seq, ts, wall, node, body: EventBody::RunCreated(created) }
+    Some(Event { seq, ts, wall, node, body: EventBody::RunCreated(created) })
 }

@@ -15,9 +15,11 @@
 //!
 //! Deliberately absent: SQL, processes, terminals. They are behind the [ports](ports).
 
+mod again;
 mod clock;
 mod drive;
 mod explain;
+mod fold;
 mod fork;
 mod load;
 pub mod ports;
@@ -26,9 +28,11 @@ mod replay;
 mod report;
 mod session;
 mod virtual_time;
+mod visits;
 
 pub use clock::{Clock, SystemClock};
 pub use drive::{DriveError, Driver};
+pub use fold::Unfolding;
 pub use explain::{Because, Condition, Doing, SuggestedStep, Suggestion, Why, WhyError, why};
 pub use fork::{ForkError, fork};
 pub use load::{LoadError, load};

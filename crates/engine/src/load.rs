@@ -1,9 +1,11 @@
 //! From a journal to a run: the newest snapshot that can be believed, then the events behind it.
 
 use materia_contract::{ChainHash, Event, EventError, Record, RunId};
-use materia_kernel::{KERNEL_VERSION, Run, evolve};
+use materia_kernel::{KERNEL_VERSION, Run};
 
-use crate::{Journal, ReadError};
+use crate::fold::Fold;
+use crate::visits::Visits;
+use crate::{Journal, ReadError, Snapshot};
 
 /// How many records are read at once.
 pub(crate) const PAGE_RECORDS: usize = 2_048;
@@ -29,27 +31,69 @@ pub enum LoadError {
     },
 }
 
+/// A run as its journal has it.
+pub(crate) struct Loaded {
+    pub(crate) run: Run,
+    pub(crate) head: ChainHash,
+    /// Its turns; those behind the newest snapshot, where no more was asked for.
+    pub(crate) visits: Visits,
+}
+
 /// Folds a run up to its last event, checking the chain of what is read.
 pub fn load(journal: &dyn Journal, id: &RunId) -> Result<(Run, ChainHash), LoadError> {
-    let (mut run, mut head) = match believable_snapshot(journal, id)? {
-        Some(found) => found,
-        None => (Run::new(id.clone()), ChainHash::origin(id)),
+    let Loaded { run, head, .. } = load_tail(journal, id)?;
+    Ok((run, head))
+}
+
+/// The same, with the turns since the newest snapshot.
+pub(crate) fn load_tail(journal: &dyn Journal, id: &RunId) -> Result<Loaded, LoadError> {
+    let start = match believable_snapshot(journal, id)? {
+        Some((run, snapshot)) => {
+            let (head, visits) = (snapshot.hash, Visits::behind(snapshot.seq));
+            Loaded { run, head, visits }
+        }
+        None => fresh(id),
     };
-    walk(journal, id, run.seq(), head, |record, event| {
-        evolve(&mut run, event);
+    go_on(journal, id, start)
+}
+
+/// The same, with all turns of the run.
+pub(crate) fn load_with_visits(journal: &dyn Journal, id: &RunId) -> Result<Loaded, LoadError> {
+    let found = believable_snapshot(journal, id)?;
+    let chapters = if found.is_some() { journal.chapters(id)? } else { Vec::new() };
+    let told = found.and_then(|(run, snapshot)| {
+        let visits = Visits::up_to(&snapshot, &chapters, &run.created()?.plan)?;
+        Some(Loaded { run, head: snapshot.hash, visits })
+    });
+    go_on(journal, id, told.unwrap_or_else(|| fresh(id)))
+}
+
+fn fresh(id: &RunId) -> Loaded {
+    let (run, head) = (Run::new(id.clone()), ChainHash::origin(id));
+    Loaded { run, head, visits: Visits::default() }
+}
+
+/// Folds what stands behind.
+fn go_on(journal: &dyn Journal, id: &RunId, start: Loaded) -> Result<Loaded, LoadError> {
+    let Loaded { run, mut head, mut visits } = start;
+    let (after, from) = (run.seq(), head);
+    let mut fold = Fold::new(run);
+    walk(journal, id, after, from, |record, event| {
+        fold.take(record, event);
+        visits.note(event);
         head = record.hash;
     })?;
-    if run.seq() == 0 {
+    if fold.run.seq() == 0 {
         return Err(LoadError::Unknown(id.clone()));
     }
-    Ok((run, head))
+    Ok(Loaded { run: fold.run, head, visits })
 }
 
 /// A snapshot that this program wrote, at an event that is still there.
 fn believable_snapshot(
     journal: &dyn Journal,
     id: &RunId,
-) -> Result<Option<(Run, ChainHash)>, ReadError> {
+) -> Result<Option<(Run, Snapshot)>, ReadError> {
     let Some(snapshot) = journal.snapshot(id)? else { return Ok(None) };
     if snapshot.version != KERNEL_VERSION || snapshot.seq == 0 {
         return Ok(None);
@@ -59,9 +103,8 @@ fn believable_snapshot(
         .first()
         .is_some_and(|record| record.seq == snapshot.seq && record.hash == snapshot.hash);
     let run = serde_json::from_slice::<Run>(&snapshot.bytes).ok();
-    Ok(run
-        .filter(|run| anchored && run.seq() == snapshot.seq && run.id() == id)
-        .map(|run| (run, snapshot.hash)))
+    let run = run.filter(|run| anchored && run.seq() == snapshot.seq && run.id() == id);
+    Ok(run.map(|run| (run, snapshot)))
 }
 
 /// Reads the events after `after`, checks each against the chain, and hands it on.

@@ -9,11 +9,13 @@ use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
 use materia_contract::time::Micros;
 use materia_contract::{Behavior, GlobalMode, Node, NodeId, OutputSelector, RunId};
-use materia_kernel::{Effect, Input, Phase, Report, TurnOutcome, TurnWork, is_idle, outstanding};
+use materia_kernel::{
+    Effect, Input, Now, Phase, Report, Run, TurnOutcome, TurnWork, is_idle, outstanding,
+};
 use tokio::sync::watch;
 
 use crate::{
-    Ask, Asks, BoxFuture, DriveError, Driver, Leaves, Live, Options, StopSource, Tightened,
+    Asks, BoxFuture, DriveError, Driver, Leaves, Live, Options, StopSource, Tightened,
     TurnFault, TurnJob, TurnReport, Work, World,
 };
 
@@ -96,24 +98,27 @@ impl UnderWay {
 }
 
 /// The clock on the wall, held to going forward: where somebody sets it back, time goes on from where
-/// it was, so that no timer waits for an hour that was there already.
+/// it was, so that no timer waits for an hour that was there already. That holds for what happened while
+/// nobody drove the run, too: its time goes on from its last event.
 struct Steady<'a> {
     world: &'a World,
     last: Mutex<(Micros, tokio::time::Instant)>,
 }
 
 impl<'a> Steady<'a> {
-    fn new(world: &'a World) -> Self {
-        Self { world, last: Mutex::new((world.clock.now(), tokio::time::Instant::now())) }
+    fn new(world: &'a World, run: &Run) -> Self {
+        let begun = world.clock.now().max(run.ts());
+        Self { world, last: Mutex::new((begun, tokio::time::Instant::now())) }
     }
 
-    fn now(&self) -> Micros {
+    fn now(&self) -> Now {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let (before, then) = *last;
         let passed = Micros::try_from(then.elapsed().as_micros()).unwrap_or(0);
-        let now = self.world.clock.now().max(before.saturating_add(passed));
-        *last = (now, tokio::time::Instant::now());
-        now
+        let wall = self.world.clock.now();
+        let at = wall.max(before.saturating_add(passed));
+        *last = (at, tokio::time::Instant::now());
+        Now { at, wall }
     }
 }
 
@@ -125,10 +130,10 @@ pub(crate) async fn drive(
     asks: &mut Asks,
 ) -> Result<Driver, DriveError> {
     let mut under_way = UnderWay::default();
-    let clock = Steady::new(world);
+    let clock = Steady::new(world, driver.run());
     // Counted from the beginning of the run, also when it was resumed since.
     let deadline = options.run_for.map(|time| {
-        let age = clock.now() - driver.run().created_at();
+        let age = clock.now().at - driver.run().created_at();
         let age = Duration::from_micros(u64::try_from(age).unwrap_or(0));
         tokio::time::Instant::now() + time.saturating_sub(age)
     });
@@ -142,7 +147,7 @@ pub(crate) async fn drive(
         // In this order: what a person asks comes first, and turns that end at once and for ever cannot
         // put off the end. A timer that is due fires with whatever else happens.
         let mut asked = false;
-        let input = tokio::select! {
+        let ask = tokio::select! {
             biased;
             ask = asks.recv(), if listening => match ask {
                 None => {
@@ -154,17 +159,17 @@ pub(crate) async fn drive(
                         under_way.stop_all().await;
                     }
                     asked = true;
-                    ask_input(ask)
+                    ask
                 }
             },
             () = sleep_until(deadline) => {
                 under_way.stop_all().await;
-                Input::RunForElapsed
+                Input::RunForElapsed.into()
             }
-            first = under_way.next() => ended(first, under_way.also_ended()),
-            () = timer(&clock, &driver) => Input::tick(),
+            first = under_way.next() => ended(first, under_way.also_ended()).into(),
+            () = timer(&clock, &driver) => Input::tick().into(),
         };
-        match driver.take(clock.now(), input).await {
+        match driver.take(clock.now(), ask).await {
             // What somebody else asked for no longer fits; the run goes on as it is.
             Err(DriveError::Rejected(_)) if asked => {}
             taken => taken?,
@@ -201,7 +206,7 @@ async fn timer(clock: &Steady<'_>, driver: &Driver) {
     });
     match due {
         Some(at) => {
-            let left = u64::try_from(at - clock.now()).unwrap_or(0);
+            let left = u64::try_from(at - clock.now().at).unwrap_or(0);
             tokio::time::sleep(Duration::from_micros(left)).await;
         }
         None => std::future::pending().await,
@@ -212,14 +217,6 @@ async fn sleep_until(deadline: Option<tokio::time::Instant>) {
     match deadline {
         Some(deadline) => tokio::time::sleep_until(deadline).await,
         None => std::future::pending().await,
-    }
-}
-
-pub(crate) fn ask_input(ask: Ask) -> Input {
-    match ask {
-        Ask::Stop { message } => Input::Stop { message },
-        Ask::Abort { reason } => Input::Abort { reason },
-        Ask::Take(input) => *input,
     }
 }
 

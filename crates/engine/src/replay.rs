@@ -2,21 +2,23 @@
 
 use std::sync::mpsc;
 
-use materia_contract::{CastStatus, ChainHash, Event, RunId};
-use materia_kernel::{Divergence, Recomputation, Run, evolve};
+use materia_contract::{CastStatus, ChainHash, RunId};
+use materia_kernel::{Divergence, Run};
 use serde_json::{Map, Value};
 
+use crate::again::{Again, Took};
+use crate::fold::{Fold, Gather, Piece};
 use crate::load::{PAGE_RECORDS, verified};
 use crate::{Journal, ReadError};
-
-/// How far a decision's input may lie behind its first event.
-const LOOKAHEAD_EVENTS: usize = 256;
 
 /// What a replay found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Replay {
     /// Events that were read and verified.
     pub events: u64,
+    /// The last event that was kept without the input of its decision: up to there the hashes were
+    /// checked, but no decision could be taken again. 0 where there is none.
+    pub undecided: u64,
     /// The state at the end, or at the place that was asked for.
     pub state: Map<String, Value>,
     /// The status there.
@@ -67,16 +69,13 @@ pub enum ReplayFault {
     /// The record is what was written, but does not follow from the inputs before it.
     #[error("{0}")]
     Diverges(Box<Divergence>),
-    /// The journal ends in the middle of a decision.
-    #[error("the journal ends in the middle of a decision")]
-    Truncated,
 }
 
 /// Pages that may lie between reading and deciding.
 const PAGES_AHEAD: usize = 4;
 
-/// Events of a run, each checked against the chain, with the hash of its record.
-type Page = Vec<(Event, ChainHash)>;
+/// Pieces of a run, each checked against the chain.
+type Page = Vec<Piece>;
 
 /// Replays a run, up to `at` where it is given.
 ///
@@ -97,6 +96,7 @@ fn read_pages(
 ) {
     let mut head = ChainHash::origin(id);
     let mut seq = 0;
+    let mut gather = Gather::default();
     loop {
         let records = match journal.read(id, seq, PAGE_RECORDS) {
             Ok(records) => records,
@@ -105,13 +105,19 @@ fn read_pages(
                 return;
             }
         };
-        let mut page = Page::with_capacity(records.len());
+        let mut page = Page::with_capacity(records.len() / 4);
         for record in &records {
-            match verified(record, seq + 1, head) {
-                Ok(event) => page.push((event, record.hash)),
-                Err(what) => {
-                    let fault = ReplayFault::Damaged(what);
+            let taken = verified(record, seq + 1, head)
+                .map_err(ReplayFault::Damaged)
+                .and_then(|event| {
+                    let taken = gather.take(record, event);
+                    taken.map_err(|error| ReplayFault::Damaged(error.to_string()))
+                });
+            match taken {
+                Ok(piece) => page.extend(piece),
+                Err(fault) => {
                     // What comes before the fault is still worth deciding again.
+                    page.extend(gather.rest().filter(|_| record.input.is_some()));
                     let _ = pages.send(Ok(page));
                     let fault = ReplayError::Fault { run: id.clone(), seq: seq + 1, fault };
                     let _ = pages.send(Err(fault));
@@ -122,6 +128,9 @@ fn read_pages(
             head = record.hash;
         }
         let complete = records.len() < PAGE_RECORDS;
+        if complete {
+            page.extend(gather.rest());
+        }
         if pages.send(Ok(page)).is_err() || complete {
             return;
         }
@@ -134,81 +143,69 @@ fn decide_again(
     at: Option<u64>,
 ) -> Result<Replay, ReplayError> {
     let fault = |seq, fault| ReplayError::Fault { run: id.clone(), seq, fault };
-    let mut decided = Recomputation::new(id.clone());
-    let mut folded = Fold::new(id, at);
-    let mut window: Vec<Event> = Vec::new();
+    let mut again = Again::new(id.clone());
+    let mut wanted = Wanted::new(id, at);
+    let (mut seq, mut undecided) = (0, 0);
     let mut head = ChainHash::origin(id);
-    let mut seq = 0;
-    loop {
-        let page = pages.recv().ok();
-        let complete = page.is_none();
-        for (event, hash) in page.transpose()?.unwrap_or_default() {
-            (seq, head) = (event.seq, hash);
-            folded.take(&event, head);
-            window.push(event);
-        }
-        let keep = if complete { 0 } else { LOOKAHEAD_EVENTS };
-        let ready = window.len().saturating_sub(keep);
-        for first in 0..ready {
-            decided.next(&window[first..]).map_err(|divergence| {
-                fault(window[first].seq, ReplayFault::Diverges(Box::new(divergence)))
+    while let Ok(page) = pages.recv() {
+        for piece in page? {
+            wanted.take(&piece);
+            (seq, head) = piece.end();
+            let took = again.piece(Some(piece)).map_err(|divergence| {
+                fault(divergence.seq(), ReplayFault::Diverges(Box::new(divergence)))
             })?;
-        }
-        window.drain(..ready);
-        if complete {
-            break;
+            if took == Took::Event {
+                undecided = seq;
+            }
         }
     }
     if seq == 0 {
         return Err(ReplayError::Unknown(id.clone()));
     }
-    if !decided.is_between_decisions() {
-        return Err(fault(seq, ReplayFault::Truncated));
-    }
-    folded.finish(&decided, seq, head)
+    let (run, last_hash) = match wanted.at {
+        None => (again.run(), head),
+        Some(asked) if asked == 0 || asked > seq => {
+            let (run, last) = (id.clone(), seq);
+            return Err(ReplayError::NoSuchEvent { run, asked, last });
+        }
+        Some(_) => (&wanted.fold.run, wanted.hash),
+    };
+    Ok(Replay {
+        events: seq,
+        undecided,
+        state: run.variables().clone(),
+        status: run.phase().status(),
+        last_seq: run.seq(),
+        last_hash,
+    })
 }
 
 /// The state at the place that was asked for. Without one, the recomputed run is the answer and
 /// folding beside it would only cost time.
-struct Fold {
+struct Wanted {
     at: Option<u64>,
-    run: Run,
+    fold: Fold,
     hash: ChainHash,
 }
 
-impl Fold {
+impl Wanted {
     fn new(id: &RunId, at: Option<u64>) -> Self {
-        Self { at, run: Run::new(id.clone()), hash: ChainHash::origin(id) }
+        Self { at, fold: Fold::new(Run::new(id.clone())), hash: ChainHash::origin(id) }
     }
 
-    fn take(&mut self, event: &Event, hash: ChainHash) {
-        if self.at.is_some_and(|at| event.seq <= at) {
-            evolve(&mut self.run, event);
-            self.hash = hash;
+    fn take(&mut self, piece: &Piece) {
+        let Some(at) = self.at.filter(|at| piece.first() <= *at) else { return };
+        match piece {
+            Piece::Event(event, hash) => {
+                self.fold.take_old(event);
+                self.hash = *hash;
+            }
+            Piece::Decision { events, hashes, .. } => {
+                for (event, hash) in events.iter().zip(hashes).filter(|(it, _)| it.seq <= at) {
+                    self.fold.take_new(event);
+                    self.hash = *hash;
+                }
+            }
         }
-    }
-
-    fn finish(
-        self,
-        decided: &Recomputation,
-        events: u64,
-        head: ChainHash,
-    ) -> Result<Replay, ReplayError> {
-        let (run, last_hash) = match self.at {
-            None => (decided.run(), head),
-            Some(_) => (&self.run, self.hash),
-        };
-        if let Some(asked) = self.at
-            && (asked == 0 || asked > events)
-        {
-            return Err(ReplayError::NoSuchEvent { run: run.id().clone(), asked, last: events });
-        }
-        Ok(Replay {
-            events,
-            state: run.variables().clone(),
-            status: run.phase().status(),
-            last_seq: run.seq(),
-            last_hash,
-        })
     }
 }

@@ -6,14 +6,15 @@ use std::time::Duration;
 
 use materia_contract::time::VIRTUAL_EPOCH;
 use materia_contract::{
-    Act, Budget, JOURNAL_VERSION, NodeBudgets, NodeId, Pace, RunCreated, RunId, TimelineEntry,
-    WaitReason,
+    Act, Actor, Budget, Input, JOURNAL_VERSION, NodeBudgets, NodeId, Pace, RunCreated, RunId,
+    TimelineEntry, WaitReason,
 };
-use materia_kernel::{Input, Phase, Run};
+use materia_kernel::{Now, Phase, Run};
 use tokio::sync::mpsc;
 
+use crate::load::load_tail;
 use crate::{
-    ClaimError, Clock, Command, DriveError, Driver, Journal, LoadError, Observer, Runner, load,
+    ClaimError, Clock, Command, DriveError, Driver, Journal, LoadError, Observer, Posted, Runner,
     real_time, virtual_time,
 };
 
@@ -44,28 +45,38 @@ pub struct Options {
 
 /// Something asked of a run under way.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Ask {
-    /// Stop in good order.
-    Stop {
-        /// A sentence for whoever looks at it later.
-        message: String,
-    },
-    /// End for good.
-    Abort {
-        /// Who, or why.
-        reason: String,
-    },
-    /// Take this, and go on.
-    Take(Box<Input>),
+pub struct Ask {
+    /// What; an error where it cannot be read.
+    pub input: Result<Input, String>,
+    /// Who asks.
+    pub by: Option<Actor>,
+    /// The number under which another process left it.
+    pub command: Option<u64>,
 }
 
 impl Ask {
+    /// A person asks.
+    #[must_use]
+    pub fn person(input: Input) -> Self {
+        Self { input: Ok(input), by: Some(Actor::PERSON), command: None }
+    }
+
+    /// Stop in good order.
+    #[must_use]
+    pub fn stop(message: impl Into<String>) -> Self {
+        Self::person(Input::Stop { message: message.into() })
+    }
+
     /// Whether the turns in flight end on its account.
     pub(crate) fn ends_turns(&self) -> bool {
-        match self {
-            Self::Stop { .. } | Self::Abort { .. } => true,
-            Self::Take(_) => false,
-        }
+        matches!(self.input, Ok(Input::Stop { .. } | Input::Abort { .. }))
+    }
+}
+
+/// What the run does by itself.
+impl From<Input> for Ask {
+    fn from(input: Input) -> Self {
+        Self { input: Ok(input), by: None, command: None }
     }
 }
 
@@ -113,7 +124,7 @@ pub async fn cast(
     }
     let now = if created.virtual_time { VIRTUAL_EPOCH } else { world.clock.now() };
     let mut driver = Driver::fresh(id, Arc::clone(&world.journal), Arc::clone(&world.observer));
-    driver.take(now, Input::Create(Box::new(created))).await?;
+    driver.take(now, Ask::person(Input::Create(Box::new(created)))).await?;
     drive(world, driver, options, asks).await
 }
 
@@ -165,7 +176,7 @@ pub async fn carry_on(
     // What somebody asked of it while it came to rest comes before what is asked now.
     take_all(world, &mut driver, left_in_inbox(world, id)).await?;
     for input in inputs(driver.run(), place, step) {
-        driver.take(now_of(world, &driver), input).await?;
+        driver.take(now_of(world, &driver), Ask::person(input)).await?;
     }
     drive(world, driver, options, asks).await
 }
@@ -229,22 +240,27 @@ pub async fn resume(
 pub async fn abort(world: &World, id: &RunId, reason: String) -> Result<Phase, EngineError> {
     let _claim = world.journal.claim(id)?;
     let mut driver = take_up(world, id)?;
-    driver.take(now_of(world, &driver), Input::Abort { reason }).await?;
+    driver.take(now_of(world, &driver), Ask::person(Input::Abort { reason })).await?;
     Ok(driver.run().phase().clone())
 }
 
 pub(crate) fn take_up(world: &World, id: &RunId) -> Result<Driver, EngineError> {
-    let (run, head) = load(world.journal.as_ref(), id)?;
-    let found = run.created().map_or(JOURNAL_VERSION, |created| created.journal_version);
+    let loaded = load_tail(world.journal.as_ref(), id)?;
+    let found = loaded.run.created().map_or(JOURNAL_VERSION, |created| created.journal_version);
     if found > JOURNAL_VERSION {
         return Err(EngineError::Newer { run: id.clone(), found });
     }
-    Ok(Driver::new(run, head, Arc::clone(&world.journal), Arc::clone(&world.observer)))
+    Ok(Driver::new(loaded, Arc::clone(&world.journal), Arc::clone(&world.observer)))
 }
 
-/// What time it is for a run: its own, if its time is simulated.
-fn now_of(world: &World, driver: &Driver) -> i64 {
-    if is_virtual(driver) { driver.run().instant() } else { world.clock.now() }
+/// What time it is for a run: its own, if its time is simulated. A clock that was set back while nobody
+/// drove the run does not take it back: it goes on from its last event.
+fn now_of(world: &World, driver: &Driver) -> Now {
+    if is_virtual(driver) {
+        return driver.run().instant().into();
+    }
+    let wall = world.clock.now();
+    Now { at: wall.max(driver.run().ts()), wall }
 }
 
 fn is_virtual(driver: &Driver) -> bool {
@@ -275,14 +291,14 @@ async fn drive(
 
 /// What other processes have asked of a run and nobody has taken.
 fn left_in_inbox(world: &World, id: &RunId) -> Vec<Ask> {
-    // A failed look is no reason to stop the run.
-    world.journal.take_commands(id).unwrap_or_default().into_iter().map(asked).collect()
+    // A failed look is no reason to stop the run: what was asked is still there afterwards.
+    world.journal.commands(id).unwrap_or_default().into_iter().map(asked).collect()
 }
 
 /// Takes what was asked of a run; what does not fit it any more has no effect.
 async fn take_all(world: &World, driver: &mut Driver, asks: Vec<Ask>) -> Result<(), EngineError> {
     for ask in asks {
-        match driver.take(now_of(world, driver), real_time::ask_input(ask)).await {
+        match driver.take(now_of(world, driver), ask).await {
             Ok(()) | Err(DriveError::Rejected(_)) => {}
             Err(error) => return Err(error.into()),
         }
@@ -291,27 +307,32 @@ async fn take_all(world: &World, driver: &mut Driver, asks: Vec<Ask>) -> Result<
 }
 
 /// What a command of another process means.
-fn asked(command: Command) -> Ask {
-    match command {
-        Command::Abort { reason } => Ask::Abort { reason },
-        Command::Stop => Ask::Stop { message: "another process stopped the cast".into() },
-        Command::Act { act } => Ask::Take(Box::new(Input::act(act))),
-        Command::Say { node, text } => Ask::Take(Box::new(Input::Say { node, text })),
-        Command::Continue { node } => Ask::Take(Box::new(Input::Continue { node })),
-        Command::Budget { budget } => Ask::Take(Box::new(Input::SetBudget(budget))),
-        Command::NodeBudgets { node, budgets } => {
-            Ask::Take(Box::new(Input::SetNodeBudgets { node, budgets }))
-        }
-    }
+fn asked(posted: Posted) -> Ask {
+    let input = posted.command.map(|command| match command {
+        Command::Abort { reason } => Input::Abort { reason },
+        Command::Stop => Input::Stop { message: "another process stopped the cast".into() },
+        Command::Act { act } => Input::act(act),
+        Command::Say { node, text } => Input::Say { node, text },
+        Command::Continue { node } => Input::Continue { node },
+        Command::Budget { budget } => Input::SetBudget(budget),
+        Command::NodeBudgets { node, budgets } => Input::SetNodeBudgets { node, budgets },
+    });
+    Ask { input, by: Some(Actor::PERSON), command: Some(posted.number) }
 }
 
 /// Passes on what other processes ask of a run, until the run no longer listens.
 pub async fn watch_inbox(journal: Arc<dyn Journal>, id: RunId, asks: mpsc::UnboundedSender<Ask>) {
+    // A command stays in the inbox until its receipt is there; it is passed on once.
+    let mut passed_on = 0;
     loop {
         tokio::time::sleep(INBOX_INTERVAL).await;
         // A failed look is no reason to stop the run; the next look may succeed.
-        for command in journal.take_commands(&id).unwrap_or_default() {
-            if asks.send(asked(command)).is_err() {
+        for posted in journal.commands(&id).unwrap_or_default() {
+            if posted.number <= passed_on {
+                continue;
+            }
+            passed_on = posted.number;
+            if asks.send(asked(posted)).is_err() {
                 return;
             }
         }

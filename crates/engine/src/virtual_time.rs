@@ -7,12 +7,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use materia_contract::time::Micros;
-use materia_contract::{Act, TimelineEntry};
+use materia_contract::{Act, Actor, TimelineEntry};
 use materia_kernel::{Acting, Effect, Input, Moment, Phase, is_idle, outstanding};
 
-use crate::real_time::{UnderWay, ask_input, job, kernel_report};
+use crate::real_time::{UnderWay, job, kernel_report};
 use crate::session::take_up;
-use crate::{Asks, DriveError, Driver, EngineError, Options, TurnReport, World};
+use crate::{Ask, Asks, DriveError, Driver, EngineError, Options, TurnReport, World};
 
 /// Drives a run until it rests.
 pub(crate) async fn drive(
@@ -71,7 +71,7 @@ impl Simulation<'_> {
             if ask.ends_turns() {
                 self.under_way.stop_all().await;
             }
-            return self.take_asked(ask_input(ask)).await;
+            return self.take_asked(ask).await;
         }
         let due = self.due();
         if let Some(deadline) = self.deadline
@@ -90,8 +90,8 @@ impl Simulation<'_> {
     }
 
     /// What somebody asked for may no longer fit; then the run goes on as it is.
-    async fn take_asked(&mut self, input: Input) -> Result<(), EngineError> {
-        match self.driver.take(self.now, input).await {
+    async fn take_asked(&mut self, ask: Ask) -> Result<(), EngineError> {
+        match self.driver.take(self.now, ask).await {
             Err(DriveError::Rejected(_)) => Ok(()),
             taken => Ok(taken?),
         }
@@ -144,7 +144,9 @@ impl Simulation<'_> {
             acts.push(Acting { act: entry.act.clone(), timeline: Some(reached + place) });
         }
         let crashes = acts.iter().any(|acting| acting.act == Act::Crash);
-        self.driver.take(self.now, Input::Moment(Moment { reports, acts })).await?;
+        let by = (!acts.is_empty()).then_some(Actor::TIMELINE);
+        let input = Ok(Input::Moment(Moment { reports, acts }));
+        self.driver.take(self.now, Ask { input, by, command: None }).await?;
         if crashes { self.crash().await } else { Ok(()) }
     }
 

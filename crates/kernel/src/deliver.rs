@@ -108,7 +108,7 @@ fn cross(draft: &mut Draft<'_>, from: &NodeId, mut sent: HandoffSent) {
 
 /// Works out what the edge makes of a payload, and what makes it the same as another; says whether
 /// the edge keeps it out.
-fn shaped(
+pub(crate) fn shaped(
     run: &Run,
     from: &NodeId,
     sent: &mut HandoffSent,

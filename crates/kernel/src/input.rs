@@ -18,6 +18,9 @@ pub enum Rejection {
     /// The run is over.
     #[error("the cast has ended: it is {}", .0.word())]
     Ended(CastStatus),
+    /// What was asked cannot be read.
+    #[error("it cannot be read: {0}")]
+    Unreadable(String),
     /// The run rests already.
     #[error("the cast is not running")]
     NotRunning,

@@ -41,6 +41,7 @@ mod handoff;
 mod input;
 mod insight;
 mod items;
+pub mod legacy;
 mod lookup;
 mod output;
 mod payload;

@@ -19,11 +19,12 @@ mod suggestion;
 mod trail;
 
 use materia_contract::{ChainHash, NodeId, RunId};
-use materia_kernel::{Run, barred, evolve};
+use materia_kernel::{Run, barred};
 use serde::Serialize;
 
 pub use suggestion::{Doing, SuggestedStep, Suggestion};
 
+use crate::fold::Fold;
 use crate::load::walk;
 use crate::{Journal, LoadError};
 use attempt::is_alive;
@@ -116,16 +117,17 @@ pub fn why(
     node: &str,
     at: Option<u64>,
 ) -> Result<Why, WhyError> {
-    let mut run = Run::new(id.clone());
+    let mut fold = Fold::new(Run::new(id.clone()));
     let mut trail = Trail::default();
     let mut last = 0;
-    walk(journal, id, 0, ChainHash::origin(id), |_, event| {
+    walk(journal, id, 0, ChainHash::origin(id), |record, event| {
         last = event.seq;
         if at.is_none_or(|at| event.seq <= at) {
-            evolve(&mut run, event);
+            fold.take(record, event);
             trail.note(event);
         }
     })?;
+    let run = fold.run;
     if let Some(asked) = at.filter(|at| last > 0 && (*at == 0 || *at > last)) {
         return Err(WhyError::NoSuchEvent { run: id.clone(), asked, last });
     }
@@ -170,7 +172,7 @@ fn suggested(
     run: &Run,
     last: u64,
     (index, name): (usize, &NodeId),
-    settled: impl FnOnce() -> Result<Option<Settled>, LoadError>,
+    settled: impl FnOnce() -> Result<Settled, LoadError>,
     states_at: impl Fn(&[u64]) -> Result<Vec<Run>, LoadError>,
 ) -> Result<Option<Vec<Doing>>, LoadError> {
     let at = run.seq();
@@ -180,7 +182,7 @@ fn suggested(
     {
         return Ok(Some(found));
     }
-    let Some(Settled { run: settled, alive }) = settled()? else { return Ok(None) };
+    let Settled { run: settled, alive } = settled()?;
     let fork = (at < last).then_some(Doing::Fork { at, interactive: false });
     let after_the_end = |and: &[Doing]| {
         let steps = search::after_the_end(&settled, name, and)?;

@@ -7,7 +7,8 @@ mod observer;
 mod runner;
 
 pub use journal::{
-    AppendError, Batch, Claim, ClaimError, Command, Head, Journal, ReadError, Snapshot,
+    Answer, AppendError, Batch, Chapter, Claim, ClaimError, Command, Head, Journal, Posted,
+    ReadError, Receipt, Snapshot,
 };
 pub use memory::{MemoryJournal, status_after};
 pub use observer::{Committed, NoObserver, Observer};

@@ -1,0 +1,143 @@
+//! From records to events to state, and from records to decisions.
+
+use std::sync::Arc;
+
+use materia_contract::{ChainHash, Decided, Event, EventBody, InputError, Record, RunId};
+use materia_kernel::{Run, TurnWork, evolve, legacy};
+use serde_json::Value;
+
+/// A run that is folded from its events.
+///
+/// Events that were kept without the input of their decision are of a journal before version 3: they
+/// are completed with what the fold worked out then.
+pub(crate) struct Fold {
+    pub(crate) run: Run,
+    /// Whether a decision was met; everything behind it belongs to one.
+    decided: bool,
+}
+
+impl Fold {
+    pub(crate) fn new(run: Run) -> Self {
+        Self { run, decided: false }
+    }
+
+    /// Applies the next event.
+    pub(crate) fn take(&mut self, record: &Record, event: &Event) {
+        self.decided |= record.input.is_some();
+        if self.decided {
+            self.take_new(event);
+        } else {
+            self.take_old(event);
+        }
+    }
+
+    /// Applies an event of a decision.
+    pub(crate) fn take_new(&mut self, event: &Event) {
+        evolve(&mut self.run, event);
+    }
+
+    /// Applies an event that was kept without an input.
+    pub(crate) fn take_old(&mut self, event: &Event) {
+        let event = legacy::completed(&self.run, event.clone());
+        evolve(&mut self.run, &event);
+    }
+}
+
+/// Puts together what events keep in parts, while they are read in order from the first.
+pub struct Unfolding {
+    fold: Fold,
+    seq: u64,
+}
+
+impl Unfolding {
+    /// Begins before the first event.
+    #[must_use]
+    pub fn new(id: RunId) -> Self {
+        Self { fold: Fold::new(Run::new(id)), seq: 0 }
+    }
+
+    /// Takes in the next event; gives the whole input where a turn of a utility starts.
+    ///
+    /// An event that does not follow on the one before is left out, with all behind it: what could be
+    /// put together then would be made up.
+    pub fn see(&mut self, record: &Record, event: &Event) -> Option<Arc<Value>> {
+        if event.seq != self.seq + 1 {
+            return None;
+        }
+        self.fold.take(record, event);
+        self.seq = event.seq;
+        let EventBody::TurnStarted(_) = event.body else { return None };
+        match &self.fold.run.turn(event.seq)?.work {
+            TurnWork::Input(whole) => Some(Arc::clone(whole)),
+            TurnWork::Prompt(_) => None,
+        }
+    }
+}
+
+/// A piece of a journal.
+#[derive(Debug)]
+pub(crate) enum Piece {
+    /// A decision.
+    Decision {
+        /// What it rests on.
+        decided: Decided,
+        events: Vec<Event>,
+        /// The hash of each event.
+        hashes: Vec<ChainHash>,
+    },
+    /// An event of a journal before version 3.
+    Event(Box<Event>, ChainHash),
+}
+
+impl Piece {
+    /// The place of its first event.
+    pub(crate) fn first(&self) -> u64 {
+        match self {
+            Self::Decision { events, .. } => events.first().map_or(0, |event| event.seq),
+            Self::Event(event, _) => event.seq,
+        }
+    }
+
+    /// The place and hash of its last event.
+    pub(crate) fn end(&self) -> (u64, ChainHash) {
+        match self {
+            Self::Decision { events, hashes, .. } => {
+                let seq = events.last().map_or(0, |event| event.seq);
+                (seq, hashes.last().copied().unwrap_or(ChainHash([0; 32])))
+            }
+            Self::Event(event, hash) => (event.seq, *hash),
+        }
+    }
+}
+
+/// Puts records together to decisions.
+#[derive(Debug, Default)]
+pub(crate) struct Gather {
+    open: Option<Piece>,
+}
+
+impl Gather {
+    /// Takes the next record with its event; gives the piece that is complete by it.
+    pub(crate) fn take(
+        &mut self,
+        record: &Record,
+        event: Event,
+    ) -> Result<Option<Piece>, InputError> {
+        if let Some(input) = &record.input {
+            let decided = Decided::read(input)?;
+            let (events, hashes) = (vec![event], vec![record.hash]);
+            return Ok(self.open.replace(Piece::Decision { decided, events, hashes }));
+        }
+        let Some(Piece::Decision { events, hashes, .. }) = &mut self.open else {
+            return Ok(Some(Piece::Event(Box::new(event), record.hash)));
+        };
+        events.push(event);
+        hashes.push(record.hash);
+        Ok(None)
+    }
+
+    /// The decision that the last records belong to.
+    pub(crate) fn rest(&mut self) -> Option<Piece> {
+        self.open.take()
+    }
+}

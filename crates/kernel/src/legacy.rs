@@ -1,0 +1,61 @@
+//! Events of journals before version 3, which left to the fold what is written down today.
+//!
+//! Such an event is completed before it is applied, by the rules of today. What a newer journal says it
+//! says itself, so that a changed rule changes nothing about it.
+
+use std::sync::Arc;
+
+use materia_contract::{Event, EventBody, Parse};
+
+use crate::lookup::Scope;
+use crate::{Run, deliver, items, output};
+
+/// The event with the results that were not kept then.
+#[must_use]
+#[expect(clippy::wildcard_enum_match_arm, reason = "the list of what was left out is closed")]
+pub fn completed(run: &Run, mut event: Event) -> Event {
+    let node = event.node.clone();
+    match &mut event.body {
+        EventBody::TurnCompleted(data) => {
+            let Some(turn) = run.turn(data.turn) else { return event };
+            let (_, node) = run.node_of(turn);
+            if node.parse == Parse::Json {
+                let text = data.report.output.as_str();
+                let place = output::find_object(node, text).map(|found| found.place);
+                let (start, end) = place.unwrap_or((0, text.len()));
+                let items = node.generator.then(|| Arc::new(output::items_in(&text[start..end])));
+                data.object = Some((start, end));
+                data.work_items = items;
+            }
+        }
+        EventBody::LoopEntered(data) => {
+            let plan = run.created().and_then(|created| created.plan.loops.get(&data.region));
+            let own = plan.filter(|plan| plan.consumes.is_none());
+            data.items = own.and_then(|plan| items::list_of(run, plan));
+        }
+        EventBody::CursorAdvanced(data) => {
+            let created = run.created();
+            if let Some(region) = &data.region {
+                let found = created.and_then(|created| created.plan.loops.get_full(region));
+                let late = found.filter(|(place, _, _)| run.loops[*place].items.is_none());
+                data.items = late.and_then(|(_, _, plan)| items::list_of(run, plan));
+            } else if let Some(found) = created
+                .zip(node)
+                .and_then(|(created, node)| created.plan.nodes.get_full(&node))
+                .filter(|(index, _, _)| run.nodes[*index].foreach.is_none())
+            {
+                let foreach = found.2.foreach.as_ref();
+                let list = foreach.and_then(|it| output::list_at(&Scope::of(run), &it.items));
+                data.items = list.map(Arc::new);
+            }
+        }
+        EventBody::HandoffSent(data) => {
+            if let Some(from) = &node {
+                let delivery = run.wiring().delivery(run.plan(), &data.edge_id);
+                let _ = deliver::shaped(run, from, data, event.ts, &delivery);
+            }
+        }
+        _ => {}
+    }
+    event
+}
