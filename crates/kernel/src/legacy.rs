@@ -5,10 +5,17 @@
 
 use std::sync::Arc;
 
-use materia_contract::{Event, EventBody, Parse};
+use materia_contract::{Event, EventBody, Node, Parse};
 
 use crate::lookup::Scope;
 use crate::{Run, deliver, items, output};
+
+/// Where the object of an output stands, where its node reads one.
+#[must_use]
+pub fn object_place(node: &Node, output: &str) -> Option<(usize, usize)> {
+    let found = || output::find_object(node, output).map(|found| found.place);
+    (node.parse == Parse::Json).then(|| found().unwrap_or((0, output.len())))
+}
 
 /// The event with the results that were not kept then.
 #[must_use]
@@ -19,10 +26,8 @@ pub fn completed(run: &Run, mut event: Event) -> Event {
         EventBody::TurnCompleted(data) => {
             let Some(turn) = run.turn(data.turn) else { return event };
             let (_, node) = run.node_of(turn);
-            if node.parse == Parse::Json {
-                let text = data.report.output.as_str();
-                let place = output::find_object(node, text).map(|found| found.place);
-                let (start, end) = place.unwrap_or((0, text.len()));
+            let text = data.report.output.as_str();
+            if let Some((start, end)) = object_place(node, text) {
                 let items = node.generator.then(|| Arc::new(output::items_in(&text[start..end])));
                 data.object = Some((start, end));
                 data.work_items = items;

@@ -162,9 +162,6 @@ fn push<T>(list: &mut VecDeque<T>, one: T) {
 
 /// The object that a turn put out, where its node reads one; found by the rule for its kind.
 fn object(node: &Node, output: &str) -> Option<Map<String, Value>> {
-    if node.parse == Parse::Text {
-        return None;
-    }
-    let found = materia_kernel::object_text(node, output);
-    serde_json::from_str(found.as_deref().unwrap_or(output).trim()).ok()
+    let (start, end) = materia_kernel::legacy::object_place(node, output)?;
+    serde_json::from_str(output[start..end].trim()).ok()
 }

@@ -1,9 +1,14 @@
-//! Deciding again: where a journal may end, and journals that could not have come about.
+//! Deciding again: a decision is told whole, and journals that could not have come about are refused.
 
-use materia_contract::{Act, Condition, Event, EventBody, GlobalMode, RunId, RunResumed};
-use materia_kernel::{Divergence, Input, Recomputation, Run, evolve, step};
+use materia_contract::{
+    Act, Condition, Decided, Event, EventBody, GlobalMode, RecordedInput, ReportedIn, RunId,
+    RunResumed,
+};
+use materia_kernel::{Divergence, Input, Rejection, Run, evolve};
 
-use crate::play::{NodeExt as _, Play, agent, created, outcome, plan, utility};
+use crate::play::{
+    Kept, NodeExt as _, Play, agent, created, keep, outcome, plan, recomputed, utility,
+};
 
 use Condition::Always;
 
@@ -14,64 +19,116 @@ fn fork() -> materia_contract::Plan {
 }
 
 /// What was decided about it, decision by decision.
-fn decisions() -> Vec<Vec<Event>> {
+fn decisions() -> Vec<Kept> {
     let mut run = Run::new(RunId::new("r"));
-    let begun = step(&mut run, 1_000, Input::Create(Box::new(created(fork())))).unwrap();
-    let turn = begun.last().unwrap().seq;
-    let forked = step(&mut run, 2_000, Input::report(turn, outcome("go"))).unwrap();
+    let begun = keep(&mut run, 1_000, Input::Create(Box::new(created(fork()))));
+    let turn = begun.1.last().unwrap().seq;
+    let forked = keep(&mut run, 2_000, Input::report(turn, outcome("go")));
     vec![begun, forked]
 }
 
 /// The run that these events lead to.
-fn folded(journal: &[Event]) -> Run {
+fn folded(journal: &[Kept]) -> Run {
     let mut run = Run::new(RunId::new("r"));
-    for event in journal {
+    for event in journal.iter().flat_map(|(_, events)| events) {
         evolve(&mut run, event);
     }
     run
 }
 
-fn recomputed(journal: &[Event]) -> Result<Recomputation, Divergence> {
-    let mut again = Recomputation::new(RunId::new("r"));
-    (0..journal.len()).try_for_each(|first| again.next(&journal[first..]))?;
-    Ok(again)
-}
-
 #[test]
-fn a_journal_may_end_where_a_decision_does() {
-    let decisions = decisions();
-    let journal = decisions.concat();
-    let first = decisions[0].len();
-    for end in 1..=journal.len() {
-        let mut again = recomputed(&journal[..end]).unwrap();
-        let whole = end == first || end == journal.len();
-        assert_eq!(again.is_between_decisions(), whole, "after event {end}");
+fn a_decision_is_told_to_its_end() {
+    let whole = decisions();
+    recomputed("r", &whole).unwrap();
+    for place in 0..whole.len() {
+        let mut cut = whole[..=place].to_vec();
+        while cut[place].1.len() > 1 {
+            let left_out = cut[place].1.pop().unwrap();
+            let kind = left_out.body.type_name();
+            let refused = recomputed("r", &cut).unwrap_err();
+            // Without the end of its turn, what was reported is not there either.
+            match refused {
+                Divergence::Missing { seq, kind: told } => {
+                    assert_eq!((seq, told), (left_out.seq, kind));
+                }
+                other => panic!("{other}"),
+            }
+        }
     }
 }
 
 #[test]
 fn what_could_have_started_must_have_started() {
-    let mut journal = decisions().concat();
-    let left_out = journal.pop().unwrap();
+    let mut journal = decisions();
+    let left_out = journal[1].1.pop().unwrap();
     assert!(matches!(left_out.body, EventBody::TurnStarted(_)));
-    let mut run = folded(&journal);
     // Somebody else's program did not start `c`, and went on when `b` had ended.
-    let b = journal.last().unwrap().seq;
-    journal.extend(step(&mut run, 3_000, Input::report(b - 1, outcome("x"))).unwrap());
-    let refused = recomputed(&journal).unwrap_err();
-    let Divergence::Differs { expected, found, .. } = refused else { panic!("{refused}") };
-    assert_eq!(expected.node, left_out.node);
-    assert!(matches!(found.body, EventBody::TurnCompleted(_)), "it is noticed at once: {found:?}");
+    let mut run = folded(&journal);
+    let b = journal[1].1.last().unwrap().seq;
+    journal.push(keep(&mut run, 3_000, Input::report(b - 1, outcome("x"))));
+    let refused = recomputed("r", &journal).err();
+    let expected = Divergence::Missing { seq: left_out.seq, kind: "turn.started" };
+    assert_eq!(refused, Some(expected), "it is noticed at once");
 }
 
 #[test]
-fn nobody_resumes_a_run_whose_turns_are_under_way() {
-    let mut journal = decisions().concat();
-    let last = journal.last().unwrap().clone();
+fn nothing_can_be_added_to_a_decision() {
+    let mut journal = decisions();
+    let last = journal[1].1.last().unwrap().clone();
     let resumed = RunResumed { cwd: "/p".into(), run_dir: "/p/r".into(), recast: false };
-    let (seq, ts) = (last.seq + 1, last.ts + 1_000);
-    journal.push(Event { seq, ts, wall: ts, node: None, body: resumed.into() });
-    assert!(matches!(recomputed(&journal), Err(Divergence::Unexplained { .. })));
+    let (seq, ts) = (last.seq + 1, last.ts + 1);
+    journal[1].1.push(Event { seq, ts, body: resumed.into(), ..last });
+    let expected = Divergence::Unexplained { seq, kind: "run.resumed" };
+    assert_eq!(recomputed("r", &journal).err(), Some(expected));
+}
+
+#[test]
+fn an_input_that_the_run_would_refuse_was_not_taken() {
+    let mut journal = decisions();
+    let seq = folded(&journal).seq();
+    let last = journal[1].1.last().unwrap().clone();
+    let revived = materia_contract::RunRevived { edge_id: None };
+    let event = Event { seq: seq + 1, ts: 9_000, wall: 9_000, node: None, body: revived.into() };
+    let decided = Decided { at: 9_000, input: RecordedInput::Revive, ..journal[1].0.clone() };
+    journal.push((decided, vec![event]));
+    let refused = recomputed("r", &journal).err();
+    let rejection = Rejection::NothingExhausted;
+    assert_eq!(refused, Some(Divergence::Refused { seq: last.seq + 1, rejection }));
+}
+
+#[test]
+fn an_input_says_just_what_was_decided_on() {
+    let reports = |journal: &mut Vec<Kept>, change: fn(&mut Vec<ReportedIn>)| {
+        let RecordedInput::Moment(moment) = &mut journal[1].0.input else { panic!("a moment") };
+        change(&mut moment.reports);
+    };
+    let changes: [fn(&mut Vec<ReportedIn>); 5] = [
+        |reports| reports[0].event += 1,
+        |reports| reports[0].event = 0,
+        |reports| reports[0].turn += 1,
+        |reports| reports[0].faulted = true,
+        |reports| reports.push(ReportedIn { turn: 77, ..reports[0] }),
+    ];
+    for change in changes {
+        let mut journal = decisions();
+        reports(&mut journal, change);
+        let told = journal[1].0.text();
+        let refused = recomputed("r", &journal).err();
+        assert!(matches!(refused, Some(Divergence::Input { .. })), "{told}: {refused:?}");
+    }
+    // The same report twice says it twice, and the run heard it once.
+    let mut journal = decisions();
+    reports(&mut journal, |reports| reports.push(reports[0]));
+    let refused = recomputed("r", &journal).err();
+    assert!(matches!(refused, Some(Divergence::OtherInput { .. })), "{refused:?}");
+    // No report at all.
+    let mut journal = decisions();
+    reports(&mut journal, Vec::clear);
+    assert!(recomputed("r", &journal).is_err());
+    // Another instant gives another time.
+    let mut journal = decisions();
+    journal[1].0.at += 1;
+    assert!(matches!(recomputed("r", &journal), Err(Divergence::Differs { .. })));
 }
 
 #[test]
@@ -109,33 +166,30 @@ fn a_list_that_is_gone_through_again_begins_new_sessions() {
 fn nobody_stops_before_what_can_start_has_started() {
     let nodes = plan([("a", utility().text().edge(Always, "b")), ("b", utility().text())]);
     let mut run = Run::new(RunId::new("r"));
-    let mut journal = step(&mut run, 1_000, Input::Create(Box::new(created(nodes)))).unwrap();
-    let turn = journal.last().unwrap().seq;
-    journal.extend(step(&mut run, 2_000, Input::report(turn, outcome("x"))).unwrap());
+    let mut journal = vec![keep(&mut run, 1_000, Input::Create(Box::new(created(nodes))))];
+    let turn = journal[0].1.last().unwrap().seq;
+    journal.push(keep(&mut run, 2_000, Input::report(turn, outcome("x"))));
     // `b` has its input, but did not take it.
-    journal.truncate(journal.len() - 2);
+    let taken = journal[1].1.len() - 2;
+    journal[1].1.truncate(taken);
     let mut run = folded(&journal);
     let stopped = Input::Stop { message: "enough".into() };
-    journal.extend(step(&mut run, 3_000, stopped).unwrap());
-    assert!(matches!(journal.last().unwrap().body, EventBody::RunWaiting(_)));
-    let refused = recomputed(&journal).unwrap_err();
-    let Divergence::Differs { expected, .. } = refused else { panic!("{refused}") };
-    assert!(matches!(expected.body, EventBody::PayloadConsumed(_)), "{expected:?}");
+    journal.push(keep(&mut run, 3_000, stopped));
+    let refused = recomputed("r", &journal).unwrap_err();
+    let Divergence::Missing { kind, .. } = refused else { panic!("{refused}") };
+    assert_eq!(kind, "payload.consumed");
 }
 
 #[test]
-fn a_person_acts_on_a_run_that_has_started_all_it_could() {
-    let mut decisions = decisions();
-    let last = decisions.last_mut().unwrap();
-    // Another program did not look for what can start before a person changed the mode.
-    let taken = |event: &Event| matches!(event.body, EventBody::PayloadConsumed(_));
-    last.truncate(last.iter().position(taken).unwrap());
-    let mut journal = decisions.concat();
-    let mut run = folded(&journal);
-    let act = Act::GlobalMode { value: GlobalMode::Planning };
-    journal.extend(step(&mut run, 3_000, Input::act(act)).unwrap());
-    let refused = recomputed(&journal).unwrap_err();
-    let Divergence::Differs { expected, found, .. } = refused else { panic!("{refused}") };
-    assert!(matches!(found.body, EventBody::ModeChanged(_)), "{found:?}");
-    assert!(taken(&expected), "{expected:?}");
+fn what_is_changed_in_a_decision_is_named() {
+    let mut journal = decisions();
+    let changed = journal[1].1.iter_mut().find_map(|event| match &mut event.body {
+        EventBody::RouteSelected(data) => Some((event.seq, &mut data.to)),
+        _ => None,
+    });
+    let (seq, to) = changed.unwrap();
+    to.push('x');
+    let refused = recomputed("r", &journal).unwrap_err();
+    assert_eq!(refused.seq(), seq);
+    assert!(refused.to_string().contains("one with other data"), "{refused}");
 }

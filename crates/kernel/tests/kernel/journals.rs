@@ -5,9 +5,11 @@ use materia_contract::{
     Condition, Event, EventBody, ForkedFrom, NodeId, RunCreated, RunId, ScriptBinding, Timer,
     TimerFired, Trigger, derived_id,
 };
-use materia_kernel::{Divergence, Input, Recomputation, Run, step};
+use materia_kernel::{Input, Run, step};
 
-use crate::play::{NodeExt as _, Play, agent, created, outcome, plan, utility};
+use crate::play::{
+    Kept, NodeExt as _, Play, agent, created, keep, outcome, plan, recomputed, utility,
+};
 
 use Condition::Always;
 
@@ -23,13 +25,10 @@ fn a_timer_that_was_never_set_cannot_have_fired() {
     b.trigger = Trigger::Scheduled;
     b.interval_ms = Some(10);
     let nodes = [("a", utility().text()), ("b", b), ("c", utility().text())];
-    let (mut play, mut journal) = begun("r", created(plan(nodes)));
-    let turn = play.turns()[0];
-    let believed = |journal: &[Event]| {
-        let mut again = Recomputation::new(RunId::new("r"));
-        (0..journal.len()).try_for_each(|first| again.next(&journal[first..]))
-    };
-    let seq = play.run.seq() + 1;
+    let mut run = Run::new(RunId::new("r"));
+    let mut journal = vec![keep(&mut run, 1_000, Input::Create(Box::new(created(plan(nodes)))))];
+    let turn = journal[0].1.last().unwrap().seq;
+    let seq = run.seq() + 1;
     for (node, timer) in [
         ("c", Timer::Tick),
         ("a", Timer::Tick),
@@ -39,13 +38,20 @@ fn a_timer_that_was_never_set_cannot_have_fired() {
         let body = EventBody::TimerFired(TimerFired { timer, payload_id: None });
         let node = Some(NodeId::new(node));
         let fired = Event { seq, ts: 11_000, wall: 11_000, node, body };
-        let forged: Vec<Event> = journal.iter().cloned().chain([fired]).collect();
-        let expected = Divergence::Unexplained { seq, kind: "timer.fired" };
-        assert_eq!(believed(&forged), Err(expected), "{:?}", forged.last());
+        let (decided, _) = keep(&mut run.clone(), 11_000, Input::tick());
+        let forged: Vec<Kept> = journal.iter().cloned().chain([(decided, vec![fired])]).collect();
+        let refused = recomputed("r", &forged).err().map(|refused| refused.seq());
+        assert_eq!(refused, Some(seq), "{:?}", forged.last());
     }
-    play.now = 10_000;
-    journal.extend(play.take(Input::tick()));
-    assert_eq!(believed(&journal), Ok(()), "the one that was set has fired");
+    // An instant too early, with everything else in order.
+    let (mut early, events) = keep(&mut run.clone(), 11_000, Input::tick());
+    early.at -= 1;
+    let earlier = |event: &Event| Event { ts: event.ts - 1, ..event.clone() };
+    let forged: Vec<Event> = events.iter().map(earlier).collect();
+    let forged = [journal.clone(), vec![(early, forged)]].concat();
+    assert_eq!(recomputed("r", &forged).err().map(|refused| refused.seq()), Some(seq));
+    journal.push(keep(&mut run, 11_000, Input::tick()));
+    assert!(recomputed("r", &journal).is_ok(), "the one that was set has fired");
 }
 
 /// The answers that the turns of these events take, by node.

@@ -2,11 +2,14 @@
 
 use indexmap::IndexMap;
 use materia_contract::{
-    Act, Behavior, Budget, Condition, Delivery, Edge, EdgeId, ErrorCode, Event, EventBody, Exit,
+    Act, Behavior, Budget, Condition, Decided, Delivery, Edge, EdgeId, ErrorCode, Event, EventBody, Exit,
     Foreach, GlobalMode, Guard, JOURNAL_VERSION, Limits, Loop, Node, NodeId, Offered, Pace, Parse,
     Plan, Routing, RunCreated, RunId, Test, TurnOutput,
 };
-use materia_kernel::{Effect, Input, Phase, Report, Run, TurnOutcome, outstanding, step};
+use materia_kernel::{
+    Decision, Divergence, Effect, Input, Phase, Recomputation, Report, Run, TurnOutcome,
+    outstanding, step, take,
+};
 use serde_json::Value;
 
 /// An agent node that answers JSON.
@@ -282,7 +285,7 @@ fn line(event: &Event) -> String {
 pub(crate) fn input_of(events: &[Event], node: &str) -> Value {
     let found = events.iter().rev().find_map(|event| match &event.body {
         EventBody::TurnStarted(data) if event.node.as_ref().unwrap().as_str() == node => {
-            data.input.as_deref().cloned()
+            data.input.as_ref()?.at_hand().map(|whole| Value::clone(whole))
         }
         _ => None,
     });
@@ -352,4 +355,28 @@ impl Play {
         let input = Input::Resume { cwd: "/p".into(), run_dir: "/p/r".into(), pace: None };
         tell(&self.take(input))
     }
+}
+
+/// A decision as a journal keeps it.
+pub(crate) type Kept = (Decided, Vec<Event>);
+
+/// Takes an input and keeps what was decided.
+pub(crate) fn keep(run: &mut Run, now: i64, input: Input) -> Kept {
+    let Decision { input, events } = take(run, now, input).unwrap();
+    (Decided { at: now, by: None, command: None, input }, events)
+}
+
+/// Takes the decisions of a journal again, from the texts that are kept of them.
+pub(crate) fn recomputed(id: &str, journal: &[Kept]) -> Result<Recomputation, Divergence> {
+    let mut again = Recomputation::new(RunId::new(id));
+    for (decided, events) in journal {
+        let decided = Decided::read(&decided.text()).unwrap();
+        let read_back = |event: &Event| {
+            let body = EventBody::parse(event.body.type_name(), &event.body.data_json()).unwrap();
+            Event { body, ..event.clone() }
+        };
+        let events: Vec<Event> = events.iter().map(read_back).collect();
+        again.next(&decided, &events)?;
+    }
+    Ok(again)
 }

@@ -1,10 +1,9 @@
 //! Which outputs must have a verdict (H11), and where an agent's object is found (D26).
 
-use materia_contract::{Condition, Node, Test};
-use materia_kernel::object_text;
+use materia_contract::{Condition, EventBody, Node, Test};
 use serde_json::json;
 
-use crate::play::{NodeExt as _, agent, looped, plan, play, utility};
+use crate::play::{NodeExt as _, agent, created, looped, plan, play, run, utility};
 
 use Condition::{Always, NotSatisfied, Satisfied};
 
@@ -66,13 +65,22 @@ fn a_loop_runs_over_the_items_that_an_agent_wrote_something_around() {
 
 #[test]
 fn the_object_of_an_agent_is_told_apart_from_what_is_written_around_it() {
-    let object = |node: Node, text: &str| object_text(&node, text);
+    // The place is kept with the end of the turn, so that nobody has to look for it again.
+    let object = |node: Node, text: &str| {
+        let (_, events) = run(created(plan([("a", node)])), &[text]);
+        events.into_iter().find_map(|event| match event.body {
+            EventBody::TurnCompleted(data) => data.object.map(|(from, to)| text[from..to].to_owned()),
+            _ => None,
+        })
+    };
     let found = object(agent(), AROUND).unwrap();
     let items = json!([{"title": "t", "context": "c"}, {"title": "u", "context": "d"}]);
     let expected = json!({ "workItems": items });
     assert_eq!(serde_json::from_str::<serde_json::Value>(&found).unwrap(), expected);
-    assert_eq!(object(agent(), r#" {"satisfied": true} "#), None, "nothing is around it");
-    assert_eq!(object(agent(), "no object at all"), None);
+    let alone = r#"{"satisfied": true}"#;
+    let padded = object(agent(), r#" {"satisfied": true} "#);
+    assert_eq!(padded.as_deref(), Some(alone), "without what is around it");
+    assert_eq!(object(utility(), alone).as_deref(), Some(alone));
     assert_eq!(object(agent().text(), AROUND), None, "a text is a text");
     assert_eq!(object(utility(), AROUND), None, "a utility puts out the object alone");
 }
