@@ -79,9 +79,8 @@ impl Driver {
             return Ok(());
         }
         let after = self.run.seq();
-        let taken = input
-            .map_err(Rejection::Unreadable)
-            .and_then(|input| take(&mut self.run, now, input));
+        let taken =
+            input.map_err(Rejection::Unreadable).and_then(|input| take(&mut self.run, now, input));
         let Decision { input, events } = match taken {
             Ok(decision) => decision,
             Err(rejection) => {

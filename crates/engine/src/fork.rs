@@ -72,11 +72,7 @@ pub async fn fork(
 
 /// The events up to `at` with the rest of the decision there, each checked against the chain, and every
 /// decision taken again.
-fn shared(
-    journal: &dyn Journal,
-    from: &RunId,
-    at: u64,
-) -> Result<Vec<(Record, Event)>, ForkError> {
+fn shared(journal: &dyn Journal, from: &RunId, at: u64) -> Result<Vec<(Record, Event)>, ForkError> {
     let mut shared: Vec<(Record, Event)> = Vec::new();
     let mut last = 0;
     // The decision in which `at` stands ends where the next one begins.
@@ -101,10 +97,8 @@ fn shared(
 
 /// A fork of what does not follow from its inputs would pass on what nobody decided.
 fn decide_again(from: &RunId, shared: &[(Record, Event)]) -> Result<(), ForkError> {
-    let diverges = |divergence| ForkError::Diverges {
-        run: from.clone(),
-        divergence: Box::new(divergence),
-    };
+    let diverges =
+        |divergence| ForkError::Diverges { run: from.clone(), divergence: Box::new(divergence) };
     let mut again = Again::new(from.clone());
     for (record, event) in shared {
         again.take(record, event).map_err(diverges)?;

@@ -32,8 +32,8 @@ mod visits;
 
 pub use clock::{Clock, SystemClock};
 pub use drive::{DriveError, Driver};
-pub use fold::Unfolding;
 pub use explain::{Because, Condition, Doing, SuggestedStep, Suggestion, Why, WhyError, why};
+pub use fold::Unfolding;
 pub use fork::{ForkError, fork};
 pub use load::{LoadError, load};
 pub use ports::*;

@@ -15,8 +15,8 @@ use materia_kernel::{
 use tokio::sync::watch;
 
 use crate::{
-    Asks, BoxFuture, DriveError, Driver, Leaves, Live, Options, StopSource, Tightened,
-    TurnFault, TurnJob, TurnReport, Work, World,
+    Asks, BoxFuture, DriveError, Driver, Leaves, Live, Options, StopSource, Tightened, TurnFault,
+    TurnJob, TurnReport, Work, World,
 };
 
 /// How long stopped turns may take to go away before the run stops waiting for them.

@@ -107,9 +107,8 @@ fn read_pages(
         };
         let mut page = Page::with_capacity(records.len() / 4);
         for record in &records {
-            let taken = verified(record, seq + 1, head)
-                .map_err(ReplayFault::Damaged)
-                .and_then(|event| {
+            let taken =
+                verified(record, seq + 1, head).map_err(ReplayFault::Damaged).and_then(|event| {
                     let taken = gather.take(record, event);
                     taken.map_err(|error| ReplayFault::Damaged(error.to_string()))
                 });

@@ -7,16 +7,16 @@ use std::sync::Arc;
 
 use materia_contract::time::Micros;
 use materia_contract::{
-    DedupeBy, Delivery, DeliveryMode, DropReason, Edge, EdgeId, EnvelopeKind, ErrorCode, HandoffSent, NodeId, Offered,
-    Overflow, Parse, PayloadDeduplicated, PayloadDelivered, PayloadDropped, PayloadFiltered,
-    PayloadSuperseded, Routing, Timer, TimerSet, Uuid,
+    DedupeBy, Delivery, DeliveryMode, DropReason, Edge, EdgeId, EnvelopeKind, ErrorCode,
+    HandoffSent, NodeId, Offered, Overflow, Parse, PayloadDeduplicated, PayloadDelivered,
+    PayloadDropped, PayloadFiltered, PayloadSuperseded, Routing, Timer, TimerSet, Uuid,
 };
 
-use crate::{Run, sent};
 use crate::draft::Draft;
 use crate::evolve::micros;
 use crate::trail::Trail;
 use crate::words::preview;
+use crate::{Run, sent};
 
 /// Sends what a turn has put out across an edge.
 pub(crate) fn send(

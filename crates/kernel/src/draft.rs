@@ -72,13 +72,8 @@ impl<'run> Draft<'run> {
     }
 
     fn push(&mut self, node: Option<NodeId>, body: EventBody) {
-        let event = Event {
-            seq: self.run.seq + 1,
-            ts: self.next_ts(),
-            wall: self.now.wall,
-            node,
-            body,
-        };
+        let event =
+            Event { seq: self.run.seq + 1, ts: self.next_ts(), wall: self.now.wall, node, body };
         evolve(self.run, &event);
         self.events.push(event);
     }

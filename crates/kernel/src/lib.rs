@@ -65,11 +65,11 @@ pub use draft::Now;
 pub use evolve::evolve;
 pub use gates::{Gate, barred, unmet};
 pub use input::Rejection;
-pub use materia_contract::{Acting, Input, Moment, Report, TurnOutcome};
 pub use insight::{
     budgets_of, has_elements, held_turn, is_requested, iterates, quiet_until, spent_by,
     turns_in_flight, waiting_inputs,
 };
+pub use materia_contract::{Acting, Input, Moment, Report, TurnOutcome};
 pub use recompute::{Divergence, Recomputation};
 pub use route::matching;
 pub use state::{Effect, Phase, Run, Turn, TurnWork, outstanding};

@@ -125,9 +125,7 @@ fn parse_object(text: &str) -> Result<Found, String> {
         return Err("the output is empty; this socket must put out one JSON object".to_owned());
     }
     match serde_json::from_str::<Value>(trimmed) {
-        Ok(Value::Object(object)) => {
-            Ok(Found { object, place: handoff::place_of(text, trimmed) })
-        }
+        Ok(Value::Object(object)) => Ok(Found { object, place: handoff::place_of(text, trimmed) }),
         Ok(other) => Err(format!("the output must be a JSON object, not {}", kind_of(&other))),
         Err(error) => Err(format!("the output is not valid JSON: {error}")),
     }

@@ -34,7 +34,9 @@ pub enum Divergence {
         kind: &'static str,
     },
     /// It would have refused the input.
-    #[error("the decision at event {seq} rests on an input that the run refuses there: {rejection}")]
+    #[error(
+        "the decision at event {seq} rests on an input that the run refuses there: {rejection}"
+    )]
     Refused {
         /// The decision's first event.
         seq: u64,
@@ -121,8 +123,8 @@ impl Recomputation {
         let seq = first.seq;
         let input = decided.restored(events).map_err(|error| Divergence::Input { seq, error })?;
         let now = Now { at: decided.at, wall: first.wall };
-        let Decision { input, events: expected } =
-            take(&mut self.run, now, input).map_err(|rejection| Divergence::Refused { seq, rejection })?;
+        let Decision { input, events: expected } = take(&mut self.run, now, input)
+            .map_err(|rejection| Divergence::Refused { seq, rejection })?;
         let mut found = events.iter();
         for expected in expected {
             let Some(found) = found.next() else {

@@ -3,9 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::path::Path;
 
-use materia_contract::{
-    Behavior, Event, EventBody, Node, NodeId, Parse, TurnCompleted, TurnStarted,
-};
+use materia_contract::{Behavior, Event, EventBody, Node, NodeId, TurnCompleted, TurnStarted};
 use serde_json::{Map, Value};
 
 use super::files;

@@ -4,9 +4,7 @@
 
 use materia_contract::{ChainHash, Event, NodeId, PayloadConsumed, Record, RunId, derived_id};
 
-use super::{
-    Answer, AppendError, Batch, ClaimError, Command, Journal, Posted, Receipt, Snapshot,
-};
+use super::{Answer, AppendError, Batch, ClaimError, Command, Journal, Posted, Receipt, Snapshot};
 
 /// The records of one decision at places `after + 1 ..= after + count`, sealed behind `previous`.
 #[must_use]
@@ -130,7 +128,11 @@ async fn answers_each_command_once(journal: &dyn Journal) {
     let done = Receipt { command: numbers[0], answer: Answer::Done { first: 1, last: 2 } };
     let stale = Batch { receipt: Some(done.clone()), ..batch(&run, 1, records.clone()) };
     journal.append(stale).await.expect_err("a stale place");
-    assert_eq!(journal.commands(&run).expect("look"), waiting(0), "what was refused answers nothing");
+    assert_eq!(
+        journal.commands(&run).expect("look"),
+        waiting(0),
+        "what was refused answers nothing"
+    );
     let first = Batch { receipt: Some(done.clone()), ..batch(&run, 0, records) };
     journal.append(first).await.expect("append");
     assert_eq!(journal.commands(&run).expect("look"), waiting(1));

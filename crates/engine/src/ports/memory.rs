@@ -113,12 +113,11 @@ impl Journal for MemoryJournal {
 
     fn commands(&self, run: &RunId) -> Result<Vec<Posted>, ReadError> {
         let store = self.store();
-        let waiting = (1..).zip(&store.inbox).filter(|(_, (of, _, answered))| {
-            of == run && answered.is_none()
-        });
-        let posted = |(number, (_, command, _)): (u64, &(RunId, Command, Option<Receipt>))| Posted {
-            number,
-            command: Ok(command.clone()),
+        let waiting = (1..)
+            .zip(&store.inbox)
+            .filter(|(_, (of, _, answered))| of == run && answered.is_none());
+        let posted = |(number, (_, command, _)): (u64, &(RunId, Command, Option<Receipt>))| {
+            Posted { number, command: Ok(command.clone()) }
         };
         Ok(waiting.map(posted).collect())
     }

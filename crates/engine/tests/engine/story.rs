@@ -10,8 +10,9 @@ use materia_contract::{
     NodeId, Pace, Parse, Plan, Routing, RunCreated, TurnOutput,
 };
 use materia_engine::{
-    AppendError, Asks, Batch, BoxFuture, Claim, ClaimError, Command, Head, Journal, MemoryJournal,
-    NoObserver, ReadError, Runner, Snapshot, Stop, SystemClock, TurnJob, TurnReport, World,
+    AppendError, Asks, Batch, BoxFuture, Chapter, Claim, ClaimError, Command, Head, Journal,
+    MemoryJournal, NoObserver, Posted, ReadError, Receipt, Runner, Snapshot, Stop, SystemClock,
+    TurnJob, TurnReport, World,
 };
 
 pub(crate) fn edge(from: &str, when: Condition, to: &str, bound: Option<u32>) -> Edge {
@@ -160,11 +161,21 @@ impl Journal for Breaking {
     fn claim(&self, run: &materia_contract::RunId) -> Result<Claim, ClaimError> {
         self.inner.claim(run)
     }
-    fn post(&self, run: &materia_contract::RunId, command: &Command) -> Result<(), ReadError> {
+    fn chapters(&self, run: &materia_contract::RunId) -> Result<Vec<Chapter>, ReadError> {
+        self.inner.chapters(run)
+    }
+    fn post(&self, run: &materia_contract::RunId, command: &Command) -> Result<u64, ReadError> {
         self.inner.post(run, command)
     }
-    fn take_commands(&self, run: &materia_contract::RunId) -> Result<Vec<Command>, ReadError> {
-        self.inner.take_commands(run)
+    fn commands(&self, run: &materia_contract::RunId) -> Result<Vec<Posted>, ReadError> {
+        self.inner.commands(run)
+    }
+    fn receipt(
+        &self,
+        run: &materia_contract::RunId,
+        command: u64,
+    ) -> Result<Option<Receipt>, ReadError> {
+        self.inner.receipt(run, command)
     }
 }
 

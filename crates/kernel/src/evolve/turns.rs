@@ -84,17 +84,13 @@ pub(super) fn turn_started(run: &mut Run, event: &Event, data: &TurnStarted) {
 }
 
 /// The object that a utility reads: at hand where it was just decided, else put together from its parts.
-fn whole(
-    run: &Run,
-    index: usize,
-    input: &UtilityInput,
-    before: Option<&Held>,
-) -> Arc<Value> {
+fn whole(run: &Run, index: usize, input: &UtilityInput, before: Option<&Held>) -> Arc<Value> {
     if let Some(whole) = input.at_hand() {
         return Arc::clone(whole);
     }
     let Some(parts) = input.parts() else { return Arc::new(Value::Null) };
-    if let (Some(_), Some(TurnWork::Input(same))) = (parts.same_as, before.map(|it| &it.turn.work)) {
+    if let (Some(_), Some(TurnWork::Input(same))) = (parts.same_as, before.map(|it| &it.turn.work))
+    {
         return Arc::clone(same);
     }
     let state = &run.nodes[index];

@@ -129,8 +129,7 @@ mod tests {
     use serde_json::json;
 
     fn found(text: &str) -> Option<Value> {
-        let Found { object, place } =
-            find(text, |object| object.contains_key("satisfied")).ok()?;
+        let Found { object, place } = find(text, |object| object.contains_key("satisfied")).ok()?;
         let object = Value::Object(object);
         let there: Value = serde_json::from_str(&text[place.0..place.1]).unwrap();
         assert_eq!(there, object, "what stands there is what was found");

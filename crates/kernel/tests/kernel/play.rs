@@ -2,9 +2,9 @@
 
 use indexmap::IndexMap;
 use materia_contract::{
-    Act, Behavior, Budget, Condition, Decided, Delivery, Edge, EdgeId, ErrorCode, Event, EventBody, Exit,
-    Foreach, GlobalMode, Guard, JOURNAL_VERSION, Limits, Loop, Node, NodeId, Offered, Pace, Parse,
-    Plan, Routing, RunCreated, RunId, Test, TurnOutput,
+    Act, Behavior, Budget, Condition, Decided, Delivery, Edge, EdgeId, ErrorCode, Event, EventBody,
+    Exit, Foreach, GlobalMode, Guard, JOURNAL_VERSION, Limits, Loop, Node, NodeId, Offered, Pace,
+    Parse, Plan, Routing, RunCreated, RunId, Test, TurnOutput,
 };
 use materia_kernel::{
     Decision, Divergence, Effect, Input, Phase, Recomputation, Report, Run, TurnOutcome,

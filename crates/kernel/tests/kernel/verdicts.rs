@@ -69,7 +69,9 @@ fn the_object_of_an_agent_is_told_apart_from_what_is_written_around_it() {
     let object = |node: Node, text: &str| {
         let (_, events) = run(created(plan([("a", node)])), &[text]);
         events.into_iter().find_map(|event| match event.body {
-            EventBody::TurnCompleted(data) => data.object.map(|(from, to)| text[from..to].to_owned()),
+            EventBody::TurnCompleted(data) => {
+                data.object.map(|(from, to)| text[from..to].to_owned())
+            }
             _ => None,
         })
     };

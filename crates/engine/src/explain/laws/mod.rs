@@ -6,17 +6,17 @@ mod world;
 use std::collections::{BTreeMap, BTreeSet};
 
 use materia_contract::{
-    Budget, ChainHash, Event, EventBody, NodeId, Pace, Record, RunId, TurnOutput, WaitReason,
+    Budget, Event, EventBody, NodeId, Pace, Record, RunId, TurnOutput, WaitReason,
 };
 use materia_kernel::{Gate, Input, Phase, Run, TurnOutcome, barred, evolve, step};
 
 use super::attempt::is_alive;
 use super::conditions::{Subject, word};
-use super::past::{Past, Settled};
+use super::past::Settled;
 use super::suggestion::Doing;
 use super::trail::Trail;
 use super::{explain, suggested, why};
-use crate::{Batch, Journal as _, MemoryJournal, fork, load};
+use crate::{Batch, Journal as _, MemoryJournal, fork, load, replay};
 use world::{Dice, History, history, turns};
 
 /// Simulated runs in all, over the tests below.
@@ -32,6 +32,7 @@ const MOVES: u64 = 14;
 struct Simulated {
     seed: u64,
     events: Vec<Event>,
+    records: Vec<Record>,
     /// The last event of each decision.
     ends: BTreeSet<u64>,
     /// The state behind each event.
@@ -42,18 +43,22 @@ struct Simulated {
 
 impl Simulated {
     fn of(seed: u64) -> Self {
-        let History { events, ends } = history(seed, MOVES);
+        let History { events, records, ends } = history(seed, MOVES);
         let mut run = Run::new(RunId::new("simulated"));
-        let mut past = Past::new(RunId::new("simulated"));
-        let (mut states, mut settled) = (Vec::new(), Vec::new());
-        for place in 0..events.len() {
-            evolve(&mut run, &events[place]);
-            past.note(&events[place..]);
+        let mut states = Vec::new();
+        for event in &events {
+            evolve(&mut run, event);
             states.push(run.clone());
-            let at = past.settled();
-            settled.push(at.unwrap_or_else(|| panic!("seed {seed} diverges at {}", place + 1)));
         }
-        Self { seed, events, ends, states, settled }
+        // What a fork at each event begins with, worked out from the ends of decisions alone.
+        let state = |seq: u64| &states[usize::try_from(seq).unwrap() - 1];
+        let settled_at = |at: u64| {
+            let run = state(*ends.range(at..).next().unwrap()).clone();
+            let alive = ends.range(..=at).rev().filter(|end| is_alive(state(**end)));
+            Settled { run, alive: alive.take(24).copied().collect() }
+        };
+        let settled = (1..=events.len() as u64).map(settled_at).collect();
+        Self { seed, events, records, ends, states, settled }
     }
 
     fn nodes(&self) -> Vec<NodeId> {
@@ -81,10 +86,7 @@ impl Simulated {
 
     /// What is suggested at an event, of a journal that ends at `last`.
     fn suggested(&self, at: u64, last: u64, index: usize, name: &NodeId) -> Option<Vec<Doing>> {
-        let settled = || {
-            let Settled { run, alive } = self.settled(at);
-            Ok(Some(Settled { run: run.clone(), alive: alive.clone() }))
-        };
+        let settled = || Ok(self.settled(at).clone());
         let states_at = |at: &[u64]| Ok(at.iter().map(|at| self.state(*at).clone()).collect());
         suggested(self.state(at), last, (index, name), settled, states_at).unwrap()
     }
@@ -255,8 +257,10 @@ fn suggests(simulated: &Simulated, kinds: &mut BTreeMap<String, u64>) -> usize {
                 let place = format!("seed {}, event {at} of {last}, {name}", simulated.seed);
                 let Some(steps) = steps else {
                     let Settled { run, alive } = simulated.settled(at);
-                    // A run that is over with its first decision leaves nowhere to go back to.
-                    let over = !is_alive(run) && alive.is_empty();
+                    // A run that is over leaves nowhere to go back to where the node could not have
+                    // run before its last decision either.
+                    let nowhere = |at: &u64| cannot_run(simulated.state(*at), index);
+                    let over = !is_alive(run) && alive.iter().all(nowhere);
                     let told = || simulated.told(name);
                     assert!(over || cannot_run(run, index), "{place}: nothing{}", told());
                     continue;
@@ -312,19 +316,16 @@ async fn a_journal_gives_the_same_answers_and_forks() {
     for seed in 0..25 {
         let simulated = Simulated::of(seed);
         let id = RunId::new("simulated");
-        let mut head = ChainHash::origin(&id);
-        let records = simulated.events.iter().map(|event| {
-            let record = Record::seal(event, head);
-            head = record.hash;
-            record
-        });
         let journal = MemoryJournal::default();
-        let batch = Batch { run: id.clone(), after: 0, records: records.collect(), snapshot: None };
+        let records = simulated.records.clone().into();
+        let batch = Batch { run: id.clone(), after: 0, records, snapshot: None, receipt: None };
         journal.append(batch).await.unwrap();
+        replay(&journal, &id, None).unwrap();
         let last = simulated.events.len() as u64;
         for at in [1, 1 + last / 2, last] {
             let copy = RunId::new(format!("fork-{at}"));
             fork(&journal, &id, at, &copy).await.unwrap();
+            replay(&journal, &copy, None).unwrap();
             let forked = load(&journal, &copy).unwrap().0;
             assert_eq!(forked.seq(), simulated.settled(at).run.seq(), "seed {seed} at {at}");
             assert_eq!(forked.phase(), simulated.settled(at).run.phase());

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
 use materia_contract::{
-    Act, Approval, Behavior, Budget, Condition, Consume, Control, DedupeBy, Delivery, DeliveryMode,
-    Edge, EdgeId, ErrorCode, Event, Foreach, GlobalMode, JOURNAL_VERSION, Limits, Loop, Node,
-    NodeBudgets, NodeId, NodeMode, Offered, OnInterrupt, Overflow, Pace, Parse, Plan, Routing,
-    RunCreated, RunId, Trigger, TurnOutput, TurnUsage,
+    Act, Approval, Behavior, Budget, ChainHash, Condition, Consume, Control, Decided, DedupeBy,
+    Delivery, DeliveryMode, Edge, EdgeId, ErrorCode, Event, Foreach, GlobalMode, JOURNAL_VERSION,
+    Limits, Loop, Node, NodeBudgets, NodeId, NodeMode, Offered, OnInterrupt, Overflow, Pace, Parse,
+    Plan, Record, Routing, RunCreated, RunId, Trigger, TurnOutput, TurnUsage,
 };
 use materia_kernel::{
-    Effect, Input, Moment, Phase, Report, Run, TurnOutcome, is_idle, outstanding, step,
+    Decision, Effect, Input, Moment, Phase, Report, Run, TurnOutcome, is_idle, outstanding, take,
 };
 
 /// Numbers that look like chance and are the same for the same seed.
@@ -260,8 +260,22 @@ fn person(dice: &mut Dice, run: &Run) -> Input {
 /// What happened in a made-up run.
 pub(super) struct History {
     pub(super) events: Vec<Event>,
+    /// The same as a journal keeps it.
+    pub(super) records: Vec<Record>,
     /// The last event of each decision.
     pub(super) ends: BTreeSet<u64>,
+}
+
+impl History {
+    /// Takes an input; what does not fit changes nothing.
+    fn take(&mut self, run: &mut Run, now: i64, input: Input) {
+        let Ok(Decision { input, events }) = take(run, now, input) else { return };
+        let decided = Decided { at: now, by: None, command: None, input };
+        let head = self.records.last().map_or(ChainHash::origin(run.id()), |record| record.hash);
+        self.records.extend(Record::seal_decision(decided.text(), &events, head));
+        self.events.extend(events);
+        self.ends.insert(run.seq());
+    }
 }
 
 /// A run of at most `moves` inputs behind its creation.
@@ -269,9 +283,8 @@ pub(super) fn history(seed: u64, moves: u64) -> History {
     let mut dice = Dice::new(seed);
     let mut run = Run::new(RunId::new("simulated"));
     let mut now = 1_000_000;
-    let create = Input::Create(Box::new(created(&mut dice)));
-    let mut events = step(&mut run, now, create).unwrap();
-    let mut ends = BTreeSet::from([run.seq()]);
+    let mut history = History { events: Vec::new(), records: Vec::new(), ends: BTreeSet::new() };
+    history.take(&mut run, now, Input::Create(Box::new(created(&mut dice))));
     for _ in 0..moves {
         now += i64::try_from(dice.below(12)).unwrap() * 1_000;
         let flying = turns(&run);
@@ -291,9 +304,7 @@ pub(super) fn history(seed: u64, moves: u64) -> History {
         } else {
             person(&mut dice, &run)
         };
-        // What does not fit changes nothing.
-        events.extend(step(&mut run, now, input).unwrap_or_default());
-        ends.insert(run.seq());
+        history.take(&mut run, now, input);
     }
-    History { events, ends }
+    history
 }
