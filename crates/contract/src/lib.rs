@@ -19,6 +19,7 @@ mod failure;
 mod finding;
 mod id;
 mod link;
+pub mod number;
 mod path;
 mod plan;
 mod record;
