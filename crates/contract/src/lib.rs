@@ -8,6 +8,7 @@
 
 mod act;
 mod agents;
+mod amount;
 mod answer;
 mod canonical;
 pub mod capability;
@@ -29,6 +30,7 @@ pub mod time;
 
 pub use act::*;
 pub use agents::*;
+pub use amount::*;
 pub use canonical::*;
 pub use document::*;
 pub use envelope::*;
