@@ -1,6 +1,7 @@
 //! Reading what a turn has put out: is it what its node promises, and what does it change?
 
 use indexmap::IndexMap;
+use materia_contract::number;
 use materia_contract::{Behavior, Condition, Node, Parse, Path, Root};
 use serde_json::{Map, Value};
 
@@ -97,7 +98,17 @@ fn find_object(node: &Node, text: &str) -> Result<Map<String, Value>, String> {
 
 fn find_by_rule(node: &Node, text: &str) -> Result<Map<String, Value>, String> {
     let needs = needs(node);
-    handoff::find(text, |object| handoff::check(object, needs).is_ok())
+    let (object, read) = handoff::find(text, |object| handoff::check(object, needs).is_ok())?;
+    held(read)?;
+    Ok(object)
+}
+
+/// An integer that the reader would round breaks the contract (D55).
+fn held(json: &str) -> Result<(), String> {
+    match number::too_wide(json) {
+        Some(wide) => Err(format!("{wide}; write it as a string")),
+        None => Ok(()),
+    }
 }
 
 /// The text of the object, where an agent wrote something around it.
@@ -128,7 +139,7 @@ fn parse_object(text: &str) -> Result<Map<String, Value>, String> {
         return Err("the output is empty; this socket must put out one JSON object".to_owned());
     }
     match serde_json::from_str::<Value>(trimmed) {
-        Ok(Value::Object(object)) => Ok(object),
+        Ok(Value::Object(object)) => held(trimmed).map(|()| object),
         Ok(other) => Err(format!("the output must be a JSON object, not {}", kind_of(&other))),
         Err(error) => Err(format!("the output is not valid JSON: {error}")),
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// The object of an answer, or why there is none.
+/// The object of an answer and the text that it was read from, or why there is none.
 ///
 /// 1. The whole trimmed text is an object.
 /// 2. Else exactly one fenced block holds one.
@@ -14,28 +14,28 @@ use serde_json::{Map, Value};
 pub(crate) fn find(
     text: &str,
     satisfies: impl Fn(&Map<String, Value>) -> bool,
-) -> Result<Map<String, Value>, String> {
+) -> Result<(Map<String, Value>, &str), String> {
     let trimmed = text.trim();
     if trimmed.is_empty() {
         return Err("the answer is empty".to_owned());
     }
     let whole_error = match serde_json::from_str::<Value>(trimmed) {
-        Ok(Value::Object(object)) => return Ok(object),
+        Ok(Value::Object(object)) => return Ok((object, trimmed)),
         Ok(_) => "it is JSON, but not an object".to_owned(),
         Err(error) => error.to_string(),
     };
     let mut fenced = fenced_blocks(trimmed).filter_map(as_object);
-    if let (Some(object), None) = (fenced.next(), fenced.next()) {
-        return Ok(object);
+    if let (Some(found), None) = (fenced.next(), fenced.next()) {
+        return Ok(found);
     }
     top_level_objects(trimmed)
-        .filter(|object| satisfies(object))
+        .filter(|(object, _)| satisfies(object))
         .last()
         .ok_or_else(|| format!("no JSON object was found in the answer ({whole_error})"))
 }
 
-fn as_object(text: &str) -> Option<Map<String, Value>> {
-    serde_json::from_str(text.trim()).ok()
+fn as_object(text: &str) -> Option<(Map<String, Value>, &str)> {
+    serde_json::from_str(text.trim()).ok().map(|object| (object, text))
 }
 
 /// The contents of fenced blocks: between a line that starts with three backticks and the next
@@ -59,7 +59,7 @@ fn fenced_blocks(text: &str) -> impl Iterator<Item = &str> {
 /// A brace that begins no valid JSON is prose: the search goes on behind it. Each attempt stops at
 /// the first byte that cannot be JSON and at the parser's depth limit, so that hostile text costs
 /// a bounded multiple of its length.
-fn top_level_objects(text: &str) -> impl Iterator<Item = Map<String, Value>> {
+fn top_level_objects(text: &str) -> impl Iterator<Item = (Map<String, Value>, &str)> {
     let mut from = 0;
     std::iter::from_fn(move || {
         while let Some(found) = text[from..].find('{') {
@@ -68,7 +68,7 @@ fn top_level_objects(text: &str) -> impl Iterator<Item = Map<String, Value>> {
                 serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();
             if let Some(Ok(Value::Object(object))) = values.next() {
                 from = start + values.byte_offset();
-                return Some(object);
+                return Some((object, &text[start..from]));
             }
             // What is inside a broken object is not at the top level, whatever it says.
             from = if begins_object(&text[start..]) {
@@ -114,7 +114,12 @@ mod tests {
     use serde_json::json;
 
     fn found(text: &str) -> Option<Value> {
-        find(text, |object| object.contains_key("satisfied")).ok().map(Value::Object)
+        let found = find(text, |object| object.contains_key("satisfied"));
+        found.ok().map(|(object, read)| {
+            let again = serde_json::from_str::<Value>(read).unwrap();
+            assert_eq!(again, Value::Object(object), "it is told from which text");
+            again
+        })
     }
 
     #[test]

@@ -239,6 +239,11 @@ fn a_script_is_loaded_or_refused_with_its_place() {
     let shown = error.to_string();
     assert!(shown.contains("script.json:2:") && shown.contains("unknown field `txt`"), "{shown}");
     assert!(!shown.contains("at line"), "{shown}");
+    let wide = "{\n  \"turns\": {\n    \"A\": [{\"json\": {\"n\": 18446744073709551616}}]}\n}";
+    fs::write(&path, wide).unwrap();
+    let shown = load(&path).unwrap_err().to_string();
+    let said = "script.json:3:26 is not valid: the integer 18446744073709551616 has more than 64 bits; write it as a string";
+    assert!(shown.ends_with(said), "{shown}");
     fs::write(&path, "nonsense").unwrap();
     assert!(matches!(load(&path), Err(ScriptError::Invalid { line: 1, .. })));
     fs::File::create(&path).unwrap().set_len(17 * 1024 * 1024).unwrap();
