@@ -1,7 +1,7 @@
 //! Where a cast stands, and the commands by which a person can bring it on.
 
 use materia_contract::{
-    Approval, Budget, Node, NodeId, RunFailed, RunId, RunWaiting, UsageTotals, WaitReason,
+    Amount, Approval, Budget, Node, NodeId, RunFailed, RunId, RunWaiting, UsageTotals, WaitReason,
 };
 use materia_kernel::{Phase, Run};
 
@@ -81,7 +81,7 @@ impl<'a> Standing<'a> {
         let tokens = budget.max_tokens.filter(|limit| usage.tokens >= *limit);
         let tokens = tokens.map(|_| format!(" --max-tokens {}", twice(usage.tokens)));
         let cost = budget.max_cost.zip(usage.cost).filter(|(limit, spent)| spent >= limit);
-        let cost = cost.map(|(_, spent)| if spent > 0.0 { spent * 2.0 } else { 1.0 });
+        let cost = cost.map(|(_, spent)| twice_cost(spent));
         let cost = cost.map(|cost| format!(" --max-cost {cost}"));
         let turns = budget.max_turns.filter(|limit| usage.turns >= *limit);
         let turns = turns.map(|_| format!(" --max-turns {}", twice(usage.turns)));
@@ -117,6 +117,10 @@ impl<'a> Standing<'a> {
             Phase::Waiting(_) => format!("it waits: {ways} goes on"),
         }
     }
+}
+
+fn twice_cost(spent: Amount) -> Amount {
+    if spent > Amount::default() { spent.saturating_add(spent) } else { Amount::from(1_u64) }
 }
 
 fn twice(spent: u64) -> u64 {

@@ -33,7 +33,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("delivery::no-effect", "a field about delivery that changes nothing on this edge"),
     ("delivery::no-quiet-period", "an edge debounces and does not say for how long"),
     ("delivery::not-the-payload", "a transform looks at something other than the payload"),
-    ("document::bad-number", "a number is too large for any reader of JSON"),
+    ("document::bad-number", "a float is too large, or an integer has more than 64 bits"),
     ("document::duplicate-key", "an object has two fields of one name; the last one counts"),
     (
         "document::invalid",

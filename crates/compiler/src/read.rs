@@ -4,6 +4,7 @@ use jsonc_parser::ast::{self, Object};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::errors::{ParseError, ParseErrorKind};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use materia_contract::number;
 use serde_json::{Map, Value};
 
 use crate::fault::{Fault, Faults, Spot};
@@ -168,15 +169,17 @@ impl Reader<'_> {
     }
 
     fn number(&mut self, text: &str) -> Value {
-        if let Ok(number) = serde_json::from_str::<serde_json::Number>(text) {
-            return Value::Number(number);
-        }
-        let shown: String = text.chars().take(24).collect();
-        let fault = Fault::error(
-            "document::bad-number",
-            format!("`{shown}` is a number that cannot be held"),
-        );
-        self.faults.push(fault.at(self.layer, &self.pointer).help("write a smaller number"));
+        let (said, help) = if let Some(wide) = number::too_wide(text) {
+            (wide.to_string(), "write a smaller number, or a string where any value may stand")
+        } else {
+            if let Ok(number) = serde_json::from_str::<serde_json::Number>(text) {
+                return Value::Number(number);
+            }
+            let shown: String = text.chars().take(24).collect();
+            (format!("`{shown}` is a number that cannot be held"), "write a smaller number")
+        };
+        let fault = Fault::error("document::bad-number", said);
+        self.faults.push(fault.at(self.layer, &self.pointer).help(help));
         Value::from(0)
     }
 }

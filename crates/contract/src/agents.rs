@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Extra;
+use crate::{AMOUNT_MAX, Amount, Extra};
 
 /// How one agent is started.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -34,8 +34,8 @@ pub struct AgentDoc {
     pub idle_ms: Option<u64>,
     /// The most one turn may cost, where the agent can be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0))]
-    pub max_turn_cost: Option<f64>,
+    #[schemars(range(min = 0, max = AMOUNT_MAX))]
+    pub max_turn_cost: Option<Amount>,
     /// Fields this version does not know.
     #[serde(flatten)]
     pub extra: Extra,

@@ -8,6 +8,7 @@
 
 mod act;
 mod agents;
+mod amount;
 mod answer;
 mod canonical;
 pub mod capability;
@@ -22,6 +23,7 @@ mod given;
 mod id;
 mod input;
 mod link;
+pub mod number;
 mod path;
 mod plan;
 mod record;
@@ -31,6 +33,7 @@ pub mod time;
 
 pub use act::*;
 pub use agents::*;
+pub use amount::*;
 pub use canonical::*;
 pub use decision::*;
 pub use document::*;

@@ -11,8 +11,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Approval, Condition, Consume, Control, DedupeBy, DeliveryMode, EdgeId, NodeId, NodeMode,
-    OnInterrupt, OutputSelector, Overflow, Parse, Path, Routing, SessionPolicy, ToolsDoc, Trigger,
+    Amount, Approval, Condition, Consume, Control, DedupeBy, DeliveryMode, EdgeId, NodeId,
+    NodeMode, OnInterrupt, OutputSelector, Overflow, Parse, Path, Routing, SessionPolicy, ToolsDoc,
+    Trigger,
 };
 
 /// How long a utility may run if nothing else is said.
@@ -171,7 +172,7 @@ pub struct NodeBudgets {
     pub time_ms: Option<u64>,
     /// Cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cost: Option<f64>,
+    pub cost: Option<Amount>,
 }
 
 /// What a run may spend. What is absent is not bounded.
@@ -183,7 +184,7 @@ pub struct Budget {
     pub max_tokens: Option<u64>,
     /// Cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_cost: Option<f64>,
+    pub max_cost: Option<Amount>,
     /// Turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_turns: Option<u64>,

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{NodeId, RunFailed, RunId, RunWaiting};
+use crate::{Amount, NodeId, RunFailed, RunId, RunWaiting};
 
 /// Where a run stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -110,7 +110,7 @@ pub struct UsageTotals {
     /// Tokens, in and out together, as far as they were reported.
     pub tokens: u64,
     /// Cost, as far as it was reported; absent while nothing was.
-    pub cost: Option<f64>,
+    pub cost: Option<Amount>,
 }
 
 /// One line of `casts --json`.

@@ -1,6 +1,6 @@
 //! What a run may spend (D24). Spending is folded from events, so it survives everything they do.
 
-use materia_contract::{BudgetBound, BudgetWarned, NodeBlocked, NodeId};
+use materia_contract::{Amount, BudgetBound, BudgetWarned, NodeBlocked, NodeId};
 
 use crate::Run;
 use crate::draft::Draft;
@@ -10,9 +10,8 @@ use crate::gates::{self, Gate};
 const WARN_AT_PERCENT_DEFAULT: u32 = 75;
 
 /// Each bound that is set, with what was spent and what may be.
-fn bounds(run: &Run) -> impl Iterator<Item = (BudgetBound, f64, f64)> {
-    #[expect(clippy::cast_precision_loss, reason = "counts far below 2^52, and only compared")]
-    let count = |count: u64| count as f64;
+fn bounds(run: &Run) -> impl Iterator<Item = (BudgetBound, Amount, Amount)> {
+    let count = Amount::from;
     let (budget, usage) = (run.budget, run.usage);
     // Unknown cost is unknown: it can neither pass a bound nor keep below it.
     let cost = budget.max_cost.zip(usage.cost);
@@ -40,10 +39,10 @@ pub(crate) fn exhausted(run: &Run) -> Option<String> {
 /// Warns once of each bound that spending has come near to.
 pub(crate) fn warn(draft: &mut Draft<'_>) {
     let run = draft.run();
-    let percent = f64::from(run.budget.warn_at_percent.unwrap_or(WARN_AT_PERCENT_DEFAULT));
+    let percent = i128::from(run.budget.warn_at_percent.unwrap_or(WARN_AT_PERCENT_DEFAULT));
     let near: Vec<BudgetWarned> = bounds(run)
         .filter(|(bound, spent, limit)| {
-            !run.warned.contains(bound) && *spent * 100.0 >= *limit * percent
+            !run.warned.contains(bound) && spent.millionths() * 100 >= limit.millionths() * percent
         })
         .map(|(bound, spent, limit)| BudgetWarned { bound, spent, limit })
         .collect();

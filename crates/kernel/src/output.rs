@@ -1,6 +1,7 @@
 //! Reading what a turn has put out: is it what its node promises, and what does it change?
 
 use indexmap::IndexMap;
+use materia_contract::number;
 use materia_contract::{Behavior, Condition, Node, Parse, Path, Root};
 use serde_json::{Map, Value};
 
@@ -104,7 +105,17 @@ pub(crate) fn find_object(node: &Node, text: &str) -> Result<Found, String> {
         return parse_object(text);
     }
     let needs = needs(node);
-    handoff::find(text, |object| handoff::check(object, needs).is_ok())
+    let found = handoff::find(text, |object| handoff::check(object, needs).is_ok())?;
+    held(&text[found.place.0..found.place.1])?;
+    Ok(found)
+}
+
+/// An integer that the reader would round breaks the contract (D55).
+fn held(json: &str) -> Result<(), String> {
+    match number::too_wide(json) {
+        Some(wide) => Err(format!("{wide}; write it as a string")),
+        None => Ok(()),
+    }
 }
 
 /// The work items of an output that has passed its check.
@@ -125,7 +136,10 @@ fn parse_object(text: &str) -> Result<Found, String> {
         return Err("the output is empty; this socket must put out one JSON object".to_owned());
     }
     match serde_json::from_str::<Value>(trimmed) {
-        Ok(Value::Object(object)) => Ok(Found { object, place: handoff::place_of(text, trimmed) }),
+        Ok(Value::Object(object)) => {
+            held(trimmed)?;
+            Ok(Found { object, place: handoff::place_of(text, trimmed) })
+        }
         Ok(other) => Err(format!("the output must be a JSON object, not {}", kind_of(&other))),
         Err(error) => Err(format!("the output is not valid JSON: {error}")),
     }

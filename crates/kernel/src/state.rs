@@ -3,9 +3,9 @@ use std::sync::Arc;
 
 use materia_contract::time::Micros;
 use materia_contract::{
-    Artifact, Behavior, Budget, BudgetBound, CastStatus, EdgeId, GlobalMode, Node, NodeBudgets,
-    NodeId, Pace, Plan, PromptLayer, RunCreated, RunFailed, RunId, RunWaiting, ScriptEntry,
-    SessionRef, Timer, UsageTotals, Uuid, derived_id,
+    Amount, Artifact, Behavior, Budget, BudgetBound, CastStatus, EdgeId, GlobalMode, Node,
+    NodeBudgets, NodeId, Pace, Plan, PromptLayer, RunCreated, RunFailed, RunId, RunWaiting,
+    ScriptEntry, SessionRef, Timer, UsageTotals, Uuid, derived_id,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -259,7 +259,7 @@ pub(crate) struct Spent {
     pub(crate) turns: u64,
     /// Logical time between start and end.
     pub(crate) micros: Micros,
-    pub(crate) cost: Option<f64>,
+    pub(crate) cost: Option<Amount>,
 }
 
 /// A run that goes in circles.

@@ -1,5 +1,5 @@
 use clap::Args;
-use materia_contract::{Budget, NodeBudgets, NodeId, UsageTotals};
+use materia_contract::{Amount, Budget, NodeBudgets, NodeId, UsageTotals};
 use materia_engine::Step;
 use serde_json::json;
 
@@ -29,7 +29,7 @@ pub(crate) struct BudgetArgs {
     max_tokens: Option<u64>,
     /// Cost, in the currency of the provider's reports
     #[arg(long, value_name = "X", value_parser = cost)]
-    max_cost: Option<f64>,
+    max_cost: Option<Amount>,
     /// Turns, further attempts counted
     #[arg(long, value_name = "N")]
     max_turns: Option<u64>,
@@ -92,9 +92,15 @@ pub(crate) fn budget(
     })
 }
 
-fn cost(text: &str) -> Result<f64, String> {
-    let cost: f64 = text.parse().map_err(|_| "it is no number".to_owned())?;
-    if cost.is_finite() && cost >= 0.0 { Ok(cost) } else { Err("it must not be negative".into()) }
+fn cost(text: &str) -> Result<Amount, String> {
+    let number: f64 = text.parse().map_err(|_| "it is no number".to_owned())?;
+    if number.is_nan() {
+        return Err("it is no number".to_owned());
+    }
+    if number < 0.0 {
+        return Err("it must not be negative".to_owned());
+    }
+    Amount::try_from(number).map_err(|error| error.to_string())
 }
 
 fn show(args: &BudgetArgs, global: &Global, terminal: &mut Terminal) -> Result<Exit, Failure> {

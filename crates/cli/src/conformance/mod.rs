@@ -112,6 +112,10 @@ fn run_file(file: &Path, binary: &Path) -> Verdict {
         Ok(text) => text,
         Err(error) => return broken(format!("the case cannot be read: {error}")),
     };
+    // Rounded, it would no longer be what the case is about.
+    if let Some(wide) = materia_contract::number::too_wide(&text) {
+        return broken(format!("{wide}; write the text that holds it as a string"));
+    }
     match serde_json::from_str::<Case>(&text) {
         Ok(case) => {
             let failures = run_case(&case, binary).unwrap_or_else(|problem| vec![problem]);

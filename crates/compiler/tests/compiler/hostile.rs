@@ -62,7 +62,7 @@ fn numbers_beyond_all_bounds_are_refused() {
     for (number, code) in [
         ("1e999", "document::bad-number"),
         (huge.as_str(), "document::bad-number"),
-        ("99999999999999999999", "document::out-of-range"),
+        ("99999999999999999999", "document::bad-number"),
         ("1e30", "document::out-of-range"),
         ("-1", "document::out-of-range"),
         ("1.5", "document::wrong-type"),
@@ -71,6 +71,34 @@ fn numbers_beyond_all_bounds_are_refused() {
         let text =
             format!("{{\"materia\": {{\"m\": {{\"prompt\": \"p\", \"timeoutMs\": {number}}}}}}}");
         assert_eq!(codes(&text).first().map(String::as_str), Some(code), "{number}");
+    }
+}
+
+#[test]
+fn an_integer_of_more_than_64_bits_is_refused_wherever_it_stands() {
+    let check = |number: &str| {
+        let params = format!("{{\n \"id\": \"{number}\",\n \"list\": [1, {number}]\n}}");
+        let utility =
+            format!("{{\"type\": \"utility\", \"command\": [\"true\"], \"params\": {params}}}");
+        render(&Project::with(format!("{{\"materia\": {{\"m\": {utility}}}}}")).check())
+    };
+    for held in ["18446744073709551615", "-9223372036854775808", "1e30"] {
+        assert_eq!(check(held), "", "{held}");
+    }
+    for wide in ["18446744073709551616", "-9223372036854775809"] {
+        let told = format!(
+            "error document::bad-number 3:14 /materia/m/params/list/1: the integer {wide} has more than 64 bits"
+        );
+        assert_eq!(check(wide), told);
+    }
+}
+
+#[test]
+fn an_amount_beyond_all_bounds_is_refused() {
+    for budget in
+        ["\"budget\": {\"maxCost\": 1e30}", "\"agents\": {\"claude\": {\"maxTurnCost\": 1e19}}"]
+    {
+        assert_eq!(codes(format!("{{{budget}}}")), ["document::out-of-range"], "{budget}");
     }
 }
 

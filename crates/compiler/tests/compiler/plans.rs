@@ -1,8 +1,8 @@
 //! The plan: defaults written out, socket over materia.
 
 use materia_contract::{
-    Behavior, Budget, Condition, Consume, Limits, NodeMode, OnInterrupt, OutputSelector, Parse,
-    Routing, SessionPolicy, Test, Trigger,
+    Amount, Behavior, Budget, Condition, Consume, Limits, NodeMode, OnInterrupt, OutputSelector,
+    Parse, Routing, SessionPolicy, Test, Trigger,
 };
 
 use crate::support::{Project, loadout, render};
@@ -76,7 +76,7 @@ fn what_an_agent_asks_for_and_what_a_cast_may_spend_are_in_the_plan() {
     let plan = compiled.unwrap().plan;
     let budget = Budget {
         max_tokens: Some(5),
-        max_cost: Some(0.5),
+        max_cost: Some(Amount::from_millionths(500_000)),
         max_turns: Some(7),
         warn_at_percent: Some(50),
     };

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Extra, ToolsDoc};
+use crate::{AMOUNT_MAX, Amount, Extra, ToolsDoc};
 
 /// Bounds of a cast.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -36,8 +36,8 @@ pub struct BudgetDoc {
     pub max_tokens: Option<u64>,
     /// Cost, in the currency of the provider's reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0))]
-    pub max_cost: Option<f64>,
+    #[schemars(range(min = 0, max = AMOUNT_MAX))]
+    pub max_cost: Option<Amount>,
     /// Turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_turns: Option<u64>,
@@ -62,7 +62,8 @@ pub struct NodeBudgetsDoc {
     pub time_ms: Option<u64>,
     /// Cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cost: Option<f64>,
+    #[schemars(range(max = AMOUNT_MAX))]
+    pub cost: Option<Amount>,
     /// Fields this version does not know.
     #[serde(flatten)]
     pub extra: Extra,

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::Amount;
+
 /// Data of `budget.warned`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -10,9 +12,9 @@ pub struct BudgetWarned {
     /// Which bound.
     pub bound: BudgetBound,
     /// What has been spent.
-    pub spent: f64,
+    pub spent: Amount,
     /// What may be spent.
-    pub limit: f64,
+    pub limit: Amount,
 }
 
 /// A bound of a budget.

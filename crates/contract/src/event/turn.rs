@@ -8,7 +8,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::time::Micros;
-use crate::{ErrorCode, EventBody, GlobalMode, ScriptEntry, UtilityInput};
+use crate::{Amount, ErrorCode, EventBody, GlobalMode, ScriptEntry, UtilityInput};
 
 /// Data of `turn.started`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -219,7 +219,7 @@ pub struct TurnUsage {
     pub output_tokens: Option<u64>,
     /// Cost; absent means unknown, not zero.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cost: Option<f64>,
+    pub cost: Option<Amount>,
 }
 
 /// Data of `turn.failed`.

@@ -3,7 +3,7 @@
 //!
 //! Nothing is suggested that the kernel has not just accepted on a copy of the run.
 
-use materia_contract::{Budget, NodeBudgets, NodeId, Pace};
+use materia_contract::{Amount, Budget, NodeBudgets, NodeId, Pace};
 use materia_kernel::{
     Gate, Phase, Run, budgets_of, has_elements, held_turn, spent_by, turns_in_flight,
 };
@@ -199,10 +199,10 @@ fn over(limit: u64, spent: u64, raise: impl Fn(u64) -> u64) -> u64 {
     if spent >= limit { raise(limit) } else { limit }
 }
 
-fn more_cost(limit: f64, spent: Option<f64>) -> f64 {
+fn more_cost(limit: Amount, spent: Option<Amount>) -> Amount {
     match spent.filter(|spent| *spent >= limit) {
-        Some(spent) if limit > 0.0 => spent + limit,
-        Some(spent) => spent + 1.0,
+        Some(spent) if limit > Amount::default() => spent.saturating_add(limit),
+        Some(spent) => spent.saturating_add(Amount::from(1_u64)),
         None => limit,
     }
 }

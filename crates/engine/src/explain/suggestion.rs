@@ -218,6 +218,8 @@ fn told(step: &SuggestedStep) -> String {
 
 #[cfg(test)]
 mod tests {
+    use materia_contract::Amount;
+
     use super::*;
 
     fn commands(steps: Vec<Doing>) -> Vec<Option<String>> {
@@ -227,7 +229,11 @@ mod tests {
     #[test]
     fn commands_are_what_a_person_types() {
         let node = || NodeId::new("Code Review's");
-        let budgets = NodeBudgets { turns: Some(3), cost: Some(0.5), ..NodeBudgets::default() };
+        let budgets = NodeBudgets {
+            turns: Some(3),
+            cost: Some(Amount::from_millionths(500_000)),
+            ..NodeBudgets::default()
+        };
         let said = commands(vec![
             Doing::Wait { turn: Some(7), node: node() },
             Doing::NodeBudget { node: node(), budgets },

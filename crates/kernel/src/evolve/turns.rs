@@ -117,9 +117,9 @@ fn spend(run: &mut Run, node: usize, report: &TurnOutput) {
     let Some(TurnUsage { input_tokens, output_tokens, cost }) = report.usage else { return };
     run.usage.tokens += input_tokens.unwrap_or(0) + output_tokens.unwrap_or(0);
     if let Some(cost) = cost {
-        run.usage.cost = Some(run.usage.cost.unwrap_or(0.0) + cost);
+        run.usage.cost = Some(run.usage.cost.unwrap_or_default().saturating_add(cost));
         let spent = &mut run.nodes[node].spent;
-        spent.cost = Some(spent.cost.unwrap_or(0.0) + cost);
+        spent.cost = Some(spent.cost.unwrap_or_default().saturating_add(cost));
     }
 }
 

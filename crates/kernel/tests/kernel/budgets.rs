@@ -1,7 +1,7 @@
 //! Warnings about spending: once, and at the share that the author named.
 
-use materia_contract::{Budget, Condition, EventBody, RunId, TurnOutput};
-use materia_kernel::{Effect, Input, Run, TurnOutcome, outstanding, step};
+use materia_contract::{Amount, Budget, Condition, EventBody, RunId, TurnOutput, TurnUsage};
+use materia_kernel::{Effect, Input, Phase, Run, TurnOutcome, outstanding, step};
 
 use crate::play::{NodeExt as _, agent, created, plan};
 
@@ -23,5 +23,33 @@ fn a_warning_comes_once_when_the_named_share_is_spent() {
         let output = TurnOutput { output: format!("{now}"), ..TurnOutput::default() };
         events = step(&mut run, now, Input::report(turn, TurnOutcome::Ended(output))).unwrap();
     }
-    assert_eq!(warned, [(5, 5.0, 10.0)]);
+    assert_eq!(warned, [(5, Amount::from(5_u64), Amount::from(10_u64))]);
+}
+
+/// Turns of these costs, one after the other, as far as a budget lets them begin.
+fn spent_under(max_cost: Amount, costs: &[f64]) -> (usize, Run) {
+    let mut plan = plan([("a", agent().text().edge(Condition::Always, "a").bounded(50))]);
+    plan.budget = Budget { max_cost: Some(max_cost), ..Budget::default() };
+    let mut run = Run::new(RunId::new("r"));
+    step(&mut run, 0, Input::Create(Box::new(created(plan)))).unwrap();
+    for (turns, cost) in costs.iter().enumerate() {
+        let Some(Effect::StartTurn(turn)) = outstanding(&run).next() else { return (turns, run) };
+        let cost = Some(Amount::try_from(*cost).unwrap());
+        let usage = Some(TurnUsage { cost, ..TurnUsage::default() });
+        let output = TurnOutput { output: format!("{turns}"), usage, ..TurnOutput::default() };
+        let now = i64::try_from(turns).unwrap() + 1;
+        step(&mut run, now, Input::report(turn, TurnOutcome::Ended(output))).unwrap();
+    }
+    (costs.len(), run)
+}
+
+#[test]
+fn a_sum_of_decimals_reaches_its_bound_exactly() {
+    let bound = Amount::from_millionths(800_000);
+    let (turns, run) = spent_under(bound, &[0.7, 0.1, 0.1]);
+    assert_eq!((turns, run.usage().cost), (2, Some(bound)));
+    let Phase::Waiting(waiting) = run.phase() else { panic!("{:?}", run.phase()) };
+    assert!(waiting.message.contains("0.8 of 0.8 cost"), "{}", waiting.message);
+    let (turns, _) = spent_under(bound, &[0.7, 0.099_999, 0.1, 0.1]);
+    assert_eq!(turns, 3, "a millionth less is less");
 }

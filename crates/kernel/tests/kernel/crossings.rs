@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 use materia_contract::{
-    Condition, DedupeBy, Delivery, DeliveryMode, ErrorCode, Event, EventBody, FailureClass,
+    Amount, Condition, DedupeBy, Delivery, DeliveryMode, ErrorCode, Event, EventBody, FailureClass,
     NodeBudgets, Overflow, Plan, Test, TurnOutput, TurnUsage, Uuid,
 };
 use materia_kernel::{Input, Phase, TurnOutcome, waiting_inputs};
@@ -108,7 +108,7 @@ fn where_a_busy_node_is_not_to_be_disturbed_only_an_idle_one_is_given_more() {
     assert!(play.offer("a->b", "after").ends_with("b 2.1 started"));
 }
 
-fn provider_failed(class: FailureClass, cost: f64) -> TurnOutcome {
+fn provider_failed(class: FailureClass, cost: Amount) -> TurnOutcome {
     let usage = Some(TurnUsage { cost: Some(cost), ..TurnUsage::default() });
     TurnOutcome::Faulted {
         code: ErrorCode::ProviderFailed,
@@ -124,17 +124,26 @@ fn a_payload_does_not_take_its_own_place() {
     let mut a = utility().text().all().edge(Always, "c").edge(Always, "d").edge(Satisfied, "b");
     a.edges[2].delivery = Delivery::of(DeliveryMode::Latest);
     let mut c = agent().text();
-    c.budgets = Some(NodeBudgets { cost: Some(1.0), ..NodeBudgets::default() });
+    c.budgets = Some(NodeBudgets {
+        cost: Some(Amount::from_millionths(1_000_000)),
+        ..NodeBudgets::default()
+    });
     let b = utility().each("state.list");
     let mut nodes = plan([("a", a), ("b", b), ("c", c), ("d", agent().text())]);
     nodes.limits.max_concurrent_turns = 1;
     let mut play = Play::of(nodes);
     let recast = || Input::Recast { cwd: "/p".into(), run_dir: "/p/r".into() };
     play.end("go");
-    play.take(Input::report(play.turns()[0], provider_failed(FailureClass::Permanent, 1.5)));
+    play.take(Input::report(
+        play.turns()[0],
+        provider_failed(FailureClass::Permanent, Amount::from_millionths(1_500_000)),
+    ));
     let told = tell(&play.take(recast()));
     assert!(told.contains("d 1.1 started"), "`c` cannot pay: {told}");
-    play.take(Input::report(play.turns()[0], provider_failed(FailureClass::Transient, 0.0)));
+    play.take(Input::report(
+        play.turns()[0],
+        provider_failed(FailureClass::Transient, Amount::default()),
+    ));
     let told = play.offer("a->b", "one");
     assert!(told.contains("delivered to b\nfailed contract_error"), "{told}");
     assert!(tell(&play.take(recast())).contains("d 1.2 started"));

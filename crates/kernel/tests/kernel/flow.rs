@@ -2,8 +2,8 @@
 
 use insta::assert_snapshot;
 use materia_contract::{
-    Act, Budget, Condition, Consume, DeliveryMode, EventBody, NodeBudgets, NodeId, Offered, Pace,
-    Trigger,
+    Act, Amount, Budget, Condition, Consume, DeliveryMode, EventBody, NodeBudgets, NodeId, Offered,
+    Pace, Trigger,
 };
 use materia_kernel::{Acting, Input, Moment, Phase, Rejection, Report, step};
 
@@ -218,10 +218,14 @@ fn a_budget_of_turns_counts_turns_and_not_attempts() {
 #[test]
 fn a_further_attempt_past_the_cost_of_its_node_waits_until_that_is_raised() {
     let mut a = agent();
-    let one = NodeBudgets { cost: Some(1.0), ..NodeBudgets::default() };
+    let one =
+        NodeBudgets { cost: Some(Amount::from_millionths(1_000_000)), ..NodeBudgets::default() };
     a.budgets = Some(one);
     let mut play = Play::of(plan([("a", a)]));
-    let usage = materia_contract::TurnUsage { cost: Some(1.5), ..Default::default() };
+    let usage = materia_contract::TurnUsage {
+        cost: Some(Amount::from_millionths(1_500_000)),
+        ..Default::default()
+    };
     let output = materia_contract::TurnOutput {
         output: "nonsense".into(),
         usage: Some(usage),
@@ -234,7 +238,8 @@ fn a_further_attempt_past_the_cost_of_its_node_waits_until_that_is_raised() {
         told.ends_with("a blocked: it has spent its budget: cost 1.5\nwaiting: budget"),
         "{told}"
     );
-    let budgets = NodeBudgets { cost: Some(2.0), ..NodeBudgets::default() };
+    let budgets =
+        NodeBudgets { cost: Some(Amount::from_millionths(2_000_000)), ..NodeBudgets::default() };
     play.take(Input::SetNodeBudgets { node: NodeId::new("a"), budgets });
     assert!(play.resume().ends_with("a 1.2 started"));
 }

@@ -1,8 +1,9 @@
 //! What can be asked about a run and its nodes, for whoever explains or drives it.
 
 use materia_contract::{
-    Act, Budget, Condition, Consume, Delivery, DeliveryMode, EdgeId, ErrorCode, FailureClass,
-    GlobalMode, NodeBudgets, NodeId, NodeMode, Offered, Pace, RunId, TurnOutput, TurnUsage, Uuid,
+    Act, Amount, Budget, Condition, Consume, Delivery, DeliveryMode, EdgeId, ErrorCode,
+    FailureClass, GlobalMode, NodeBudgets, NodeId, NodeMode, Offered, Pace, RunId, TurnOutput,
+    TurnUsage, Uuid,
 };
 use materia_kernel::{
     Gate, Input, Run, TurnOutcome, barred, budgets_of, has_elements, held_turn, is_requested,
@@ -38,7 +39,8 @@ fn a_run_says_where_it_is_and_what_it_may_do() {
     let (a, b) = (NodeId::new("a"), NodeId::new("b"));
     assert_eq!((run.node_budgets(&a), run.node_budgets(&b)), (None, Some(of_b)));
     assert_eq!(run.node_budgets(&NodeId::new("c")), None, "nobody of that name");
-    let more = NodeBudgets { cost: Some(2.5), ..NodeBudgets::default() };
+    let more =
+        NodeBudgets { cost: Some(Amount::from_millionths(2_500_000)), ..NodeBudgets::default() };
     step(&mut run, 9_500, Input::SetNodeBudgets { node: b.clone(), budgets: more }).unwrap();
     assert_eq!(run.node_budgets(&b), Some(more), "what a person gave it");
     let resume = Input::Resume { cwd: "/q".into(), run_dir: "/q/r".into(), pace: None };
@@ -172,7 +174,11 @@ fn a_foreach_has_elements_before_it_is_entered_and_while_it_goes_on() {
 #[test]
 fn a_node_says_what_it_may_spend_and_what_it_has_spent() {
     let mut nodes = plan([("a", agent().text().edge(Always, "b")), ("b", agent().text())]);
-    let planned = NodeBudgets { turns: Some(3), time_ms: Some(60_000), cost: Some(5.0) };
+    let planned = NodeBudgets {
+        turns: Some(3),
+        time_ms: Some(60_000),
+        cost: Some(Amount::from_millionths(5_000_000)),
+    };
     nodes.nodes["b"].budgets = Some(planned);
     let mut play = Play::of(nodes);
     assert_eq!(budgets_of(&play.run, 0), None);
@@ -184,12 +190,17 @@ fn a_node_says_what_it_may_spend_and_what_it_has_spent() {
     let nothing = NodeBudgets { turns: Some(1), time_ms: Some(0), cost: None };
     assert_eq!(spent_by(&play.run, 1), nothing, "it has just begun");
     let turn = play.turns()[0];
-    let usage = Some(TurnUsage { cost: Some(0.25), ..TurnUsage::default() });
+    let usage =
+        Some(TurnUsage { cost: Some(Amount::from_millionths(250_000)), ..TurnUsage::default() });
     let output = TurnOutput { output: "done".into(), usage, ..TurnOutput::default() };
     // Seven and a half milliseconds, less the few microseconds by which events follow each other.
     play.now += 6_500;
     play.take(Input::report(turn, TurnOutcome::Ended(output)));
-    let spent = NodeBudgets { turns: Some(1), time_ms: Some(7), cost: Some(0.25) };
+    let spent = NodeBudgets {
+        turns: Some(1),
+        time_ms: Some(7),
+        cost: Some(Amount::from_millionths(250_000)),
+    };
     assert_eq!(spent_by(&play.run, 1), spent);
 }
 

@@ -1,7 +1,8 @@
 //! Nodes that have spent their own budget: which of them is said to be kept from running, and when.
 
 use materia_contract::{
-    Act, Condition, ErrorCode, FailureClass, Node, NodeBudgets, NodeId, TurnOutput, TurnUsage,
+    Act, Amount, Condition, ErrorCode, FailureClass, Node, NodeBudgets, NodeId, TurnOutput,
+    TurnUsage,
 };
 use materia_kernel::{Effect, Input, Phase, TurnOutcome, outstanding};
 
@@ -9,13 +10,17 @@ use crate::play::{NodeExt as _, Play, agent, plan, tell, utility};
 
 /// An agent that may spend one.
 fn thrifty() -> Node {
-    let budgets = Some(NodeBudgets { cost: Some(1.0), ..NodeBudgets::default() });
+    let budgets = Some(NodeBudgets {
+        cost: Some(Amount::from_millionths(1_000_000)),
+        ..NodeBudgets::default()
+    });
     Node { budgets, ..agent() }
 }
 
 /// What a turn that put this out has cost: more than its node may spend.
 fn dear(output: &str) -> TurnOutput {
-    let usage = Some(TurnUsage { cost: Some(1.5), ..TurnUsage::default() });
+    let usage =
+        Some(TurnUsage { cost: Some(Amount::from_millionths(1_500_000)), ..TurnUsage::default() });
     TurnOutput { output: output.into(), usage, ..TurnOutput::default() }
 }
 

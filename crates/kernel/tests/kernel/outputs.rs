@@ -43,6 +43,33 @@ fn text_is_not_searched_for_objects() {
 }
 
 #[test]
+fn an_integer_of_more_than_64_bits_breaks_the_contract() {
+    const WIDE: &str = "18446744073709551616";
+    let said = format!("the integer {WIDE} has more than 64 bits; write it as a string");
+    let count = || utility().assign("n", "$.n");
+    let output = |n: &str| format!("{{\"n\": {n}}}");
+    let told = tell(&run(created(plan([("a", count())])), &[&output(WIDE)]).1);
+    assert!(
+        told.contains(&format!("failed contract_error: `a` broke its contract: {said}")),
+        "{told}"
+    );
+    for held in ["18446744073709551615", "-9223372036854775808", "4.964670416023219e-8"] {
+        let state = state(plan([("a", count())]), &[&output(held)]);
+        assert_eq!(state.to_string(), format!("{{\"n\":{held}}}"));
+    }
+
+    // An agent is told, and only the object that was chosen counts.
+    let answer = |n: &str| format!("Of {WIDE} and {{\"m\": {WIDE}}}:\n{{\"n\": {n}}}");
+    let asks = || plan([("a", agent().assign("n", "$.n"))]);
+    let (run, events) = run(created(asks()), &[&answer(WIDE), &answer("7")]);
+    let told = tell(&events);
+    assert!(told.contains("a 1.2 started") && told.contains(&said), "{told}");
+    assert_eq!(run.variables()["n"], json!(7));
+    let string = answer(&format!("\"{WIDE}\""));
+    assert_eq!(state(asks(), &[&string]), json!({ "n": WIDE }));
+}
+
+#[test]
 fn a_utility_puts_out_an_object_and_nothing_else() {
     for (output, kind) in [
         ("null", "null"),

@@ -1,7 +1,7 @@
 //! Turns whose provider fails: which are tried again, and when.
 
 use materia_contract::{
-    Condition, ErrorCode, EventBody, FailureClass, RunId, TurnOutput, TurnUsage,
+    Amount, Condition, ErrorCode, EventBody, FailureClass, RunId, TurnOutput, TurnUsage,
 };
 use materia_kernel::{Effect, Input, Phase, Run, TurnOutcome, outstanding, step};
 
@@ -88,9 +88,16 @@ fn what_a_turn_used_is_added_up() {
     step(&mut run, 0, Input::Create(Box::new(created(plan)))).unwrap();
     for _ in 0..2 {
         let Some(Effect::StartTurn(turn)) = outstanding(&run).next() else { panic!("it starts") };
-        let used = TurnUsage { input_tokens: Some(30), output_tokens: Some(4), cost: Some(0.5) };
+        let used = TurnUsage {
+            input_tokens: Some(30),
+            output_tokens: Some(4),
+            cost: Some(Amount::from_millionths(500_000)),
+        };
         let output = TurnOutput { usage: Some(used), ..TurnOutput::default() };
         step(&mut run, 9, Input::report(turn, TurnOutcome::Ended(output))).unwrap();
     }
-    assert_eq!((run.usage().tokens, run.usage().cost), (68, Some(1.0)));
+    assert_eq!(
+        (run.usage().tokens, run.usage().cost),
+        (68, Some(Amount::from_millionths(1_000_000)))
+    );
 }

@@ -1,7 +1,7 @@
 //! What turns answer: mostly what their node promises, sometimes not.
 
 use materia_contract::{
-    Artifact, Behavior, ErrorCode, Node, Parse, TurnOutput, TurnUsage, content_hash,
+    Amount, Artifact, Behavior, ErrorCode, Node, Parse, TurnOutput, TurnUsage, content_hash,
 };
 use materia_kernel::TurnOutcome;
 use serde_json::{Map, Value, json};
@@ -75,6 +75,7 @@ fn usage(dice: &mut Dice) -> Option<TurnUsage> {
     dice.maybe(35, |dice| TurnUsage {
         input_tokens: Some(u64::from(dice.within(0, 9))),
         output_tokens: dice.maybe(80, |dice| u64::from(dice.within(0, 9))),
-        cost: dice.maybe(60, |dice| f64::from(dice.within(0, 4)) / 2.0),
+        cost: dice
+            .maybe(60, |dice| Amount::from_millionths(i64::from(dice.within(0, 4)) * 500_000)),
     })
 }

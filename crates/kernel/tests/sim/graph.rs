@@ -2,10 +2,10 @@
 
 use indexmap::IndexMap;
 use materia_contract::{
-    Approval, Behavior, Budget, Condition, Consume, Control, DedupeBy, Delivery, DeliveryMode,
-    Edge, EdgeId, Exit, Foreach, GlobalMode, Guard, JOURNAL_VERSION, Limits, Loop, Node,
-    NodeBudgets, NodeId, NodeMode, OnInterrupt, OutputSelector, Overflow, Pace, Parse, PayloadPart,
-    Plan, Routing, RunCreated, SessionPolicy, Test, Transform, Trigger,
+    Amount, Approval, Behavior, Budget, Condition, Consume, Control, DedupeBy, Delivery,
+    DeliveryMode, Edge, EdgeId, Exit, Foreach, GlobalMode, Guard, JOURNAL_VERSION, Limits, Loop,
+    Node, NodeBudgets, NodeId, NodeMode, OnInterrupt, OutputSelector, Overflow, Pace, Parse,
+    PayloadPart, Plan, Routing, RunCreated, SessionPolicy, Test, Transform, Trigger,
 };
 
 use crate::dice::Dice;
@@ -46,7 +46,7 @@ fn plan(dice: &mut Dice) -> Plan {
     let budget = Budget {
         max_turns: dice.maybe(12, |dice| u64::from(dice.within(2, 14))),
         max_tokens: dice.maybe(6, |dice| u64::from(dice.within(5, 60))),
-        max_cost: dice.maybe(6, |dice| f64::from(dice.within(1, 8))),
+        max_cost: dice.maybe(6, |dice| Amount::from(u64::from(dice.within(1, 8)))),
         warn_at_percent: dice.maybe(20, |dice| dice.within(10, 100)),
     };
     let limits = Limits {
@@ -135,7 +135,7 @@ fn budgets(dice: &mut Dice) -> NodeBudgets {
     NodeBudgets {
         turns: dice.maybe(60, |dice| u64::from(dice.within(1, 3))),
         time_ms: dice.maybe(30, |dice| u64::from(dice.within(1, 12))),
-        cost: dice.maybe(30, |dice| f64::from(dice.within(1, 3))),
+        cost: dice.maybe(30, |dice| Amount::from(u64::from(dice.within(1, 3)))),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use materia_contract::{GlobalMode, ToolsDoc, Uuid};
+use materia_contract::{Amount, GlobalMode, ToolsDoc, Uuid};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -80,7 +80,7 @@ pub struct AgentSettings {
     /// How often the program itself may try a failed request again, where it can be told.
     pub retries: Option<u32>,
     /// The most one turn may cost, where the program can be told.
-    pub max_cost: Option<f64>,
+    pub max_cost: Option<Amount>,
     /// The home folder, under which programs keep their state. Absent: nothing is known of it.
     pub home: Option<PathBuf>,
     /// Where the program keeps its state, if a variable moves it away from its usual place.

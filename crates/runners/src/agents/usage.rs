@@ -1,6 +1,6 @@
 //! What a turn used.
 
-use materia_contract::TurnUsage;
+use materia_contract::{Amount, TurnUsage};
 use serde::{Deserialize, Serialize};
 
 /// What one turn used, as far as it is known. Absent means unknown, never zero.
@@ -14,7 +14,7 @@ pub struct Usage {
     pub cached_tokens: Option<u64>,
     /// Tokens written, thoughts included.
     pub output_tokens: Option<u64>,
-    /// Cost.
+    /// Cost, as the program reports it.
     pub cost: Option<f64>,
     /// The date of the price table, where the cost was computed and not reported.
     pub priced: Option<String>,
@@ -27,7 +27,8 @@ impl Usage {
         let turn = TurnUsage {
             input_tokens: self.input_tokens,
             output_tokens: self.output_tokens,
-            cost: self.cost,
+            // A number that is no amount tells nothing.
+            cost: self.cost.and_then(|cost| Amount::try_from(cost).ok()),
         };
         (turn != TurnUsage::default()).then_some(turn)
     }
@@ -102,5 +103,7 @@ mod tests {
         assert_eq!(Usage::default().turn(), None);
         let usage = Usage { output_tokens: Some(0), ..Usage::default() };
         assert_eq!(usage.turn().and_then(|turn| turn.output_tokens), Some(0));
+        let usage = Usage { cost: Some(1e300), ..Usage::default() };
+        assert_eq!(usage.turn(), None, "a cost that cannot be counted is unknown");
     }
 }

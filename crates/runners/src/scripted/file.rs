@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use materia_contract::number;
 use materia_contract::script::Script;
 use materia_contract::{Act, Behavior, Edge, NodeId, Plan, ScriptBinding};
 use serde_json::Value;
@@ -60,6 +61,7 @@ pub fn load(path: &Path) -> Result<Script, ScriptError> {
     if bytes.len() as u64 > SCRIPT_BYTES_MAX {
         return Err(ScriptError::TooLarge { path: path.to_owned() });
     }
+    held(&bytes, path)?;
     let script: Script = serde_json::from_slice(&bytes).map_err(|error| {
         let (line, column) = (error.line(), error.column());
         let message = error.to_string();
@@ -70,6 +72,21 @@ pub fn load(path: &Path) -> Result<Script, ScriptError> {
     })?;
     stray_fields(&bytes, &script, path)?;
     Ok(script)
+}
+
+/// An integer that the reader would round is refused with its place (D55). Bytes that are no text are
+/// left to the reader, which says so.
+fn held(bytes: &[u8], path: &Path) -> Result<(), ScriptError> {
+    let text = std::str::from_utf8(bytes).unwrap_or_default();
+    let Some(wide) = number::too_wide(text) else { return Ok(()) };
+    let before = &text[..wide.offset];
+    let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+    Err(ScriptError::Invalid {
+        path: path.to_owned(),
+        line: before.matches('\n').count() + 1,
+        column: before.len() - line_start + 1,
+        message: format!("{wide}; write it as a string"),
+    })
 }
 
 /// An entry of the timeline has the fields of what it does and no others.

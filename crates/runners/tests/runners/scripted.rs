@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use indexmap::IndexMap;
 use materia_contract::script::Script;
 use materia_contract::{
-    Behavior, Budget, ErrorCode, GlobalMode, Limits, Node, NodeId, Plan, Policy, ScriptEntry,
-    TurnUsage,
+    Amount, Behavior, Budget, ErrorCode, GlobalMode, Limits, Node, NodeId, Plan, Policy,
+    ScriptEntry, TurnUsage,
 };
 use materia_engine::{Runner, StopSource, TurnFault, TurnJob, TurnReport, Work};
 use materia_runners::{Runners, ScriptError, ScriptedRunner, bind, load, unmatched_keys};
@@ -57,7 +57,11 @@ fn answers_are_taken_by_position() {
     let said = |index| ask(&stage, turns.clone(), Some(("A", index))).outcome;
     let first = said(0).unwrap();
     assert_eq!(first.output, "one");
-    let usage = TurnUsage { input_tokens: Some(3), output_tokens: Some(4), cost: Some(0.5) };
+    let usage = TurnUsage {
+        input_tokens: Some(3),
+        output_tokens: Some(4),
+        cost: Some(Amount::from_millionths(500_000)),
+    };
     assert_eq!(first.usage, Some(usage));
     assert_eq!(said(1).unwrap().output, r#"{"satisfied":true,"context":"b\n"}"#);
     assert_eq!(said(2).unwrap().output, "");
@@ -85,7 +89,10 @@ fn a_provider_can_fail_with_what_it_said() {
     let stage = Stage::new();
     let fault = fault_of(&stage, &json!({"error": "overloaded", "usage": {"cost": 1.0}}));
     assert_eq!((fault.code, fault.message.as_str()), (ErrorCode::ProviderFailed, "overloaded"));
-    assert_eq!(fault.report.usage.and_then(|usage| usage.cost), Some(1.0));
+    assert_eq!(
+        fault.report.usage.and_then(|usage| usage.cost),
+        Some(Amount::from_millionths(1_000_000))
+    );
 }
 
 #[test]
@@ -232,6 +239,11 @@ fn a_script_is_loaded_or_refused_with_its_place() {
     let shown = error.to_string();
     assert!(shown.contains("script.json:2:") && shown.contains("unknown field `txt`"), "{shown}");
     assert!(!shown.contains("at line"), "{shown}");
+    let wide = "{\n  \"turns\": {\n    \"A\": [{\"json\": {\"n\": 18446744073709551616}}]}\n}";
+    fs::write(&path, wide).unwrap();
+    let shown = load(&path).unwrap_err().to_string();
+    let said = "script.json:3:26 is not valid: the integer 18446744073709551616 has more than 64 bits; write it as a string";
+    assert!(shown.ends_with(said), "{shown}");
     fs::write(&path, "nonsense").unwrap();
     assert!(matches!(load(&path), Err(ScriptError::Invalid { line: 1, .. })));
     fs::File::create(&path).unwrap().set_len(17 * 1024 * 1024).unwrap();

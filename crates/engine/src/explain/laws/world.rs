@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
 use materia_contract::{
-    Act, Approval, Behavior, Budget, ChainHash, Condition, Consume, Control, Decided, DedupeBy,
-    Delivery, DeliveryMode, Edge, EdgeId, ErrorCode, Event, Foreach, GlobalMode, JOURNAL_VERSION,
-    Limits, Loop, Node, NodeBudgets, NodeId, NodeMode, Offered, OnInterrupt, Overflow, Pace, Parse,
-    Plan, Record, Routing, RunCreated, RunId, Trigger, TurnOutput, TurnUsage,
+    Act, Amount, Approval, Behavior, Budget, ChainHash, Condition, Consume, Control, Decided,
+    DedupeBy, Delivery, DeliveryMode, Edge, EdgeId, ErrorCode, Event, Foreach, GlobalMode,
+    JOURNAL_VERSION, Limits, Loop, Node, NodeBudgets, NodeId, NodeMode, Offered, OnInterrupt,
+    Overflow, Pace, Parse, Plan, Record, Routing, RunCreated, RunId, Trigger, TurnOutput,
+    TurnUsage,
 };
 use materia_kernel::{
     Decision, Effect, Input, Moment, Phase, Report, Run, TurnOutcome, is_idle, outstanding, take,
@@ -111,7 +112,7 @@ fn node(dice: &mut Dice, name: &str, count: usize) -> Node {
         node.budgets = Some(NodeBudgets {
             turns: dice.one_in(2).then(|| 1 + dice.below(2)),
             time_ms: dice.one_in(3).then_some(15),
-            cost: dice.one_in(3).then_some(1.0),
+            cost: dice.one_in(3).then_some(Amount::from_millionths(1_000_000)),
         });
     }
     node.on_interrupt = dice.pick(&[OnInterrupt::Retry, OnInterrupt::Retry, OnInterrupt::Ask]);
@@ -201,7 +202,11 @@ pub(super) fn turns(run: &Run) -> Vec<u64> {
 }
 
 fn report(dice: &mut Dice, turn: u64) -> Report {
-    let usage = TurnUsage { input_tokens: Some(3), output_tokens: Some(1), cost: Some(0.5) };
+    let usage = TurnUsage {
+        input_tokens: Some(3),
+        output_tokens: Some(1),
+        cost: Some(Amount::from_millionths(500_000)),
+    };
     // Something of its own in each answer, so that not every cycle looks like a stall.
     let broken = dice.one_in(10);
     let text = if broken { ANSWERS[5] } else { dice.pick(&ANSWERS[..5]) };

@@ -2,8 +2,8 @@
 
 use materia_contract::time::Micros;
 use materia_contract::{
-    Cause, Consume, Control, Event, EventBody, NodeId, NodeMode, Pace, Trigger, TurnStarted,
-    TurnUsage, Uuid,
+    Amount, Cause, Consume, Control, Event, EventBody, NodeId, NodeMode, Pace, Trigger,
+    TurnStarted, TurnUsage, Uuid,
 };
 
 use super::{Ledger, here};
@@ -40,7 +40,7 @@ pub(super) struct Spent {
     attempts: u64,
     tokens: u64,
     micros: Micros,
-    cost: Option<f64>,
+    cost: Option<Amount>,
 }
 
 impl Spent {
@@ -48,7 +48,7 @@ impl Spent {
         let Some(usage) = usage else { return };
         self.tokens += usage.input_tokens.unwrap_or(0) + usage.output_tokens.unwrap_or(0);
         if let Some(cost) = usage.cost {
-            self.cost = Some(self.cost.unwrap_or(0.0) + cost);
+            self.cost = Some(self.cost.unwrap_or_default().saturating_add(cost));
         }
     }
 }

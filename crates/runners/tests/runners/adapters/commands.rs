@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use materia_contract::Amount;
 use materia_contract::ToolSet;
 use materia_contract::ToolsDoc;
 use materia_runners::agents::{AdapterError, Ask, Launch, Polite, allows};
@@ -159,7 +160,7 @@ fn the_configuration_names_program_arguments_and_variables() {
 #[test]
 fn a_budget_is_passed_to_the_one_who_keeps_it() {
     let mut asked = ask();
-    asked.settings.max_cost = Some(0.25);
+    asked.settings.max_cost = Some(Amount::from_millionths(250_000));
     assert!(line("claude", &asked).contains("--max-budget-usd 0.25"));
 }
 
