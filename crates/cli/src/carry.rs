@@ -5,9 +5,10 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use materia_contract::{CastStatus, GlobalMode, RunCreated};
-use materia_engine::{ClaimError, Command, Step};
+use materia_engine::{Answer, ClaimError, Command, Journal as _, Step};
 use materia_kernel::{Input, Phase, Run, decide};
 use serde_json::json;
 
@@ -21,6 +22,12 @@ use crate::say;
 use crate::standing::Standing;
 use crate::terminal::Terminal;
 use crate::trust::Trust;
+
+/// How long somebody who told another process something waits for what became of it.
+const RECEIPT_PATIENCE: Duration = Duration::from_secs(5);
+
+/// How often is looked for it.
+const RECEIPT_LOOK: Duration = Duration::from_millis(30);
 
 /// A cast that a person wants to go on.
 pub(crate) struct Carry<'a> {
@@ -134,12 +141,44 @@ fn tell(
     if let Some(why) = rejection(&run, &step) {
         return Err(Failure::resolution(format!("{held}: {why}")));
     }
-    found.journal().post(&found.id, &command)?;
-    terminal.say(format_args!("cast `{}` is under way and has been told", found.id));
+    let number = found.journal().post(&found.id, &command)?;
+    let id = &found.id;
+    let answer = receipt(found, number)?;
+    match &answer {
+        Some(Answer::Refused { reason }) => {
+            return Err(Failure::resolution(format!("cast `{id}`: {reason}")));
+        }
+        Some(Answer::Done { first, last }) if first <= last => terminal.say(format_args!(
+            "cast `{id}` is under way and has been told: event {first} follows from it"
+        )),
+        Some(Answer::Done { .. }) => {
+            terminal
+                .say(format_args!("cast `{id}` is under way and has been told; nothing changed"));
+        }
+        None => terminal.say(format_args!(
+            "cast `{id}` is under way and will hear of it; it has not answered yet"
+        )),
+    }
     if terminal.json {
-        terminal.data(&json!({ "castId": found.id, "told": true }))?;
+        let events = match answer {
+            Some(Answer::Done { first, last }) => Some((first..=last).collect::<Vec<u64>>()),
+            Some(Answer::Refused { .. }) | None => None,
+        };
+        terminal.data(&json!({ "castId": id, "told": true, "events": events }))?;
     }
     Ok(Exit::Done)
+}
+
+/// Waits a little for what became of a command. It is kept whoever waits for it.
+fn receipt(found: &Found, number: u64) -> Result<Option<Answer>, Failure> {
+    let begun = Instant::now();
+    while begun.elapsed() < RECEIPT_PATIENCE {
+        if let Some(receipt) = found.journal().receipt(&found.id, number)? {
+            return Ok(Some(receipt.answer));
+        }
+        std::thread::sleep(RECEIPT_LOOK);
+    }
+    Ok(None)
 }
 
 /// Refuses a step that the cast does not take as it stands, and says what can be done instead.

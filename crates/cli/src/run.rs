@@ -345,8 +345,7 @@ async fn heed_signals(
             "{name}: stopping; `{helper}` carries on later. Once more leaves at once."
         ));
         // An error means that the run has just ended by itself.
-        let _ =
-            asks.send(Ask::Stop { message: format!("stopped by {name}; `{helper}` carries on") });
+        let _ = asks.send(Ask::stop(format!("stopped by {name}")));
     }
 }
 

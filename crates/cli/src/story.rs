@@ -126,7 +126,7 @@ impl Story {
     /// The item of a turn, for people.
     pub(crate) fn item_of(&self, node: Option<&NodeId>, turn: &TurnStarted) -> Option<String> {
         let key = turn.item.as_deref()?;
-        let given = turn.input.as_ref().and_then(|input| input.get("itemLabel")?.as_str());
+        let given = turn.input.as_ref().and_then(|input| input.field("itemLabel")?.as_str());
         Some(match given {
             Some(label) => labelled(key, Some(&short(label))),
             None => self.item(node, key),

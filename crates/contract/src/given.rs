@@ -112,6 +112,18 @@ impl UtilityInput {
         self.whole.as_ref()
     }
 
+    /// The value of a field, where it is at hand or stands for itself.
+    #[must_use]
+    pub fn field(&self, name: &str) -> Option<&Value> {
+        if let Some(whole) = &self.whole {
+            return whole.get(name);
+        }
+        match self.parts()?.fields.get(name)? {
+            InputPart::Value([value]) => Some(value),
+            InputPart::From(_) | InputPart::StateWith { .. } => None,
+        }
+    }
+
     /// The exact text that a utility reads.
     #[must_use]
     pub fn text_of(value: &Value) -> String {

@@ -62,7 +62,8 @@ impl Again {
             None => Ok(Took::Nothing),
             Some(Piece::Event(event, _)) => {
                 if let State::Folding(fold) = &mut self.state {
-                    fold.take_old(&event);
+                    let (seq, kind) = (event.seq, event.body.type_name());
+                    fold.take_old(&event).map_err(|_| Divergence::Unexplained { seq, kind })?;
                 }
                 Ok(Took::Event)
             }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use materia_contract::{ChainHash, Decided, Event, EventBody, InputError, Record, RunId};
-use materia_kernel::{Run, TurnWork, evolve, legacy};
+use materia_kernel::{Misfit, Run, TurnWork, evolve, fits, legacy};
 use serde_json::Value;
 
 /// A run that is folded from its events.
@@ -21,25 +21,25 @@ impl Fold {
         Self { run, decided: false }
     }
 
-    /// Applies the next event.
-    pub(crate) fn take(&mut self, record: &Record, event: &Event) {
+    /// Applies the next event, unless what it speaks of is not there.
+    pub(crate) fn take(&mut self, record: &Record, event: &Event) -> Result<(), Misfit> {
         self.decided |= record.input.is_some();
-        if self.decided {
-            self.take_new(event);
-        } else {
-            self.take_old(event);
-        }
+        if self.decided { self.take_new(event) } else { self.take_old(event) }
     }
 
     /// Applies an event of a decision.
-    pub(crate) fn take_new(&mut self, event: &Event) {
+    pub(crate) fn take_new(&mut self, event: &Event) -> Result<(), Misfit> {
+        fits(&self.run, event)?;
         evolve(&mut self.run, event);
+        Ok(())
     }
 
     /// Applies an event that was kept without an input.
-    pub(crate) fn take_old(&mut self, event: &Event) {
+    pub(crate) fn take_old(&mut self, event: &Event) -> Result<(), Misfit> {
+        fits(&self.run, event)?;
         let event = legacy::completed(&self.run, event.clone());
         evolve(&mut self.run, &event);
+        Ok(())
     }
 }
 
@@ -61,10 +61,9 @@ impl Unfolding {
     /// An event that does not follow on the one before is left out, with all behind it: what could be
     /// put together then would be made up.
     pub fn see(&mut self, record: &Record, event: &Event) -> Option<Arc<Value>> {
-        if event.seq != self.seq + 1 {
+        if event.seq != self.seq + 1 || self.fold.take(record, event).is_err() {
             return None;
         }
-        self.fold.take(record, event);
         self.seq = event.seq;
         let EventBody::TurnStarted(_) = event.body else { return None };
         match &self.fold.run.turn(event.seq)?.work {

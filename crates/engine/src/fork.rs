@@ -84,6 +84,7 @@ fn shared(journal: &dyn Journal, from: &RunId, at: u64) -> Result<Vec<(Record, E
             shared.push((record.clone(), event.clone()));
         }
         last = record.seq;
+        Ok(())
     })?;
     if last == 0 {
         return Err(LoadError::Unknown(from.clone()).into());

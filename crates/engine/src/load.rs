@@ -1,7 +1,7 @@
 //! From a journal to a run: the newest snapshot that can be believed, then the events behind it.
 
 use materia_contract::{ChainHash, Event, EventError, Record, RunId};
-use materia_kernel::{KERNEL_VERSION, Run};
+use materia_kernel::{KERNEL_VERSION, Misfit, Run};
 
 use crate::fold::Fold;
 use crate::visits::Visits;
@@ -79,9 +79,10 @@ fn go_on(journal: &dyn Journal, id: &RunId, start: Loaded) -> Result<Loaded, Loa
     let (after, from) = (run.seq(), head);
     let mut fold = Fold::new(run);
     walk(journal, id, after, from, |record, event| {
-        fold.take(record, event);
+        fold.take(record, event)?;
         visits.note(event);
         head = record.hash;
+        Ok(())
     })?;
     if fold.run.seq() == 0 {
         return Err(LoadError::Unknown(id.clone()));
@@ -113,18 +114,15 @@ pub(crate) fn walk(
     id: &RunId,
     after: u64,
     mut head: ChainHash,
-    mut visit: impl FnMut(&Record, &Event),
+    mut visit: impl FnMut(&Record, &Event) -> Result<(), Misfit>,
 ) -> Result<(), LoadError> {
     let mut seq = after;
     loop {
         let page = journal.read(id, seq, PAGE_RECORDS)?;
         for record in &page {
-            let event = verified(record, seq + 1, head).map_err(|what| LoadError::Damaged {
-                run: id.clone(),
-                seq: seq + 1,
-                what,
-            })?;
-            visit(record, &event);
+            let damaged = |what| LoadError::Damaged { run: id.clone(), seq: seq + 1, what };
+            let event = verified(record, seq + 1, head).map_err(damaged)?;
+            visit(record, &event).map_err(|misfit| damaged(misfit.to_string()))?;
             seq = record.seq;
             head = record.hash;
         }

@@ -3,7 +3,7 @@
 use std::sync::mpsc;
 
 use materia_contract::{CastStatus, ChainHash, RunId};
-use materia_kernel::{Divergence, Run};
+use materia_kernel::{Divergence, Misfit, Run};
 use serde_json::{Map, Value};
 
 use crate::again::{Again, Took};
@@ -148,11 +148,12 @@ fn decide_again(
     let mut head = ChainHash::origin(id);
     while let Ok(page) = pages.recv() {
         for piece in page? {
-            wanted.take(&piece);
             (seq, head) = piece.end();
+            let folded = wanted.take(&piece);
             let took = again.piece(Some(piece)).map_err(|divergence| {
                 fault(divergence.seq(), ReplayFault::Diverges(Box::new(divergence)))
             })?;
+            folded.map_err(|misfit| fault(seq, ReplayFault::Damaged(misfit.to_string())))?;
             if took == Took::Event {
                 undecided = seq;
             }
@@ -192,19 +193,20 @@ impl Wanted {
         Self { at, fold: Fold::new(Run::new(id.clone())), hash: ChainHash::origin(id) }
     }
 
-    fn take(&mut self, piece: &Piece) {
-        let Some(at) = self.at.filter(|at| piece.first() <= *at) else { return };
+    fn take(&mut self, piece: &Piece) -> Result<(), Misfit> {
+        let Some(at) = self.at.filter(|at| piece.first() <= *at) else { return Ok(()) };
         match piece {
             Piece::Event(event, hash) => {
-                self.fold.take_old(event);
+                self.fold.take_old(event)?;
                 self.hash = *hash;
             }
             Piece::Decision { events, hashes, .. } => {
                 for (event, hash) in events.iter().zip(hashes).filter(|(it, _)| it.seq <= at) {
-                    self.fold.take_new(event);
+                    self.fold.take_new(event)?;
                     self.hash = *hash;
                 }
             }
         }
+        Ok(())
     }
 }

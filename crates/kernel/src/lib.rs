@@ -33,6 +33,7 @@ mod decide;
 mod deliver;
 mod draft;
 mod evolve;
+mod fits;
 mod foreach;
 mod gates;
 mod given;
@@ -63,6 +64,7 @@ pub use acts::order_timeline;
 pub use decide::{Decision, decide, step, take};
 pub use draft::Now;
 pub use evolve::evolve;
+pub use fits::{Misfit, fits};
 pub use gates::{Gate, barred, unmet};
 pub use input::Rejection;
 pub use insight::{

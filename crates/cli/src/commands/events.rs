@@ -3,7 +3,9 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use materia_contract::time::wall_time;
 use materia_contract::{CastStatus, ChainHash, Record, RunId};
-use materia_engine::{ClaimError, Journal, status_after};
+use materia_engine::{ClaimError, Journal, Unfolding, status_after};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use crate::args::Global;
 use crate::clean;
@@ -47,6 +49,7 @@ pub(crate) fn events(
         head: ChainHash::origin(&id),
         status: CastStatus::Running,
         story: Story::default(),
+        unfolding: Unfolding::new(id.clone()),
         id,
     };
     printer.catch_up(&journal, terminal)?;
@@ -63,6 +66,8 @@ struct Printer {
     head: ChainHash,
     status: CastStatus,
     story: Story,
+    /// Puts together what events keep in parts.
+    unfolding: Unfolding,
 }
 
 impl Printer {
@@ -88,7 +93,11 @@ impl Printer {
 
     fn print(&mut self, record: &Record, terminal: &mut Terminal) -> Result<(), Failure> {
         if terminal.json {
-            terminal.data(&record.shown(&self.id, self.head))?;
+            let mut shown = record.shown(&self.id, self.head);
+            if let Some(data) = self.whole(record) {
+                shown.data = std::borrow::Cow::Owned(data);
+            }
+            terminal.data(&shown)?;
         } else {
             writeln!(terminal.out, "{}", self.line(record))?;
         }
@@ -96,6 +105,15 @@ impl Printer {
         self.head = record.hash;
         self.status = status_after(&record.kind).unwrap_or(self.status);
         Ok(())
+    }
+
+    /// The data of an event that keeps something in parts, with all of it.
+    fn whole(&mut self, record: &Record) -> Option<Box<RawValue>> {
+        let event = record.event().ok()?;
+        let input = self.unfolding.see(record, &event)?;
+        let mut data: Map<String, Value> = serde_json::from_str(&record.data).ok()?;
+        data.insert("input".to_owned(), Value::clone(&input));
+        serde_json::value::to_raw_value(&data).ok()
     }
 
     /// One event for people.

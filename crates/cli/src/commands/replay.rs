@@ -95,12 +95,13 @@ fn first_damaged(journal: &dyn Journal, id: &RunId) -> Option<u64> {
 }
 
 fn tell(id: &RunId, replay: &Replay, terminal: &mut Terminal) -> Result<(), Failure> {
-    let Replay { events, state, status, last_seq, last_hash } = replay;
+    let Replay { events, undecided, state, status, last_seq, last_hash } = replay;
     if terminal.json {
         return Ok(terminal.data(&json!({
             "castId": id,
             "ok": true,
             "events": events,
+            "undecided": undecided,
             "status": status,
             "state": state,
             "lastSeq": last_seq,
@@ -108,6 +109,13 @@ fn tell(id: &RunId, replay: &Replay, terminal: &mut Terminal) -> Result<(), Fail
         }))?);
     }
     writeln!(terminal.out, "{id} verifies: {events} events, all hashes and all decisions hold")?;
+    if *undecided > 0 {
+        writeln!(
+            terminal.out,
+            "  events 1 to {undecided} were written by an earlier version, without what they were decided on: \
+             their hashes and the rules were checked, but no decision among them could be taken again"
+        )?;
+    }
     writeln!(terminal.out, "  at event {last_seq} it is {}", status.word())?;
     writeln!(terminal.out, "  hash {last_hash}")?;
     let state = serde_json::to_string_pretty(state).map_err(std::io::Error::from)?;

@@ -145,6 +145,7 @@ fn run_case(case: &Case, binary: &Path) -> Result<Vec<String>, String> {
         };
         failures.extend(found.into_iter().map(told));
     }
+    failures.extend(scratch.unverified()?);
     Ok(failures)
 }
 

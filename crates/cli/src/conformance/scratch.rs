@@ -135,6 +135,21 @@ impl Scratch {
         lines.collect::<Result<_, _>>().map_err(|error| format!("an event is no JSON: {error}"))
     }
 
+    /// Replays every cast that the case has made; gives what does not verify.
+    pub(super) fn unverified(&self) -> Result<Vec<String>, String> {
+        let mut failures = Vec::new();
+        let listed = self.call(&["--json", "casts"].map(str::to_owned), None)?;
+        for line in listed.stdout.lines() {
+            let cast: Value = serde_json::from_str(line).unwrap_or_default();
+            let Some(id) = cast["castId"].as_str() else { continue };
+            let ran = self.call(&["replay", id].map(str::to_owned), None)?;
+            if ran.exit != Some(0) {
+                failures.push(format!("cast `{id}` does not replay: {}", ran.stderr.trim()));
+            }
+        }
+        Ok(failures)
+    }
+
     /// The arguments of a case, with the script, simulated time, trust and JSON where missing.
     fn complete(&self, args: &[String]) -> Vec<String> {
         let mut all: Vec<String> = args.to_vec();

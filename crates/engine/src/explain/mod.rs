@@ -123,9 +123,10 @@ pub fn why(
     walk(journal, id, 0, ChainHash::origin(id), |record, event| {
         last = event.seq;
         if at.is_none_or(|at| event.seq <= at) {
-            fold.take(record, event);
+            fold.take(record, event)?;
             trail.note(event);
         }
+        Ok(())
     })?;
     let run = fold.run;
     if let Some(asked) = at.filter(|at| last > 0 && (*at == 0 || *at > last)) {

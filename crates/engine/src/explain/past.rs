@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use materia_contract::{ChainHash, Event, Record, RunId};
-use materia_kernel::Run;
+use materia_kernel::{Misfit, Run};
 
 use super::attempt::is_alive;
 use crate::fold::Fold;
@@ -38,15 +38,13 @@ impl Past {
     }
 
     /// Takes in the next event.
-    pub(super) fn note(&mut self, record: &Record, event: &Event) {
+    pub(super) fn note(&mut self, record: &Record, event: &Event) -> Result<(), Misfit> {
         let seq = self.fold.run.seq();
         if record.input.is_some() && seq > 0 {
             self.decision_ended();
             self.over |= seq >= self.at;
         }
-        if !self.over {
-            self.fold.take(record, event);
-        }
+        if self.over { Ok(()) } else { self.fold.take(record, event) }
     }
 
     fn decision_ended(&mut self) {
@@ -85,11 +83,12 @@ pub(super) fn states_at(
     let last = at.iter().max().copied().unwrap_or(0);
     walk(journal, id, 0, ChainHash::origin(id), |record, event| {
         if event.seq <= last {
-            fold.take(record, event);
+            fold.take(record, event)?;
         }
         if at.contains(&event.seq) {
             found.insert(event.seq, fold.run.clone());
         }
+        Ok(())
     })?;
     Ok(at.iter().filter_map(|seq| found.remove(seq)).collect())
 }
