@@ -38,6 +38,7 @@ pub(crate) fn measure(report: &mut Report, _: &Wanted) -> Outcome<()> {
     let ready = median(ready_rounds(&long)?);
     let figure = Figure::new("replay.ready-100k", ready, "s").limit(Bound::AtMost, 0.5);
     report.add(figure.note(format!("the same for {LONG_STEPS} steps, from a snapshot")));
+    told(report, &long)?;
     Ok(())
 }
 
@@ -57,16 +58,39 @@ fn prepare(root: &Path, steps: u64, with_snapshot: bool) -> Outcome<()> {
     runtime.block_on(cast(&world, id(), created, materia_engine::Options::default(), &mut asks))?;
     views.flush()?;
     let journal = SqliteJournal::open(root, Options::default())?;
-    let mut snapshot = if with_snapshot { memory.snapshot(&id())? } else { None };
+    let snapshots = if with_snapshot { memory.snapshots(&id()) } else { Vec::new() };
+    let mut snapshots = snapshots.into_iter().peekable();
     let mut after = 0;
     loop {
-        let records = memory.read(&id(), after, COPY_RECORDS)?;
+        let mut records = memory.read(&id(), after, COPY_RECORDS)?;
+        if records.len() == COPY_RECORDS
+            && let Some(begun) = records.iter().rposition(|record| record.input.is_some())
+        {
+            // A decision is copied whole.
+            records.truncate(begun);
+        }
         let Some(last) = records.last().map(|record| record.seq) else { break };
-        let due = snapshot.take_if(|snapshot| snapshot.seq <= last);
-        let batch = Batch { run: id(), after, records: records.into(), snapshot: due };
+        let due = snapshots.next_if(|snapshot| snapshot.seq <= last);
+        let (run, records) = (id(), records.into());
+        let batch = Batch { run, after, records, snapshot: due, receipt: None };
         runtime.block_on(journal.append(batch))?;
         after = last;
     }
+    Ok(())
+}
+
+/// How long it takes to tell the story of a long run.
+fn told(report: &mut Report, root: &Path) -> Outcome<()> {
+    let journal = SqliteJournal::open_existing(root)?.ok_or("the journal is not there")?;
+    let mut rounds = Vec::new();
+    let mut visits = 0;
+    for _ in 0..ROUNDS {
+        let since = Instant::now();
+        visits = materia_engine::report(&journal, &id())?.visits.len();
+        rounds.push(since.elapsed().as_secs_f64());
+    }
+    let figure = Figure::new("replay.report-100k", median(rounds), "s").limit(Bound::AtMost, 0.3);
+    report.add(figure.note(format!("the report of the same run: {visits} visits")));
     Ok(())
 }
 

@@ -50,6 +50,12 @@ impl MemoryJournal {
     fn store(&self) -> MutexGuard<'_, Store> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Every snapshot that was ever kept of a run, oldest first.
+    #[must_use]
+    pub fn snapshots(&self, run: &RunId) -> Vec<Snapshot> {
+        self.store().snapshots.get(run).cloned().unwrap_or_default()
+    }
 }
 
 impl Journal for MemoryJournal {

@@ -9,6 +9,7 @@
 )]
 
 mod crash;
+mod decisions;
 mod driving;
 mod memory;
 mod pace;

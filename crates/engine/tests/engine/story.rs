@@ -78,8 +78,10 @@ pub(crate) fn of(nodes: IndexMap<NodeId, Node>, entry: &str) -> RunCreated {
 }
 
 /// Answers from what the turn is given, and remembers which turns reported their end.
-#[derive(Default, Clone)]
+#[derive(Clone)]
 pub(crate) struct Counter {
+    /// How far `count` counts.
+    pub(crate) count_to: u64,
     pub(crate) performed: Arc<Mutex<Vec<(String, u32, u32)>>>,
     /// How long a turn takes.
     pub(crate) delay: Duration,
@@ -87,8 +89,20 @@ pub(crate) struct Counter {
     pub(crate) most_in_flight: Arc<AtomicUsize>,
 }
 
-/// How far `count` counts.
+/// How far `count` counts, if nothing else is said.
 pub(crate) const COUNT_TO: u64 = 6;
+
+impl Default for Counter {
+    fn default() -> Self {
+        Self {
+            count_to: COUNT_TO,
+            performed: Arc::default(),
+            delay: Duration::ZERO,
+            in_flight: Arc::default(),
+            most_in_flight: Arc::default(),
+        }
+    }
+}
 
 impl Runner for Counter {
     fn run(&self, job: TurnJob, mut stop: Stop) -> BoxFuture<'static, TurnReport> {
@@ -101,7 +115,10 @@ impl Runner for Counter {
             };
             let count = input["state"]["count"].as_u64().unwrap_or(0) + 1;
             let output = if job.node.as_str() == "count" {
-                format!(r#"{{"state": {{"count": {count}}}, "satisfied": {}}}"#, count == COUNT_TO)
+                format!(
+                    r#"{{"state": {{"count": {count}}}, "satisfied": {}}}"#,
+                    count == this.count_to
+                )
             } else {
                 "{}".to_owned()
             };

@@ -1,0 +1,318 @@
+//! The decision is the unit of the journal: replayed, forked and answered whole.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use indexmap::IndexMap;
+use materia_contract::{
+    Act, ChainHash, Condition, Decided, Delivery, DeliveryMode, Node, NodeId, Pace, Parse, Record,
+    Routing, RunCreated, RunId,
+};
+use materia_engine::{
+    Answer, Ask, Batch, Clock, Command, Journal, MemoryJournal, NoObserver, Options, Place,
+    ReplayError, Step, World, carry_on, cast, fork, load, replay, report, resume,
+};
+use materia_kernel::{Input, Phase};
+
+use crate::story::{Counter, counting, edge, fan_out, of, quiet, utility, world};
+
+fn id() -> RunId {
+    RunId::new("r")
+}
+
+fn text(node: Node) -> Node {
+    Node { parse: Parse::Text, ..node }
+}
+
+/// Lets a run go on for a moment, then stops it.
+async fn stopped(world: &World, created: RunCreated, after: Duration) -> Phase {
+    let (sender, mut asks) = tokio::sync::mpsc::unbounded_channel();
+    let later = async move {
+        tokio::time::sleep(after).await;
+        sender.send(Ask::stop("enough for now")).unwrap();
+        std::future::pending::<()>().await;
+    };
+    tokio::select! {
+        phase = cast(world, id(), created, Options::default(), &mut asks) => phase.unwrap(),
+        () = later => unreachable!("it never ends"),
+    }
+}
+
+/// `a` starts so many others at once.
+fn wide(count: usize) -> RunCreated {
+    let names: Vec<String> = (0..count).map(|nth| format!("n{nth}")).collect();
+    let edges = names.iter().map(|to| edge("a", Condition::Always, to, None)).collect();
+    let mut nodes: IndexMap<NodeId, Node> = IndexMap::new();
+    nodes.insert(NodeId::new("a"), text(Node { routing: Routing::All, ..utility(edges) }));
+    for name in &names {
+        nodes.insert(NodeId::new(name), text(utility(Vec::new())));
+    }
+    let mut created = of(nodes, "a");
+    created.plan.limits.max_concurrent_turns = u32::MAX;
+    created.plan_hash = created.plan.hash();
+    created
+}
+
+#[tokio::test(start_paused = true)]
+async fn fifteen_hundred_turns_interrupted_at_once_replay_and_fork() {
+    let journal = MemoryJournal::default();
+    let slow = Counter { delay: Duration::from_secs(10), ..Counter::default() };
+    let world = world(Arc::new(journal.clone()), &slow);
+    let phase = stopped(&world, wide(1_500), Duration::from_secs(15)).await;
+    assert!(matches!(phase, Phase::Waiting(_)), "{phase:?}");
+    let records = journal.read(&id(), 0, 100_000).unwrap();
+    let interrupted = records.iter().filter(|record| record.kind == "turn.interrupted").count();
+    assert_eq!(interrupted, 1_500);
+    let whole = replay(&journal, &id(), None).unwrap();
+    assert_eq!(whole.events, records.len() as u64);
+    // In the middle of the interruptions: the fork has all of them.
+    let middle = records.len() as u64 - 700;
+    fork(&journal, &id(), middle, &RunId::new("copy")).await.unwrap();
+    assert_eq!(replay(&journal, &RunId::new("copy"), None).unwrap().events, whole.events);
+    let cwd = std::path::Path::new("/p");
+    let phase = resume(&world, &id(), cwd, cwd, Options::default(), &mut quiet()).await.unwrap();
+    assert_eq!(phase, Phase::Completed);
+    replay(&journal, &id(), None).unwrap();
+}
+
+/// A clock that shows another time from one process to the next.
+struct Shows(tokio::time::Instant, Duration);
+
+impl Clock for Shows {
+    fn now(&self) -> i64 {
+        i64::try_from((self.1 + self.0.elapsed()).as_micros()).unwrap()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_clock_that_was_set_back_while_nobody_drove_the_run_starves_no_timer() {
+    let mut way = edge("a", Condition::Always, "b", None);
+    way.delivery = Delivery { debounce_ms: Some(60_000), ..Delivery::of(DeliveryMode::Debounce) };
+    let nodes = [("a", text(utility(vec![way]))), ("b", text(utility(Vec::new())))];
+    let created = of(nodes.into_iter().map(|(id, it)| (NodeId::new(id), it)).collect(), "a");
+    let journal = MemoryJournal::default();
+    let begun = tokio::time::Instant::now();
+    let showing = |hours: u64| World {
+        clock: Arc::new(Shows(begun, Duration::from_hours(hours))),
+        ..world(Arc::new(journal.clone()), &Counter::default())
+    };
+    let phase = stopped(&showing(10), created, Duration::from_secs(20)).await;
+    assert!(matches!(phase, Phase::Waiting(_)), "{phase:?}");
+    // Five hours back: the run's own time goes on from its last event.
+    let before = tokio::time::Instant::now();
+    let cwd = std::path::Path::new("/p");
+    let world = showing(5);
+    let phase = resume(&world, &id(), cwd, cwd, Options::default(), &mut quiet()).await.unwrap();
+    assert_eq!(phase, Phase::Completed);
+    let waited = before.elapsed();
+    assert!(waited >= Duration::from_secs(39), "the rest of the quiet period: {waited:?}");
+    assert!(waited < Duration::from_secs(62), "and no more: {waited:?}");
+    replay(&journal, &id(), None).unwrap();
+    let records = journal.read(&id(), 0, 100).unwrap();
+    assert!(records.is_sorted_by(|one, next| one.ts < next.ts), "time goes forward");
+    let last = records.last().unwrap();
+    let hours = |micros: i64| Duration::from_micros(micros.unsigned_abs()).as_secs() / 3_600;
+    assert_eq!(
+        (hours(last.ts), hours(last.wall)),
+        (10, 5),
+        "what the clock showed is noted beside it"
+    );
+}
+
+/// A run with people in it: told to go slower, asked for a turn, stopped, carried on.
+async fn lively() -> MemoryJournal {
+    let journal = MemoryJournal::default();
+    let slow = Counter { delay: Duration::from_secs(1), ..Counter::default() };
+    let world = world(Arc::new(journal.clone()), &slow);
+    stopped(&world, fan_out(), Duration::from_millis(1_500)).await;
+    let cwd = std::path::Path::new("/p");
+    let place = Place { cwd, run_dir: cwd };
+    for step in [
+        Step::Act(Act::Mode { value: Pace::Interactive }),
+        Step::Act(Act::Trigger { node: NodeId::new("b"), message: Some("by hand".into()) }),
+        Step::Say { node: Some(NodeId::new("c")), text: "and this".into() },
+        Step::Resume(Some(Pace::Auto)),
+    ] {
+        let options = Options::default();
+        carry_on(&world, &id(), place, step, options, &mut quiet()).await.unwrap();
+    }
+    journal
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fork_at_any_event_replays_goes_on_and_replays_again() {
+    let journal = lively().await;
+    let whole = replay(&journal, &id(), None).unwrap();
+    let world = world(Arc::new(journal.clone()), &Counter::default());
+    let ends: Vec<u64> = {
+        let records = journal.read(&id(), 0, 10_000).unwrap();
+        let begins = records.iter().filter(|record| record.input.is_some());
+        begins.map(|record| record.seq - 1).filter(|seq| *seq > 0).chain([whole.events]).collect()
+    };
+    for at in 1..=whole.events {
+        let copy = RunId::new(format!("fork-{at}"));
+        fork(&journal, &id(), at, &copy).await.unwrap();
+        let begun = replay(&journal, &copy, None).unwrap();
+        let end = *ends.iter().find(|end| **end >= at).unwrap();
+        assert_eq!(begun.events, end, "the decision at {at} comes whole");
+        let cwd = std::path::Path::new("/elsewhere");
+        let (run, _) = load(&journal, &copy).unwrap();
+        if matches!(run.phase(), Phase::Running | Phase::Waiting(_)) {
+            resume(&world, &copy, cwd, cwd, Options::default(), &mut quiet()).await.unwrap();
+        }
+        let replayed = replay(&journal, &copy, None);
+        assert!(replayed.is_ok(), "at {at}: {}", replayed.unwrap_err());
+        // A fork of the fork, in the part that it has written itself.
+        let last = replayed.unwrap().events;
+        let again = RunId::new(format!("fork-{at}-again"));
+        fork(&journal, &copy, last, &again).await.unwrap();
+        let replayed = replay(&journal, &again, None);
+        assert!(replayed.is_ok(), "again at {at}: {}", replayed.unwrap_err());
+    }
+}
+
+#[tokio::test]
+async fn every_command_has_its_receipt_and_takes_effect_once() {
+    let journal = MemoryJournal::default();
+    let world = world(Arc::new(journal.clone()), &Counter::default());
+    let created = RunCreated { pace: Pace::Interactive, ..counting() };
+    // Left before the run began: one that fits, one that does not, one that changes nothing.
+    let node = NodeId::new("nobody");
+    let posted = [
+        Command::Say { node: Some(NodeId::new("last")), text: "hello".into() },
+        Command::Act { act: Act::Trigger { node, message: None } },
+        Command::Act { act: Act::Mode { value: Pace::Interactive } },
+        Command::Act { act: Act::Mode { value: Pace::Auto } },
+    ];
+    let numbers = posted.each_ref().map(|command| journal.post(&id(), command).unwrap());
+    let phase = cast(&world, id(), created, Options::default(), &mut quiet()).await.unwrap();
+    assert_eq!(phase, Phase::Completed);
+    let answer = |nth: usize| journal.receipt(&id(), numbers[nth]).unwrap().unwrap().answer;
+    let records = journal.read(&id(), 0, 10_000).unwrap();
+    let of_command = |number: u64| -> Vec<u64> {
+        let rests_on = |record: &&Record| {
+            let decided = record.input.as_deref().map(|input| Decided::read(input).unwrap());
+            decided.is_some_and(|decided| decided.command == Some(number))
+        };
+        records.iter().filter(rests_on).map(|record| record.seq).collect()
+    };
+    let Answer::Done { first, last } = answer(0) else { panic!("{:?}", answer(0)) };
+    assert_eq!(of_command(numbers[0]), [first], "one decision carries it out");
+    assert!(
+        records[usize::try_from(first).unwrap() - 1..]
+            .iter()
+            .any(|it| it.kind == "message.received")
+    );
+    assert!(last >= first);
+    let Answer::Refused { reason } = answer(1) else { panic!("{:?}", answer(1)) };
+    assert!(reason.contains("nobody"), "{reason}");
+    assert_eq!(of_command(numbers[1]), [0_u64; 0], "what is refused decides nothing");
+    assert!(matches!(answer(3), Answer::Done { .. }));
+    assert!(journal.commands(&id()).unwrap().is_empty());
+    replay(&journal, &id(), None).unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn forged_journals_are_refused() {
+    let journal = lively().await;
+    let records = journal.read(&id(), 0, 10_000).unwrap();
+    let forged = |change: fn(&mut Vec<Record>)| {
+        let mut records = records.clone();
+        change(&mut records);
+        let mut head = ChainHash::origin(&id());
+        for record in &mut records {
+            record.hash = record.hash_after(head);
+            head = record.hash;
+        }
+        records
+    };
+    let changes: [(&str, fn(&mut Vec<Record>)); 5] = [
+        ("asked for after the end", |records| {
+            let mut asked = records.iter().find(|it| it.kind == "turn.requested").unwrap().clone();
+            let begun = records.iter().rev().find(|it| it.input.is_some()).unwrap();
+            asked.input = begun.input.clone();
+            let last = records.last().unwrap();
+            (asked.seq, asked.ts, asked.wall) = (last.seq + 1, last.ts + 9, last.ts + 9);
+            records.push(asked);
+        }),
+        ("another instant", |records| {
+            let one = records.iter_mut().rev().find(|it| it.input.is_some()).unwrap();
+            let mut decided = Decided::read(one.input.as_deref().unwrap()).unwrap();
+            decided.at += 59_000_000;
+            one.input = Some(decided.text());
+        }),
+        ("an input that nobody can read", |records| {
+            let one = records.iter_mut().rev().find(|it| it.input.is_some()).unwrap();
+            one.input = Some("{}".into());
+        }),
+        ("two decisions made one", |records| {
+            let one = records.iter_mut().rev().find(|it| it.input.is_some()).unwrap();
+            one.input = None;
+        }),
+        ("one decision made two", |records| {
+            let input = records[0].input.clone();
+            records[1].input = input;
+        }),
+    ];
+    for (what, change) in changes {
+        let copy = MemoryJournal::default();
+        let records = forged(change).into();
+        let batch = Batch { run: id(), after: 0, records, snapshot: None, receipt: None };
+        copy.append(batch).await.unwrap();
+        let refused = replay(&copy, &id(), None);
+        assert!(matches!(refused, Err(ReplayError::Fault { .. })), "{what}: {refused:?}");
+    }
+}
+
+/// A driver takes snapshots every few thousand events; the report is put together from their chapters.
+#[tokio::test]
+async fn a_report_from_chapters_is_the_report_from_the_events() {
+    let mut long = counting();
+    long.plan.nodes["count"].edges[0].max_traversals = Some(u32::MAX);
+    long.plan_hash = long.plan.hash();
+    let journal = MemoryJournal::default();
+    let world = World {
+        observer: Arc::new(NoObserver),
+        ..world(Arc::new(journal.clone()), &Counter { count_to: 6_000, ..Counter::default() })
+    };
+    cast(&world, id(), long, Options::default(), &mut quiet()).await.unwrap();
+    let chapters = journal.chapters(&id()).unwrap();
+    assert!(chapters.len() >= 3, "{} chapters", chapters.len());
+    let from_chapters = report(&journal, &id()).unwrap();
+    // Without any snapshot there is nothing but the events.
+    let copy = MemoryJournal::default();
+    let records = journal.read(&id(), 0, 1_000_000).unwrap().into();
+    let batch = Batch { run: id(), after: 0, records, snapshot: None, receipt: None };
+    copy.append(batch).await.unwrap();
+    assert_eq!(from_chapters, report(&copy, &id()).unwrap());
+    assert_eq!(from_chapters.visits.len(), 6_001);
+}
+
+/// What a step keeps does not grow with the variables (D58).
+#[tokio::test]
+async fn a_step_keeps_as_much_whatever_the_variables_hold() {
+    let size = |records: &[Record]| -> usize {
+        records.iter().map(|it| it.data.len() + it.input.as_ref().map_or(0, String::len)).sum()
+    };
+    let mut sizes = Vec::new();
+    for variables in [0, 1_000] {
+        let mut created = counting();
+        for nth in 0..variables {
+            created.state.insert(format!("v{nth}"), "x".repeat(1_000).into());
+        }
+        let journal = MemoryJournal::default();
+        let world = world(Arc::new(journal.clone()), &Counter::default());
+        cast(&world, id(), created, Options::default(), &mut quiet()).await.unwrap();
+        let records = journal.read(&id(), 0, 10_000).unwrap();
+        sizes.push(size(&records[1..]));
+        replay(&journal, &id(), None).unwrap();
+    }
+    assert_eq!(sizes[0], sizes[1], "with nothing in the variables, and with a megabyte");
+}
+
+#[test]
+fn a_person_is_named_where_one_acts() {
+    let asked = Ask::stop("later");
+    assert_eq!(asked.by.as_ref().map(materia_contract::Actor::as_str), Some("person"));
+    assert_eq!(Ask::from(Input::Idle).by, None);
+}
