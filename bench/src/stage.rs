@@ -139,6 +139,7 @@ impl Stage {
         let stats = Stats {
             commits: after.commits - before.commits,
             batches: after.batches - before.batches,
+            decisions: after.decisions - before.decisions,
             records: after.records - before.records,
             bytes: after.bytes - before.bytes,
         };

@@ -32,11 +32,24 @@ const STATEMENTS_KEPT: usize = 32;
 
 /// How a file can be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Access {
+enum Access {
     /// With other processes, by SQLite's locks.
     Shared,
     /// As it lies there: nothing can be written, so nothing can change.
     Immutable,
+}
+
+/// How further connections to a file are opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Way {
+    access: Access,
+    /// It has an older format, and nobody may change that here.
+    older: bool,
+}
+
+impl Way {
+    /// The way to a file that is up to date.
+    pub(super) const SHARED: Self = Self { access: Access::Shared, older: false };
 }
 
 /// Opens for appending; makes the file and brings it to the current format.
@@ -71,7 +84,7 @@ pub(super) fn for_writing(path: &Path, options: &Options) -> Result<Connection, 
 pub(super) fn for_reading(
     path: &Path,
     options: &Options,
-) -> Result<Option<(Connection, Access)>, OpenError> {
+) -> Result<Option<(Connection, Way)>, OpenError> {
     let patience = options.busy_timeout;
     let shared = patiently_opened(path, || match probe(path, Access::Shared, patience) {
         Err(SchemaFault::Sqlite(error)) if is_read_only(&error) => Ok(None),
@@ -92,18 +105,27 @@ pub(super) fn for_reading(
     if format == 0 {
         return Ok(None);
     }
-    if format < schema::FORMAT {
-        patiently_opened(path, || schema::migrate(&mut connection))?;
+    let older = format < schema::FORMAT
+        && patiently_opened(path, || match schema::migrate(&mut connection) {
+            Err(SchemaFault::Sqlite(error)) if is_read_only(&error) => Ok(true),
+            migrated => migrated.map(|()| false),
+        })?;
+    if older {
+        schema::stand_in(&connection).map_err(|error| open_error(path, &error))?;
     }
-    Ok(Some((connection, access)))
+    Ok(Some((connection, Way { access, older })))
 }
 
 /// Opens one more connection for reading, to a file that was opened before.
-pub(super) fn reader(
-    path: &Path,
-    access: Access,
-    patience: Duration,
-) -> rusqlite::Result<Connection> {
+pub(super) fn reader(path: &Path, way: Way, patience: Duration) -> rusqlite::Result<Connection> {
+    let connection = bare_reader(path, way.access, patience)?;
+    if way.older {
+        schema::stand_in(&connection)?;
+    }
+    Ok(connection)
+}
+
+fn bare_reader(path: &Path, access: Access, patience: Duration) -> rusqlite::Result<Connection> {
     match access {
         Access::Shared => {
             let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -123,7 +145,7 @@ fn probe(
     access: Access,
     patience: Duration,
 ) -> Result<(Connection, i64), SchemaFault> {
-    let connection = reader(path, access, patience)?;
+    let connection = bare_reader(path, access, patience)?;
     let format = schema::format(&connection)?;
     Ok((connection, format))
 }

@@ -3,6 +3,7 @@
 //! # Invariants
 //!
 //! * Only the writer thread appends, and it commits everything that waits in one transaction.
+//! * The unit is the decision: one row, which holds what was decided on and all events that followed.
 //! * `heads` names the last record of each run that rests, and a recent one of a run that goes on.
 //!   It is written in the transaction of that record, so a read that ends earlier than it says
 //!   has met damage and not the end of the run.
@@ -12,14 +13,20 @@
 //! Deliberately absent: checking the chain of hashes. Whoever reads does that, since only the
 //! reader knows what it read before.
 
+mod append;
 mod claim;
 mod connect;
+mod decisions;
 mod fault;
 mod inbox;
+mod legacy;
+mod list;
 mod options;
 mod read;
 mod readers;
+mod row;
 mod schema;
+mod snapshots;
 mod writer;
 
 use std::ops::ControlFlow;
@@ -30,12 +37,13 @@ use std::time::{Duration, Instant};
 
 use materia_contract::{CastLine, Record, RunId};
 use materia_engine::{
-    AppendError, Batch, BoxFuture, Claim, ClaimError, Command, Head, Journal, ReadError, Snapshot,
+    AppendError, Batch, BoxFuture, Chapter, Claim, ClaimError, Command, Head, Journal, Posted,
+    ReadError, Receipt, Snapshot,
 };
 
 pub use options::{OpenError, Options, Stats};
 
-use connect::Access;
+use connect::Way;
 use readers::Readers;
 use writer::{Counters, Writer};
 
@@ -73,7 +81,7 @@ impl SqliteJournal {
         let path = root.join(JOURNAL_FILE);
         let connection = connect::for_writing(&path, &options)
             .map_err(|error| why_not_writable(root).unwrap_or(error))?;
-        let journal = Self::new(root, path, options, Access::Shared);
+        let journal = Self::new(root, path, options, Way::SHARED);
         let writer = journal.start_writer(connection)?;
         *journal.writer.lock().unwrap_or_else(PoisonError::into_inner) = Some(writer);
         Ok(journal)
@@ -92,18 +100,18 @@ impl SqliteJournal {
             Err(source) => return Err(OpenError::Folder { path: root.to_owned(), source }),
         }
         let options = Options::default();
-        let Some((connection, access)) = connect::for_reading(&path, &options)? else {
+        let Some((connection, way)) = connect::for_reading(&path, &options)? else {
             return Ok(None);
         };
-        let journal = Self::new(root, path, options, access);
+        let journal = Self::new(root, path, options, way);
         journal.readers.put_back(connection);
         Ok(Some(journal))
     }
 
-    fn new(root: &Path, path: PathBuf, options: Options, access: Access) -> Self {
+    fn new(root: &Path, path: PathBuf, options: Options, way: Way) -> Self {
         Self {
             root: root.to_owned(),
-            readers: Readers::new(path.clone(), access, options.busy_timeout),
+            readers: Readers::new(path.clone(), way, options.busy_timeout),
             path,
             options,
             counters: Arc::default(),
@@ -153,7 +161,7 @@ impl SqliteJournal {
                 let what = "another process locked it in the middle of a read".to_owned();
                 return Err(fault::Fault::Damaged { place: format!("cast `{run}`"), what });
             }
-            read::for_each(connection, run, after, None, &mut |record| {
+            read::for_each(connection, run, after, &mut |record| {
                 visited = true;
                 visit(record)
             })
@@ -208,22 +216,30 @@ impl Journal for SqliteJournal {
     }
 
     fn snapshot(&self, run: &RunId) -> Result<Option<Snapshot>, ReadError> {
-        self.readers.with(run, |connection| read::snapshot(connection, run))
+        self.readers.with(run, |connection| snapshots::newest(connection, run))
+    }
+
+    fn chapters(&self, run: &RunId) -> Result<Vec<Chapter>, ReadError> {
+        self.readers.with(run, |connection| snapshots::chapters(connection, run))
     }
 
     fn runs(&self) -> Result<Vec<CastLine>, ReadError> {
-        self.readers.with_all(read::runs)
+        self.readers.with_all(list::runs)
     }
 
     fn claim(&self, run: &RunId) -> Result<Claim, ClaimError> {
         claim::claim(&self.root, run, &self.claims)
     }
 
-    fn post(&self, run: &RunId, command: &Command) -> Result<(), ReadError> {
+    fn post(&self, run: &RunId, command: &Command) -> Result<u64, ReadError> {
         self.readers.with(run, |connection| inbox::post(connection, run, command))
     }
 
-    fn take_commands(&self, run: &RunId) -> Result<Vec<Command>, ReadError> {
-        self.readers.with(run, |connection| inbox::take(connection, run))
+    fn commands(&self, run: &RunId) -> Result<Vec<Posted>, ReadError> {
+        self.readers.with(run, |connection| inbox::commands(connection, run))
+    }
+
+    fn receipt(&self, run: &RunId, command: u64) -> Result<Option<Receipt>, ReadError> {
+        self.readers.with(run, |connection| inbox::receipt(connection, run, command))
     }
 }

@@ -93,6 +93,8 @@ pub struct Stats {
     pub commits: u64,
     /// Batches in them.
     pub batches: u64,
+    /// Decisions in those; each is one row.
+    pub decisions: u64,
     /// Records in those.
     pub records: u64,
     /// Bytes of text and hash in those.

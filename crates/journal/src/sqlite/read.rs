@@ -6,14 +6,14 @@
 
 use std::ops::ControlFlow;
 
-use materia_contract::time::wall_time;
-use materia_contract::{CastLine, CastStatus, ChainHash, Record, RunId};
-use materia_engine::{Head, Snapshot};
+use materia_contract::time::Micros;
+use materia_contract::{ChainHash, Record, RunId};
+use materia_engine::Head;
+use rusqlite::Connection;
 use rusqlite::types::{FromSqlError, ValueRef};
-use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::fault::{Fault, is_damage};
-use super::schema;
+use super::{decisions, legacy};
 
 /// Room that is made at once for what a read asks for, in records.
 const RESERVE_MAX: usize = 1_024;
@@ -21,7 +21,7 @@ const RESERVE_MAX: usize = 1_024;
 /// A run as the tables know it.
 struct Known {
     key: i64,
-    /// The place and hash of its last record when this was read; it may have grown since.
+    /// The place and hash of its last record when that was noted; it may have grown since.
     seq: u64,
     hash: ChainHash,
 }
@@ -33,66 +33,107 @@ pub(super) fn records(
     limit: usize,
 ) -> Result<Vec<Record>, Fault> {
     let mut records = Vec::with_capacity(limit.min(RESERVE_MAX));
-    visit_each(connection, run, after, Some(limit), &mut |record| {
+    visit_each(connection, run, after, limit, &mut |record| {
         records.push(std::mem::replace(record, blank()));
         ControlFlow::Continue(())
     })?;
     Ok(records)
 }
 
-/// Visits the records after `after`, at most `limit` of them.
+/// Visits the records after `after`.
 pub(super) fn for_each(
     connection: &Connection,
     run: &RunId,
     after: u64,
-    limit: Option<usize>,
     visit: &mut dyn FnMut(&Record) -> ControlFlow<()>,
 ) -> Result<(), Fault> {
-    visit_each(connection, run, after, limit, &mut |record| visit(record))
+    visit_each(connection, run, after, usize::MAX, &mut |record| visit(record))
 }
 
-/// The same, for a visitor that may keep what it is shown.
+/// Visits at most `limit` of them, for a visitor that may keep what it is shown.
 fn visit_each(
     connection: &Connection,
     run: &RunId,
     after: u64,
-    limit: Option<usize>,
+    limit: usize,
     visit: &mut dyn FnMut(&mut Record) -> ControlFlow<()>,
 ) -> Result<(), Fault> {
+    if limit == 0 {
+        return Ok(());
+    }
+    let _moment = Moment::of(connection)?;
     let Some(known) = known(connection, run)? else {
         return Ok(());
     };
-    let limit = limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
-    let mut statement = connection.prepare_cached(
-        "SELECT place, ts, lag, type, node, data, hash FROM events
-         WHERE place > ?1 AND place <= ?2 ORDER BY place LIMIT ?3",
-    )?;
-    let (from, to) = (schema::place(known.key, after), schema::place(known.key, u64::MAX));
-    let mut rows = statement.query(params![from, to, limit])?;
-    let mut record = blank();
-    let mut last = after;
-    let mut left = limit;
-    while left != 0 {
-        let next = rows.next().map_err(|error| beyond(run, last, error))?;
-        let Some(row) = next else {
-            break;
-        };
-        let place = last + 1;
-        fill(&mut record, row).map_err(|error| Fault::at(run, place, error.to_string()))?;
-        if record.seq != place {
-            return Err(Fault::at(run, place, format!("event {} is in its place", record.seq)));
-        }
-        known.agrees(run, record.seq, record.hash)?;
-        last = place;
-        left -= 1;
-        if visit(&mut record).is_break() {
-            return Ok(());
-        }
+    let (key, seq) = (known.key, known.seq);
+    let record = blank();
+    let mut walk = Walk { run, known, after, last: after, left: limit, record, visit };
+    if legacy::visit(connection, key, &mut walk)?.is_break()
+        || decisions::visit(connection, key, &mut walk)?.is_break()
+    {
+        return Ok(());
     }
-    if left != 0 && last < known.seq {
-        return Err(Fault::at(run, last + 1, "it is missing"));
+    if walk.last < seq {
+        return Err(walk.damaged("it is missing"));
     }
     Ok(())
+}
+
+/// One moment of the file, for several looks at it.
+struct Moment<'a>(&'a Connection);
+
+impl<'a> Moment<'a> {
+    fn of(connection: &'a Connection) -> rusqlite::Result<Self> {
+        connection.prepare_cached("BEGIN")?.execute([])?;
+        Ok(Self(connection))
+    }
+}
+
+impl Drop for Moment<'_> {
+    fn drop(&mut self) {
+        // Nothing was written. Where SQLite has ended it already, there is nothing to end.
+        let end = self.0.prepare_cached("ROLLBACK").and_then(|mut end| end.execute([]));
+        drop(end);
+    }
+}
+
+/// A way through the records of a run.
+pub(super) struct Walk<'a> {
+    pub(super) run: &'a RunId,
+    known: Known,
+    /// Where it began.
+    after: u64,
+    /// The last place that was shown.
+    pub(super) last: u64,
+    /// How many may still be shown.
+    left: usize,
+    /// The record that is shown, filled anew each time.
+    pub(super) record: Record,
+    visit: &'a mut dyn FnMut(&mut Record) -> ControlFlow<()>,
+}
+
+impl Walk<'_> {
+    pub(super) fn has_shown_none(&self) -> bool {
+        self.last == self.after
+    }
+
+    /// Damage at the next place.
+    pub(super) fn damaged(&self, what: impl Into<String>) -> Fault {
+        Fault::at(self.run, self.last + 1, what)
+    }
+
+    /// Shows the record; breaks off when that is enough.
+    pub(super) fn show(&mut self) -> Result<ControlFlow<()>, Fault> {
+        let (seq, place) = (self.record.seq, self.last + 1);
+        if seq != place {
+            return Err(self.damaged(format!("event {seq} is in its place")));
+        }
+        self.known.agrees(self.run, seq, self.record.hash)?;
+        self.last = place;
+        self.left -= 1;
+        let asked = (self.visit)(&mut self.record);
+        Ok(if self.left == 0 { ControlFlow::Break(()) } else { asked })
+    }
 }
 
 impl Known {
@@ -106,7 +147,7 @@ impl Known {
 }
 
 /// Damage that shows when SQLite tries to go on from `last`.
-fn beyond(run: &RunId, last: u64, error: rusqlite::Error) -> Fault {
+pub(super) fn beyond(run: &RunId, last: u64, error: rusqlite::Error) -> Fault {
     if is_damage(&error) {
         Fault::at(run, last + 1, error.to_string())
     } else {
@@ -122,37 +163,12 @@ fn blank() -> Record {
         kind: String::new(),
         node: None,
         data: String::new(),
+        input: None,
         hash: ChainHash([0; 32]),
     }
 }
 
-/// Overwrites `record` with a row, in the memory it already has.
-fn fill(record: &mut Record, row: &Row<'_>) -> Result<(), FromSqlError> {
-    let value = |column| row.get_ref(column).map_err(FromSqlError::other);
-    record.seq = schema::seq_at(value(0)?.as_i64()?);
-    record.ts = value(1)?.as_i64()?;
-    record.wall = record.ts.wrapping_sub(value(2)?.as_i64()?);
-    copy(&mut record.kind, value(3)?)?;
-    match value(4)?.as_str_or_null()? {
-        Some(node) => {
-            let held = record.node.get_or_insert_default();
-            held.clear();
-            held.push_str(node);
-        }
-        None => record.node = None,
-    }
-    copy(&mut record.data, value(5)?)?;
-    record.hash = hash(value(6)?)?;
-    Ok(())
-}
-
-fn copy(held: &mut String, value: ValueRef<'_>) -> Result<(), FromSqlError> {
-    held.clear();
-    held.push_str(value.as_str()?);
-    Ok(())
-}
-
-fn hash(value: ValueRef<'_>) -> Result<ChainHash, FromSqlError> {
+pub(super) fn hash(value: ValueRef<'_>) -> Result<ChainHash, FromSqlError> {
     let bytes = value.as_blob()?;
     ChainHash::from_bytes(bytes)
         .ok_or(FromSqlError::InvalidBlobSize { expected_size: 32, blob_size: bytes.len() })
@@ -200,106 +216,27 @@ fn unlisted(connection: &Connection, run: &RunId) -> Result<(), Fault> {
 }
 
 pub(super) fn head(connection: &Connection, run: &RunId) -> Result<Option<Head>, Fault> {
+    let _moment = Moment::of(connection)?;
     let Some(known) = known(connection, run)? else {
         return Ok(None);
     };
-    let mut statement = connection.prepare_cached(
-        "SELECT place, ts, hash FROM events
-         WHERE place > ?1 AND place <= ?2 ORDER BY place DESC LIMIT 1",
-    )?;
-    let all = (schema::place(known.key, 0), schema::place(known.key, u64::MAX));
-    let mut rows = statement.query(params![all.0, all.1])?;
-    let missing = || Fault::at(run, known.seq, "it is missing");
-    let row = rows.next()?.ok_or_else(missing)?;
-    let read = || -> Result<Head, FromSqlError> {
-        let value = |column| row.get_ref(column).map_err(FromSqlError::other);
-        Ok(Head {
-            seq: schema::seq_at(value(0)?.as_i64()?),
-            ts: value(1)?.as_i64()?,
-            hash: hash(value(2)?)?,
-        })
+    let damaged = |what: String| Fault::at(run, known.seq, what);
+    let last = match decisions::last(connection, known.key) {
+        Ok(None) => legacy::last(connection, known.key),
+        found => found,
     };
-    let head = read().map_err(|error| Fault::at(run, known.seq, error.to_string()))?;
-    if head.seq < known.seq {
+    let last = last.map_err(|error| {
+        if error.sqlite_error_code().is_none() { damaged(error.to_string()) } else { error.into() }
+    })?;
+    let missing = || damaged("it is missing".to_owned());
+    let (seq, ts, stored) = last.ok_or_else(missing)?;
+    let hash = hash((&stored).into()).map_err(|error| damaged(error.to_string()))?;
+    if seq < known.seq {
         return Err(missing());
     }
-    known.agrees(run, head.seq, head.hash)?;
-    Ok(Some(head))
+    known.agrees(run, seq, hash)?;
+    Ok(Some(Head { seq, ts, hash }))
 }
 
-/// A damaged snapshot is none: the records say the same.
-pub(super) fn snapshot(connection: &Connection, run: &RunId) -> Result<Option<Snapshot>, Fault> {
-    let mut statement = connection.prepare_cached(
-        "SELECT seq, hash, version, bytes, checksum
-         FROM snapshots JOIN runs USING (run) WHERE runs.id = ?1",
-    )?;
-    let found = statement
-        .query_row([run.as_str()], |row| {
-            let snapshot = Snapshot {
-                seq: row.get::<_, i64>(0)?.unsigned_abs(),
-                hash: hash(row.get_ref(1)?)?,
-                version: row.get(2)?,
-                bytes: row.get(3)?,
-            };
-            Ok((snapshot, row.get::<_, Vec<u8>>(4)?))
-        })
-        .optional();
-    match found {
-        Ok(Some((snapshot, sum))) if checksum(&snapshot)[..] == sum[..] => Ok(Some(snapshot)),
-        Err(error) if error.sqlite_error_code().is_some() && !is_damage(&error) => {
-            Err(Fault::Sqlite(error))
-        }
-        Ok(_) | Err(_) => Ok(None),
-    }
-}
-
-/// What guards the bytes of a snapshot, which no chain covers.
-pub(super) fn checksum(snapshot: &Snapshot) -> [u8; 32] {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(&snapshot.seq.to_le_bytes());
-    hasher.update(&snapshot.hash.0);
-    hasher.update(&(snapshot.version.len() as u64).to_le_bytes());
-    hasher.update(snapshot.version.as_bytes());
-    hasher.update(&snapshot.bytes);
-    *hasher.finalize().as_bytes()
-}
-
-pub(super) fn runs(connection: &Connection) -> Result<Vec<CastLine>, Fault> {
-    let mut statement = connection.prepare_cached(
-        "SELECT id, status, loadout, request, started, from_cast FROM runs ORDER BY run DESC",
-    )?;
-    let mut rows = statement.query([])?;
-    let mut lines = Vec::new();
-    while let Some(row) = rows.next()? {
-        lines.push(line(row).map_err(|what| Fault::Damaged {
-            place: format!("line {} of the list of casts", lines.len() + 1),
-            what,
-        })?);
-    }
-    Ok(lines)
-}
-
-fn line(row: &Row<'_>) -> Result<CastLine, String> {
-    let text = |column| row.get::<_, String>(column).map_err(|error| error.to_string());
-    Ok(CastLine {
-        cast_id: RunId::parse(&text(0)?).map_err(|error| error.to_string())?,
-        status: status(&text(1)?)?,
-        loadout: text(2)?,
-        request: text(3)?,
-        started_at: wall_time(row.get(4).map_err(|error| error.to_string())?),
-        from_cast_id: row.get(5).map_err(|error| error.to_string())?,
-    })
-}
-
-fn status(word: &str) -> Result<CastStatus, String> {
-    let all = [
-        CastStatus::Running,
-        CastStatus::Waiting,
-        CastStatus::Completed,
-        CastStatus::Failed,
-        CastStatus::Aborted,
-    ];
-    all.into_iter()
-        .find(|status| status.word() == word)
-        .ok_or_else(|| format!("`{word}` is no status"))
-}
+/// The last event of a run: its place and time, and its hash as stored.
+pub(super) type Last = (u64, Micros, rusqlite::types::Value);

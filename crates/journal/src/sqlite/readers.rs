@@ -8,7 +8,7 @@ use materia_contract::RunId;
 use materia_engine::ReadError;
 use rusqlite::Connection;
 
-use super::connect::{self, Access};
+use super::connect::{self, Way};
 use super::fault::{Fault, is_busy};
 
 /// Connections that are kept open while nobody reads.
@@ -17,14 +17,14 @@ const IDLE_MAX: usize = 4;
 /// A small pool: a long read keeps nobody else waiting.
 pub(super) struct Readers {
     path: PathBuf,
-    access: Access,
+    way: Way,
     patience: Duration,
     idle: Mutex<Vec<Connection>>,
 }
 
 impl Readers {
-    pub(super) fn new(path: PathBuf, access: Access, patience: Duration) -> Self {
-        Self { path, access, patience, idle: Mutex::default() }
+    pub(super) fn new(path: PathBuf, way: Way, patience: Duration) -> Self {
+        Self { path, way, patience, idle: Mutex::default() }
     }
 
     /// Does a piece of work that is about one run.
@@ -50,7 +50,7 @@ impl Readers {
             let taken = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
             let connection = match taken {
                 Some(connection) => connection,
-                None => connect::reader(&self.path, self.access, self.patience)?,
+                None => connect::reader(&self.path, self.way, self.patience)?,
             };
             let result = work(&connection);
             // After a fault the connection goes: it may hold pages that are not what they were.

@@ -1,9 +1,9 @@
-//! The tables, and how older files are brought up to date.
+//! The tables, and how older files are brought up to date. `docs/journal.md` tells others about them.
 
 use rusqlite::Connection;
 
 /// One step per format, in order. A step that has been released is never edited.
-const MIGRATIONS: &[&str] = &[FORMAT_1];
+const MIGRATIONS: &[&str] = &[FORMAT_1, FORMAT_2];
 
 /// The format this version writes.
 pub(super) const FORMAT: i64 = MIGRATIONS.len().cast_signed() as i64;
@@ -54,6 +54,53 @@ CREATE TABLE inbox (
     run_id  TEXT NOT NULL,
     command TEXT NOT NULL
 ) STRICT;
+";
+
+/// The unit is the decision: what it rests on and the events that followed, in one row whose place is
+/// that of its first event. Event number i of a decision has the place and the logical time of the
+/// first plus i, and its wall time. `hashes` comes before the texts, so that the end of a run is found
+/// without reading through a megabyte of output. `events` keeps what was written without inputs.
+///
+/// Receipts have a number of their own because the oldest ones go, and a command may wait for long.
+const FORMAT_2: &str = "
+CREATE TABLE decisions (
+    place  INTEGER PRIMARY KEY,
+    ts     INTEGER NOT NULL,
+    lag    INTEGER NOT NULL,
+    hashes BLOB NOT NULL,
+    input  TEXT NOT NULL,
+    events TEXT NOT NULL
+) STRICT;
+DROP VIEW log;
+CREATE VIEW log AS
+    SELECT runs.id AS cast_id, place & 1099511627775 AS seq, ts, ts - lag AS wall, type, node, data, hash
+    FROM events JOIN runs ON runs.run = place >> 40
+    UNION ALL
+    SELECT runs.id, (place & 1099511627775) + event.key, ts + event.key, ts - lag,
+        event.value ->> 0, event.value ->> 1, event.value -> 2, substr(hashes, 1 + 32 * event.key, 32)
+    FROM decisions JOIN runs ON runs.run = place >> 40 JOIN json_each(decisions.events) AS event;
+CREATE TABLE chapters (
+    place    INTEGER PRIMARY KEY,
+    version  TEXT NOT NULL,
+    bytes    BLOB NOT NULL,
+    checksum BLOB NOT NULL
+) STRICT;
+CREATE TABLE receipts (
+    id      INTEGER PRIMARY KEY,
+    command INTEGER NOT NULL UNIQUE,
+    run_id  TEXT NOT NULL,
+    first   INTEGER,
+    last    INTEGER,
+    reason  TEXT
+) STRICT;
+CREATE INDEX inbox_by_run ON inbox (run_id);
+";
+
+/// Empty tables for one connection to a file of an older format that may not be changed.
+const MISSING_IN_1: &str = "
+CREATE TEMP TABLE decisions (place INTEGER PRIMARY KEY, ts, lag, hashes, input, events);
+CREATE TEMP TABLE chapters (place INTEGER PRIMARY KEY, version, bytes, checksum);
+CREATE TEMP TABLE receipts (id INTEGER PRIMARY KEY, command UNIQUE, run_id, first, last, reason);
 ";
 
 /// Bits of a place that hold the number of an event.
@@ -120,4 +167,9 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), SchemaFault> {
     transaction.pragma_update(None, "user_version", FORMAT)?;
     transaction.commit()?;
     Ok(())
+}
+
+/// Lets a connection read a file of an older format that stays as it is.
+pub(super) fn stand_in(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch(MISSING_IN_1)
 }

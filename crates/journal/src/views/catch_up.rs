@@ -9,7 +9,8 @@ use materia_engine::{Head, Journal, ReadError};
 
 use super::cast::{Cast, EVENTS_FILE};
 use super::file::{self, ViewProblem};
-use super::news::{About, News};
+use super::inputs::Inputs;
+use super::news::{About, Item, News};
 use super::{line, manifest};
 
 /// Records that are read at once. Each may hold a megabyte of output.
@@ -140,7 +141,7 @@ fn about(journal: &dyn Journal, run: &RunId) -> Result<About, CatchUpError> {
 }
 
 /// Hands on the records behind `start`, checked.
-fn checked(
+pub(super) fn checked(
     journal: &dyn Journal,
     run: &RunId,
     start: (u64, ChainHash),
@@ -173,10 +174,15 @@ fn write_behind(
     start: (u64, ChainHash),
     (path, file): (&Path, &mut File),
 ) -> Result<(), CatchUpError> {
+    let mut inputs = Inputs::new(journal, run);
     checked(journal, run, start, &mut |records| {
         let events: Vec<_> = records.iter().map(|record| record.event().ok()).collect();
-        let items = records.iter().zip(events.iter().map(Option::as_ref));
-        if let Some(news) = News::new(run, items) {
+        let mut items = Vec::with_capacity(records.len());
+        for (record, event) in records.iter().zip(&events) {
+            let input = inputs.see(record, event.as_ref())?;
+            items.push(Item { record, event: event.as_ref(), input });
+        }
+        if let Some(news) = News::new(run, items.into_iter()) {
             for step in news.steps {
                 cast.apply(step)?;
             }

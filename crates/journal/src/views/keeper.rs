@@ -12,7 +12,7 @@ use materia_engine::Committed;
 
 use super::cast::Cast;
 use super::file::{self, ViewProblem};
-use super::news::News;
+use super::news::{Item, News};
 use super::queue::Queue;
 
 /// Event files that are kept open.
@@ -73,8 +73,12 @@ impl Keeper {
             for message in messages {
                 match message {
                     Message::News(news) => {
-                        let events = news.events.iter().map(Some);
-                        let items = news.records.iter().zip(events);
+                        let items = news.records.iter().zip(news.events.iter());
+                        let items = items.map(|(record, event)| Item {
+                            record,
+                            event: Some(event),
+                            input: None,
+                        });
                         if let Some(news) = News::new(&news.run, items) {
                             touched.push(news.run.clone());
                             self.take_in(news);

@@ -18,6 +18,7 @@
 mod cast;
 mod catch_up;
 mod file;
+mod inputs;
 mod keeper;
 mod line;
 mod manifest;
@@ -104,7 +105,8 @@ impl Views {
 
 impl Observer for Views {
     fn committed(&self, news: &Committed) {
-        let bytes = news.records.iter().map(memory).sum();
+        let records: usize = news.records.iter().map(memory).sum();
+        let bytes = records + news.events.iter().map(inputs::memory).sum::<usize>();
         // What they mean for the files is worked out over there: the run has better things to do.
         self.queue.push(Message::News(news.clone()), bytes);
     }

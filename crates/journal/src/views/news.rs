@@ -1,6 +1,7 @@
 //! What the views need of some committed events, taken from them in one go.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use materia_contract::time::Micros;
 use materia_contract::{
@@ -8,6 +9,7 @@ use materia_contract::{
     Record, RunCreated, RunId, TurnOutput,
 };
 use materia_engine::status_after;
+use serde_json::Value;
 
 use super::line;
 
@@ -87,14 +89,20 @@ pub(super) enum End {
     Interrupted(InterruptReason),
 }
 
+/// One event as it comes here.
+pub(super) struct Item<'a> {
+    pub(super) record: &'a Record,
+    /// What it says, if this version can read it.
+    pub(super) event: Option<&'a Event>,
+    /// The whole input of a utility's turn that starts, where the event itself has it not at hand.
+    pub(super) input: Option<Arc<Value>>,
+}
+
 impl News {
     /// `None` if there are none. An event that this version cannot read has a line and no files.
-    pub(super) fn new<'a>(
-        run: &RunId,
-        items: impl Iterator<Item = (&'a Record, Option<&'a Event>)>,
-    ) -> Option<Self> {
+    pub(super) fn new<'a>(run: &RunId, items: impl Iterator<Item = Item<'a>>) -> Option<Self> {
         let mut news: Option<Self> = None;
-        for (record, event) in items {
+        for Item { record, event, input } in items {
             let news = news.get_or_insert_with(|| Self {
                 run: run.clone(),
                 first: record.seq,
@@ -104,14 +112,14 @@ impl News {
             });
             news.last = (record.seq, record.hash);
             line::push(&mut news.lines, record);
-            news.steps.extend(event.and_then(step));
+            news.steps.extend(event.and_then(|event| step(event, input)));
             news.steps.extend(status_after(&record.kind).map(Step::Status));
         }
         news
     }
 }
 
-fn step(event: &Event) -> Option<Step> {
+fn step(event: &Event, input: Option<Arc<Value>>) -> Option<Step> {
     let node = event.node.clone();
     let name = |visit, attempt| Some(TurnName { node: node?, visit, attempt });
     let ended = |turn, started, end, report| {
@@ -124,7 +132,7 @@ fn step(event: &Event) -> Option<Step> {
         OfTurn::Started(data) => {
             let given = match (&data.prompt, &data.input) {
                 (Some(prompt), _) => Given::Prompt(prompt.clone()),
-                (None, Some(input)) => Given::Input(pretty(input)),
+                (None, Some(kept)) => Given::Input(pretty(&*input.or(kept.at_hand().cloned())?)),
                 (None, None) => return None,
             };
             Some(Step::Started { turn: name(data.visit, data.attempt)?, given })
@@ -166,7 +174,7 @@ impl About {
     }
 }
 
-fn pretty(value: &serde_json::Value) -> Vec<u8> {
+fn pretty(value: &Value) -> Vec<u8> {
     let mut text = serde_json::to_vec_pretty(value).expect("a value always renders");
     text.push(b'\n');
     text

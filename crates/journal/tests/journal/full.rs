@@ -9,12 +9,14 @@ use materia_engine::{AppendError, Batch, Journal};
 use materia_journal::{JOURNAL_FILE, Options, SqliteJournal};
 use tempfile::tempdir;
 
+use crate::story::{batch, decisions};
+
 /// Appends batches of many records until one is refused; gives that one.
 async fn fill(journal: &SqliteJournal, run: &RunId) -> (Batch, AppendError) {
     let (mut after, mut hash) = (0, ChainHash::origin(run));
     loop {
         let records = sample_records(run, after, 200, hash);
-        let batch = Batch { run: run.clone(), after, records: records.into(), snapshot: None };
+        let batch = batch(run, after, records);
         if let Err(error) = journal.append(batch.clone()).await {
             return (batch, error);
         }
@@ -25,8 +27,7 @@ async fn fill(journal: &SqliteJournal, run: &RunId) -> (Batch, AppendError) {
 
 fn read_all(journal: &SqliteJournal, run: &RunId) -> usize {
     let records = journal.read(run, 0, usize::MAX).unwrap();
-    let expected = sample_records(run, 0, records.len() as u64, ChainHash::origin(run));
-    assert_eq!(records, expected);
+    assert_eq!(records, decisions(run, records.len() as u64 / 200, 200).concat());
     records.len()
 }
 
@@ -75,7 +76,7 @@ async fn a_disk_without_room() {
     survives(&disk, Options::default(), || std::fs::remove_file(&filler).unwrap()).await;
 }
 
-struct Mounted<'a>(&'a Path);
+pub(crate) struct Mounted<'a>(pub(crate) &'a Path);
 
 impl Drop for Mounted<'_> {
     fn drop(&mut self) {

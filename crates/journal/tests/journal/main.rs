@@ -3,8 +3,12 @@
 #![allow(clippy::unwrap_used, clippy::doc_markdown, reason = "these are tests")]
 
 mod damage;
+mod decisions;
 mod followers;
 mod full;
+mod inbox;
+mod inputs;
+mod legacy;
 mod processes;
 mod story;
 mod views;

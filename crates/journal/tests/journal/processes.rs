@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-use materia_contract::{ChainHash, RunId};
-use materia_engine::journal_contract::sample_records;
-use materia_engine::{Batch, ClaimError, Command as Ask, Journal};
+use materia_contract::RunId;
+use materia_engine::{Answer, Batch, ClaimError, Command as Ask, Journal, Posted, Receipt};
 use materia_journal::{Options, SqliteJournal};
 use tempfile::tempdir;
+
+use crate::story::{batch, decisions};
 
 const PROCESSES: usize = 20;
 const BATCHES: u64 = 10;
@@ -46,8 +47,7 @@ fn twenty_processes_create_and_write_at_once() {
     assert_eq!(journal.runs().unwrap().len(), PROCESSES);
     for n in 0..PROCESSES {
         let run = RunId::new(format!("run-{n}"));
-        let expected = sample_records(&run, 0, BATCHES * 3, ChainHash::origin(&run));
-        assert_eq!(journal.read(&run, 0, 1_000).unwrap(), expected);
+        assert_eq!(journal.read(&run, 0, 1_000).unwrap(), decisions(&run, BATCHES, 3).concat());
     }
 }
 
@@ -56,17 +56,21 @@ fn twenty_processes_create_and_write_at_once() {
 fn one_of_twenty() {
     let Some((root, run)) = surroundings() else { return };
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let records = sample_records(&run, 0, BATCHES * 3, ChainHash::origin(&run));
-    for (n, part) in records.chunks(3).enumerate() {
+    for (n, records) in decisions(&run, BATCHES, 3).into_iter().enumerate() {
         // Opened anew for each batch, so that creating and closing meet as well.
         let journal = SqliteJournal::open(&root, Options::default()).unwrap();
         let _claim = journal.claim(&run).unwrap();
         let after = n as u64 * 3;
-        let batch = Batch { run: run.clone(), after, records: part.into(), snapshot: None };
+        let number = journal.post(&run, &Ask::Stop).unwrap();
+        let posted = Posted { number, command: Ok(Ask::Stop) };
+        assert_eq!(journal.commands(&run).unwrap(), [posted]);
+        let answer = Answer::Done { first: after + 1, last: after + 3 };
+        let receipt = Receipt { command: number, answer };
+        let batch = Batch { receipt: Some(receipt.clone()), ..batch(&run, after, records) };
         runtime.block_on(journal.append(batch)).unwrap();
         assert_eq!(journal.head(&run).unwrap().unwrap().seq, after + 3);
-        journal.post(&run, &Ask::Stop).unwrap();
-        assert_eq!(journal.take_commands(&run).unwrap(), [Ask::Stop]);
+        assert!(journal.commands(&run).unwrap().is_empty());
+        assert_eq!(journal.receipt(&run, number).unwrap(), Some(receipt));
     }
 }
 
@@ -99,4 +103,77 @@ fn holds_a_claim() {
     println!("claimed");
     // Until the other process ends this one.
     let _ = std::io::stdin().read_line(&mut String::new());
+}
+
+const COMMANDS: usize = 1_000;
+const KILLS: usize = 10;
+
+#[test]
+fn commands_take_effect_once_however_often_the_writer_is_killed() {
+    let root = tempdir().unwrap();
+    let run = RunId::new("obedient");
+    let journal = SqliteJournal::open(root.path(), Options::default()).unwrap();
+    let mut numbers = Vec::new();
+    for kill in 0..KILLS {
+        let mut child = spawn("processes::carries_out_commands", root.path(), run.as_str());
+        for nth in 0..COMMANDS / KILLS {
+            let command = Ask::Abort { reason: format!("{kill}-{nth}") };
+            numbers.push(journal.post(&run, &command).unwrap());
+        }
+        // In the midst of it, at another point each time.
+        std::thread::sleep(std::time::Duration::from_millis(3 + 7 * kill as u64));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    let mut child = spawn("processes::carries_out_commands", root.path(), run.as_str());
+    while !journal.commands(&run).unwrap().is_empty() {
+        assert!(child.try_wait().unwrap().is_none(), "it goes on until it is killed");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+
+    let records = journal.read(&run, 0, usize::MAX).unwrap();
+    assert_eq!(crate::story::first_misfit(&run, &records), None);
+    let carried_out: Vec<(u64, u64)> = records
+        .iter()
+        .filter_map(|record| {
+            let input: serde_json::Value = serde_json::from_str(record.input.as_ref()?).unwrap();
+            Some((input["command"].as_u64().unwrap(), record.seq))
+        })
+        .collect();
+    assert!(carried_out.iter().map(|(command, _)| command).eq(&numbers), "each once, in order");
+    for (command, first) in carried_out {
+        let answer = Answer::Done { first, last: first + 1 };
+        assert_eq!(journal.receipt(&run, command).unwrap(), Some(Receipt { command, answer }));
+    }
+}
+
+#[test]
+#[ignore = "started by commands_take_effect_once_however_often_the_writer_is_killed"]
+fn carries_out_commands() {
+    use materia_contract::{ChainHash, Event, EventBody, Record};
+    let Some((root, run)) = surroundings() else { return };
+    let journal = SqliteJournal::open(&root, Options::default()).unwrap();
+    let _claim = journal.claim(&run).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let head = journal.head(&run).unwrap();
+    let (mut after, mut hash) =
+        head.map_or_else(|| (0, ChainHash::origin(&run)), |head| (head.seq, head.hash));
+    loop {
+        for Posted { number, .. } in journal.commands(&run).unwrap() {
+            let event = |seq: u64| {
+                let body = EventBody::parse("run.completed", "{}").unwrap();
+                Event { seq, ts: seq.cast_signed(), wall: 1, node: None, body }
+            };
+            let (first, last) = (after + 1, after + 2);
+            let input = format!(r#"{{"at":1,"command":{number},"input":"idle"}}"#);
+            let records = Record::seal_decision(input, &[event(first), event(last)], hash);
+            let receipt = Receipt { command: number, answer: Answer::Done { first, last } };
+            (after, hash) = (last, records[1].hash);
+            let batch = Batch { receipt: Some(receipt), ..batch(&run, first - 1, records) };
+            runtime.block_on(journal.append(batch)).unwrap();
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
 }

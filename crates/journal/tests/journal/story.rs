@@ -1,22 +1,38 @@
-//! Sealed events to put into journals.
+//! Sealed events to put into journals, with the decisions they follow from or without.
 
 #![allow(clippy::needless_pass_by_value, reason = "literals are handed in")]
 
 use materia_contract::{ChainHash, Event, EventBody, NodeId, Record, RunId};
+use materia_engine::journal_contract::sample_records;
 use materia_engine::{Batch, Committed};
 use serde_json::{Value, json};
 
 /// A run that is told event by event.
 pub(crate) struct Story {
     pub(crate) run: RunId,
+    pub(crate) form: Form,
     pub(crate) events: Vec<Event>,
     pub(crate) records: Vec<Record>,
+}
+
+/// How events are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// With what they follow from.
+    Decided,
+    /// As the version before kept them.
+    Legacy,
 }
 
 impl Story {
     /// A cast with a utility `hello` and an agent `ask`.
     pub(crate) fn begun(run: &str) -> Self {
-        let mut story = Self { run: RunId::new(run), events: Vec::new(), records: Vec::new() };
+        Self::begun_as(run, Form::Decided)
+    }
+
+    pub(crate) fn begun_as(run: &str, form: Form) -> Self {
+        let (run, events, records) = (RunId::new(run), Vec::new(), Vec::new());
+        let mut story = Self { run, form, events, records };
         let utility = json!({"type": "utility", "command": ["echo", "hi"], "params": {}});
         let agent = json!({"type": "agent", "prompt": "Ask."});
         story.tell(
@@ -35,30 +51,51 @@ impl Story {
         story
     }
 
+    /// One event, which is a decision of its own. Gives its place.
     pub(crate) fn tell(&mut self, node: Option<&str>, kind: &str, data: Value) -> u64 {
-        let seq = self.records.len() as u64 + 1;
-        let ts = seq.cast_signed() * 1_000;
-        let body = EventBody::parse(kind, &data.to_string()).unwrap();
-        let event = Event { seq, ts, wall: ts, node: node.map(NodeId::new), body };
-        let record = Record::seal(&event, self.last_hash());
-        self.events.push(event);
-        self.records.push(record);
-        seq
+        self.decide(node, vec![(kind, data)])
     }
 
-    /// A turn of `hello` from start to end.
+    /// Events of one decision. Gives the place of the first.
+    pub(crate) fn decide(&mut self, node: Option<&str>, told: Vec<(&str, Value)>) -> u64 {
+        let first = self.records.len() as u64 + 1;
+        let wall = first.cast_signed() * 1_000;
+        let events: Vec<Event> = (first..)
+            .zip(wall..)
+            .zip(told)
+            .map(|((seq, ts), (kind, data))| {
+                let body = EventBody::parse(kind, &data.to_string()).unwrap();
+                Event { seq, ts, wall, node: node.map(NodeId::new), body }
+            })
+            .collect();
+        let input = json!({"at": wall, "input": "idle"}).to_string();
+        match self.form {
+            Form::Decided => {
+                self.records.extend(Record::seal_decision(input, &events, self.last_hash()));
+            }
+            Form::Legacy => {
+                for event in &events {
+                    self.records.push(Record::seal(event, self.last_hash()));
+                }
+            }
+        }
+        self.events.extend(events);
+        first
+    }
+
+    /// A turn of `hello` from start to end, in one decision.
     pub(crate) fn utility_turn(&mut self, visit: u32, extra: Value) {
         let start = json!({
             "visit": visit, "attempt": 1, "item": null, "cause": {"kind": "input"},
             "consumed": [], "input": {"params": {"n": visit}},
         });
-        let turn = self.tell(Some("hello"), "turn.started", start);
+        let turn = self.records.len() + 1;
         let mut end = json!({
             "turn": turn, "visit": visit, "attempt": 1, "output": format!("out {visit}\n"),
             "stderr": "note\n", "exitCode": 0, "durationMs": 5,
         });
         end.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
-        self.tell(Some("hello"), "turn.completed", end);
+        self.decide(Some("hello"), vec![("turn.started", start), ("turn.completed", end)]);
     }
 
     /// A turn of `ask` from start to end.
@@ -86,7 +123,24 @@ impl Story {
     /// The events after `after` up to `to`, as one batch.
     pub(crate) fn batch(&self, after: usize, to: usize) -> Batch {
         let records = self.records[after..to].into();
-        Batch { run: self.run.clone(), after: after as u64, records, snapshot: None }
+        Batch { run: self.run.clone(), after: after as u64, records, snapshot: None, receipt: None }
+    }
+
+    /// Batches of about `size` events, each of which ends with a decision.
+    pub(crate) fn batches(&self, size: usize) -> Vec<Batch> {
+        let mut batches = Vec::new();
+        let mut after = 0;
+        while after < self.records.len() {
+            let mut to = self.records.len().min(after + size);
+            while self.form == Form::Decided
+                && self.records.get(to).is_some_and(|next| next.input.is_none())
+            {
+                to += 1;
+            }
+            batches.push(self.batch(after, to));
+            after = to;
+        }
+        batches
     }
 
     /// The same, as those hear of it who listen.
@@ -119,4 +173,21 @@ pub(crate) fn first_misfit(run: &RunId, records: &[Record]) -> Option<u64> {
         previous = record.hash;
     }
     None
+}
+
+/// The records of `count` decisions of `each` events, one behind the other.
+pub(crate) fn decisions(run: &RunId, count: u64, each: u64) -> Vec<Vec<Record>> {
+    let mut head = ChainHash::origin(run);
+    (0..count)
+        .map(|nth| {
+            let records = sample_records(run, nth * each, each, head);
+            head = records.last().unwrap().hash;
+            records
+        })
+        .collect()
+}
+
+/// A batch behind `after`, without anything beside its records.
+pub(crate) fn batch(run: &RunId, after: u64, records: Vec<Record>) -> Batch {
+    Batch { run: run.clone(), after, records: records.into(), snapshot: None, receipt: None }
 }

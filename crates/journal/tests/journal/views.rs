@@ -238,7 +238,7 @@ async fn a_damaged_journal_does_not_overwrite_good_views() {
     let file = root.path().join("cast/events.jsonl");
     let good = fs::read_to_string(&file).unwrap();
     let edit = rusqlite::Connection::open(root.path().join("journal.db")).unwrap();
-    edit.execute("UPDATE events SET data = replace(data, 'out 1', 'out 2')", []).unwrap();
+    edit.execute("UPDATE decisions SET events = replace(events, 'out 1', 'out 2')", []).unwrap();
     let result = views.verify(&journal, &stage.story.run);
     assert!(matches!(result, Err(CatchUpError::Chain { seq: 3, .. })), "{result:?}");
     assert_eq!(fs::read_to_string(&file).unwrap(), good);

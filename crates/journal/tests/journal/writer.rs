@@ -8,15 +8,14 @@ use materia_engine::{AppendError, Batch, Journal, MemoryJournal, Snapshot};
 use materia_journal::{OpenError, Options, SqliteJournal};
 use tempfile::tempdir;
 
-use crate::story::Story;
+use crate::story::{Story, batch, decisions};
 
 fn open(root: &Path) -> SqliteJournal {
     SqliteJournal::open(root, Options::default()).unwrap()
 }
 
 fn samples(run: &RunId, after: u64, count: u64) -> Batch {
-    let records = sample_records(run, after, count, ChainHash::origin(run));
-    Batch { run: run.clone(), after, records: records.into(), snapshot: None }
+    batch(run, after, sample_records(run, after, count, ChainHash::origin(run)))
 }
 
 #[tokio::test]
@@ -81,19 +80,14 @@ async fn the_same_place_can_be_taken_once() {
     let run = RunId::new("r");
     first.append(samples(&run, 0, 1)).await.unwrap();
     // The second one has never heard of the run, and then believes in an old place.
-    let records = sample_records(&run, 0, 4, ChainHash::origin(&run));
-    let at = |after: usize| Batch {
-        run: run.clone(),
-        after: after as u64,
-        records: records[after..=after].into(),
-        snapshot: None,
-    };
+    let records = decisions(&run, 4, 1);
+    let at = |after: usize| batch(&run, after as u64, records[after].clone());
     assert!(matches!(second.append(at(0)).await, Err(AppendError::Conflict { actual: 1, .. })));
     second.append(at(1)).await.unwrap();
     assert!(matches!(first.append(at(1)).await, Err(AppendError::Conflict { actual: 2, .. })));
     first.append(at(2)).await.unwrap();
     second.append(at(3)).await.unwrap();
-    assert_eq!(first.read(&run, 0, 10).unwrap(), records);
+    assert_eq!(first.read(&run, 0, 10).unwrap(), records.concat());
 }
 
 #[tokio::test]
@@ -150,10 +144,7 @@ async fn all_that_was_handed_in_is_there_after_closing() {
     assert_eq!(seen, journal.read(&run, 490, 100).unwrap());
     // A journal that was opened for reading can be written to as well.
     let more = sample_records(&run, 500, 1, seen[9].hash);
-    journal
-        .append(Batch { run: run.clone(), after: 500, records: more.into(), snapshot: None })
-        .await
-        .unwrap();
+    journal.append(batch(&run, 500, more)).await.unwrap();
     assert_eq!(journal.head(&run).unwrap().unwrap().seq, 501);
 }
 
@@ -204,7 +195,8 @@ async fn a_damaged_snapshot_is_none() {
     let run = RunId::new("r");
     let mut batch = samples(&run, 0, 1);
     let hash = batch.records[0].hash;
-    batch.snapshot = Some(Snapshot { seq: 1, hash, version: "v".into(), bytes: vec![7; 100] });
+    let (bytes, chapter) = (vec![7; 100], vec![8; 10]);
+    batch.snapshot = Some(Snapshot { seq: 1, hash, version: "v".into(), bytes, chapter });
     journal.append(batch).await.unwrap();
     assert!(journal.snapshot(&run).unwrap().is_some());
     let edit = rusqlite::Connection::open(root.path().join("journal.db")).unwrap();

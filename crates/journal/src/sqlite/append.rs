@@ -1,0 +1,248 @@
+//! Writes one batch into an open transaction, or says why it does not fit.
+
+use std::collections::HashMap;
+
+use materia_contract::{CastStatus, ChainHash, Record, RunId};
+use materia_engine::{AppendError, Batch, status_after};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
+use serde::Deserialize;
+
+use super::decisions::{self, Scratch};
+use super::{inbox, legacy, snapshots};
+
+/// How often the head of a run that goes on is noted. Noting it with every step would make a second
+/// page durable each time, for no more than the few events since: those have the chain of hashes.
+const HEAD_EVERY_EVENTS: u64 = 128;
+
+/// Runs whose keys are remembered.
+const KEYS_MAX: usize = 16_384;
+
+/// What is kept of a request in the list of runs, in characters.
+const REQUEST_CHARS_MAX: usize = 2_000;
+
+/// What was written, or why it was not.
+type Answer = Result<(), AppendError>;
+
+/// Where a run is.
+#[derive(Clone, Copy)]
+struct Place {
+    /// Its short key, which it keeps for ever.
+    key: i64,
+    /// The last event that was written here. Only who holds the claim on a run writes to it; if somebody
+    /// else has done so all the same, the next decision finds its place taken.
+    last: u64,
+    /// Whether that event follows from a decision. From then on all do.
+    decided: bool,
+}
+
+/// What is remembered from one batch to the next.
+#[derive(Default)]
+pub(super) struct Appender {
+    /// The runs that were written to here.
+    places: HashMap<RunId, Place>,
+    scratch: Scratch,
+}
+
+impl Appender {
+    /// What was learned in a transaction that came to nothing is not true.
+    pub(super) fn forget(&mut self) {
+        self.places.clear();
+    }
+
+    /// Writes a batch. Where it does not fit, nothing of it has been written; behind an error a
+    /// part of it may be there.
+    pub(super) fn write(
+        &mut self,
+        connection: &Connection,
+        batch: &Batch,
+    ) -> rusqlite::Result<Answer> {
+        let begins = batch.records.iter().position(|record| record.input.is_some());
+        let (undecided, decided) = batch.records.split_at(begins.unwrap_or(batch.records.len()));
+        if let Some(fault) = misplaced(batch).or_else(|| decisions::misfit(decided)) {
+            return Ok(Err(AppendError::Storage(fault)));
+        }
+        // Only a driver that has lost its way answers a command twice.
+        if let Some(receipt) = &batch.receipt
+            && inbox::is_answered(connection, receipt.command)?
+        {
+            let fault = format!("command {} has been answered before", receipt.command);
+            return Ok(Err(AppendError::Storage(fault)));
+        }
+        let found = match self.place(connection, batch)? {
+            Ok(found) => found,
+            Err(error) => return Ok(Err(error)),
+        };
+        if let (Some(record), Some(Place { decided: true, .. })) = (undecided.first(), found) {
+            let fault = format!("event {} follows from no decision", record.seq);
+            return Ok(Err(AppendError::Storage(fault)));
+        }
+        let place = match (found, batch.records.first()) {
+            (Some(place), _) => Some(place),
+            (None, Some(first)) => Some(add_run(connection, &batch.run, first)?),
+            // Whoever asks something of a run that is not there is answered as well.
+            (None, None) => None,
+        };
+        if let Some(place) = place {
+            if let Err(actual) = self.add(connection, place, undecided, decided)? {
+                return Ok(Err(conflict(batch, actual.last)));
+            }
+            note(connection, place, batch)?;
+            let last = batch.records.last().map_or(place.last, |record| record.seq);
+            let decided = place.decided || !decided.is_empty();
+            self.remember(&batch.run, Place { last, decided, ..place });
+        }
+        if let Some(receipt) = &batch.receipt {
+            inbox::answer(connection, &batch.run, receipt)?;
+        }
+        Ok(Ok(()))
+    }
+
+    /// Where the run of a batch is; `None` if there is none yet.
+    fn place(
+        &self,
+        connection: &Connection,
+        batch: &Batch,
+    ) -> rusqlite::Result<Result<Option<Place>, AppendError>> {
+        let known = self.places.get(&batch.run).copied();
+        // A decision finds its place taken if somebody else was here. Not so where it follows on
+        // events without one, which have a table of their own: there the end is looked up.
+        if let Some(place) = known.filter(|place| place.decided && place.last == batch.after)
+            && !batch.records.is_empty()
+        {
+            return Ok(Ok(Some(place)));
+        }
+        let key = match known {
+            Some(place) => Some(place.key),
+            None => find_run(connection, &batch.run)?,
+        };
+        let actual = key.map(|key| end_of(connection, key)).transpose()?;
+        let last = actual.map_or(0, |place| place.last);
+        Ok(if last == batch.after { Ok(actual) } else { Err(conflict(batch, last)) })
+    }
+
+    /// Adds the rows of a batch, unless somebody else has taken the place of the first.
+    fn add(
+        &mut self,
+        connection: &Connection,
+        place: Place,
+        undecided: &[Record],
+        decided: &[Record],
+    ) -> rusqlite::Result<Result<(), Place>> {
+        legacy::add(connection, place.key, undecided)?;
+        for (nth, decision) in decisions::of(decided).enumerate() {
+            match decisions::add(connection, &mut self.scratch, place.key, decision) {
+                // Nothing of this batch has been written: the others of its group can go on.
+                Err(error) if nth == 0 && place.decided && is_taken(&error) => {
+                    return Ok(Err(end_of(connection, place.key)?));
+                }
+                added => added?,
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    fn remember(&mut self, run: &RunId, place: Place) {
+        if let Some(known) = self.places.get_mut(run) {
+            *known = place;
+            return;
+        }
+        if self.places.len() >= KEYS_MAX {
+            self.places.clear();
+        }
+        self.places.insert(run.clone(), place);
+    }
+}
+
+/// Only a bug can number records wrongly; it must not get into the journal.
+fn misplaced(batch: &Batch) -> Option<String> {
+    let places = batch.after + 1..;
+    let wrong = batch.records.iter().zip(places).find(|(record, place)| record.seq != *place)?;
+    let (record, place) = wrong;
+    Some(format!("event {} of cast `{}` came at place {place}", record.seq, batch.run))
+}
+
+/// Whether somebody else's event is at the place of this one.
+fn is_taken(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation)
+}
+
+fn conflict(batch: &Batch, actual: u64) -> AppendError {
+    AppendError::Conflict { run: batch.run.clone(), expected: batch.after, actual }
+}
+
+fn find_run(connection: &Connection, run: &RunId) -> rusqlite::Result<Option<i64>> {
+    connection
+        .prepare_cached("SELECT run FROM runs WHERE id = ?1")?
+        .query_row([run.as_str()], |row| row.get(0))
+        .optional()
+}
+
+/// Where a run ends now, whoever has written to it.
+fn end_of(connection: &Connection, key: i64) -> rusqlite::Result<Place> {
+    if let Some((last, ..)) = decisions::last(connection, key)? {
+        return Ok(Place { key, last, decided: true });
+    }
+    let last = legacy::last(connection, key)?.map_or(0, |(last, ..)| last);
+    Ok(Place { key, last, decided: false })
+}
+
+/// Notes what the other tables say of a run, as far as a batch changes it.
+fn note(connection: &Connection, place: Place, batch: &Batch) -> rusqlite::Result<()> {
+    let status = batch.records.iter().rev().find_map(|record| status_after(&record.kind));
+    if let Some(status) = status {
+        connection
+            .prepare_cached("UPDATE runs SET status = ?2 WHERE run = ?1")?
+            .execute(params![place.key, status.word()])?;
+    }
+    if let Some(last) = batch.records.last()
+        && (status.is_some() || batch.after / HEAD_EVERY_EVENTS != last.seq / HEAD_EVERY_EVENTS)
+    {
+        connection
+            .prepare_cached("UPDATE heads SET seq = ?2, hash = ?3 WHERE run = ?1")?
+            .execute(params![place.key, last.seq.cast_signed(), last.hash.0])?;
+    }
+    if let Some(snapshot) = &batch.snapshot {
+        snapshots::keep(connection, place.key, snapshot)?;
+    }
+    Ok(())
+}
+
+/// The few fields of `run.created` that the list of runs shows.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Created {
+    request: String,
+    plan: CreatedPlan,
+    from_cast_id: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct CreatedPlan {
+    loadout: String,
+}
+
+fn add_run(connection: &Connection, run: &RunId, first: &Record) -> rusqlite::Result<Place> {
+    // A summary that cannot be made does not keep the records out.
+    let created: Created = serde_json::from_str(&first.data).unwrap_or_default();
+    let request: String = created.request.chars().take(REQUEST_CHARS_MAX).collect();
+    let status = status_after(&first.kind).unwrap_or(CastStatus::Running);
+    let key = connection
+        .prepare_cached(
+            "INSERT INTO runs (id, status, loadout, request, started, from_cast)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?
+        .insert(params![
+            run.as_str(),
+            status.word(),
+            created.plan.loadout,
+            request,
+            first.wall,
+            created.from_cast_id,
+        ])?;
+    let origin = ChainHash::origin(run);
+    connection
+        .prepare_cached("INSERT INTO heads (run, seq, hash) VALUES (?1, 0, ?2)")?
+        .execute(params![key, origin.0])?;
+    Ok(Place { key, last: 0, decided: false })
+}

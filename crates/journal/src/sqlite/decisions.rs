@@ -1,0 +1,206 @@
+//! Decisions as they are kept: one row each.
+
+use std::ops::ControlFlow;
+
+use materia_contract::time::Micros;
+use materia_contract::{ChainHash, Record};
+use rusqlite::types::{FromSqlError, ToSqlOutput, ValueRef};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
+
+use super::fault::Fault;
+use super::read::{Last, Walk, beyond};
+use super::row::{self, Entries, Entry};
+use super::schema;
+
+/// Bytes of a hash.
+const HASH_BYTES: usize = 32;
+
+/// Memory that is used again for every decision that is written.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    events: Vec<u8>,
+    hashes: Vec<u8>,
+}
+
+/// Writes one decision; `records` are its events, of which the first has its input.
+pub(super) fn add(
+    connection: &Connection,
+    scratch: &mut Scratch,
+    key: i64,
+    records: &[Record],
+) -> rusqlite::Result<()> {
+    let Some(first) = records.first() else { return Ok(()) };
+    row::render(&mut scratch.events, records);
+    scratch.hashes.clear();
+    scratch.hashes.extend(records.iter().flat_map(|record| record.hash.0));
+    connection
+        .prepare_cached(
+            "INSERT INTO decisions (place, ts, lag, hashes, input, events)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?
+        .execute(params![
+            schema::place(key, first.seq),
+            first.ts,
+            first.ts.wrapping_sub(first.wall),
+            scratch.hashes,
+            first.input.as_deref().unwrap_or_default(),
+            Text(&scratch.events),
+        ])?;
+    Ok(())
+}
+
+/// Bytes that are known to be text.
+struct Text<'a>(&'a [u8]);
+
+impl ToSql for Text<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(ValueRef::Text(self.0)))
+    }
+}
+
+/// Why records are not those of decisions, if they are not.
+///
+/// A row has one time for all of its events, so they must follow one another without a gap (D5).
+pub(super) fn misfit(records: &[Record]) -> Option<String> {
+    let gap = |pair: &[Record]| {
+        let [one, next] = pair else { return false };
+        next.ts != one.ts.wrapping_add(1) || next.wall != one.wall
+    };
+    let mut all = of(records);
+    let pair = all.find_map(|decision| decision.windows(2).find(|pair| gap(pair)))?;
+    Some(format!("event {} does not have the time behind event {}", pair[1].seq, pair[0].seq))
+}
+
+/// The decisions among `records`, the first of which begins one.
+pub(super) fn of(records: &[Record]) -> impl Iterator<Item = &[Record]> {
+    records.chunk_by(|_, next| next.input.is_none())
+}
+
+/// The last event of a run that follows from a decision.
+pub(super) fn last(connection: &Connection, key: i64) -> rusqlite::Result<Option<Last>> {
+    // Only the end of the hashes is looked at, and nothing of the texts behind them.
+    let mut statement = connection.prepare_cached(
+        "SELECT place, ts, length(hashes) / 32 - 1, substr(hashes, -32) FROM decisions
+         WHERE place > ?1 AND place <= ?2 ORDER BY place DESC LIMIT 1",
+    )?;
+    let all = [schema::place(key, 0), schema::place(key, u64::MAX)];
+    let last = statement.query_row(all, |row| {
+        let more = row.get::<_, i64>(2)?.max(0);
+        let seq = schema::seq_at(row.get(0)?).wrapping_add(more.unsigned_abs());
+        Ok((seq, row.get::<_, Micros>(1)?.wrapping_add(more), row.get(3)?))
+    });
+    last.optional()
+}
+
+/// Shows the events of decisions behind the place where `walk` stands.
+pub(super) fn visit(
+    connection: &Connection,
+    key: i64,
+    walk: &mut Walk<'_>,
+) -> Result<ControlFlow<()>, Fault> {
+    // The first place may be in the middle of a decision; one that ends before it is not read.
+    let mut statement = connection.prepare_cached(
+        "SELECT place, ts, lag, hashes, input, events FROM decisions
+         WHERE place <= ?3 AND place >= coalesce(
+             (SELECT iif(place + length(hashes) / 32 > ?2, place, ?2) FROM decisions
+              WHERE place > ?1 AND place <= ?2 ORDER BY place DESC LIMIT 1), ?2)
+         ORDER BY place",
+    )?;
+    let places = [0, walk.last + 1, u64::MAX].map(|seq| schema::place(key, seq));
+    let mut rows = statement.query(places)?;
+    while let Some(row) = rows.next().map_err(|error| beyond(walk.run, walk.last, error))? {
+        let decision = Decision::read(row).map_err(|error| walk.damaged(error.to_string()))?;
+        if decision.show(walk)?.is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+    }
+    Ok(ControlFlow::Continue(()))
+}
+
+/// A row.
+struct Decision<'a> {
+    /// The place of its first event.
+    first: u64,
+    ts: Micros,
+    wall: Micros,
+    hashes: &'a [[u8; HASH_BYTES]],
+    input: &'a str,
+    events: &'a str,
+}
+
+impl<'a> Decision<'a> {
+    fn read(row: &'a Row<'_>) -> Result<Self, FromSqlError> {
+        let value = |column| row.get_ref(column).map_err(FromSqlError::other);
+        let ts = value(1)?.as_i64()?;
+        let blob = value(3)?.as_blob()?;
+        let wrong = FromSqlError::InvalidBlobSize {
+            expected_size: blob.len().next_multiple_of(HASH_BYTES).max(HASH_BYTES),
+            blob_size: blob.len(),
+        };
+        let (hashes, []) = blob.as_chunks() else { return Err(wrong) };
+        if hashes.is_empty() {
+            return Err(wrong);
+        }
+        Ok(Self {
+            first: schema::seq_at(value(0)?.as_i64()?),
+            ts,
+            wall: ts.wrapping_sub(value(2)?.as_i64()?),
+            hashes,
+            input: value(4)?.as_str()?,
+            events: value(5)?.as_str()?,
+        })
+    }
+
+    /// Shows its events, but for those before the place where `walk` stands.
+    fn show(&self, walk: &mut Walk<'_>) -> Result<ControlFlow<()>, Fault> {
+        let begun = walk.has_shown_none() && self.first <= walk.last;
+        if !begun && self.first != walk.last + 1 {
+            return Err(walk.damaged(format!("event {} is in its place", self.first)));
+        }
+        let run = walk.run;
+        let damaged = |seq, what: &str| Fault::at(run, seq, what);
+        let mut entries = Entries::of(self.events);
+        let (mut seq, mut ts) = (self.first, self.ts);
+        for (nth, hash) in self.hashes.iter().enumerate() {
+            let entry = entries.next().map_err(|error| damaged(seq, &error.to_string()))?;
+            let entry =
+                entry.ok_or_else(|| damaged(seq, "its decision has a hash and no event"))?;
+            if seq > walk.last {
+                let input = (nth == 0).then_some(self.input);
+                let record = &mut walk.record;
+                (record.seq, record.ts, record.wall) = (seq, ts, self.wall);
+                record.hash = ChainHash(*hash);
+                fill(record, input, &entry);
+                if walk.show()?.is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+            (seq, ts) = (seq + 1, ts.wrapping_add(1));
+        }
+        match entries.next() {
+            Ok(None) => Ok(ControlFlow::Continue(())),
+            Ok(Some(_)) => Err(damaged(seq, "its decision has an event and no hash")),
+            Err(error) => Err(damaged(seq - 1, &error.to_string())),
+        }
+    }
+}
+
+/// Overwrites the texts of `record`, in the memory they already have.
+fn fill(record: &mut Record, input: Option<&str>, entry: &Entry<'_>) {
+    copy(&mut record.kind, &entry.kind);
+    copy(&mut record.data, entry.data);
+    copy_or_none(&mut record.node, entry.node.as_deref());
+    copy_or_none(&mut record.input, input);
+}
+
+fn copy(held: &mut String, text: &str) {
+    held.clear();
+    held.push_str(text);
+}
+
+fn copy_or_none(held: &mut Option<String>, text: Option<&str>) {
+    match text {
+        Some(text) => copy(held.get_or_insert_default(), text),
+        None => *held = None,
+    }
+}
