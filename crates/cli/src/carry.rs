@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use materia_contract::{CastStatus, GlobalMode, RunCreated};
-use materia_engine::{Answer, ClaimError, Command, Journal as _, Step};
+use materia_engine::{Answer, ClaimError, Command, Step};
 use materia_kernel::{Input, Phase, Run, decide};
 use serde_json::json;
 

@@ -211,7 +211,7 @@ mod tests {
 
     fn enters(story: &mut Story, region: &str, count: u32) {
         let region = region.to_owned();
-        tell(story, None, LoopEntered { region, entry: 1, count: Some(count) });
+        tell(story, None, LoopEntered { region, entry: 1, count: Some(count), items: None });
     }
 
     #[test]

@@ -93,8 +93,9 @@ impl Printer {
 
     fn print(&mut self, record: &Record, terminal: &mut Terminal) -> Result<(), Failure> {
         if terminal.json {
+            let whole = self.whole(record);
             let mut shown = record.shown(&self.id, self.head);
-            if let Some(data) = self.whole(record) {
+            if let Some(data) = whole {
                 shown.data = std::borrow::Cow::Owned(data);
             }
             terminal.data(&shown)?;
