@@ -4,13 +4,12 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use materia_contract::{ErrorCode, GlobalMode};
-use materia_runners::{PlanningSupport, planning_support};
 
-use crate::stage::Stage;
+use crate::stage::{Stage, planning_is_enforced};
 
-/// A project with a file to protect, in Planning mode; `None` where the kernel cannot.
+/// A project with a file to protect, in Planning mode; `None` where it is known that the kernel cannot.
 fn planning() -> Option<Stage> {
-    if planning_support() != PlanningSupport::Enforced {
+    if !planning_is_enforced() {
         return None;
     }
     let mut stage = Stage::new();
