@@ -41,6 +41,7 @@ mod input;
 mod insight;
 mod items;
 mod lookup;
+mod nodes;
 mod output;
 mod payload;
 mod recompute;
