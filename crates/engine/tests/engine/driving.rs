@@ -173,9 +173,16 @@ async fn what_does_not_fit_a_run_does_not_end_it() {
     for input in [Input::Continue { node: None }, Input::Say { node, text: "hello".into() }] {
         sender.send(Ask::Take(Box::new(input))).unwrap();
     }
-    let world = world(journal, &Counter::default());
+    let world = world(journal.clone(), &Counter::default());
     let phase = cast(&world, id(), counting(), Options::default(), &mut asks).await.unwrap();
     assert_eq!(phase, Phase::Completed);
+    assert!(asks.try_recv().is_err(), "both were heard");
+    // And they have left nothing: the log is the same as without them.
+    let kinds = |journal: &MemoryJournal| -> Vec<String> {
+        let records = journal.read(&id(), 0, 1_000).unwrap();
+        records.into_iter().map(|record| record.kind).collect()
+    };
+    assert_eq!(kinds(&journal), kinds(&finished().await));
 }
 
 async fn finished() -> MemoryJournal {

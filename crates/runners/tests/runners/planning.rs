@@ -88,8 +88,10 @@ fn the_run_folder_may_be_written_to() {
 #[test]
 fn implementation_mode_writes_where_it_likes() {
     let stage = Stage::new();
-    stage.output(&["sh", "-c", "echo x > code.txt"]);
+    stage.output(&["sh", "-c", "echo x > code.txt; echo y > ../far.txt; mkdir -p src/deep"]);
     assert_eq!(fs::read_to_string(stage.cwd().join("code.txt")).unwrap(), "x\n");
+    assert_eq!(fs::read_to_string(stage.outside().join("far.txt")).unwrap(), "y\n");
+    assert!(stage.cwd().join("src/deep").is_dir());
 }
 
 #[test]
