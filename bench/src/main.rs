@@ -15,6 +15,7 @@
 //! other than what the binary does.
 
 mod calm;
+mod check;
 mod child;
 mod floor;
 mod growth;
@@ -49,6 +50,7 @@ type Subject = (&'static str, fn(&mut Report, &Wanted) -> Outcome<()>);
 
 /// Cheap ones first; those that fill the disk last.
 const SUBJECTS: &[Subject] = &[
+    ("check", check::measure),
     ("one-run", one_run::measure),
     ("many-runs", many_runs::measure),
     ("start", start::measure),

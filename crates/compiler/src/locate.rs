@@ -81,7 +81,7 @@ pub(crate) fn find(document: &Value<'_>, pointer: &str) -> Option<Found> {
             }
             Value::Array(array) => {
                 key = None;
-                value = array.elements.get(step.parse::<usize>().ok()?)?;
+                value = array.elements.get(index(step)?)?;
             }
             Value::StringLit(_)
             | Value::NumberLit(_)
@@ -91,6 +91,12 @@ pub(crate) fn find(document: &Value<'_>, pointer: &str) -> Option<Found> {
     }
     let range = value.range();
     Some(Found { value: range.start..range.end, key })
+}
+
+/// The number that a step of a JSON Pointer is; neither a sign nor leading zeros belong to one.
+fn index(step: &str) -> Option<usize> {
+    let number: usize = step.parse().ok()?;
+    (number.to_string() == step).then_some(number)
 }
 
 /// Of several properties with one name the last counts, as it does for the value.
@@ -163,5 +169,31 @@ mod tests {
     fn steps_are_escaped_and_read_back() {
         let written = pointer(["a/b", "~x", "0"]);
         assert_eq!(written, "/a~1b/~0x/0");
+        // Names that look like escapes, like indexes and like nothing at all.
+        let names = ["a/b", "~x", "~1", "~0", "~01", "~~11", "/", "//", "~/", "0", "", "ü \" \\"];
+        for outer in names {
+            for inner in names {
+                let quoted = |name: &str| serde_json::to_string(name).expect("a string");
+                // Every other name leads to a different value.
+                let members: Vec<String> = names
+                    .iter()
+                    .map(|name| format!("{}: {}", quoted(name), *name == inner))
+                    .collect();
+                let wanted = format!("{{{}}}", members.join(", "));
+                let text = format!("{{\"other\": 1, {}: [0, {wanted}]}}", quoted(outer));
+                let steps = pointer([outer, "1", inner]);
+                let found = span(&text, &steps).map(|range| &text[range]);
+                assert_eq!(found, Some("true"), "{steps} in {text}");
+                let key = key_span(&text, &steps).map(|range| &text[range]);
+                assert_eq!(key, Some(quoted(inner).as_str()), "{steps} in {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_index_is_written_in_one_way_only() {
+        for odd in ["/a~1b/+0", "/a~1b/00", "/a~1b/-0", "/a~1b/ 0", "/a~1b/"] {
+            assert_eq!(span(TEXT, odd), None, "{odd}");
+        }
     }
 }

@@ -11,8 +11,9 @@ use materia_contract::{EnvelopeKind, Event, EventBody, NodeId, RunCreated, State
 
 pub(crate) use payloads::micros;
 
+use crate::nodes::Nodes;
 use crate::payload::Payload;
-use crate::state::{LoopState, NodeState, Why};
+use crate::state::{LoopState, Why};
 use crate::trail::Trail;
 use crate::{Phase, Run, lookup, stall};
 
@@ -106,7 +107,7 @@ fn created(run: &mut Run, data: &RunCreated) {
     run.run_dir.clone_from(&data.run_dir);
     run.phase = Phase::Running;
     run.created_at = run.ts;
-    run.nodes = vec![NodeState::default(); data.plan.nodes.len()];
+    run.nodes = Nodes::new(data.plan.nodes.len());
     run.loops = vec![LoopState::default(); data.plan.loops.len()];
     run.variables.clone_from(&data.state);
     run.budget = data.plan.budget;

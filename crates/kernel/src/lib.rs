@@ -44,6 +44,7 @@ mod insight;
 mod items;
 pub mod legacy;
 mod lookup;
+mod nodes;
 mod output;
 mod payload;
 mod recompute;

@@ -10,6 +10,7 @@ use materia_contract::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::nodes::{self, Nodes};
 use crate::payload::{DeliveryQueue, InFlightTurns, InputBuffer, Payload};
 use crate::trail::Trail;
 use crate::wiring::{Wired, Wiring};
@@ -42,8 +43,7 @@ pub struct Run {
     pub(crate) cyclic: BTreeSet<usize>,
     pub(crate) variables: Map<String, Value>,
     pub(crate) last: LastOutput,
-    /// One for each node of the plan, in its order.
-    pub(crate) nodes: Vec<NodeState>,
+    pub(crate) nodes: Nodes,
     /// The delivery queue of each edge that anything has crossed.
     pub(crate) queues: BTreeMap<EdgeId, DeliveryQueue>,
     /// When something will happen by itself, with the node it is about.
@@ -389,7 +389,7 @@ impl Run {
             cyclic: BTreeSet::new(),
             variables: Map::new(),
             last: LastOutput::default(),
-            nodes: Vec::new(),
+            nodes: Nodes::default(),
             queues: BTreeMap::new(),
             timers: BTreeSet::new(),
             requests: VecDeque::new(),
@@ -504,6 +504,7 @@ impl Run {
     }
 
     pub(crate) fn node(&self, index: usize) -> (&NodeId, &Node) {
+        nodes::looked();
         self.plan().nodes.get_index(index).expect("indices come from the plan")
     }
 

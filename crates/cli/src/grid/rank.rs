@@ -48,6 +48,7 @@ impl Ranks {
                     continue;
                 };
                 *next += 1;
+                followed();
                 match seen[to] {
                     Seen::Never => {
                         seen[to] = Seen::OnTheWay;
@@ -61,6 +62,7 @@ impl Ranks {
         let mut of = vec![0; count];
         for &node in settled.iter().rev() {
             for &(_, to) in leaving[node].iter().filter(|(arrow, _)| !back[*arrow]) {
+                followed();
                 of[to] = of[to].max(of[node] + 1);
             }
         }
@@ -76,6 +78,13 @@ impl Ranks {
         rows
     }
 }
+
+/// An arrow is followed; the tests count how often.
+#[cfg(not(test))]
+fn followed() {}
+
+#[cfg(test)]
+use tests::followed;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Seen {
@@ -101,6 +110,7 @@ fn parts(count: usize, entry: usize, arrows: &[(usize, usize)]) -> Vec<usize> {
         let mut open = VecDeque::from([start]);
         while let Some(node) = open.pop_front() {
             for &other in &beside[node] {
+                followed();
                 if part[other] == usize::MAX {
                     part[other] = found;
                     open.push_back(other);
@@ -114,7 +124,36 @@ fn parts(count: usize, entry: usize, arrows: &[(usize, usize)]) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
+
+    thread_local! {
+        static FOLLOWED: Cell<usize> = const { Cell::new(0) };
+    }
+
+    /// Counts it.
+    pub(super) fn followed() {
+        FOLLOWED.set(FOLLOWED.get() + 1);
+    }
+
+    #[test]
+    fn each_arrow_is_followed_a_few_times_however_tangled_they_are() {
+        const COUNT: usize = 10_000;
+        let chain: Vec<_> = (1..COUNT).map(|to| (to - 1, to)).collect();
+        let fan: Vec<_> = (1..COUNT).map(|to| (0, to)).collect();
+        let mut tangle = chain.clone();
+        tangle.extend((0..COUNT).rev().step_by(3).zip(0..COUNT));
+        tangle.extend((0..COUNT).map(|from| (from, (from * 7_919) % COUNT)));
+        for arrows in [chain, fan, tangle] {
+            FOLLOWED.set(0);
+            assert_eq!(Ranks::new(COUNT, 0, &arrows).of.len(), COUNT);
+            // Once on a walk, once for its rank, and from both ends to see what hangs together.
+            let followed = FOLLOWED.get();
+            assert!(followed >= 3 * arrows.len(), "they are counted: {followed}");
+            assert!(followed <= 4 * arrows.len(), "{followed} for {}", arrows.len());
+        }
+    }
 
     #[test]
     fn ranks_follow_the_longest_way_and_cycles_are_cut_where_they_close() {

@@ -118,9 +118,14 @@ fn materia_stopped_and_continued_goes_on() {
     tree::signal(&child, Signal::STOP);
     bench.write("go.txt", "");
     std::thread::sleep(Duration::from_millis(300));
+    let meanwhile = bench.run(&["events", "c1"]).exits(0);
+    assert!(!meanwhile.out.contains("turn.completed"), "it was not stopped: {meanwhile:?}");
     tree::signal(&child, Signal::CONT);
-    finish(child).exits(0);
+    let report = finish(child).exits(0).json();
+    assert_eq!(report["status"], "completed", "{report}");
+    assert_eq!(report["visits"].as_array().unwrap().len(), 1, "once, and not again: {report}");
     mark.gone("after a pause");
+    bench.run(&["replay", "c1"]).exits(0);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use materia_contract::{CastStatus, RunId};
 use materia_engine::{
@@ -55,12 +55,24 @@ async fn crashing(at: usize, stores_first: bool, further: usize) -> (MemoryJourn
     (memory, runner)
 }
 
+/// How often an undisturbed run appends.
+async fn appends() -> usize {
+    let (inner, appends) = (MemoryJournal::default(), AtomicUsize::new(0));
+    let counted = Arc::new(Breaking { inner, at: usize::MAX, stores_first: false, appends });
+    let world = world(counted.clone(), &Counter::default());
+    cast(&world, RunId::new("c"), counting(), Options::default(), &mut quiet()).await.unwrap();
+    counted.appends.load(Ordering::SeqCst)
+}
+
 #[tokio::test]
 async fn a_crash_at_any_append_changes_nothing_but_the_attempts() {
     let run = RunId::new("c");
+    // The beginning, and the end of each of seven turns.
+    assert_eq!(appends().await, 8);
     for further in 0..4 {
         for stores_first in [false, true] {
-            for at in 0..12 {
+            // Also just behind the last one, where nothing is left to break.
+            for at in 0..=8 {
                 let (journal, runner) = crashing(at, stores_first, further).await;
                 let told = report(&journal, &run).unwrap();
                 let context = format!("at {at}, stored {stores_first}, further {further}");

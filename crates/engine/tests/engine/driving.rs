@@ -5,15 +5,17 @@ use std::time::Duration;
 
 use materia_contract::time::VIRTUAL_EPOCH;
 use materia_contract::{
-    Act, CastStatus, ChainHash, NodeId, Pace, PayloadConsumed, Record, RunId, WaitReason,
+    Act, CastStatus, ChainHash, EventBody, InterruptReason, NodeId, Outcome, Pace, PayloadConsumed,
+    Record, RunId, WaitReason,
 };
 use materia_engine::{
     Ask, Batch, ClaimError, Command, EngineError, Journal as _, LoadError, MemoryJournal, Options,
     ReplayError, cast, load, replay, report, resume, why,
 };
 use materia_kernel::{Input, Phase};
+use serde_json::{Value, json};
 
-use crate::story::{Counter, counting, fan_out, quiet, world};
+use crate::story::{COUNT_TO, Counter, counting, fan_out, quiet, world};
 
 fn id() -> RunId {
     RunId::new("r")
@@ -46,34 +48,95 @@ async fn simulated_time_costs_nothing_and_gives_the_same_log_each_time() {
     assert_eq!(hours, 2, "three turns of an hour run at once after one");
 }
 
+/// The events at which turns begin and end and the run comes to rest: what, where, in which second.
+fn milestones(journal: &MemoryJournal) -> Vec<(String, String, i64)> {
+    let records = journal.read(&id(), 0, 1_000).unwrap();
+    let told = records.iter().filter(|record| {
+        record.kind.starts_with("turn.") || (record.kind.starts_with("run.") && record.seq > 1)
+    });
+    let second = |record: &Record| {
+        let since = record.wall - VIRTUAL_EPOCH;
+        assert_eq!(since % 1_000_000, 0, "{} is not on a second", record.kind);
+        since / 1_000_000
+    };
+    let node = |record: &Record| record.node.as_ref().map_or("", |node| node.as_str()).to_owned();
+    told.map(|record| (record.kind.clone(), node(record), second(record))).collect()
+}
+
 #[tokio::test]
 async fn the_simulation_ends_where_it_is_told() {
-    let runner = Counter { delay: Duration::from_mins(1), ..Counter::default() };
-    let mut created = counting();
-    created.virtual_time = true;
-    let world = world(Arc::new(MemoryJournal::default()), &runner);
-    let options = Options { run_for: Some(Duration::from_secs(90)), ..Options::default() };
-    let phase = cast(&world, id(), created, options, &mut quiet()).await.unwrap();
+    // A turn takes a minute: the end comes in the middle of the second, or just when it ends.
+    let within = [
+        ("turn.started", "count", 0),
+        ("turn.completed", "count", 60),
+        ("turn.started", "count", 60),
+        ("turn.interrupted", "count", 90),
+        ("run.waiting", "", 90),
+    ];
+    let just_then = [
+        ("turn.started", "count", 0),
+        ("turn.completed", "count", 60),
+        ("turn.started", "count", 60),
+        ("turn.completed", "count", 120),
+        ("turn.started", "count", 120),
+        ("turn.interrupted", "count", 120),
+        ("run.waiting", "", 120),
+    ];
+    for (seconds, expected, count) in [(90, &within[..], 1), (120, &just_then[..], 2)] {
+        let runner = Counter { delay: Duration::from_mins(1), ..Counter::default() };
+        let mut created = counting();
+        created.virtual_time = true;
+        let journal = MemoryJournal::default();
+        let world = world(Arc::new(journal.clone()), &runner);
+        let options = Options { run_for: Some(Duration::from_secs(seconds)), ..Options::default() };
+        let phase = cast(&world, id(), created, options, &mut quiet()).await.unwrap();
+        let Phase::Waiting(waiting) = phase else { panic!("{phase:?}") };
+        assert_eq!((waiting.reason, waiting.node), (WaitReason::RunFor, None));
+        let told = milestones(&journal);
+        let told: Vec<_> = told.iter().map(|(kind, node, at)| (&**kind, &**node, *at)).collect();
+        assert_eq!(told, expected, "after {seconds} s");
+        let records = journal.read(&id(), 0, 1_000).unwrap();
+        let [.., interrupted, last] = &records[..] else { panic!("{records:?}") };
+        assert_eq!(last.kind, "run.waiting", "nothing comes behind it");
+        let EventBody::TurnInterrupted(data) = interrupted.event().unwrap().body else {
+            panic!("{interrupted:?}")
+        };
+        assert_eq!(
+            (data.reason, data.visit, data.attempt),
+            (InterruptReason::RunFor, count + 1, 1)
+        );
+        let state = replay(&journal, &id(), None).unwrap().state;
+        assert_eq!(Value::Object(state), json!({ "count": count }), "after {seconds} s");
+    }
+}
+
+/// A run that was stopped in its first turn, and went on in another folder.
+async fn stopped_and_resumed() -> MemoryJournal {
+    let runner = Counter { delay: Duration::from_mins(10), ..Counter::default() };
+    let journal = MemoryJournal::default();
+    let (sender, mut asks) = tokio::sync::mpsc::unbounded_channel();
+    sender.send(Ask::stop("later")).unwrap();
+    let slow = world(Arc::new(journal.clone()), &runner);
+    let phase = cast(&slow, id(), counting(), Options::default(), &mut asks).await.unwrap();
     let Phase::Waiting(waiting) = phase else { panic!("{phase:?}") };
-    assert_eq!(waiting.reason, WaitReason::RunFor);
+    assert_eq!((waiting.reason, waiting.message.as_str()), (WaitReason::Interactive, "later"));
+    let quick = world(Arc::new(journal.clone()), &Counter::default());
+    let (cwd, dir) = (Path::new("/new"), Path::new("/new/r"));
+    let phase = resume(&quick, &id(), cwd, dir, Options::default(), &mut quiet()).await.unwrap();
+    assert_eq!(phase, Phase::Completed);
+    journal
 }
 
 #[tokio::test]
 async fn a_stop_interrupts_and_a_resume_finishes() {
-    let runner = Counter { delay: Duration::from_mins(10), ..Counter::default() };
-    let journal = Arc::new(MemoryJournal::default());
-    let (sender, mut asks) = tokio::sync::mpsc::unbounded_channel();
-    sender.send(Ask::stop("later")).unwrap();
-    let slow = world(journal.clone(), &runner);
-    let phase = cast(&slow, id(), counting(), Options::default(), &mut asks).await.unwrap();
-    assert!(matches!(phase, Phase::Waiting(_)), "{phase:?}");
-    let quick = world(journal.clone(), &Counter::default());
-    let (cwd, dir) = (Path::new("/new"), Path::new("/new/r"));
-    let phase = resume(&quick, &id(), cwd, dir, Options::default(), &mut quiet()).await.unwrap();
-    assert_eq!(phase, Phase::Completed);
-    let told = report(journal.as_ref(), &id()).unwrap();
+    let told = report(&stopped_and_resumed().await, &id()).unwrap();
     assert_eq!(told.run_dir, "/new/r");
-    assert_eq!((told.visits[0].attempt, told.visits[1].attempt), (1, 2));
+    let visits: Vec<_> =
+        told.visits.iter().map(|visit| (visit.visit, visit.attempt, visit.outcome)).collect();
+    let done = Outcome::Completed;
+    assert_eq!(visits[..3], [(1, 1, Outcome::Interrupted), (1, 2, done), (2, 1, done)]);
+    assert_eq!(visits.len(), 1 + 6 + 1, "all that was left to do, and `last`");
+    assert_eq!(told.state["count"], json!(COUNT_TO));
 }
 
 #[tokio::test]
@@ -110,9 +173,16 @@ async fn what_does_not_fit_a_run_does_not_end_it() {
     for input in [Input::Continue { node: None }, Input::Say { node, text: "hello".into() }] {
         sender.send(Ask::person(input)).unwrap();
     }
-    let world = world(journal, &Counter::default());
+    let world = world(journal.clone(), &Counter::default());
     let phase = cast(&world, id(), counting(), Options::default(), &mut asks).await.unwrap();
     assert_eq!(phase, Phase::Completed);
+    assert!(asks.try_recv().is_err(), "both were heard");
+    // And they have left nothing: the log is the same as without them.
+    let kinds = |journal: &MemoryJournal| -> Vec<String> {
+        let records = journal.read(&id(), 0, 1_000).unwrap();
+        records.into_iter().map(|record| record.kind).collect()
+    };
+    assert_eq!(kinds(&journal), kinds(&finished().await));
 }
 
 async fn finished() -> MemoryJournal {
@@ -125,15 +195,54 @@ async fn finished() -> MemoryJournal {
 #[tokio::test]
 async fn replay_gives_the_state_at_any_event() {
     let journal = finished().await;
+    let records = journal.read(&id(), 0, 1_000).unwrap();
     let whole = replay(&journal, &id(), None).unwrap();
-    assert_eq!(whole.status, CastStatus::Completed);
-    for at in 1..=whole.last_seq {
-        let there = replay(&journal, &id(), Some(at)).unwrap();
-        assert_eq!(there.last_seq, at);
+    assert_eq!(whole.last_seq, records.len() as u64);
+    let mut changes = Vec::new();
+    let mut expected = json!({});
+    for record in &records {
+        // The state as a reader of the log would keep it: what is merged takes its place.
+        if record.kind == "state.patched" {
+            let data: Value = serde_json::from_str(&record.data).unwrap();
+            for (name, value) in data["merged"].as_object().unwrap() {
+                expected[name] = value.clone();
+            }
+            changes.push((record.seq, expected.clone()));
+        }
+        let there = replay(&journal, &id(), Some(record.seq)).unwrap();
+        assert_eq!(there.last_seq, record.seq);
+        assert_eq!(Value::Object(there.state), expected, "at event {}", record.seq);
+        let over = record.kind == "run.completed";
+        let status = if over { CastStatus::Completed } else { CastStatus::Running };
+        assert_eq!(there.status, status, "at event {}", record.seq);
     }
+    // So that a log without any change does not pass for one that was followed.
+    let six: Vec<_> = (1..=6).map(|nth| (8 * nth - 2, json!({ "count": nth }))).collect();
+    assert_eq!(changes, six);
+    assert_eq!(Value::Object(whole.state), json!({ "count": 6 }));
+    assert_eq!(whole.status, CastStatus::Completed);
     let beyond = replay(&journal, &id(), Some(whole.last_seq + 1));
     assert!(matches!(beyond, Err(ReplayError::NoSuchEvent { .. })));
     assert!(matches!(replay(&journal, &RunId::new("x"), None), Err(ReplayError::Unknown(_))));
+}
+
+#[tokio::test]
+async fn replay_gives_the_status_on_both_sides_of_a_stop() {
+    let journal = stopped_and_resumed().await;
+    let records = journal.read(&id(), 0, 1_000).unwrap();
+    let mut expected = CastStatus::Running;
+    for record in &records {
+        expected = match record.kind.as_str() {
+            "run.waiting" => CastStatus::Waiting,
+            "run.resumed" => CastStatus::Running,
+            "run.completed" => CastStatus::Completed,
+            _ => expected,
+        };
+        let there = replay(&journal, &id(), Some(record.seq)).unwrap();
+        assert_eq!(there.status, expected, "at event {}, {}", record.seq, record.kind);
+    }
+    let told = |kind: &str| records.iter().filter(|record| record.kind == kind).count();
+    assert_eq!((told("run.waiting"), told("run.resumed"), told("run.completed")), (1, 1, 1));
 }
 
 /// A journal with one record changed.
@@ -195,9 +304,26 @@ async fn an_invented_event_is_found_though_its_hash_fits() {
 #[tokio::test]
 async fn why_names_the_events() {
     let journal = finished().await;
+    let kinds: Vec<String> =
+        journal.read(&id(), 0, 1_000).unwrap().into_iter().map(|record| record.kind).collect();
+    let kind = |seq: usize| kinds[seq - 1].as_str();
     let ran = why(&journal, &id(), "last", None).unwrap();
-    assert!(ran.ran && ran.sentence.contains("count->last"), "{}", ran.sentence);
+    assert!(ran.ran);
+    assert_eq!(
+        ran.sentence,
+        "`last` ran (visit 1, attempt 1, event 51) because `count` completed with satisfied: true \
+         (event 47) and sent it a payload over `count->last` (event 48); the turn completed \
+         (event 52)."
+    );
+    let named = [kind(47), kind(48), kind(51), kind(52)];
+    assert_eq!(named, ["route.selected", "handoff.sent", "turn.started", "turn.completed"]);
     let before = why(&journal, &id(), "last", Some(6)).unwrap();
-    assert!(!before.ran, "{}", before.sentence);
+    assert!(!before.ran);
+    assert_eq!(
+        before.sentence,
+        "`last` has not run: `count`, from which `count->last` leads here, has sent nothing \
+         (event 5)."
+    );
+    assert_eq!(kind(5), "turn.completed");
     assert!(why(&journal, &id(), "nobody", None).is_err());
 }

@@ -166,16 +166,24 @@ async fn a_clock_that_is_set_back_holds_no_timer_up() {
         let delivery = &mut created.plan.nodes[worker].edges[0].delivery;
         *delivery = Delivery { debounce_ms: Some(100), ..Delivery::of(DeliveryMode::Debounce) };
     }
+    let journal = MemoryJournal::default();
     let world = World {
-        journal: Arc::new(MemoryJournal::default()),
+        journal: Arc::new(journal.clone()),
         observer: Arc::new(NoObserver),
         runner: Arc::new(Answers { after: |_| Duration::ZERO }),
         clock: Arc::new(SetBack(tokio::time::Instant::now())),
     };
     let before = tokio::time::Instant::now();
+    let begun = world.clock.now();
     let id = RunId::new("r");
-    let phase = cast(&world, id, created, Options::default(), &mut quiet()).await.unwrap();
+    let phase = cast(&world, id.clone(), created, Options::default(), &mut quiet()).await.unwrap();
     assert_eq!(phase, Phase::Completed);
-    let took = before.elapsed();
-    assert!(took < Duration::from_secs(1), "three quiet periods took {took:?}");
+    // By tokio's clock, which is paused and moves only when everybody waits: three quiet periods of
+    // 100 ms, one for each time round, and not an hour more.
+    assert_eq!(before.elapsed().as_millis(), 300);
+    assert!(world.clock.now() < begun, "the clock was set back meanwhile");
+    let records = journal.read(&id, 0, 10_000).unwrap();
+    let fired = records.iter().filter(|record| record.kind == "timer.fired");
+    let millis: Vec<_> = fired.map(|record| (record.wall - begun) / 1_000).collect();
+    assert_eq!(millis, [100, 100, 100, 200, 200, 200, 300, 300, 300]);
 }

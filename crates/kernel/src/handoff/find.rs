@@ -21,10 +21,17 @@ pub(crate) fn find(
     }
     let whole_error = match serde_json::from_str::<Value>(trimmed) {
         Ok(Value::Object(object)) => return Ok(Found { object, place: place_of(text, trimmed) }),
-        Ok(_) => "it is JSON, but not an object".to_owned(),
-        Err(error) => error.to_string(),
+        Ok(_) => {
+            looked_at(|| trimmed.len());
+            "it is JSON, but not an object".to_owned()
+        }
+        Err(error) => {
+            looked_at(|| read_before(trimmed, &error));
+            error.to_string()
+        }
     };
     let as_object = |block: &str| {
+        looked_at(|| block.len());
         let object = serde_json::from_str(block.trim()).ok()?;
         Some(Found { object, place: place_of(text, block.trim()) })
     };
@@ -58,6 +65,7 @@ pub(crate) fn place_of(text: &str, part: &str) -> (usize, usize) {
 fn fenced_blocks(text: &str) -> impl Iterator<Item = &str> {
     let mut fences = Vec::new();
     let mut offset = 0;
+    looked_at(|| text.len());
     for line in text.split_inclusive('\n') {
         if line.starts_with("```") {
             fences.push((offset, offset + line.len()));
@@ -72,18 +80,25 @@ fn fenced_blocks(text: &str) -> impl Iterator<Item = &str> {
 /// Every object that begins outside another one.
 ///
 /// A brace that begins no valid JSON is prose: the search goes on behind it. Each attempt stops at
-/// the first byte that cannot be JSON and at the parser's depth limit, so that hostile text costs
-/// a bounded multiple of its length.
+/// the first byte that cannot be JSON, and what it has read is either passed over as a broken object
+/// or was only space, so that hostile text costs a bounded multiple of its length.
 fn top_level_objects(text: &str) -> impl Iterator<Item = (Map<String, Value>, &str)> {
     let mut from = 0;
     std::iter::from_fn(move || {
         while let Some(found) = text[from..].find('{') {
             let start = from + found;
+            looked_at(|| found + 1);
             let mut values =
                 serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();
-            if let Some(Ok(Value::Object(object))) = values.next() {
-                from = start + values.byte_offset();
-                return Some((object, &text[start..from]));
+            match values.next() {
+                Some(Ok(Value::Object(object))) => {
+                    looked_at(|| values.byte_offset());
+                    from = start + values.byte_offset();
+                    return Some((object, &text[start..from]));
+                }
+                Some(Err(error)) => looked_at(|| read_before(&text[start..], &error)),
+                // What begins with a brace is nothing else.
+                Some(Ok(_)) | None => {}
             }
             // What is inside a broken object is not at the top level, whatever it says.
             from = if begins_object(&text[start..]) {
@@ -99,6 +114,7 @@ fn top_level_objects(text: &str) -> impl Iterator<Item = (Map<String, Value>, &s
 /// Whether a brace is meant as the beginning of an object, and is not just prose.
 fn begins_object(text: &str) -> bool {
     let behind = text[1..].trim_start();
+    looked_at(|| text.len() - behind.len() + 1);
     behind.starts_with('"') || behind.starts_with('}')
 }
 
@@ -114,17 +130,34 @@ fn braced(text: &str) -> usize {
             b'}' if !in_string => {
                 depth -= 1;
                 if depth == 0 {
+                    looked_at(|| place + 1);
                     return place + 1;
                 }
             }
             _ => {}
         }
     }
+    looked_at(|| text.len());
     text.len()
+}
+
+/// Tells the tests how many bytes were looked at; otherwise nothing, and it costs nothing.
+#[cfg(not(test))]
+fn looked_at(_bytes: impl FnOnce() -> usize) {}
+
+#[cfg(test)]
+use tests::looked_at;
+
+/// How many bytes the parser had read when it gave up.
+fn read_before(text: &str, error: &serde_json::Error) -> usize {
+    let lines = text.split_inclusive('\n').take(error.line() - 1);
+    lines.map(str::len).sum::<usize>() + error.column()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
     use serde_json::json;
 
@@ -203,11 +236,60 @@ mod tests {
         }
     }
 
+    thread_local! {
+        static LOOKED_AT: Cell<usize> = const { Cell::new(0) };
+    }
+
+    /// Counts the bytes that are looked at.
+    pub(super) fn looked_at(bytes: impl FnOnce() -> usize) {
+        LOOKED_AT.set(LOOKED_AT.get() + bytes());
+    }
+
+    /// How many bytes are looked at to find nothing or something in a text.
+    fn cost(text: &str) -> usize {
+        LOOKED_AT.set(0);
+        found(text);
+        LOOKED_AT.get()
+    }
+
+    /// As often as a byte may be looked at: by each of the three steps, once more for fences, for the
+    /// next brace, for the space behind a brace and for the end of a broken object.
+    const LOOKS_MAX: usize = 7;
+
+    #[track_caller]
+    fn assert_cheap(text: &str) {
+        let (cost, length) = (cost(text), text.len());
+        let begins: String = text.chars().take(40).collect();
+        assert!(cost <= LOOKS_MAX * length, "{cost} looks at {length} bytes: {begins:?}…");
+    }
+
     #[test]
     fn hostile_text_costs_little() {
         for piece in ["{", "{\"a\":", "{\"a\":[", "{\"a\":\"", "```\n", "{}", "\\\"{"] {
             let text = piece.repeat(200_000 / piece.len());
             assert_eq!(found(&text), None, "{piece}");
+            assert_cheap(&text);
+            assert!(cost(&text) >= text.len() / 2, "the work is counted: {piece}");
+        }
+    }
+
+    #[test]
+    fn no_short_pattern_makes_the_search_look_at_text_again_and_again() {
+        let tokens =
+            ["{", "}", "\"", "\\", " ", "\n", "\n```\n", "[", "]", "\"a\":", "1", ",", "\u{a0}"];
+        for first in tokens {
+            for second in tokens {
+                for third in tokens {
+                    let pattern = [first, second, third].concat();
+                    assert_cheap(&pattern.repeat(200));
+                    // The same, closed again as often as it may have been opened.
+                    assert_cheap(&format!("{}{}", pattern.repeat(200), "}".repeat(200)));
+                    // Something that is open from the beginning, and a pattern of two within it.
+                    let pattern = [second, third].concat();
+                    assert_cheap(&format!("{first}{}", pattern.repeat(200)));
+                    assert_cheap(&format!("{{\"a\":{first}{}", pattern.repeat(200)));
+                }
+            }
         }
     }
 }

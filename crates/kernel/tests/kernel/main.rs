@@ -33,7 +33,6 @@ mod play;
 mod prompts;
 mod refusals;
 mod retries;
-mod scale;
 mod sending;
 mod stalls;
 mod stories;

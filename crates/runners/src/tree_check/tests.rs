@@ -1,6 +1,6 @@
+use std::cell::Cell;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::time::Instant;
 
 use super::*;
 
@@ -140,24 +140,47 @@ fn a_second_name_inside_the_doc_root_is_found() {
     assert_eq!(found, Some((PathBuf::from("docs/deep/a"), PathBuf::from("src/a.rs"))));
 }
 
+thread_local! {
+    static LOOKS: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Counts how often `stat` is asked.
+pub(super) fn looked() {
+    LOOKS.set(LOOKS.get() + 1);
+}
+
+/// How often `stat` is asked meanwhile.
+fn looks<T>(act: impl FnOnce() -> T) -> (usize, T) {
+    LOOKS.set(0);
+    let result = act();
+    (LOOKS.get(), result)
+}
+
 #[test]
-fn ten_thousand_files_take_no_time() {
+fn each_file_is_looked_at_once_before_and_once_after() {
     let dir = tempfile::tempdir().unwrap();
-    for folder in 0..100 {
-        let folder = dir.path().join(format!("f{folder}"));
-        fs::create_dir(&folder).unwrap();
+    for folder in 0..20 {
+        let folder = dir.path().join(format!("f{folder}/deep"));
+        fs::create_dir_all(&folder).unwrap();
+        for file in 0..50 {
+            fs::write(folder.join(format!("{file}")), "").unwrap();
+        }
+    }
+    // What need not be looked at costs nothing, however much it is.
+    for folder in ["docs", ".materia", ".git/objects", "target"] {
+        let folder = dir.path().join(folder);
+        fs::create_dir_all(&folder).unwrap();
         for file in 0..100 {
             fs::write(folder.join(format!("{file}")), "").unwrap();
         }
     }
-    // The best of a few, for others use this machine too.
-    let best = (0..5).map(|_| {
-        let begun = Instant::now();
-        let check = before(&dir);
-        let looked = begun.elapsed();
-        assert_eq!(check.changed(), [] as [PathBuf; 0]);
-        (looked, begun.elapsed())
-    });
-    let (looked, both) = best.min().unwrap();
-    assert!(both.as_millis() < 500, "looking took {looked:?}, both took {both:?}");
+    fs::write(dir.path().join("target/CACHEDIR.TAG"), "").unwrap();
+    // Twenty folders with a folder with fifty files in each, and the four others.
+    let counted = 20 * (1 + 1 + 50) + 4;
+    let (before_turn, check) = looks(|| before(&dir));
+    assert_eq!(before_turn, counted + 101, "a cache shows what it is when it is read");
+    let (after_turn, changed) = looks(|| check.changed());
+    assert_eq!((after_turn, changed.len()), (counted, 0));
+    let (searched, shared) = looks(|| check.shared(&[dir.path().join("docs")]));
+    assert_eq!((searched, shared), (0, None), "no file has a second name, so none is looked for");
 }

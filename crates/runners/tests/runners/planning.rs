@@ -4,13 +4,12 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use materia_contract::{ErrorCode, GlobalMode};
-use materia_runners::{PlanningSupport, planning_support};
 
-use crate::stage::Stage;
+use crate::stage::{Stage, planning_is_enforced};
 
-/// A project with a file to protect, in Planning mode; `None` where the kernel cannot.
+/// A project with a file to protect, in Planning mode; `None` where it is known that the kernel cannot.
 fn planning() -> Option<Stage> {
-    if planning_support() != PlanningSupport::Enforced {
+    if !planning_is_enforced() {
         return None;
     }
     let mut stage = Stage::new();
@@ -89,8 +88,10 @@ fn the_run_folder_may_be_written_to() {
 #[test]
 fn implementation_mode_writes_where_it_likes() {
     let stage = Stage::new();
-    stage.output(&["sh", "-c", "echo x > code.txt"]);
+    stage.output(&["sh", "-c", "echo x > code.txt; echo y > ../far.txt; mkdir -p src/deep"]);
     assert_eq!(fs::read_to_string(stage.cwd().join("code.txt")).unwrap(), "x\n");
+    assert_eq!(fs::read_to_string(stage.outside().join("far.txt")).unwrap(), "y\n");
+    assert!(stage.cwd().join("src/deep").is_dir());
 }
 
 #[test]

@@ -1,13 +1,14 @@
 //! A project folder, a run and a way to see which processes of it are still there.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use materia_contract::{GlobalMode, NodeId, RunId, TurnOutput};
 use materia_engine::{Runner, Stop, StopSource, Tightened, TurnFault, TurnJob, TurnReport, Work};
-use materia_runners::UtilityRunner;
+use materia_runners::{PlanningSupport, UtilityRunner, planning_support};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -134,6 +135,39 @@ pub(crate) fn eventually(limit: Duration, what: &str, mut holds: impl FnMut() ->
         assert!(Instant::now() < end, "{what} did not come true within {limit:?}");
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// The variable that says that it is known that this kernel has no Landlock, or too little of it.
+const KNOWN_ABSENT: &str = "MATERIA_NO_LANDLOCK";
+/// The variable that names a file into which tests that were skipped write their names.
+const SKIPPED: &str = "MATERIA_SKIPPED";
+
+/// Whether the kernel holds turns to Planning mode; without it some tests have nothing to look at.
+///
+/// A test that quietly looks at nothing passes for one that has seen that all is well. So it fails
+/// where Landlock is missing, unless somebody has said that this is known; then it is told of and
+/// counted.
+#[track_caller]
+#[expect(clippy::print_stderr, reason = "whoever looks should know that it was skipped")]
+pub(crate) fn planning_is_enforced() -> bool {
+    let support = planning_support();
+    if support == PlanningSupport::Enforced {
+        return true;
+    }
+    let known = std::env::var_os(KNOWN_ABSENT).is_some_and(|value| value == "1");
+    assert!(
+        known,
+        "Planning mode is {support:?} here, so this test can show nothing; where that is known, \
+         set {KNOWN_ABSENT}=1"
+    );
+    let current = std::thread::current();
+    let name = current.name().unwrap_or("a test");
+    eprintln!("skipped: {name} needs a kernel with Landlock");
+    if let Some(list) = std::env::var_os(SKIPPED) {
+        let mut list = fs::File::options().create(true).append(true).open(list).unwrap();
+        writeln!(list, "{name}").unwrap();
+    }
+    false
 }
 
 /// Writes an executable file.

@@ -162,6 +162,10 @@ fn a_budget_is_passed_to_the_one_who_keeps_it() {
     let mut asked = ask();
     asked.settings.max_cost = Some(Amount::from_millionths(250_000));
     assert!(line("claude", &asked).contains("--max-budget-usd 0.25"));
+    assert!(!line("claude", &ask()).contains("budget"), "where there is none, none is passed");
+    for agent in ["codex", "gemini", "pi"] {
+        assert_eq!(line(agent, &asked), line(agent, &ask()), "{agent} knows no budget");
+    }
 }
 
 #[test]

@@ -5,10 +5,9 @@ use std::time::{Duration, Instant};
 use materia_contract::{FailureClass, GlobalMode};
 use materia_engine::StopSource;
 use materia_runners::agents::{Recorder, Recording, ReplayRunner};
-use materia_runners::{PlanningSupport, planning_support};
 
 use super::Driving;
-use crate::stage::perform;
+use crate::stage::{perform, planning_is_enforced};
 
 /// A program that speaks the protocol; `hooks` may change what it does.
 fn agent(hooks: &str) -> String {
@@ -127,7 +126,7 @@ fn questions_are_answered_by_the_rules_of_the_socket() {
     send(id=id, result=dict(stopReason='end_turn'))";
     let driving = Driving::acp(&agent(asks));
     assert_eq!(driving.answer().output, "yes yes yes -32601");
-    if planning_support() != PlanningSupport::Enforced {
+    if !planning_is_enforced() {
         return;
     }
     let mut driving = Driving::acp(&agent(asks));
@@ -153,7 +152,7 @@ fn questions_are_answered_by_the_rules_of_the_socket() {
 
 #[test]
 fn planning_holds_an_agent_that_never_asks() {
-    if planning_support() != PlanningSupport::Enforced {
+    if !planning_is_enforced() {
         return;
     }
     let mut driving = Driving::acp(&agent(

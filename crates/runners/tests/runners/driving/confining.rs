@@ -3,9 +3,9 @@
 use std::fs;
 
 use materia_contract::GlobalMode;
-use materia_runners::{PlanningSupport, planning_support};
 
 use super::Driving;
+use crate::stage::planning_is_enforced;
 
 #[test]
 fn the_environment_is_what_the_list_lets_through() {
@@ -36,7 +36,7 @@ fn the_configuration_lets_more_through() {
 
 #[test]
 fn planning_writes_are_refused_by_the_kernel() {
-    if planning_support() != PlanningSupport::Enforced {
+    if !planning_is_enforced() {
         return;
     }
     let mut driving = Driving::new(

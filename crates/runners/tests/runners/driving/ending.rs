@@ -60,11 +60,19 @@ fn one_that_ignores_every_polite_word_is_killed() {
 
 #[test]
 fn tools_in_their_own_sessions_go_too() {
-    idle(
-        "trap '' TERM; init
-for i in 1 2 3; do setsid sh -c 'trap \"\" TERM INT; setsid sleep 60 & sleep 60' & done
-sleep 60",
+    let mut driving = Driving::new(
+        "trap '' TERM
+for i in 1 2 3; do
+  setsid sh -c 'trap \"\" TERM INT; setsid sleep 60 & echo $! >> tools; echo $$ >> tools; sleep 60' &
+done
+until [ \"$(cat tools 2>/dev/null | wc -l)\" = 6 ]; do sleep 0.01; done
+init; sleep 60",
     );
+    driving.limits.idle = Duration::from_secs(2);
+    in_time(|| driving.fault());
+    // That nobody is left has been looked at; that somebody was there has to be, too.
+    let tools = driving.read("tools");
+    assert_eq!(tools.lines().count(), 6, "{tools}");
 }
 
 #[test]

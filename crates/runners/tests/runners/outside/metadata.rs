@@ -4,10 +4,9 @@ use std::fs;
 use std::process::Command;
 
 use materia_contract::{ErrorCode, GlobalMode};
-use materia_runners::{PlanningSupport, planning_support};
 
 use super::tree::{Tree, project};
-use crate::stage::Stage;
+use crate::stage::{Stage, planning_is_enforced};
 
 fn planning() -> Stage {
     let mut stage = Stage::new();
@@ -97,7 +96,7 @@ fn a_folder_for_temporary_files_that_leads_elsewhere_is_refused() {
 
 #[test]
 fn no_device_file_can_be_made_where_files_can() {
-    if planning_support() != PlanningSupport::Enforced || !rustix::process::geteuid().is_root() {
+    if !planning_is_enforced() {
         return;
     }
     let stage = planning();

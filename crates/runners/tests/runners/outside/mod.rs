@@ -15,9 +15,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex};
 
 use materia_contract::GlobalMode;
-use materia_runners::{PlanningSupport, planning_support};
 
-use crate::stage::Stage;
+use crate::stage::{Stage, planning_is_enforced};
 use tree::{Tree, project};
 use ways::{CALLS, SHELL, THROUGH_OTHERS, Unconfined};
 
@@ -53,7 +52,7 @@ fn every_way() -> Vec<Way> {
 
 #[test]
 fn no_way_of_writing_outside_the_doc_root_changes_a_name_or_a_content() {
-    if planning_support() != PlanningSupport::Enforced {
+    if !planning_is_enforced() {
         return;
     }
     let ways = every_way();
