@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use materia_contract::{RunCreated, RunId, TurnOutput};
 use materia_engine::{
-    BoxFuture, Committed, Journal, Observer, Options, Runner, Stop, SystemClock, TurnJob,
-    TurnReport, Work, World, cast,
+    BoxFuture, Committed, Journal, NoObserver, Observer, Options, Runner, Stop, SystemClock,
+    TurnJob, TurnReport, Work, World, cast,
 };
 use materia_journal::{CatchUp, Options as JournalOptions, SqliteJournal, Views};
 use serde_json::{Value, json};
@@ -43,8 +43,10 @@ fn created() -> RunCreated {
 }
 
 /// What the utilities have read, by node.
+type Read = BTreeMap<String, Value>;
+
 #[derive(Default)]
-struct Reader(std::sync::Mutex<BTreeMap<String, Value>>);
+struct Reader(std::sync::Mutex<Read>);
 
 impl Runner for Reader {
     fn run(&self, job: TurnJob, _: Stop) -> BoxFuture<'static, TurnReport> {
@@ -69,7 +71,7 @@ impl Observer for Heard {
     }
 }
 
-fn inputs(folder: &Path) -> BTreeMap<String, Value> {
+fn inputs(folder: &Path) -> Read {
     let read = |node: &str| {
         let text =
             std::fs::read_to_string(folder.join("sockets").join(node).join("1-1.input.json"));
@@ -78,24 +80,30 @@ fn inputs(folder: &Path) -> BTreeMap<String, Value> {
     ["a", "b", "c"].map(read).into()
 }
 
+/// Runs the utilities to their end.
+async fn ran(journal: Arc<SqliteJournal>, observer: Arc<dyn Observer>, run: &RunId) -> Read {
+    let reader = Arc::new(Reader::default());
+    let clock = Arc::new(SystemClock);
+    let world = World { journal, observer, runner: reader.clone(), clock };
+    let mut asks = tokio::sync::mpsc::unbounded_channel().1;
+    let ended = cast(&world, run.clone(), created(), Options::default(), &mut asks).await.unwrap();
+    assert_eq!(ended.status().word(), "completed");
+    reader.0.lock().unwrap().clone()
+}
+
+/// The same, for those who only need such a run.
+pub(crate) async fn run_of_utilities(journal: Arc<SqliteJournal>, run: &RunId) {
+    ran(journal, Arc::new(NoObserver), run).await;
+}
+
 #[tokio::test]
 async fn files_show_what_a_utility_has_read() {
     let root = tempdir().unwrap();
     let journal = Arc::new(SqliteJournal::open(root.path(), JournalOptions::default()).unwrap());
     let heard = Arc::new(Heard(Views::start(root.path()), std::sync::Mutex::default()));
-    let reader = Arc::new(Reader::default());
-    let world = World {
-        journal: journal.clone(),
-        observer: heard.clone(),
-        runner: reader.clone(),
-        clock: Arc::new(SystemClock),
-    };
     let run = RunId::new("cast");
-    let mut asks = tokio::sync::mpsc::unbounded_channel().1;
-    let ended = cast(&world, run.clone(), created(), Options::default(), &mut asks).await.unwrap();
-    assert_eq!(ended.status().word(), "completed");
+    let read = ran(journal.clone(), heard.clone(), &run).await;
     heard.0.flush().unwrap();
-    let read = reader.0.lock().unwrap().clone();
     assert_eq!(read["b"]["state"], json!({"found": ["x", {"y": 1.5}]}));
     let folder = root.path().join(run.as_str());
     assert_eq!(inputs(&folder), read, "while the run goes on");

@@ -10,6 +10,7 @@ mod inbox;
 mod inputs;
 mod legacy;
 mod processes;
+mod proof;
 mod story;
 mod views;
 mod writer;

@@ -1,0 +1,94 @@
+//! A journal can be checked from `docs/journal.md` alone, by a program that knows nothing of this one.
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+use materia_contract::RunId;
+use materia_engine::Journal;
+use materia_journal::{JOURNAL_FILE, Options, SqliteJournal};
+use serde_json::{Value, json};
+use tempfile::tempdir;
+
+use crate::inputs::run_of_utilities;
+use crate::story::{Form, Story};
+
+/// What the other program says of each cast, and whether it is content. `None` where there is no
+/// Python.
+#[allow(clippy::print_stderr, reason = "whoever looks should know that it was skipped")]
+fn checked(root: &Path) -> Option<(Vec<Value>, bool)> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/check_journal.py");
+    let run = Command::new("python3").arg("-B").arg(script).arg(root.join(JOURNAL_FILE)).output();
+    let Ok(output) = run else {
+        eprintln!("skipped: there is no python3 here");
+        return None;
+    };
+    let said = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<Value> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(!lines.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some((lines, output.status.success()))
+}
+
+/// Four casts: a real one, one of each form, and one that begins in the old form. Gives how many
+/// events and decisions the real one has.
+async fn written(root: &Path) -> (usize, usize) {
+    let journal = Arc::new(SqliteJournal::open(root, Options::default()).unwrap());
+    let real = RunId::new("real");
+    run_of_utilities(Arc::clone(&journal), &real).await;
+    let records = journal.read(&real, 0, 1_000).unwrap();
+    let decisions = records.iter().filter(|record| record.input.is_some()).count();
+    for (name, first, then) in [
+        ("new", Form::Decided, Form::Decided),
+        ("old", Form::Legacy, Form::Legacy),
+        ("both", Form::Legacy, Form::Decided),
+    ] {
+        let mut story = Story::begun_as(name, first);
+        story.utility_turn(1, json!({"output": "ü \"quoted\"\n".repeat(400)}));
+        story.form = then;
+        story.agent_turn(1, "{\"satisfied\": true}");
+        story.completed();
+        journal.append(story.whole()).await.unwrap();
+    }
+    (records.len(), decisions)
+}
+
+#[tokio::test]
+async fn others_can_check_a_journal() {
+    let root = tempdir().unwrap();
+    let (events, decisions) = written(root.path()).await;
+    let Some((casts, good)) = checked(root.path()) else { return };
+    assert!(good, "{casts:?}");
+    let line = |cast: &str, events: usize, decisions: usize, inputs: usize| {
+        json!({
+            "cast": cast, "events": events, "decisions": decisions,
+            "inputs": inputs, "inputsSkipped": 0,
+        })
+    };
+    assert_eq!(casts[0], line("real", events, decisions, 3));
+    assert_eq!(casts[1..], [line("new", 6, 5, 0), line("old", 6, 0, 0), line("both", 6, 3, 0)]);
+}
+
+#[tokio::test]
+async fn others_find_what_was_changed() {
+    let edits = [
+        ("UPDATE decisions SET events = replace(events, 'params', 'Params')", "real", "event 1:"),
+        ("UPDATE decisions SET input = input || ' ' WHERE place & 255 = 6", "new", "event 6:"),
+        ("UPDATE decisions SET ts = ts + 1 WHERE place & 255 = 4", "new", "event 4:"),
+        ("UPDATE events SET node = 'x' WHERE place & 255 = 3", "both", "event 3:"),
+        ("DELETE FROM decisions WHERE place & 255 = 4", "both", "event 4:"),
+        ("DELETE FROM events WHERE place & 255 = 6", "old", "event 6:"),
+        ("UPDATE heads SET hash = zeroblob(32)", "new", "event 6:"),
+    ];
+    for (edit, cast, place) in edits {
+        let root = tempdir().unwrap();
+        written(root.path()).await;
+        let open = rusqlite::Connection::open(root.path().join(JOURNAL_FILE)).unwrap();
+        open.execute_batch(edit).unwrap();
+        drop(open);
+        let Some((casts, good)) = checked(root.path()) else { return };
+        assert!(!good, "{edit}");
+        let line = casts.iter().find(|line| line["cast"] == cast).unwrap();
+        let wrong = line["wrong"].as_str().unwrap_or_default();
+        assert!(wrong.starts_with(place), "{edit}: {line}");
+    }
+}
