@@ -223,7 +223,9 @@ fn what_was_spent_stays_spent_across_a_kill_and_a_revival() {
     }
     // What the process that runs it can do, it is told.
     let told = bench.run(&["budget", "c1", "--max-turns", "6", "--json"]).exits(0).json();
-    assert_eq!(told, json!({ "castId": "c1", "told": true }));
+    assert_eq!((&told["castId"], &told["told"]), (&json!("c1"), &json!(true)));
+    let follows = told["events"].as_array().unwrap();
+    assert_eq!(follows.len(), 1, "it says what came of it: {told}");
     kill_process(pid, Signal::KILL).unwrap();
     finish(child).exits(-1);
     let spent = |ran: Ran, turns: u64, tokens: u64| {

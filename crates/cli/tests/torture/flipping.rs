@@ -14,6 +14,8 @@ use crate::victim;
 const FLIPS: usize = 60;
 /// Bytes that are flipped anywhere in the file.
 const WILD_FLIPS: usize = 40;
+/// How far behind a hash its event stands at the most.
+const ROW: usize = 3_000;
 /// How much of an event is looked for in the file: short enough to lie on one page as a rule.
 const WINDOW: usize = 40;
 
@@ -82,8 +84,15 @@ impl Pair {
             let seq = event["seq"].as_u64().unwrap();
             let (field, wanted) = match random.below(6) {
                 0 => ("hash", from_hex(event["hash"].as_str().unwrap())),
+                1 if event.get("inputHash").is_some() => {
+                    let (offset, places) = self.spot_in_times(event, random);
+                    return Spot { seq, what: format!("byte {offset} of its times"), places };
+                }
                 1 | 2 => {
-                    let (offset, places) = self.spot_before_data(event, random);
+                    let (offset, places) = self.spot_before_data(event, line, random);
+                    if places.is_empty() {
+                        continue;
+                    }
                     return Spot { seq, what: format!("byte {offset} before its data"), places };
                 }
                 _ => ("data", data(line).as_bytes().to_vec()),
@@ -105,25 +114,44 @@ impl Pair {
         }
     }
 
-    /// A byte of what a row holds before the data: a time of eight bytes, how far the clock lagged
-    /// behind it (no byte for 0 and 1), type, node. The time is told apart from all others by its
-    /// value.
-    fn spot_before_data(&self, event: &Value, random: &mut Random) -> (usize, Vec<usize>) {
-        let word = |name: &str| event[name].as_str().unwrap_or_default();
-        let words = [word("type"), word("nodeId")].concat();
+    /// A byte of the times of a decision: that of its first event, eight bytes, and how far the clock
+    /// lagged behind it (no byte for 0 and 1). The hash of that event stands behind them.
+    fn spot_in_times(&self, event: &Value, random: &mut Random) -> (usize, Vec<usize>) {
+        let hash = from_hex(event["hash"].as_str().unwrap());
         let time = event["ts"].as_i64().unwrap().to_be_bytes();
         let rows = self.find(&time).into_iter();
         let rows: Vec<(usize, usize)> = rows
             .filter_map(|at| {
-                let behind = |lag: &usize| self.bytes[at + 8 + lag..].starts_with(words.as_bytes());
+                let behind = |lag: &usize| self.bytes[at + 8 + lag..].starts_with(&hash);
                 (0..=8).find(behind).map(|lag| (at, lag))
             })
             .collect();
         let lag = rows.first().map_or(0, |(_, lag)| *lag);
-        let offset = random.below(8 + lag + words.len());
+        let offset = random.below(8 + lag);
         let places: Vec<usize> = rows.iter().map(|(at, _)| at + offset).collect();
         assert!(!places.is_empty(), "the row of {event} is not in the file");
         (offset, places)
+    }
+
+    /// A byte of an event's type or node, which stand before its data. Another cast may have an event
+    /// just like it; that of this one is in the row with its hash.
+    fn spot_before_data(
+        &self,
+        event: &Value,
+        line: &str,
+        random: &mut Random,
+    ) -> (usize, Vec<usize>) {
+        let words = format!("[{},{},", event["type"], event.get("nodeId").unwrap_or(&Value::Null));
+        let begun: String = data(line).chars().take(60).collect();
+        let wanted = format!("{words}{begun}").into_bytes();
+        let hashes = self.find(&from_hex(event["hash"].as_str().unwrap())).into_iter();
+        let offset = random.below(words.len());
+        let places = hashes.filter_map(|at| {
+            let row = &self.bytes[at..self.bytes.len().min(at + ROW)];
+            let found = row.windows(wanted.len()).position(|window| window == wanted)?;
+            Some(at + found + offset)
+        });
+        (offset, places.collect())
     }
 
     /// Whether a text is in the data of one event only, and in no other table.

@@ -147,7 +147,7 @@ impl<'a> Decision<'a> {
             wall: ts.wrapping_sub(value(2)?.as_i64()?),
             hashes,
             input: value(4)?.as_str()?,
-            events: value(5)?.as_str()?,
+            events: readable(value(5)?)?,
         })
     }
 
@@ -183,6 +183,13 @@ impl<'a> Decision<'a> {
             Err(error) => Err(damaged(seq - 1, &error.to_string())),
         }
     }
+}
+
+/// A text as far as it is one: the event at which it breaks off is then named.
+fn readable(value: ValueRef<'_>) -> Result<&str, FromSqlError> {
+    let ValueRef::Text(bytes) = value else { return Err(FromSqlError::InvalidType) };
+    let good = std::str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len);
+    std::str::from_utf8(&bytes[..good]).map_err(FromSqlError::other)
 }
 
 /// Overwrites the texts of `record`, in the memory they already have.
