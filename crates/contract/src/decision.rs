@@ -22,6 +22,10 @@ pub struct Decided {
     /// The command that it carries out, by the number under which it was left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<u64>,
+    /// Where a fork has cut it: nothing was started behind this event any more. What the event had
+    /// settled is settled all the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<u64>,
     /// What was decided on.
     pub input: RecordedInput,
 }

@@ -1,13 +1,12 @@
-//! Takes the decisions of a journal again while it is read, event by event.
+//! Takes the decisions of a journal again while it is read, piece by piece.
 
-use materia_contract::{Event, Record, RunId};
-use materia_kernel::{Divergence, Recomputation, Run};
+use materia_contract::RunId;
+use materia_kernel::{Divergence, Recomputation, Run, cut};
 
-use crate::fold::{Fold, Gather, Piece};
+use crate::fold::{Fold, Piece};
 
 /// A run that decides again beside its journal.
 pub(crate) struct Again {
-    gather: Gather,
     state: State,
 }
 
@@ -31,7 +30,7 @@ pub(crate) enum Took {
 impl Again {
     pub(crate) fn new(id: RunId) -> Self {
         let fold = Fold::new(Run::new(id));
-        Self { gather: Gather::default(), state: State::Folding(Box::new(fold)) }
+        Self { state: State::Folding(Box::new(fold)) }
     }
 
     /// The run behind the last piece that was complete.
@@ -40,20 +39,6 @@ impl Again {
             State::Folding(fold) => &fold.run,
             State::Deciding(decided) => decided.run(),
         }
-    }
-
-    /// Takes the next event. What it completes is compared: mostly the decision before it.
-    pub(crate) fn take(&mut self, record: &Record, event: &Event) -> Result<Took, Divergence> {
-        let seq = event.seq;
-        let piece = self.gather.take(record, event.clone());
-        let piece = piece.map_err(|error| Divergence::Input { seq, error })?;
-        self.piece(piece)
-    }
-
-    /// Takes what is left at the end.
-    pub(crate) fn finish(&mut self) -> Result<Took, Divergence> {
-        let rest = self.gather.rest();
-        self.piece(rest)
     }
 
     /// Takes a piece of the journal.
@@ -68,15 +53,44 @@ impl Again {
                 Ok(Took::Event)
             }
             Some(Piece::Decision { decided, events, .. }) => {
-                if let State::Folding(fold) = &self.state {
-                    let again = Recomputation::from(fold.run.clone());
-                    self.state = State::Deciding(Box::new(again));
-                }
-                if let State::Deciding(again) = &mut self.state {
-                    again.next(&decided, &events)?;
-                }
+                self.deciding().next(&decided, &events)?;
                 Ok(Took::Decision)
             }
+        }
+    }
+
+    /// Takes a piece as a fork at event `at` has it, and gives it back.
+    pub(crate) fn piece_up_to(&mut self, piece: Piece, at: u64) -> Result<Piece, Divergence> {
+        match piece {
+            Piece::Decision { decided, events, .. }
+                if events.last().is_some_and(|last| last.seq > at) =>
+            {
+                let mut run = self.run().clone();
+                let (decided, events) = cut(&mut run, &decided, &events, at)?;
+                self.state = State::Deciding(Box::new(Recomputation::from(run)));
+                Ok(Piece::Decision { decided, events, hashes: Vec::new() })
+            }
+            Piece::Decision { decided, events, hashes } => {
+                self.deciding().next(&decided, &events)?;
+                Ok(Piece::Decision { decided, events, hashes })
+            }
+            Piece::Event(event, hash) => {
+                let kept = event.clone();
+                self.piece(Some(Piece::Event(event, hash)))?;
+                Ok(Piece::Event(kept, hash))
+            }
+        }
+    }
+
+    /// The run that decides again; what was folded before has no inputs to decide on.
+    fn deciding(&mut self) -> &mut Recomputation {
+        if let State::Folding(fold) = &mut self.state {
+            let run = std::mem::replace(&mut fold.run, Run::new(RunId::new("")));
+            self.state = State::Deciding(Box::new(Recomputation::from(run)));
+        }
+        match &mut self.state {
+            State::Deciding(again) => again,
+            State::Folding(_) => unreachable!("it was just made one that decides"),
         }
     }
 }

@@ -93,7 +93,7 @@ impl Driver {
             let (first, last) = (after + 1, after);
             return Ok(self.answer(command, after, Answer::Done { first, last }).await?);
         }
-        let decided = Decided { at: now.at, by, command, input };
+        let decided = Decided { at: now.at, by, command, until: None, input };
         self.append(after, &decided, events).await?;
         Ok(())
     }

@@ -1,7 +1,8 @@
 //! A new run that shares the beginning of another.
 //!
 //! The shared events are taken over as they are, with the ids they had; only the chain of hashes is
-//! the new run's own. A decision is never cut in two.
+//! the new run's own. Where it leaves its original in the middle of a decision, that decision is kept with
+//! where it was cut, so that it can be taken again like any other.
 
 use std::sync::Arc;
 
@@ -9,6 +10,7 @@ use materia_contract::{ChainHash, Event, EventBody, ForkedFrom, Record, RunId};
 use materia_kernel::Divergence;
 
 use crate::again::Again;
+use crate::fold::{Gather, Piece};
 use crate::load::walk;
 use crate::{AppendError, Batch, Journal, LoadError};
 
@@ -43,47 +45,64 @@ pub enum ForkError {
 
 /// Writes the beginning of `id`: the events of `from` up to `at`. It is then carried on like any run.
 ///
-/// Where `at` stands in the middle of a decision, the rest of that decision comes along: what the
-/// original had settled is not lost.
+/// Where `at` stands in the middle of a decision, what that decision had settled up to there comes
+/// along with what it leads to, and nothing that it started afterwards.
 pub async fn fork(
     journal: &dyn Journal,
     from: &RunId,
     at: u64,
     id: &RunId,
 ) -> Result<(), ForkError> {
-    let shared = shared(journal, from, at)?;
-    let upto = shared.last().map_or(at, |(record, _)| record.seq);
-    let place = usize::try_from(at - 1).unwrap_or(usize::MAX);
-    let hash = shared.get(place).map(|(record, _)| record.hash.to_string()).unwrap_or_default();
+    let Shared { pieces, hash } = shared(journal, from, at)?;
+    let upto = pieces.last().map_or(at, |piece| piece.end().0);
     let mut head = ChainHash::origin(id);
-    let mut records = Vec::with_capacity(shared.len());
-    for (mut record, event) in shared {
-        if let Some(first) = as_of(event, from, (at, upto), &hash) {
-            record.data = first.body.data_json();
+    let mut records: Vec<Record> = Vec::new();
+    for piece in pieces {
+        let (input, mut events) = match piece {
+            Piece::Decision { decided, events, .. } => (Some(decided.text()), events),
+            Piece::Event(event, _) => (None, vec![*event]),
+        };
+        if let Some(first) = events.first_mut() {
+            says_where_it_comes_from(first, from, (at, upto), &hash);
         }
-        record.hash = record.hash_after(head);
-        head = record.hash;
-        records.push(record);
+        let sealed = match input {
+            Some(input) => Record::seal_decision(input, &events, head),
+            None => events.iter().map(|event| Record::seal(event, head)).collect(),
+        };
+        head = sealed.last().map_or(head, |record| record.hash);
+        records.extend(sealed);
     }
     let records: Arc<[Record]> = records.into();
     let batch = Batch { run: id.clone(), after: 0, records, snapshot: None, receipt: None };
     Ok(journal.append(batch).await?)
 }
 
-/// The events up to `at` with the rest of the decision there, each checked against the chain, and every
-/// decision taken again.
-fn shared(journal: &dyn Journal, from: &RunId, at: u64) -> Result<Vec<(Record, Event)>, ForkError> {
-    let mut shared: Vec<(Record, Event)> = Vec::new();
-    let mut last = 0;
-    // The decision in which `at` stands ends where the next one begins.
-    let mut over = false;
+/// What a fork has of its original.
+struct Shared {
+    pieces: Vec<Piece>,
+    /// The hash of the last event that it shares, as the original has it.
+    hash: String,
+}
+
+/// The decisions up to `at`, each checked against the chain and taken again. A fork of what does not
+/// follow from its inputs would pass on what nobody decided.
+fn shared(journal: &dyn Journal, from: &RunId, at: u64) -> Result<Shared, ForkError> {
+    let mut gather = Gather::default();
+    let mut all: Vec<Piece> = Vec::new();
+    let (mut last, mut hash) = (0, String::new());
+    let mut unreadable = None;
     walk(journal, from, 0, ChainHash::origin(from), |record, event| {
-        let begins = record.input.is_some() || shared.iter().all(|(it, _)| it.input.is_none());
-        over |= record.seq > at && begins;
-        if !over {
-            shared.push((record.clone(), event.clone()));
-        }
         last = record.seq;
+        if record.seq == at {
+            hash = record.hash.to_string();
+        }
+        // The decision in which `at` stands ends where the next one begins.
+        if unreadable.is_none() && all.last().is_none_or(|piece| piece.end().0 < at) {
+            match gather.take(record, event.clone()) {
+                Ok(piece) => all.extend(piece),
+                Err(error) => unreadable = Some(Divergence::Input { seq: record.seq, error }),
+            }
+        }
         Ok(())
     })?;
     if last == 0 {
@@ -92,27 +111,25 @@ fn shared(journal: &dyn Journal, from: &RunId, at: u64) -> Result<Vec<(Record, E
     if at == 0 || at > last {
         return Err(ForkError::NoSuchEvent { run: from.clone(), asked: at, last });
     }
-    decide_again(from, &shared)?;
-    Ok(shared)
-}
-
-/// A fork of what does not follow from its inputs would pass on what nobody decided.
-fn decide_again(from: &RunId, shared: &[(Record, Event)]) -> Result<(), ForkError> {
+    if all.last().is_none_or(|piece| piece.end().0 < at) {
+        all.extend(gather.rest());
+    }
     let diverges =
         |divergence| ForkError::Diverges { run: from.clone(), divergence: Box::new(divergence) };
-    let mut again = Again::new(from.clone());
-    for (record, event) in shared {
-        again.take(record, event).map_err(diverges)?;
+    if let Some(divergence) = unreadable {
+        return Err(diverges(divergence));
     }
-    again.finish().map_err(diverges)?;
-    Ok(())
+    let mut again = Again::new(from.clone());
+    let mut pieces = Vec::with_capacity(all.len());
+    for piece in all {
+        pieces.push(again.piece_up_to(piece, at).map_err(diverges)?);
+    }
+    Ok(Shared { pieces, hash })
 }
 
-/// The first event as the fork has it: it says where it comes from.
-fn as_of(event: Event, from: &RunId, (at, upto): (u64, u64), hash: &str) -> Option<Event> {
-    let Event { body: EventBody::RunCreated(mut created), seq, ts, wall, node } = event else {
-        return None;
-    };
+/// The first event of a fork says where it comes from.
+fn says_where_it_comes_from(event: &mut Event, from: &RunId, (at, upto): (u64, u64), hash: &str) {
+    let EventBody::RunCreated(created) = &mut event.body else { return };
     let mut written_by = created.fork.take().map(|fork| fork.written_by).unwrap_or_default();
     // What the original itself shares with its own original it has not written.
     match written_by.iter().position(|(_, last)| *last >= upto) {
@@ -122,5 +139,4 @@ fn as_of(event: Event, from: &RunId, (at, upto): (u64, u64), hash: &str) -> Opti
     let (cast_id, hash) = (from.clone(), hash.to_owned());
     created.fork = Some(ForkedFrom { cast_id, seq: at, hash, written_by });
     created.from_cast_id = Some(from.to_string());
-    Some(Event { seq, ts, wall, node, body: EventBody::RunCreated(created) })
 }

@@ -118,7 +118,7 @@ impl<'a> Steady<'a> {
         let wall = self.world.clock.now();
         let at = wall.max(before.saturating_add(passed));
         *last = (at, tokio::time::Instant::now());
-        Now { at, wall }
+        Now { at, wall, until: None }
     }
 }
 

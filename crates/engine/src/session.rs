@@ -260,7 +260,7 @@ fn now_of(world: &World, driver: &Driver) -> Now {
         return driver.run().instant().into();
     }
     let wall = world.clock.now();
-    Now { at: wall.max(driver.run().ts()), wall }
+    Now { at: wall.max(driver.run().ts()), wall, until: None }
 }
 
 fn is_virtual(driver: &Driver) -> bool {

@@ -11,11 +11,13 @@ pub struct Now {
     pub at: Micros,
     /// What a clock on the wall showed. It is noted and decides nothing.
     pub wall: Micros,
+    /// Nothing is started behind this event. So a fork shares a decision up to there, and goes on by itself.
+    pub until: Option<u64>,
 }
 
 impl From<Micros> for Now {
     fn from(at: Micros) -> Self {
-        Self { at, wall: at }
+        Self { at, wall: at, until: None }
     }
 }
 
@@ -44,6 +46,11 @@ impl<'run> Draft<'run> {
     /// The instant of the decision.
     pub(crate) fn now(&self) -> Micros {
         self.now.at
+    }
+
+    /// Whether nothing more may be started by this decision.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.now.until.is_some_and(|until| self.run.seq >= until)
     }
 
     /// Notes which event has a report.

@@ -73,7 +73,7 @@ pub use insight::{
     turns_in_flight, waiting_inputs,
 };
 pub use materia_contract::{Acting, Input, Moment, Report, TurnOutcome};
-pub use recompute::{Divergence, Recomputation};
+pub use recompute::{Divergence, Recomputation, cut};
 pub use route::matching;
 pub use state::{Effect, Phase, Run, Turn, TurnWork, outstanding};
 pub use timers::is_idle;

@@ -122,7 +122,7 @@ impl Recomputation {
         let Some(first) = events.first() else { return Ok(()) };
         let seq = first.seq;
         let input = decided.restored(events).map_err(|error| Divergence::Input { seq, error })?;
-        let now = Now { at: decided.at, wall: first.wall };
+        let now = Now { at: decided.at, wall: first.wall, until: decided.until };
         let Decision { input, events: expected } = take(&mut self.run, now, input)
             .map_err(|rejection| Divergence::Refused { seq, rejection })?;
         let mut found = events.iter();
@@ -145,4 +145,30 @@ impl Recomputation {
         }
         Ok(())
     }
+}
+
+/// The decision as a fork at event `at` has it, for a run that stands before it: what it had settled up to
+/// there and what that leads to, and nothing that it started afterwards.
+pub fn cut(
+    run: &mut Run,
+    decided: &Decided,
+    events: &[Event],
+    at: u64,
+) -> Result<(Decided, Vec<Event>), Divergence> {
+    let seq = events.first().map_or(0, |event| event.seq);
+    let wall = events.first().map_or(0, |event| event.wall);
+    let input = decided.restored(events).map_err(|error| Divergence::Input { seq, error })?;
+    let until = Some(decided.until.map_or(at, |until| until.min(at)));
+    let now = Now { at: decided.at, wall, until };
+    let decision =
+        take(run, now, input).map_err(|rejection| Divergence::Refused { seq, rejection })?;
+    let shared = events.iter().take_while(|event| event.seq <= at);
+    for (found, expected) in shared.zip(&decision.events) {
+        if found != expected {
+            let (seq, expected) = (found.seq, Box::new(expected.clone()));
+            return Err(Divergence::Differs { seq, found: Box::new(found.clone()), expected });
+        }
+    }
+    let decided = Decided { until, input: decision.input, ..decided.clone() };
+    Ok((decided, decision.events))
 }

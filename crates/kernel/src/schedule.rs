@@ -16,7 +16,7 @@ use crate::{Phase, Run, approval, budget, foreach, gates, items, settle, work};
 
 /// Starts all that is runnable; if nothing is left to do, the run comes to rest.
 pub(crate) fn go_on(draft: &mut Draft<'_>) {
-    while draft.run().phase == Phase::Running {
+    while draft.run().phase == Phase::Running && !draft.is_cut() {
         let Some(next) = next_start(draft.run()) else { break };
         if budget::exhausted(draft.run()).is_some() {
             break;
@@ -28,7 +28,7 @@ pub(crate) fn go_on(draft: &mut Draft<'_>) {
             Next::Enter(index) => enter(draft, index),
         }
     }
-    if draft.run().phase == Phase::Running {
+    if draft.run().phase == Phase::Running && !draft.is_cut() {
         budget::warn(draft);
         budget::block(draft);
         approval::request(draft);

@@ -50,7 +50,7 @@ fn advice_about_the_past_is_a_fork_that_works() {
     bench.run(&["cast", "--script", "s.json", "--cast-id", "c1", "go"]).exits(0);
     let out = bench.run(&["why", "c1", "c"]).exits(0).out;
     let advice =
-        "  materia fork c1 --at 4 --interactive --cast-id c1-fork\n  materia trigger c1-fork c\n";
+        "  materia fork c1 --at 6 --interactive --cast-id c1-fork\n  materia trigger c1-fork c\n";
     assert!(out.ends_with(advice), "{out}");
     follow(&bench, &out);
     let report = bench.run(&["show", "c1-fork", "--json"]).exits(0).json();

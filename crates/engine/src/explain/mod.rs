@@ -173,8 +173,8 @@ fn suggested(
     run: &Run,
     last: u64,
     (index, name): (usize, &NodeId),
-    settled: impl FnOnce() -> Result<Settled, LoadError>,
-    states_at: impl Fn(&[u64]) -> Result<Vec<Run>, LoadError>,
+    settled: impl FnOnce() -> Result<Option<Settled>, LoadError>,
+    states_at: impl Fn(&[u64]) -> Result<Vec<(u64, Run)>, LoadError>,
 ) -> Result<Option<Vec<Doing>>, LoadError> {
     let at = run.seq();
     if at == last
@@ -183,7 +183,7 @@ fn suggested(
     {
         return Ok(Some(found));
     }
-    let Settled { run: settled, alive } = settled()?;
+    let Some(Settled { run: settled, alive }) = settled()? else { return Ok(None) };
     let fork = (at < last).then_some(Doing::Fork { at, interactive: false });
     let after_the_end = |and: &[Doing]| {
         let steps = search::after_the_end(&settled, name, and)?;
@@ -201,7 +201,7 @@ fn suggested(
     let (newest, others) = alive.split_at(alive.len().min(1));
     for some in [newest, others].into_iter().filter(|some| !some.is_empty()) {
         let earlier = states_at(some)?;
-        let found = earlier.iter().find_map(|run| search::fork(run, run.seq(), index, name));
+        let found = earlier.iter().find_map(|(at, run)| search::fork(run, *at, index, name));
         if found.is_some() {
             return Ok(found);
         }

@@ -3,92 +3,132 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use materia_contract::{ChainHash, Event, Record, RunId};
-use materia_kernel::{Misfit, Run};
+use materia_kernel::{Misfit, Run, cut};
 
 use super::attempt::is_alive;
-use crate::fold::Fold;
+use crate::fold::{Fold, Gather, Piece};
 use crate::load::walk;
 use crate::{Journal, LoadError};
 
 /// How many places to go back to are kept in mind.
 const ALIVE_MAX: usize = 24;
 
-/// Folds a run as far as a fork at an event takes it, and keeps in mind where it can be taken up.
-pub(super) struct Past {
+/// Folds a run, and makes of it what forks at some events begin with.
+pub(super) struct Past<'a> {
     fold: Fold,
-    at: u64,
-    /// Whether the decision at that event is told to its end.
-    over: bool,
-    /// The newest events between two decisions at which the run had not ended.
+    gather: Gather,
+    /// The events that are asked for.
+    wanted: &'a [u64],
+    /// What a fork at each of them begins with.
+    found: BTreeMap<u64, Run>,
+    /// The newest events at which a fork may find the run before its end.
     alive: VecDeque<u64>,
 }
 
 /// What a fork at an event begins with.
 #[derive(Debug, Clone)]
 pub(super) struct Settled {
-    /// The run when the decision at that event is done.
+    /// The run when what stands at that event is settled.
     pub(super) run: Run,
-    /// Events between two decisions, up to there, at which the run had not ended, newest first.
+    /// Events up to there at which the run may not have ended, newest first.
     pub(super) alive: Vec<u64>,
 }
 
-impl Past {
-    pub(super) fn new(id: RunId, at: u64) -> Self {
-        Self { fold: Fold::new(Run::new(id)), at, over: false, alive: VecDeque::new() }
+impl<'a> Past<'a> {
+    pub(super) fn new(id: RunId, wanted: &'a [u64]) -> Self {
+        Self {
+            fold: Fold::new(Run::new(id)),
+            gather: Gather::default(),
+            wanted,
+            found: BTreeMap::new(),
+            alive: VecDeque::new(),
+        }
     }
 
     /// Takes in the next event.
     pub(super) fn note(&mut self, record: &Record, event: &Event) -> Result<(), Misfit> {
-        let seq = self.fold.run.seq();
-        if record.input.is_some() && seq > 0 {
-            self.decision_ended();
-            self.over |= seq >= self.at;
+        match self.gather.take(record, event.clone()) {
+            Ok(Some(piece)) => self.take(&piece),
+            // What cannot be taken again cannot be forked, and nobody will be told to.
+            Ok(None) | Err(_) => Ok(()),
         }
-        if self.over { Ok(()) } else { self.fold.take(record, event) }
     }
 
-    fn decision_ended(&mut self) {
-        let run = &self.fold.run;
-        if self.over || run.seq() > self.at || !is_alive(run) {
-            return;
+    /// What forks begin with, once all events were taken in.
+    pub(super) fn finish(mut self) -> Result<(BTreeMap<u64, Run>, Vec<u64>), Misfit> {
+        if let Some(piece) = self.gather.rest() {
+            self.take(&piece)?;
         }
-        if self.alive.len() == ALIVE_MAX {
-            self.alive.pop_front();
-        }
-        self.alive.push_back(run.seq());
+        Ok((self.found, self.alive.into_iter().rev().collect()))
     }
 
-    /// What a fork at that event begins with.
-    pub(super) fn settled(mut self) -> Settled {
-        self.decision_ended();
-        Settled { run: self.fold.run, alive: self.alive.into_iter().rev().collect() }
+    fn take(&mut self, piece: &Piece) -> Result<(), Misfit> {
+        let (first, (end, _)) = (piece.first(), piece.end());
+        let last = self.wanted.iter().max().copied().unwrap_or(0);
+        if first > last {
+            return Ok(());
+        }
+        match piece {
+            Piece::Event(event, _) => self.fold.take_old(event)?,
+            Piece::Decision { decided, events, .. } => {
+                for at in self.wanted.iter().filter(|at| (first..end).contains(at)) {
+                    let mut run = self.fold.run.clone();
+                    if cut(&mut run, decided, events, *at).is_ok() {
+                        self.found.insert(*at, run);
+                    }
+                }
+                for event in events {
+                    self.fold.take_new(event)?;
+                }
+            }
+        }
+        if self.wanted.contains(&end) {
+            self.found.insert(end, self.fold.run.clone());
+        }
+        // Where a decision ends the run, the event before it may be the one to go back to.
+        let alive = if is_alive(&self.fold.run) { end } else { end - 1 };
+        if alive >= first && alive <= last {
+            if self.alive.len() == ALIVE_MAX {
+                self.alive.pop_front();
+            }
+            self.alive.push_back(alive);
+        }
+        Ok(())
     }
 }
 
-/// Folds a run up to the end of the decision at `at`.
-pub(super) fn settled(journal: &dyn Journal, id: &RunId, at: u64) -> Result<Settled, LoadError> {
-    let mut past = Past::new(id.clone(), at);
+/// What forks at some events begin with, and where else the run can be taken up.
+fn forks(
+    journal: &dyn Journal,
+    id: &RunId,
+    wanted: &[u64],
+) -> Result<(BTreeMap<u64, Run>, Vec<u64>), LoadError> {
+    let mut past = Past::new(id.clone(), wanted);
     walk(journal, id, 0, ChainHash::origin(id), |record, event| past.note(record, event))?;
-    Ok(past.settled())
+    past.finish().map_err(|misfit| LoadError::Damaged {
+        run: id.clone(),
+        seq: wanted.iter().max().copied().unwrap_or(0),
+        what: misfit.to_string(),
+    })
 }
 
-/// The states at some events, in the order asked for.
+/// What a fork at `at` begins with; `None` where there can be none.
+pub(super) fn settled(
+    journal: &dyn Journal,
+    id: &RunId,
+    at: u64,
+) -> Result<Option<Settled>, LoadError> {
+    let (mut found, alive) = forks(journal, id, &[at])?;
+    Ok(found.remove(&at).map(|run| Settled { run, alive }))
+}
+
+/// What forks at some events begin with, in the order asked for, as far as the run has not ended there.
 pub(super) fn states_at(
     journal: &dyn Journal,
     id: &RunId,
     at: &[u64],
-) -> Result<Vec<Run>, LoadError> {
-    let mut fold = Fold::new(Run::new(id.clone()));
-    let mut found = BTreeMap::new();
-    let last = at.iter().max().copied().unwrap_or(0);
-    walk(journal, id, 0, ChainHash::origin(id), |record, event| {
-        if event.seq <= last {
-            fold.take(record, event)?;
-        }
-        if at.contains(&event.seq) {
-            found.insert(event.seq, fold.run.clone());
-        }
-        Ok(())
-    })?;
-    Ok(at.iter().filter_map(|seq| found.remove(seq)).collect())
+) -> Result<Vec<(u64, Run)>, LoadError> {
+    let (mut found, _) = forks(journal, id, at)?;
+    let states = at.iter().filter_map(|seq| Some((*seq, found.remove(seq)?)));
+    Ok(states.filter(|(_, run)| is_alive(run)).collect())
 }

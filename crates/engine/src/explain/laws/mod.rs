@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use materia_contract::{
     Budget, Event, EventBody, NodeId, Pace, Record, RunId, TurnOutput, WaitReason,
 };
-use materia_kernel::{Gate, Input, Phase, Run, TurnOutcome, barred, evolve, step};
+use materia_kernel::{Gate, Input, Phase, Run, TurnOutcome, barred, cut, evolve, step};
 
 use super::attempt::is_alive;
 use super::conditions::{Subject, word};
@@ -43,21 +43,37 @@ struct Simulated {
 
 impl Simulated {
     fn of(seed: u64) -> Self {
-        let History { events, records, ends } = history(seed, MOVES);
+        let History { events, records, decisions, ends } = history(seed, MOVES);
         let mut run = Run::new(RunId::new("simulated"));
         let mut states = Vec::new();
         for event in &events {
             evolve(&mut run, event);
             states.push(run.clone());
         }
-        // What a fork at each event begins with, worked out from the ends of decisions alone.
-        let state = |seq: u64| &states[usize::try_from(seq).unwrap() - 1];
-        let settled_at = |at: u64| {
-            let run = state(*ends.range(at..).next().unwrap()).clone();
-            let alive = ends.range(..=at).rev().filter(|end| is_alive(state(**end)));
-            Settled { run, alive: alive.take(24).copied().collect() }
-        };
-        let settled = (1..=events.len() as u64).map(settled_at).collect();
+        // What a fork at each event begins with: a decision that it cuts starts nothing more.
+        let mut settled = Vec::new();
+        let mut alive: Vec<u64> = Vec::new();
+        let mut before = Run::new(RunId::new("simulated"));
+        for (decided, events) in &decisions {
+            let (first, end) = (events[0].seq, events.last().unwrap().seq);
+            let after = &states[usize::try_from(end).unwrap() - 1];
+            let back = if is_alive(after) { end } else { end - 1 };
+            for at in first..=end {
+                let mut run = before.clone();
+                if at < end {
+                    cut(&mut run, decided, events, at).unwrap();
+                } else {
+                    run = after.clone();
+                }
+                let places = alive
+                    .iter()
+                    .chain([&back].into_iter().filter(|it| **it <= at && **it >= first));
+                let newest: Vec<u64> = places.copied().rev().take(24).collect();
+                settled.push(Settled { run, alive: newest });
+            }
+            alive.extend([back].into_iter().filter(|it| *it >= first));
+            before = after.clone();
+        }
         Self { seed, events, records, ends, states, settled }
     }
 
@@ -86,8 +102,11 @@ impl Simulated {
 
     /// What is suggested at an event, of a journal that ends at `last`.
     fn suggested(&self, at: u64, last: u64, index: usize, name: &NodeId) -> Option<Vec<Doing>> {
-        let settled = || Ok(self.settled(at).clone());
-        let states_at = |at: &[u64]| Ok(at.iter().map(|at| self.state(*at).clone()).collect());
+        let settled = || Ok(Some(self.settled(at).clone()));
+        let states_at = |at: &[u64]| {
+            let states = at.iter().map(|at| (*at, self.settled(*at).run.clone()));
+            Ok(states.filter(|(_, run)| is_alive(run)).collect())
+        };
         suggested(self.state(at), last, (index, name), settled, states_at).unwrap()
     }
 
@@ -258,8 +277,11 @@ fn suggests(simulated: &Simulated, kinds: &mut BTreeMap<String, u64>) -> usize {
                 let Some(steps) = steps else {
                     let Settled { run, alive } = simulated.settled(at);
                     // A run that is over leaves nowhere to go back to where the node could not have
-                    // run before its last decision either.
-                    let nowhere = |at: &u64| cannot_run(simulated.state(*at), index);
+                    // run before its end either.
+                    let nowhere = |at: &u64| {
+                        let there = &simulated.settled(*at).run;
+                        !is_alive(there) || cannot_run(there, index)
+                    };
                     let over = !is_alive(run) && alive.iter().all(nowhere);
                     let told = || simulated.told(name);
                     assert!(over || cannot_run(run, index), "{place}: nothing{}", told());

@@ -267,6 +267,8 @@ pub(super) struct History {
     pub(super) events: Vec<Event>,
     /// The same as a journal keeps it.
     pub(super) records: Vec<Record>,
+    /// The same, decision by decision.
+    pub(super) decisions: Vec<(Decided, Vec<Event>)>,
     /// The last event of each decision.
     pub(super) ends: BTreeSet<u64>,
 }
@@ -275,9 +277,12 @@ impl History {
     /// Takes an input; what does not fit changes nothing.
     fn take(&mut self, run: &mut Run, now: i64, input: Input) {
         let Ok(Decision { input, events }) = take(run, now, input) else { return };
-        let decided = Decided { at: now, by: None, command: None, input };
+        let decided = Decided { at: now, by: None, command: None, until: None, input };
         let head = self.records.last().map_or(ChainHash::origin(run.id()), |record| record.hash);
         self.records.extend(Record::seal_decision(decided.text(), &events, head));
+        if !events.is_empty() {
+            self.decisions.push((decided, events.clone()));
+        }
         self.events.extend(events);
         self.ends.insert(run.seq());
     }
@@ -288,7 +293,12 @@ pub(super) fn history(seed: u64, moves: u64) -> History {
     let mut dice = Dice::new(seed);
     let mut run = Run::new(RunId::new("simulated"));
     let mut now = 1_000_000;
-    let mut history = History { events: Vec::new(), records: Vec::new(), ends: BTreeSet::new() };
+    let mut history = History {
+        events: Vec::new(),
+        records: Vec::new(),
+        decisions: Vec::new(),
+        ends: BTreeSet::new(),
+    };
     history.take(&mut run, now, Input::Create(Box::new(created(&mut dice))));
     for _ in 0..moves {
         now += i64::try_from(dice.below(12)).unwrap() * 1_000;
