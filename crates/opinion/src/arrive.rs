@@ -109,7 +109,7 @@ impl Opinion {
         event: Option<&Event>,
     ) -> Checked<Paid> {
         let (name, plan) = chart.plan.loops.get_index(exit.region).expect("loops go by place");
-        let chosen = self.exit_of(chart, &exit);
+        let chosen = exit_of(chart, &exit);
         let way = chosen.map(|place| chart.regions[exit.region].exits[place]);
         let to = way.and_then(|way| chart.ways[way].to);
         let word = to.map_or(END, |to| chart.name(to).as_str());
@@ -132,8 +132,7 @@ impl Opinion {
             && data.exit.as_ref() == id
             && data.to == word;
         hold!(self, right, "loop `{name}` is left to `{word}`");
-        if let Some(to) = to.filter(|to| self.circles(chart, *to)) {
-            debug_assert!(to < chart.nodes.len(), "places come from the chart");
+        if to.is_some_and(|to| self.circles(chart, to)) {
             // Only an edge can be given further allowance.
             let way = exit.via.filter(|via| chart.edge(*via).is_some());
             let (code, socket) = (ErrorCode::NoAdvance, exit.result.node);
@@ -143,23 +142,23 @@ impl Opinion {
         self.owed.push(Owed::Exit { exit, said: true });
         Ok(Paid::Yes)
     }
+}
 
-    /// The exit's place in its loop.
-    fn exit_of(&self, chart: &Chart, exit: &Exit) -> Option<usize> {
-        let (_, plan) = chart.plan.loops.get_index(exit.region)?;
-        let member = exit.by.map(|by| chart.name(by));
-        let of = |condition: Condition| {
-            plan.exits.iter().position(|one| {
-                one.condition == condition && member.is_none_or(|member| one.from == *member)
-            })
-        };
-        let own = match exit.result.verdict {
-            Some(true) => of(Condition::Satisfied),
-            Some(false) => of(Condition::NotSatisfied),
-            None => None,
-        };
-        own.or_else(|| of(Condition::Always))
-    }
+/// The exit's place in its loop.
+fn exit_of(chart: &Chart, exit: &Exit) -> Option<usize> {
+    let (_, plan) = chart.plan.loops.get_index(exit.region)?;
+    let member = exit.by.map(|by| chart.name(by));
+    let of = |condition: Condition| {
+        plan.exits.iter().position(|one| {
+            one.condition == condition && member.is_none_or(|member| one.from == *member)
+        })
+    };
+    let own = match exit.result.verdict {
+        Some(true) => of(Condition::Satisfied),
+        Some(false) => of(Condition::NotSatisfied),
+        None => None,
+    };
+    own.or_else(|| of(Condition::Always))
 }
 
 fn consumed(plan: &materia_contract::Loop) -> &str {

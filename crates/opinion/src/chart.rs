@@ -116,10 +116,8 @@ impl Chart {
 
     fn look_around(&mut self) {
         for at in 0..self.ways.len() {
-            let late = matches!(
-                self.delivery(at).mode,
-                DeliveryMode::Latest | DeliveryMode::Debounce
-            );
+            let late =
+                matches!(self.delivery(at).mode, DeliveryMode::Latest | DeliveryMode::Debounce);
             if let (true, Some(to)) = (late, self.ways[at].to) {
                 self.nodes[to].late.push(at);
             }
@@ -174,7 +172,7 @@ impl Chart {
     }
 
     pub(crate) fn way_id(&self, at: usize) -> &EdgeId {
-        &self.ways.get_index(at).expect("ways are named by their place").0
+        self.ways.get_index(at).expect("ways are named by their place").0
     }
 
     /// The edge that a way is; an exit is none.

@@ -32,7 +32,7 @@ impl Opinion {
             self.decision.opening = Some(event.body.type_name());
             if event.ts > before.saturating_add(1) {
                 // It goes ahead of the clock by single steps only, so this is what the clock showed.
-                self.taken_at(event.ts)?;
+                self.taken_at(event.ts);
             }
             return Ok(());
         }
@@ -50,18 +50,13 @@ impl Opinion {
         Ok(())
     }
 
-    /// The instant of this decision, as an event of it shows.
-    pub(crate) fn taken_at(&mut self, at: Micros) -> Checked {
-        if let Some((seq, known)) = self.decision.at {
-            hold!(
-                self,
-                known == at,
-                "it says that its decision was taken at {at}, but event {seq} says {known}"
-            );
-            return Ok(());
+    /// The instant of this decision, as an event of it shows. Whether it is right, the kept input says.
+    pub(crate) fn taken_at(&mut self, at: Micros) {
+        let claims = &mut self.decision.claims;
+        if claims.len() < 2 && !claims.iter().any(|(_, known)| *known == at) {
+            // Of two that differ one is wrong; more are not needed.
+            claims.push((self.seq, at));
         }
-        self.decision.at = Some((self.seq, at));
-        Ok(())
     }
 
     /// An objection to the event that is being looked at.
@@ -114,7 +109,7 @@ impl Decision {
             first_ts: 0,
             wall: 0,
             part: Part::Beginning,
-            at: None,
+            claims: Vec::new(),
             past: None,
             to_come: None,
             ends: Vec::new(),

@@ -86,7 +86,11 @@ impl Opinion {
         hold!(self, data.to == *chart.name(to), "the edge leads to `{}`", chart.name(to));
         let transform = delivery.transform.as_ref();
         let maps = transform.is_some_and(|transform| !transform.map.is_empty());
-        hold!(self, data.mapped.is_some() == maps, "what it says is replaced where its edge does so");
+        hold!(
+            self,
+            data.mapped.is_some() == maps,
+            "what it says is replaced where its edge does so"
+        );
         let same = match delivery.dedupe_by {
             DedupeBy::None => data.sameness.is_none(),
             DedupeBy::PayloadId => data.sameness.as_deref() == Some(&*data.payload_id.to_string()),
@@ -98,8 +102,7 @@ impl Opinion {
             self.remember(delivery, way, event, data.payload_id, key);
         }
         let (id, ts) = (data.payload_id, event.ts);
-        let payload =
-            Waiting { id, ts, way: Some(way), tick: false, trail: trail.up_to(to) };
+        let payload = Waiting { id, ts, way: Some(way), tick: false, trail: trail.up_to(to) };
         let on = &mut self.ways[way];
         on.pending = on.pending.saturating_add(1);
         let filter = transform.is_some_and(|transform| transform.guard.is_some());
@@ -107,16 +110,8 @@ impl Opinion {
         Ok(())
     }
 
-    fn remember(
-        &mut self,
-        delivery: &Delivery,
-        way: usize,
-        event: &Event,
-        id: Uuid,
-        key: &str,
-    ) {
-        let since =
-            delivery.dedupe_window_ms.map(|window| event.ts.saturating_sub(micros(window)));
+    fn remember(&mut self, delivery: &Delivery, way: usize, event: &Event, id: Uuid, key: &str) {
+        let since = delivery.dedupe_window_ms.map(|window| event.ts.saturating_sub(micros(window)));
         let keep = if since.is_some() { ACCEPTED_MAX } else { 2 };
         let accepted = &mut self.ways[way].accepted;
         while accepted.len() >= keep

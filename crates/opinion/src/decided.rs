@@ -19,7 +19,11 @@ impl Opinion {
         if self.life == Life::Running {
             if let RecordedInput::Moment(_) = decided.input {
                 let due = self.timers.first().filter(|(at, _, _)| *at <= decided.at);
-                hold!(self, due.is_none(), "the decision ends with a timer that was due and did not fire");
+                hold!(
+                    self,
+                    due.is_none(),
+                    "the decision ends with a timer that was due and did not fire"
+                );
             }
             self.leaves_nothing_undone()?;
         }
@@ -48,7 +52,11 @@ impl Opinion {
         let moves = !self.turns.is_empty()
             || !self.timers.is_empty()
             || self.timeline < self.beginning.timeline;
-        hold!(self, moves, "the decision ends with nothing left to happen, and the run does not rest");
+        hold!(
+            self,
+            moves,
+            "the decision ends with nothing left to happen, and the run does not rest"
+        );
         Ok(())
     }
 
@@ -59,7 +67,10 @@ impl Opinion {
         if let Some(seq) = decision.stopped
             && !matches!(input, RecordedInput::Stop { .. })
         {
-            return object(seq, "a run in AUTO waits because a person stopped it, which nobody did");
+            return object(
+                seq,
+                "a run in AUTO waits because a person stopped it, which nobody did",
+            );
         }
         let fits = match input {
             RecordedInput::Create(_) => opening == "run.created",
@@ -78,14 +89,21 @@ impl Opinion {
             RecordedInput::Continue { .. } => matches!(opening, "run.resumed" | "socket.finished"),
             RecordedInput::Moment(MomentOf { reports, acts }) => {
                 let reported = reports.iter().map(|one| (one.turn, one.event));
-                let ends = decision.ends.iter().map(|(turn, event, _)| (*turn, *event));
-                if !reported.eq(ends) {
-                    return object(decision.first, "other turns ended than its input reports");
+                let mut ends = decision.ends.iter().map(|(turn, event, _)| (*turn, *event));
+                if !reported.clone().eq(ends.clone()) {
+                    // The first end that was not reported, or where one is missing the last event.
+                    let other = ends.clone().zip(reported).find(|(end, report)| end != report);
+                    let more = ends.nth(reports.len()).map(|(_, event)| event);
+                    let seq = other.map(|((_, event), _)| event).or(more).unwrap_or(self.seq);
+                    return object(seq, "other turns ended than its input reports");
                 }
                 if let Some(seq) = decision.kept_contract {
                     let reported = reports.iter().find(|one| one.event == seq);
                     if reported.is_some_and(|one| !one.faulted) {
-                        return object(seq, "the turn failed for its contract, which its output keeps");
+                        return object(
+                            seq,
+                            "the turn failed for its contract, which its output keeps",
+                        );
                     }
                 }
                 let entries = acts.iter().filter(|acting| acting.timeline.is_some()).count();
@@ -94,7 +112,11 @@ impl Opinion {
         };
         let creates = matches!(input, RecordedInput::Create(_));
         let ends = creates || matches!(input, RecordedInput::Moment(_)) || decision.ends.is_empty();
-        if fits && ends { Ok(()) } else { object(decision.first, "its input leads to something else") }
+        if fits && ends {
+            Ok(())
+        } else {
+            object(decision.first, "its input leads to something else")
+        }
     }
 }
 
@@ -106,8 +128,8 @@ fn at_its_instant(decision: &Decision, decided: &Decided) -> Checked {
         let what = format!("its logical time does not follow from {at}, when it was decided");
         return object(decision.first, what);
     }
-    if let Some((seq, says)) = decision.at.filter(|(_, says)| *says != at) {
-        return object(seq, format!("it says that it was decided at {says}, which was {at}"));
+    if let Some((seq, says)) = decision.claims.iter().find(|(_, says)| *says != at) {
+        return object(*seq, format!("it says that it was decided at {says}, which was {at}"));
     }
     if let Some((seq, past)) = decision.past.filter(|(_, past)| *past > at) {
         return object(seq, format!("it needs {past} to have come, and it was {at}"));

@@ -15,8 +15,20 @@ use crate::{Checked, hold};
 
 /// The fields of a utility's input, in order (U6).
 const FIELDS: [&str; 14] = [
-    "cwd", "runDir", "request", "castId", "socketId", "params", "state", "item", "itemKey",
-    "itemLabel", "cursor", "cursors", "globalMode", "inputs",
+    "cwd",
+    "runDir",
+    "request",
+    "castId",
+    "socketId",
+    "params",
+    "state",
+    "item",
+    "itemKey",
+    "itemLabel",
+    "cursor",
+    "cursors",
+    "globalMode",
+    "inputs",
 ];
 
 impl Opinion {
@@ -98,9 +110,7 @@ impl Opinion {
         });
         Some(match kept {
             Some((id, _)) => SessionRef { id, resume: true },
-            None => {
-                SessionRef { id: derived_id(self.writer(self.seq), self.seq), resume: false }
-            }
+            None => SessionRef { id: derived_id(self.writer(self.seq), self.seq), resume: false },
         })
     }
 
@@ -203,13 +213,12 @@ impl Opinion {
         node: usize,
         turn: u64,
         data: &TurnStarted,
-    ) -> Checked {
+    ) {
         if data.attempt == 1
             && let Some(missing) = self.missing(chart, node)
         {
             self.owed.push(Owed::Answer { turn, missing });
         }
-        Ok(())
     }
 
     fn missing(&self, chart: &Chart, node: usize) -> Option<String> {

@@ -61,8 +61,7 @@ impl Opinion {
         let late = chart.nodes[node].late.iter().map(|way| &self.ways[*way]);
         let quiet = late.filter(|way| way.quiet_until.is_none());
         let attached = self.nodes[node].attached.iter();
-        let mut found: Vec<&Waiting> =
-            attached.chain(quiet.flat_map(|way| &way.waiting)).collect();
+        let mut found: Vec<&Waiting> = attached.chain(quiet.flat_map(|way| &way.waiting)).collect();
         found.sort_by_key(|one| (one.ts, one.id));
         found
     }
@@ -183,9 +182,8 @@ impl Opinion {
             && data.region.is_none();
         hold!(self, right, "it is not the list that `{}` names", foreach.items);
         let count = list.map_or(0, |list| list.len());
-        let stands = data.index == 0
-            && data.count as usize == count
-            && data.exhausted == (count == 0);
+        let stands =
+            data.index == 0 && data.count as usize == count && data.exhausted == (count == 0);
         hold!(self, stands, "a `foreach` over {count} elements begins at its first");
         if manual {
             let place = self.requests.iter().position(|(asked, _)| *asked == node);
@@ -201,7 +199,8 @@ impl Opinion {
         }
         let (items, consumed) = (data.items.clone().unwrap_or_default(), Vec::new());
         let trail = Trail::default();
-        at.foreach = Some(Iteration { items: Arc::clone(&items), index: 0, consumed, trail, manual });
+        at.foreach =
+            Some(Iteration { items: Arc::clone(&items), index: 0, consumed, trail, manual });
         self.iterating.insert(node);
         Ok(())
     }

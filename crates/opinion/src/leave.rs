@@ -42,7 +42,7 @@ impl Opinion {
             let late = late.flatten();
             let known = self.loops[region].items.as_ref().map(|items| items.len());
             if let Some(count) = known.or(late.as_ref().map(Vec::len)) {
-                return self.next_item(chart, result, region, count, late, event);
+                return self.next_item(chart, result, region, count, late.as_ref(), event);
             }
         }
         self.owed.push(Owed::Routes { result, ways: None, from: None });
@@ -88,7 +88,7 @@ impl Opinion {
         result: Outcome,
         region: usize,
         count: usize,
-        late: Option<Vec<Value>>,
+        late: Option<&Vec<Value>>,
         event: Option<&Event>,
     ) -> Checked<Paid> {
         let (name, plan) = chart.plan.loops.get_index(region).expect("loops go by place");
@@ -97,7 +97,7 @@ impl Opinion {
         let data = self.cursor(chart, result.node, event)?;
         let right = data.cursor == plan.cursor
             && data.region.as_ref() == Some(name)
-            && data.items.as_deref() == late.as_ref()
+            && data.items.as_deref() == late
             && (data.index, data.count as usize, data.exhausted) == (index, count, exhausted);
         hold!(self, right, "the cursor of loop `{name}` stands at {index} of {count} now");
         let items = data.items.clone();
@@ -273,7 +273,11 @@ impl Opinion {
             && Some(*turn) == result.turn
             && Some(target) == to
             && *item == key;
-        hold!(self, right, "work is sent back by another turn, to another socket or for another item");
+        hold!(
+            self,
+            right,
+            "work is sent back by another turn, to another socket or for another item"
+        );
         let json = self.last.json.as_ref();
         let context = json.and_then(|json| json.get("context")).and_then(Value::as_str);
         let context = context.filter(|context| !context.trim().is_empty());

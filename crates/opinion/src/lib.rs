@@ -34,6 +34,7 @@ mod money;
 mod order;
 mod owed;
 mod people;
+mod precedence;
 mod read;
 mod stall;
 mod start;
@@ -80,6 +81,10 @@ impl Opinion {
             return self.created(event, data);
         }
         self.lives_through(event)?;
+        if !start::is_start(&event.body) {
+            // Something else happened, which may let a socket run that could not before.
+            self.decision.oldest_taken = None;
+        }
         if self.pays(Some(event))? {
             return Ok(());
         }
@@ -113,7 +118,8 @@ impl Opinion {
     /// Turns in flight, in the order in which they started, with their nodes.
     pub fn turns(&self) -> impl Iterator<Item = (u64, &NodeId)> {
         let chart = self.chart.as_deref();
-        let named = move |(seq, turn): (&u64, &state::Started)| Some((*seq, chart?.name(turn.node)));
+        let named =
+            move |(seq, turn): (&u64, &state::Started)| Some((*seq, chart?.name(turn.node)));
         self.turns.iter().filter_map(named)
     }
 

@@ -111,9 +111,11 @@ impl Opinion {
         let kind = event.body.type_name();
         match (self.life, &event.body) {
             (Life::Running, _)
-            | (Life::Waiting, EventBody::RunResumed(_) | EventBody::BudgetChanged(_))
+            | (
+                Life::Waiting,
+                EventBody::RunResumed(_) | EventBody::BudgetChanged(_) | EventBody::RunAborted(_),
+            )
             | (Life::Failed, EventBody::RunResumed(_) | EventBody::RunRevived(_)) => {}
-            (Life::Waiting, EventBody::RunAborted(_)) => {}
             (Life::New, _) => {
                 return Err(self.objection(format!("`{kind}` before the run was created")));
             }

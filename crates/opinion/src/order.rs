@@ -3,6 +3,7 @@
 
 use materia_contract::{Act, Event, EventBody, InterruptReason, Mode};
 
+use crate::owed::Owed;
 use crate::state::Opinion;
 use crate::{Checked, hold};
 
@@ -81,9 +82,10 @@ impl Opinion {
             | EventBody::MessageReceived(_)
             | EventBody::SocketFinished(_) => Part::Arrivals,
             EventBody::TimelineReached(data) => match data.act {
-                Act::Offer { .. } | Act::Trigger { .. } | Act::Approve { .. } | Act::Deny { .. } => {
-                    Part::Arrivals
-                }
+                Act::Offer { .. }
+                | Act::Trigger { .. }
+                | Act::Approve { .. }
+                | Act::Deny { .. } => Part::Arrivals,
                 Act::Mode { .. } | Act::GlobalMode { .. } | Act::Crash => Part::ModeChanges,
             },
             EventBody::TimerFired(_) => Part::Timers,
@@ -138,7 +140,10 @@ impl Opinion {
             | EventBody::PayloadConsumed(_)
             | EventBody::CursorAdvanced(_)
             | EventBody::TurnStarted(_) => self.starts(event),
-            EventBody::RunFailed(_) => self.cannot_iterate(event),
+            EventBody::RunFailed(_) => {
+                self.owed.push(Owed::NoList);
+                self.pays(Some(event)).map(|_| ())
+            }
             EventBody::BudgetWarned(data) => self.warned(data),
             EventBody::NodeBlocked(_) => self.blocked(event),
             EventBody::ApprovalRequested(data) => self.asked(event, data),

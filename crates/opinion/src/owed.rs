@@ -5,7 +5,7 @@
 
 use indexmap::IndexMap;
 use materia_contract::time::Micros;
-use materia_contract::{ErrorCode, Event, Timer};
+use materia_contract::{ErrorCode, Event};
 use serde_json::Value;
 
 use crate::start::Starting;
@@ -17,8 +17,8 @@ use crate::{Checked, Objection};
 pub(crate) enum Owed {
     /// A payload that crossed no edge is attached.
     Attached { node: usize, payload: Waiting },
-    /// A timer is set: where, which, when.
-    TimerSet { node: usize, timer: Timer, at: Micros },
+    /// A failed turn is tried again after so long: a timer is set for it.
+    Retry { node: usize, turn: u64, wait: Micros },
     /// The next tick of a node is set.
     Tick { node: usize },
     /// The runtime answers a turn itself (D41).
@@ -36,7 +36,13 @@ pub(crate) enum Owed {
     /// Why work was sent back is kept.
     FollowUp { result: Outcome, way: usize },
     /// Work comes to a node over a way; loops around it are entered first.
-    Arrive { result: Outcome, way: usize, to: usize, exited: Vec<usize>, enters: Option<Vec<usize>> },
+    Arrive {
+        result: Outcome,
+        way: usize,
+        to: usize,
+        exited: Vec<usize>,
+        enters: Option<Vec<usize>>,
+    },
     /// A loop is entered when the run begins.
     Enter { region: usize },
     /// A loop is left.
@@ -47,6 +53,8 @@ pub(crate) enum Owed {
     Start(Starting),
     /// The run fails; turns in flight are interrupted first.
     Failing { code: ErrorCode, socket: usize, way: Option<usize> },
+    /// The run fails because some `foreach` that could start has no list.
+    NoList,
 }
 
 /// What is being routed.
@@ -94,8 +102,8 @@ impl Opinion {
             let chart = self.chart()?;
             let paid = match owed {
                 Owed::Attached { node, payload } => self.attached(&chart, node, payload, event)?,
-                Owed::TimerSet { node, timer, at } => {
-                    self.timer_set(&chart, node, &timer, at, event)?
+                Owed::Retry { node, turn, wait } => {
+                    self.retry_set(&chart, node, turn, wait, event)?
                 }
                 Owed::Tick { node } => self.tick_set(&chart, node, event)?,
                 Owed::Answer { turn, missing } => self.answer(turn, &missing, event)?,
@@ -124,6 +132,7 @@ impl Opinion {
                 Owed::Failing { code, socket, way } => {
                     self.failing(&chart, code, socket, way, event)?
                 }
+                Owed::NoList => self.cannot_iterate(&chart, event)?,
             };
             if let Paid::Yes = paid {
                 return Ok(true);

@@ -2,13 +2,14 @@
 
 use materia_contract::time::Micros;
 use materia_contract::{
-    Cause, Consume, ErrorCode, Event, EventBody, Pace, Trigger, TurnStarted, Uuid,
+    Cause, Consume, CursorAdvanced, Event, EventBody, Pace, Trigger, TurnStarted, Uuid,
 };
 
 use crate::chart::Chart;
 use crate::life::runs_by_itself;
 use crate::owed::{Owed, Paid};
-use crate::state::{Held, Opinion, Started, Waiting, Why};
+use crate::precedence::Kind;
+use crate::state::{Held, Opinion, Waiting, Why};
 use crate::trail::Trail;
 use crate::{Checked, hold};
 
@@ -40,7 +41,10 @@ impl Opinion {
             return self.started(&chart, node, event, data, Starting::default());
         }
         let takes = self.takes_now(&chart, node);
-        let takes = takes.iter().map(|one| (one.ts, one.id)).collect();
+        let takes: Vec<_> = takes.iter().map(|one| (one.ts, one.id)).collect();
+        if self.request_for(&chart, node).is_none() {
+            self.may_begin(&chart, node, &takes)?;
+        }
         let starting = Starting { node, takes, ..Starting::default() };
         match self.goes_on_starting(&chart, starting, Some(event))? {
             Paid::Yes => Ok(()),
@@ -61,12 +65,6 @@ impl Opinion {
             all.truncate(1);
         }
         all
-    }
-
-    /// The request on whose account a node starts now.
-    fn request_for(&self, chart: &Chart, node: usize) -> Option<(usize, Option<Uuid>)> {
-        let asked = self.requests.iter().find(|(asked, _)| *asked == node).copied();
-        asked.filter(|_| self.has_room(chart, node) && !self.is_spent(chart, node, true))
     }
 
     /// Attaching what waited on its edge, taking it, beginning.
@@ -100,54 +98,73 @@ impl Opinion {
             self.here(chart, event)? == node,
             "it is about another socket than `{name}`, which is about to start"
         );
-        match &event.body {
-            EventBody::PayloadDelivered(data) if starting.taken == 0 && !starting.entered => {
-                let way = data.edge_id.as_ref().and_then(|edge| chart.ways.get_index_of(edge));
-                let Some(way) = way.filter(|way| chart.ways[*way].to == Some(node)) else {
-                    return Err(self.objection("nothing waits on an edge that could be attached"));
-                };
-                self.attach_late(chart, node, way, data.payload_id, &starting)?;
-            }
-            EventBody::CursorAdvanced(data) if iterates && !starting.entered => {
-                let most = chart.plan.limits.max_concurrent_turns as usize;
-                let may = self.turns.len() < most
-                    && !self.run_is_spent()
-                    && !self.is_spent(chart, node, true);
-                hold!(self, may, "`{name}` could not run a turn now");
-                let asked = self.request_for(chart, node).is_some();
-                if !asked {
-                    self.begins_unasked(chart, node, &starting.takes)?;
-                }
-                starting.entered = true;
-                self.comes_first(chart, node, if asked { Turn::Asked } else { Turn::Enters })?;
-                self.enters_list(chart, node, event, data, asked)?;
-            }
-            EventBody::PayloadConsumed(data) if iterates == starting.entered => {
-                let due = starting.takes.get(starting.taken).copied();
-                let Some((_, id)) = due.filter(|(_, id)| *id == data.payload_id) else {
-                    return Err(self.objection(format!("`{name}` does not take that payload now")));
-                };
-                let payload = self.consume(node, id)?;
-                starting.trail.join(&payload.trail);
-                starting.taken += 1;
-            }
-            EventBody::TurnStarted(data) if !iterates && is_done => {
-                self.started(chart, node, event, data, starting)?;
-                return Ok(Paid::Yes);
-            }
-            _ => return Err(self.due(what, Some(event))),
+        let is_new = !starting.entered && starting.taken == 0;
+        if let (EventBody::PayloadDelivered(data), true) = (&event.body, is_new) {
+            let way = data.edge_id.as_ref().and_then(|edge| chart.ways.get_index_of(edge));
+            let Some(way) = way.filter(|way| chart.ways[*way].to == Some(node)) else {
+                return Err(self.objection("nothing waits on an edge that could be attached"));
+            };
+            self.attach_late(chart, node, way, data.payload_id, &starting)?;
+        } else if let (EventBody::CursorAdvanced(data), true) = (&event.body, iterates && is_new) {
+            self.iteration_begins(chart, event, data, &starting)?;
+            starting.entered = true;
+        } else if let (EventBody::PayloadConsumed(data), true) =
+            (&event.body, iterates == starting.entered)
+        {
+            let due = starting.takes.get(starting.taken).copied();
+            let Some((_, id)) = due.filter(|(_, id)| *id == data.payload_id) else {
+                return Err(self.objection(format!("`{name}` does not take that payload now")));
+            };
+            let payload = self.consume(node, id)?;
+            starting.trail.join(&payload.trail);
+            starting.taken += 1;
+        } else if let (EventBody::TurnStarted(data), true) = (&event.body, !iterates && is_done) {
+            self.started(chart, node, event, data, starting)?;
+            return Ok(Paid::Yes);
+        } else {
+            return Err(self.due(what, Some(event)));
         }
         self.owed.push(Owed::Start(starting));
         Ok(Paid::Yes)
     }
 
-    /// A node runs by its inputs: it may, and its inputs are older than those of whoever comes later.
-    fn begins_unasked(
+    /// A `foreach` begins: it could run a turn now, on a person's account or by its inputs.
+    fn iteration_begins(
         &mut self,
         chart: &Chart,
-        node: usize,
-        takes: &[(Micros, Uuid)],
+        event: &Event,
+        data: &CursorAdvanced,
+        starting: &Starting,
     ) -> Checked {
+        let (node, name) = (starting.node, chart.name(starting.node));
+        let most = chart.plan.limits.max_concurrent_turns as usize;
+        let may =
+            self.turns.len() < most && !self.run_is_spent() && !self.is_spent(chart, node, true);
+        hold!(self, may, "`{name}` could not run a turn now");
+        let asked = self.request_for(chart, node).is_some();
+        if !asked {
+            self.begins_unasked(chart, node, &starting.takes)?;
+        }
+        self.comes_first(chart, node, if asked { Kind::Asked } else { Kind::Enters })?;
+        self.enters_list(chart, node, event, data, asked)
+    }
+
+    /// A node may take its inputs by itself, and a person has consented where one must.
+    fn may_begin(&self, chart: &Chart, node: usize, takes: &[(Micros, Uuid)]) -> Checked {
+        let (name, plan) = (chart.name(node), chart.node(node));
+        self.runs_unasked(chart, node)?;
+        hold!(self, self.has_room(chart, node), "`{name}` has as many turns as it may");
+        let due = plan.trigger != Trigger::Scheduled || self.nodes[node].tick_owed;
+        hold!(self, due, "`{name}` runs when a tick is due, and none is");
+        let consent = self.nodes[node].consent.as_ref().filter(|it| it.answer == Some(true));
+        let given =
+            consent.is_some_and(|it| takes.iter().map(|one| one.1).eq(it.payloads.iter().copied()));
+        hold!(self, plan.approval.is_none() || given, "nobody consented to a turn of `{name}`");
+        Ok(())
+    }
+
+    /// A node runs by its inputs: it may, and its inputs are older than those of whoever comes later.
+    fn begins_unasked(&mut self, chart: &Chart, node: usize, takes: &[(Micros, Uuid)]) -> Checked {
         let name = chart.name(node);
         self.runs_unasked(chart, node)?;
         hold!(self, self.has_room(chart, node), "`{name}` has as many turns as it may");
@@ -164,7 +181,11 @@ impl Opinion {
         let (name, plan) = (chart.name(node), chart.node(node));
         hold!(self, self.pace == Pace::Auto, "in INTERACTIVE `{name}` does not start by itself");
         hold!(self, runs_by_itself(plan), "only a person starts `{name}`");
-        hold!(self, self.depends(chart, node), "`{name}` depends on a socket that has not completed");
+        hold!(
+            self,
+            self.depends(chart, node),
+            "`{name}` depends on a socket that has not completed"
+        );
         Ok(())
     }
 
@@ -187,14 +208,14 @@ impl Opinion {
         let ids = |takes: &[(Micros, Uuid)]| takes.iter().map(|(_, id)| *id).collect::<Vec<_>>();
         let before = match &data.cause {
             Cause::Input => {
-                self.comes_first(chart, node, Turn::Enters)?;
+                self.comes_first(chart, node, Kind::Enters)?;
                 self.begins_unasked(chart, node, &starting.takes)?;
                 self.consented(chart, node, data)?;
                 hold!(self, data.consumed == ids(&starting.takes), "it consumed other payloads");
                 None
             }
             Cause::Manual => {
-                self.comes_first(chart, node, Turn::Asked)?;
+                self.comes_first(chart, node, Kind::Asked)?;
                 hold!(self, self.has_room(chart, node), "`{name}` has as many turns as it may");
                 hold!(self, data.approved.is_none(), "a turn by hand needs nobody's consent");
                 let place = self.requests.iter().position(|(asked, _)| *asked == node);
@@ -206,12 +227,12 @@ impl Opinion {
                 None
             }
             Cause::Foreach { index } => {
-                self.comes_first(chart, node, Turn::Element)?;
+                self.comes_first(chart, node, Kind::Element)?;
                 self.element_starts(chart, node, data, *index)?;
                 None
             }
             Cause::Retry { turn } | Cause::Repair { turn } | Cause::Recast { turn } => {
-                self.comes_first(chart, node, Turn::Again)?;
+                self.comes_first(chart, node, Kind::Again)?;
                 Some(self.taken_up(node, *turn, data)?)
             }
         };
@@ -227,7 +248,8 @@ impl Opinion {
         self.iterating.remove(&node);
         self.paused.remove(&node);
         self.turns.insert(event.seq, turn);
-        self.is_answered(chart, node, event.seq, data)
+        self.is_answered(chart, node, event.seq, data);
+        Ok(())
     }
 
     fn element_starts(
@@ -237,14 +259,19 @@ impl Opinion {
         data: &TurnStarted,
         index: u32,
     ) -> Checked {
-        let under_way = self.nodes[node].foreach.as_ref().filter(|_| self.iterating.contains(&node));
+        let under_way =
+            self.nodes[node].foreach.as_ref().filter(|_| self.iterating.contains(&node));
         let Some(iteration) = under_way else {
             return Err(self.objection("no element of a `foreach` is to be started there"));
         };
         hold!(self, iteration.index == index, "element {} is the next one", iteration.index);
         hold!(self, iteration.consumed == data.consumed, "the `foreach` consumed other payloads");
         let manual = iteration.manual;
-        hold!(self, manual || self.pace == Pace::Auto, "in INTERACTIVE it does not go on by itself");
+        hold!(
+            self,
+            manual || self.pace == Pace::Auto,
+            "in INTERACTIVE it does not go on by itself"
+        );
         if index == 0 && !manual {
             return self.consented(chart, node, data);
         }
@@ -293,112 +320,16 @@ impl Opinion {
         hold!(self, exactly, "a person consented to a turn with other inputs");
         Ok(())
     }
-
-    /// The debt of a `foreach` whose list is none: the run fails.
-    fn no_list(&self, chart: &Chart, node: usize) -> Checked<Owed> {
-        let path = chart.node(node).foreach.as_ref().map(|foreach| &foreach.items);
-        let missing = path.is_some_and(|path| self.list_at(path).is_none());
-        hold!(self, missing, "`{}` has a list to iterate", chart.name(node));
-        Ok(Owed::Failing { code: ErrorCode::ContractError, socket: node, way: None })
-    }
-
-    /// The run fails where a `foreach` that had nothing to attach finds no list.
-    pub(crate) fn cannot_iterate(&mut self, event: &Event) -> Checked {
-        let chart = self.chart()?;
-        let mut ready = self.ready.iter().copied().chain(self.requests.iter().map(|(node, _)| *node));
-        let found = ready.find(|node| {
-            let may = self.request_for(&chart, *node).is_some()
-                || (self.runs_unasked(&chart, *node).is_ok() && self.has_room(&chart, *node));
-            may && self.no_list(&chart, *node).is_ok()
-        });
-        let Some(node) = found else {
-            return Err(self.objection("nothing before it makes the run fail"));
-        };
-        let owed = self.no_list(&chart, node)?;
-        self.owed.push(owed);
-        self.pays(Some(event)).map(|_| ())
-    }
-
-    /// Whether a node would start by its inputs, were there room in the run.
-    pub(crate) fn would_start(&self, chart: &Chart, node: usize) -> bool {
-        let plan = chart.node(node);
-        let triggered = match plan.trigger {
-            Trigger::Scheduled => self.nodes[node].tick_owed,
-            Trigger::OnAnyInput | Trigger::ManualOnly => self.oldest_input(chart, node).is_some(),
-        };
-        triggered
-            && plan.approval.is_none()
-            && self.runs_unasked(chart, node).is_ok()
-            && self.has_room(chart, node)
-            && !self.is_spent(chart, node, true)
-    }
 }
 
-/// The kinds of starts, in the order in which they are looked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Turn {
-    Asked,
-    Again,
-    Element,
-    Enters,
+/// Whether an event is part of a start.
+pub(crate) fn is_start(body: &EventBody) -> bool {
+    matches!(
+        body,
+        EventBody::PayloadDelivered(_) | EventBody::PayloadConsumed(_) | EventBody::TurnStarted(_)
+    )
 }
 
 fn fails(event: &Event) -> bool {
     matches!(event.body, EventBody::TurnInterrupted(_) | EventBody::RunFailed(_))
-}
-
-impl Opinion {
-    /// Nothing that comes first could have started: what a person asked for, then further attempts,
-    /// then elements, then inputs.
-    fn comes_first(&self, chart: &Chart, node: usize, turn: Turn) -> Checked {
-        let mut asked = self.requests.iter().map(|(asked, _)| *asked);
-        let first =
-            asked.find(|at| self.has_room(chart, *at) && !self.is_spent(chart, *at, true));
-        if turn == Turn::Asked {
-            hold!(self, first == Some(node), "another turn was asked for before it, or none");
-            return Ok(());
-        }
-        hold!(self, first.is_none(), "a turn that a person asked for comes first");
-        if turn > Turn::Again {
-            hold!(self, self.startable_again(chart).is_none(), "a further attempt comes first");
-        }
-        if turn > Turn::Element {
-            hold!(self, self.startable_element(chart).is_none(), "an element comes first");
-        }
-        Ok(())
-    }
-
-    /// A held turn that could start now.
-    pub(crate) fn startable_again(&self, chart: &Chart) -> Option<u64> {
-        let could = |held: &&Held| {
-            let Started { node, manual, .. } = held.turn;
-            held.released
-                && (manual || self.pace == Pace::Auto)
-                && !self.is_spent(chart, node, false)
-        };
-        self.held.iter().find(could).map(|held| held.started)
-    }
-
-    /// A node whose `foreach` could start its next element now.
-    pub(crate) fn startable_element(&self, chart: &Chart) -> Option<usize> {
-        let could = |node: &&usize| {
-            let iteration = self.nodes[**node].foreach.as_ref();
-            iteration.is_some_and(|it| it.manual || self.pace == Pace::Auto)
-                && !self.is_spent(chart, **node, true)
-        };
-        self.iterating.iter().find(could).copied()
-    }
-
-    /// A request that could be met now.
-    pub(crate) fn startable_request(&self, chart: &Chart) -> Option<usize> {
-        let mut asked = self.requests.iter().map(|(asked, _)| *asked);
-        asked.find(|at| self.has_room(chart, *at) && !self.is_spent(chart, *at, true))
-    }
-
-    /// Whether a node may have one more turn. One that is to be tried again keeps its place.
-    pub(crate) fn has_room(&self, chart: &Chart, node: usize) -> bool {
-        let at = &self.nodes[node];
-        at.foreach.is_none()
-            && at.in_flight.saturating_add(at.held) < chart.node(node).max_in_flight
-    }
 }

@@ -86,8 +86,8 @@ pub(crate) struct Decision {
     pub(crate) wall: Micros,
     /// The part of it that has been reached (D7).
     pub(crate) part: Part,
-    /// When it was taken, as one of its events shows.
-    pub(crate) at: Option<(u64, Micros)>,
+    /// When it was taken, as its events show: one instant, or two that contradict each other.
+    pub(crate) claims: Vec<(u64, Micros)>,
     /// The latest instant that has come according to it.
     pub(crate) past: Option<(u64, Micros)>,
     /// The earliest instant that is still to come according to it.

@@ -15,18 +15,19 @@ pub(crate) fn micros(millis: u64) -> Micros {
 }
 
 impl Opinion {
-    /// A timer is set for just this instant.
-    pub(crate) fn timer_set(
+    /// The timer of a further attempt is set: just so long after the decision's instant.
+    pub(crate) fn retry_set(
         &mut self,
         chart: &Chart,
         node: usize,
-        timer: &Timer,
-        at: Micros,
+        turn: u64,
+        wait: Micros,
         event: Option<&Event>,
     ) -> Checked<Paid> {
-        let set = self.set(chart, node, timer, event)?;
-        hold!(self, set == at, "the timer is set for {set}, but {at} is right");
-        self.runs(node, timer, set);
+        let timer = Timer::Retry { turn };
+        let at = self.set(chart, node, &timer, event)?;
+        self.taken_at(at.saturating_sub(wait));
+        self.runs(node, &timer, at);
         Ok(Paid::Yes)
     }
 
@@ -36,7 +37,7 @@ impl Opinion {
         let timer = Timer::Debounce { edge_id: chart.way_id(way).clone() };
         let at = self.set(chart, to, &timer, Some(event))?;
         let period = micros(chart.delivery(way).debounce_ms.unwrap_or(0));
-        self.taken_at(at.saturating_sub(period))?;
+        self.taken_at(at.saturating_sub(period));
         if let Some(earlier) = self.ways[way].quiet_until.replace(at) {
             self.timers.remove(&(earlier, to, timer.clone()));
         }
@@ -57,7 +58,11 @@ impl Opinion {
         }
         let at = self.set(chart, node, &Timer::Tick, event)?;
         let since = at.saturating_sub(self.beginning.at);
-        hold!(self, since > 0 && since % interval == 0, "the tick lies on no grid of {interval} µs");
+        hold!(
+            self,
+            since > 0 && since % interval == 0,
+            "the tick lies on no grid of {interval} µs"
+        );
         // Just one interval behind the tick is the earliest instant at which it is the next one.
         let earliest = if since == interval { Micros::MIN } else { at.saturating_sub(interval) };
         self.between(earliest, at.saturating_sub(1));

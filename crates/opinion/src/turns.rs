@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use materia_contract::time::Micros;
 use materia_contract::{
-    Behavior, ErrorCode, Event, EventBody, FailureClass, InterruptReason, Parse, Timer,
-    TurnCompleted, TurnFailed, TurnInterrupted,
+    Behavior, ErrorCode, Event, EventBody, FailureClass, InterruptReason, Parse, TurnCompleted,
+    TurnFailed, TurnInterrupted,
 };
 use serde_json::Value;
 
@@ -26,12 +26,7 @@ const ASKED_WAIT_MS_MAX: u64 = 3_600_000;
 
 impl Opinion {
     /// A turn is no longer in flight.
-    fn ends(
-        &mut self,
-        chart: &Chart,
-        event: &Event,
-        numbers: (u64, u32, u32),
-    ) -> Checked<Started> {
+    fn ends(&mut self, chart: &Chart, event: &Event, numbers: (u64, u32, u32)) -> Checked<Started> {
         let (turn, visit, attempt) = numbers;
         let Some(started) = self.turns.remove(&turn) else {
             return Err(self.objection(format!("turn {turn} is not in flight")));
@@ -118,8 +113,8 @@ impl Opinion {
 
     fn trace(&mut self, chart: &Chart, node: usize, data: &TurnCompleted) {
         let iteration = self.nodes[node].foreach.as_ref();
-        let goes_on = iteration
-            .is_some_and(|it| (it.index as usize).saturating_add(1) < it.items.len());
+        let goes_on =
+            iteration.is_some_and(|it| (it.index as usize).saturating_add(1) < it.items.len());
         if chart.nodes[node].cyclic && !goes_on {
             let item = self.loop_item(chart, node).map(|(id, _)| id);
             let json = self.last.json.as_deref().filter(|_| self.last.own_json);
@@ -200,9 +195,8 @@ impl Opinion {
         );
         let why = match (repairs, self.retries(&chart, data, &turn)?) {
             (true, _) => Why::Rejected,
-            (false, Some(at)) => {
-                let timer = Timer::Retry { turn: data.turn };
-                self.owed.push(Owed::TimerSet { node, timer, at });
+            (false, Some(wait)) => {
+                self.owed.push(Owed::Retry { node, turn: data.turn, wait });
                 Why::Passing
             }
             (false, None) => {
@@ -220,7 +214,7 @@ impl Opinion {
         self.held.push(held);
     }
 
-    /// When a failed turn is tried again: as its failure and its place in the row ask for.
+    /// After how long a failed turn is tried again: as its failure and its place in the row ask for.
     fn retries(
         &mut self,
         chart: &Chart,
@@ -245,19 +239,24 @@ impl Opinion {
             None if class == FailureClass::SessionLost => 0,
             None => own,
         };
-        self.taken_at(at.saturating_sub(micros(wait)))?;
-        Ok(Some(at))
+        self.taken_at(at.saturating_sub(micros(wait)));
+        Ok(Some(micros(wait)))
     }
 
     pub(crate) fn interrupted(&mut self, event: &Event, data: &TurnInterrupted) -> Checked {
-        if data.reason == InterruptReason::RunFailed {
-            return self.cannot_iterate(event);
-        }
         let chart = self.chart()?;
+        if data.reason == InterruptReason::RunFailed {
+            self.owed.push(Owed::NoList);
+        }
         self.interrupt(&chart, event, data)
     }
 
-    fn interrupt(&mut self, chart: &Chart, event: &Event, data: &TurnInterrupted) -> Checked {
+    pub(crate) fn interrupt(
+        &mut self,
+        chart: &Chart,
+        event: &Event,
+        data: &TurnInterrupted,
+    ) -> Checked {
         let first = self.turns.keys().next().copied();
         hold!(
             self,

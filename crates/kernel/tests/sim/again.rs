@@ -1,8 +1,6 @@
 //! Deciding again from what the journal keeps: it agrees with what happened, and with nothing else.
 
-use materia_contract::{
-    ChainHash, Decided, Event, EventBody, ForkedFrom, Record, RunId, Uuid,
-};
+use materia_contract::{ChainHash, Decided, Event, EventBody, ForkedFrom, Record, RunId, Uuid};
 use materia_kernel::Recomputation;
 use materia_opinion::{Life, Objection, Opinion};
 

@@ -1,8 +1,8 @@
 //! Safety was first; now the world is kind, and the run must come to rest, and go on when it is helped.
 
 use materia_contract::{Act, Budget, NodeBudgets, NodeId, Pace, RunWaiting, WaitReason};
-use materia_opinion::Life;
 use materia_kernel::{Acting, Input, Moment, Phase, is_idle};
+use materia_opinion::Life;
 
 use crate::answers::Mood;
 use crate::world::{World, resume};

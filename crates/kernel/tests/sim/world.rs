@@ -2,11 +2,12 @@
 
 use materia_contract::time::Micros;
 use materia_contract::{
-    Act, Budget, Decided, EnvelopeKind, Event, EventBody, GlobalMode, NodeBudgets, NodeId, Offered, Pace,
-    PayloadStatus, Plan, RunId, Uuid,
+    Act, Budget, Decided, EnvelopeKind, Event, EventBody, GlobalMode, NodeBudgets, NodeId, Offered,
+    Pace, PayloadStatus, Plan, RunId, Uuid,
 };
 use materia_kernel::{
-    Acting, Decision, Effect, Input, Moment, Rejection, Report, Run, evolve, outstanding, step, take,
+    Acting, Decision, Effect, Input, Moment, Rejection, Report, Run, evolve, outstanding, step,
+    take,
 };
 use materia_opinion::{Life, Opinion};
 
@@ -61,13 +62,7 @@ impl<'a> World<'a> {
         world
     }
 
-    fn empty(
-        id: RunId,
-        dice: Dice,
-        now: Micros,
-        seen: &'a mut Sometimes,
-        tells: bool,
-    ) -> Self {
+    fn empty(id: RunId, dice: Dice, now: Micros, seen: &'a mut Sometimes, tells: bool) -> Self {
         Self {
             dice,
             run: Run::new(id.clone()),
