@@ -116,7 +116,11 @@ impl Decision {
             kept_contract: None,
             stopped: None,
             reached: 0,
-            requested: 0,
+            requested: (0, 0),
+            offered: (0, 0),
+            answered: (0, 0),
+            modes: (0, 0),
+            fired: (0, 0),
             opening: None,
             oldest_taken: None,
         }

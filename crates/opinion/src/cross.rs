@@ -57,6 +57,7 @@ impl Opinion {
         };
         hold!(self, self.here(&chart, event)? == chart.ways[way].from, "the edge leaves elsewhere");
         hold!(self, data.turn.is_none(), "what is offered is no output of a turn");
+        self.decision.offered = (self.decision.offered.0 + 1, self.seq);
         match offered.payload_id {
             Some(id) => hold!(self, id == data.payload_id, "it was offered under another id"),
             None => self.is_own_id(data.payload_id)?,

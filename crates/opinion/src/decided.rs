@@ -1,6 +1,6 @@
 //! What no decision may end in.
 
-use materia_contract::{Decided, MomentOf, RecordedInput};
+use materia_contract::{Act, Decided, MomentOf, RecordedInput};
 
 use crate::life::Life;
 use crate::state::{Decision, Opinion};
@@ -72,6 +72,7 @@ impl Opinion {
                 "a run in AUTO waits because a person stopped it, which nobody did",
             );
         }
+        acted(decision, input)?;
         let fits = match input {
             RecordedInput::Create(_) => opening == "run.created",
             RecordedInput::Revive => opening == "run.revived",
@@ -118,6 +119,41 @@ impl Opinion {
             object(decision.first, "its input leads to something else")
         }
     }
+}
+
+/// Nobody did more to the run than the input says.
+fn acted(decision: &Decision, input: &RecordedInput) -> Checked {
+    let acts = match input {
+        RecordedInput::Moment(moment) => moment.acts.as_slice(),
+        RecordedInput::Create(_)
+        | RecordedInput::Resume { .. }
+        | RecordedInput::Revive
+        | RecordedInput::Recast { .. }
+        | RecordedInput::SetBudget(_)
+        | RecordedInput::SetNodeBudgets { .. }
+        | RecordedInput::Say { .. }
+        | RecordedInput::Continue { .. }
+        | RecordedInput::Stop { .. }
+        | RecordedInput::RunForElapsed
+        | RecordedInput::Idle
+        | RecordedInput::Abort { .. } => &[],
+    };
+    let count = |of: fn(&Act) -> bool| acts.iter().filter(|acting| of(&acting.act)).count();
+    let resumed = usize::from(matches!(input, RecordedInput::Resume { .. }));
+    let instant = matches!(input, RecordedInput::Moment(_));
+    let most = [
+        (decision.requested, count(|act| matches!(act, Act::Trigger { .. }))),
+        (decision.offered, count(|act| matches!(act, Act::Offer { .. }))),
+        (decision.answered, count(|act| matches!(act, Act::Approve { .. } | Act::Deny { .. }))),
+        (
+            decision.modes,
+            resumed + count(|act| matches!(act, Act::Mode { .. } | Act::GlobalMode { .. })),
+        ),
+        (decision.fired, if instant { usize::MAX } else { 0 }),
+    ];
+    let more = most.into_iter().find(|((done, _), most)| done > most);
+    let Some(((_, seq), _)) = more else { return Ok(()) };
+    Err(Objection { seq, what: "what its decision rests on does not ask for that".to_owned() })
 }
 
 /// The instant of the decision explains every time in it.

@@ -183,25 +183,21 @@ impl Opinion {
     ) -> Checked {
         let names = parts.fields.keys().map(String::as_str);
         hold!(self, names.eq(FIELDS), "its input has other fields than a utility reads");
-        let says = |name: &str, value: Option<&str>| match parts.fields.get(name) {
-            Some(InputPart::Value([Value::Null])) => value.is_none(),
-            Some(InputPart::Value([Value::String(text)])) => Some(text.as_str()) == value,
-            Some(InputPart::Value(_) | InputPart::From(_) | InputPart::StateWith { .. }) | None => {
-                false
-            }
-        };
-        let from = |name: &str, source| parts.fields.get(name) == Some(&InputPart::From(source));
         let item = data.item.as_deref();
-        let own = says("castId", Some(self.writer(self.seq).as_str()))
-            && says("socketId", Some(chart.name(node).as_str()))
-            && says("itemKey", item)
-            && from("cwd", InputSource::Cwd)
-            && from("runDir", InputSource::RunDir)
-            && from("request", InputSource::Request)
-            && from("params", InputSource::Params)
-            && from("inputs", InputSource::Inputs)
-            && item.is_some() == from("item", InputSource::Item)
-            && item.is_none() == from("state", InputSource::State);
+        let right = |name: &str, part: &InputPart| match (name, part) {
+            ("castId", part) => says(part, Some(self.writer(self.seq).as_str())),
+            ("socketId", part) => says(part, Some(chart.name(node).as_str())),
+            ("itemKey", part) => says(part, item),
+            ("cwd", part) => *part == InputPart::From(InputSource::Cwd),
+            ("runDir", part) => *part == InputPart::From(InputSource::RunDir),
+            ("request", part) => *part == InputPart::From(InputSource::Request),
+            ("params", part) => *part == InputPart::From(InputSource::Params),
+            ("inputs", part) => *part == InputPart::From(InputSource::Inputs),
+            ("item", part) => (*part == InputPart::From(InputSource::Item)) == item.is_some(),
+            ("state", part) => (*part == InputPart::From(InputSource::State)) == item.is_none(),
+            _ => true,
+        };
+        let own = parts.fields.iter().all(|(name, part)| right(name, part));
         hold!(self, own, "a field of its input is not what it should be");
         Ok(())
     }
@@ -227,6 +223,15 @@ impl Opinion {
         let item = self.item(node).map(|(_, value)| value);
         let scope = crate::lookup::Scope { item, ..self.scope() };
         requires.find(|path| scope.get(path).is_none()).map(ToString::to_string)
+    }
+}
+
+/// Whether a field of an input is this text, or nothing.
+fn says(part: &InputPart, value: Option<&str>) -> bool {
+    match part {
+        InputPart::Value([Value::Null]) => value.is_none(),
+        InputPart::Value([Value::String(text)]) => Some(text.as_str()) == value,
+        InputPart::Value(_) | InputPart::From(_) | InputPart::StateWith { .. } => false,
     }
 }
 

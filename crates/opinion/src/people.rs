@@ -29,7 +29,7 @@ impl Opinion {
             self.owed.push(Owed::Attached { node, payload });
         }
         self.requests.push_back((node, data.payload_id));
-        self.decision.requested = self.decision.requested.saturating_add(1);
+        self.decision.requested = (self.decision.requested.0 + 1, self.seq);
         Ok(())
     }
 
@@ -79,6 +79,7 @@ impl Opinion {
         let known = ["person", "timeline", "resume"].contains(&data.reason.as_str());
         hold!(self, known && event.node.is_none(), "nothing before it asks for that mode");
         hold!(self, self.changes(data.value), "the mode is what it was");
+        self.decision.modes = (self.decision.modes.0 + 1, self.seq);
         match data.value {
             Mode::Global(mode) => self.global = mode,
             Mode::Pace(pace) => {
@@ -123,6 +124,7 @@ impl Opinion {
         let node = self.here(&chart, event)?;
         let asked = self.nodes[node].consent.as_ref().filter(|asked| asked.answer != Some(true));
         hold!(self, asked.is_some_and(|asked| asked.hash == hash), "nobody asked for that");
+        self.decision.answered = (self.decision.answered.0 + 1, self.seq);
         if let Some(consent) = &mut self.nodes[node].consent {
             consent.answer = Some(yes);
         }

@@ -35,7 +35,7 @@ impl Opinion {
     ) -> Checked<Reading> {
         let plan = chart.node(node);
         let mut reading = Reading::default();
-        let mut output = None;
+        let mut slimmed = None;
         if plan.parse == Parse::Text {
             hold!(self, span.is_none(), "its output is text and has no object");
         } else {
@@ -52,12 +52,15 @@ impl Opinion {
                 hold!(self, !whole && !chart.is_utility(node), "the whole output is the object");
             }
             let slim = checked(chart, node, &object, &mut reading);
-            let slim = slim.map_err(|fault| self.objection(fault))?;
-            output = Some(Value::Object(slim));
+            slimmed = slim.map_err(|fault| self.objection(fault))?.map(Value::Object);
             reading.object = Some(Value::Object(object));
         }
-        self.assigns(plan, node, text, output.as_ref(), &mut reading)
-            .map_err(|fault| self.objection(fault))?;
+        let own = reading.object.take();
+        let json = own.as_ref();
+        let output = slimmed.as_ref().or(json);
+        let assigned = self.assigns(plan, node, text, (output, json), &mut reading);
+        reading.object = own;
+        assigned.map_err(|fault| self.objection(fault))?;
         Ok(reading)
     }
 
@@ -77,7 +80,7 @@ impl Opinion {
         plan: &Node,
         node: usize,
         text: &str,
-        output: Option<&Value>,
+        (output, json): (Option<&Value>, Option<&Value>),
         reading: &mut Reading,
     ) -> Result<(), String> {
         if plan.assign.is_empty() {
@@ -92,7 +95,7 @@ impl Opinion {
                 pending: Some(&pending),
                 item,
                 last_output: Some(text),
-                last_json: reading.object.as_ref().or(self.last.json.as_deref()),
+                last_json: json.or(self.last.json.as_deref()),
                 ..self.scope()
             };
             let Some(value) = scope.get(source) else {
@@ -156,13 +159,14 @@ impl Opinion {
     }
 }
 
-/// Holds an object to the contract; gives it with its items reduced to title and context.
+/// Holds an object to the contract; gives it with its items reduced to title and context, where that
+/// is another object and anybody looks at it.
 fn checked(
     chart: &Chart,
     node: usize,
     object: &Map<String, Value>,
     reading: &mut Reading,
-) -> Result<Map<String, Value>, String> {
+) -> Result<Option<Map<String, Value>>, String> {
     let (plan, utility) = (chart.node(node), chart.is_utility(node));
     reading.verdict = match object.get("satisfied") {
         None if needs_verdict(plan, utility) => {
@@ -175,7 +179,7 @@ fn checked(
     if object.get("context").is_some_and(|context| !context.is_string()) {
         return Err("`context` in its output is no text".to_owned());
     }
-    let mut slim = object.clone();
+    let mut slim = None;
     match object.get("workItems") {
         Some(items) => {
             let (items, extras) = slimmed(items)?;
@@ -183,7 +187,11 @@ fn checked(
                 reading.ignored.push(extras);
             }
             reading.items = plan.generator.then(|| items.clone());
-            slim.insert("workItems".to_owned(), Value::Array(items));
+            if !plan.assign.is_empty() {
+                let mut whole = object.clone();
+                whole.insert("workItems".to_owned(), Value::Array(items));
+                slim = Some(whole);
+            }
         }
         None if plan.generator => return Err("its output lacks `workItems`".to_owned()),
         None => {}

@@ -173,6 +173,15 @@ impl Opinion {
             return Err(self.objection(format!("`{name}` starts after a socket with newer inputs")));
         }
         self.decision.oldest_taken = takes.first().copied();
+        let older = |at: &&usize| {
+            **at != node
+                && self.oldest_input(chart, **at) < takes.first().copied()
+                && self.would_start(chart, **at)
+        };
+        if let Some(older) = self.ready.iter().find(older) {
+            let older = chart.name(*older);
+            return Err(self.objection(format!("`{older}` has older inputs and comes first")));
+        }
         Ok(())
     }
 

@@ -98,9 +98,14 @@ pub(crate) struct Decision {
     pub(crate) kept_contract: Option<u64>,
     /// A pause that only a person's stop explains.
     pub(crate) stopped: Option<u64>,
-    /// Timeline entries reached, and what else people did.
+    /// Timeline entries reached.
     pub(crate) reached: u32,
-    pub(crate) requested: u32,
+    /// What people did: how often, and the last event that says so.
+    pub(crate) requested: (usize, u64),
+    pub(crate) offered: (usize, u64),
+    pub(crate) answered: (usize, u64),
+    pub(crate) modes: (usize, u64),
+    pub(crate) fired: (usize, u64),
     /// What it began with.
     pub(crate) opening: Option<&'static str>,
     /// The oldest input of the node that was started last by its inputs.

@@ -118,6 +118,7 @@ impl Opinion {
         // Logical time is never behind the clock; how far the clock was, the decision's input says.
         hold!(self, at <= event.ts, "the timer fired before its instant, {at}");
         self.between(at, Micros::MAX);
+        self.decision.fired = (self.decision.fired.0 + 1, self.seq);
         hold!(
             self,
             data.payload_id.is_none() || timer == Timer::Tick,

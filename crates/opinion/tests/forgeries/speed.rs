@@ -1,7 +1,13 @@
 //! How long an opinion takes; measured only when asked for:
 //! `cargo test -p materia-opinion --test forgeries -- --ignored --nocapture`.
 
+#![allow(clippy::print_stdout, reason = "the figures are what it is for")]
+
+use std::collections::BTreeMap;
 use std::time::Instant;
+
+use materia_contract::RunId;
+use materia_opinion::Opinion;
 
 use crate::histories::{History, back_and_forth, over_many};
 
@@ -15,12 +21,33 @@ fn measure(history: &History) {
     }
 }
 
+/// The same by the type of event; taking the time of each takes some itself.
+fn by_type(history: &History) {
+    let mut opinion = Opinion::new(RunId::new("r"));
+    let mut spent: BTreeMap<&str, (u128, u128)> = BTreeMap::new();
+    for (decided, events) in &history.decisions {
+        for event in events {
+            let before = Instant::now();
+            opinion.see(event).unwrap();
+            let entry = spent.entry(event.body.type_name()).or_default();
+            *entry = (entry.0 + before.elapsed().as_nanos(), entry.1 + 1);
+        }
+        let before = Instant::now();
+        opinion.decided(decided).unwrap();
+        let entry = spent.entry("(end of a decision)").or_default();
+        *entry = (entry.0 + before.elapsed().as_nanos(), entry.1 + 1);
+    }
+    for (kind, (nanos, count)) in spent {
+        println!("  {kind}: {} ns", nanos / count);
+    }
+}
+
 #[test]
 #[ignore = "it measures"]
-#[allow(clippy::print_stdout, reason = "the figures are what it is for")]
 fn speed() {
     for count in [500, 4_000] {
         measure(&over_many(count));
         measure(&back_and_forth(count));
+        by_type(&back_and_forth(count));
     }
 }
