@@ -8,8 +8,8 @@
 //!
 //! * [`Opinion::see`] takes one event after the other. Most events oblige: what a turn has put out
 //!   must be read, patched into the variables, routed; what crosses an edge must be delivered, dropped
-//!   or kept. Such debts are a stack ([`owed`]); an event pays the topmost, or opens a new part of the
-//!   decision in the order of D7 ([`order`]).
+//!   or kept. Such debts are a stack (`owed`); an event pays the topmost, or opens a new part of the
+//!   decision in the order of D7 (`order`).
 //! * [`Opinion::decided`] closes a decision. No debt may be left, no timer that was due, no node that
 //!   could have started; and the instant at which it was taken explains every time in it.
 //!
