@@ -1,44 +1,86 @@
-//! Deciding again from what the events record: it agrees with what happened, and with nothing else.
+//! Deciding again from what the journal keeps: it agrees with what happened, and with nothing else.
 
-use materia_contract::{Event, EventBody, Uuid};
-use materia_kernel::{Divergence, Recomputation};
+use materia_contract::{ChainHash, Decided, Event, EventBody, ForkedFrom, Record, RunId, Uuid};
+use materia_kernel::{Recomputation, Run, cut, evolve};
+use materia_opinion::{Life, Objection, Opinion};
 
-use crate::ledger::Life;
-use crate::world::{World, resume, run_id};
+use crate::world::{World, resume};
 
-/// Every prefix that ends between decisions is explained, and leads to the run.
+/// Every decision, written as the journal keeps it and read back, with its events.
+fn read_back(world: &World<'_>) -> Vec<(Decided, Vec<Event>)> {
+    let mut head = ChainHash::origin(&world.id);
+    let mut first = 0;
+    let mut decisions = Vec::new();
+    for (decided, end) in &world.decisions {
+        let events = &world.journal[first..*end];
+        first = *end;
+        if events.is_empty() {
+            continue;
+        }
+        let records = Record::seal_decision(decided.text(), events, head);
+        head = records.last().unwrap().hash;
+        let input = records[0].input.as_ref().expect("a decision begins there");
+        let read = Decided::read(input).unwrap();
+        assert_eq!(read, *decided, "an input is read back as it was kept");
+        decisions.push((read, records.iter().map(|record| record.event().unwrap()).collect()));
+    }
+    decisions
+}
+
+/// Every decision is explained, and they lead to the run; nobody objects to any of it.
 pub(crate) fn explains(world: &World<'_>) {
-    let mut again = Recomputation::new(run_id());
-    let mut ends = world.ends.iter().copied().peekable();
-    for place in 0..world.journal.len() {
-        if let Err(divergence) = again.next(&world.journal[place..]) {
+    let mut again = Recomputation::new(world.id.clone());
+    let mut opinion = Opinion::new(world.id.clone());
+    for (decided, events) in read_back(world) {
+        if let Err(divergence) = again.next(&decided, &events) {
             panic!("{divergence}: {divergence:?}");
         }
-        while ends.next_if(|end| *end == place + 1).is_some() {
-            assert!(again.is_between_decisions(), "nothing is left to do at {}", place + 1);
+        if let Err(objection) = judged(&mut opinion, &decided, &events) {
+            panic!("{objection}");
         }
     }
     assert_eq!(*again.run(), world.run, "the decisions lead to the same run");
 }
 
+fn judged(opinion: &mut Opinion, decided: &Decided, events: &[Event]) -> Result<(), Objection> {
+    events.iter().try_for_each(|event| opinion.see(event))?;
+    opinion.decided(decided)
+}
+
 /// A run that shares the beginning of this one, up to any event, goes on from there (and rests).
 pub(crate) fn forks(world: &mut World<'_>) {
     let place = world.dice.below(world.journal.len());
-    let mut again = Recomputation::new(run_id());
-    for first in 0..=place {
-        again.next(&world.journal[first..]).unwrap();
+    let last = world.decisions.iter().position(|(_, end)| *end > place).unwrap();
+    let mut decisions = world.decisions[..=last].to_vec();
+    let begun = last.checked_sub(1).map_or(0, |before| decisions[before].1);
+    // The decision there is cut: what it had settled comes along, what it started later does not.
+    let mut run = Run::new(world.id.clone());
+    for event in &world.journal[..begun] {
+        evolve(&mut run, event);
     }
-    let mut events = world.journal[..=place].to_vec();
-    events.extend(again.rest_of_decision().cloned());
-    let mut fork = world.beginning_with(&events);
-    if fork.ledger.life == Life::Running {
+    let (decided, end) = decisions[last].clone();
+    let at = world.journal[place].seq;
+    let (decided, rest) = cut(&mut run, &decided, &world.journal[begun..end], at).unwrap();
+    let mut events = [&world.journal[..begun], &rest].concat();
+    decisions[last] = (decided, events.len());
+    assert_eq!(events[..=place], world.journal[..=place], "all that is shared is shared");
+    let seq = events.last().unwrap().seq;
+    if let EventBody::RunCreated(created) = &mut events[0].body {
+        let written_by = vec![(world.id.clone(), seq)];
+        let (cast_id, hash) = (world.id.clone(), "0".to_owned());
+        created.fork = Some(ForkedFrom { cast_id, seq, hash, written_by });
+    }
+    let mut fork = world.beginning_with(RunId::new("fork"), events, &decisions);
+    if fork.opinion.life() == Life::Running {
         assert!(fork.take(resume(None)), "a fork is taken up like a run that lost its process");
         fork.settle_down();
         fork.seen.note("fork carried on");
     }
+    explains(&fork);
 }
 
-/// An event that was decided cannot be changed unnoticed.
+/// An event that was decided cannot be changed unnoticed: neither by who decides again nor, for most
+/// events, by who only knows the rules.
 pub(crate) fn notices(world: &mut World<'_>) {
     let decided: Vec<usize> = (0..world.journal.len())
         .filter(|place| altered(&world.journal[*place]).is_some())
@@ -47,19 +89,30 @@ pub(crate) fn notices(world: &mut World<'_>) {
         return;
     }
     let place = *world.dice.pick(&decided);
-    let mut journal = world.journal.clone();
-    journal[place] = altered(&journal[place]).expect("it was one of them");
-    let mut again = Recomputation::new(run_id());
-    for first in 0..=place {
-        match again.next(&journal[first..]) {
-            Ok(()) => {}
-            Err(Divergence::Differs { seq, .. } | Divergence::Unexplained { seq, .. }) => {
-                assert_eq!(seq, place as u64 + 1, "the first event that differs is named");
-                return;
-            }
+    let seq = place as u64 + 1;
+    let mut again = Recomputation::new(world.id.clone());
+    let mut opinion = Opinion::new(world.id.clone());
+    for (decided, mut events) in read_back(world) {
+        let own = events.iter().position(|event| event.seq == seq);
+        let Some(own) = own else {
+            again.next(&decided, &events).unwrap();
+            judged(&mut opinion, &decided, &events).unwrap();
+            continue;
+        };
+        events[own] = altered(&events[own]).expect("it was one of them");
+        let noticed = again.next(&decided, &events).map_err(|divergence| divergence.seq());
+        assert_eq!(noticed, Err(seq), "the first event that differs is named: {:?}", events[own]);
+        // What a question is called and the words for a blocked node follow from what is not looked at.
+        let told = !matches!(
+            events[own].body,
+            EventBody::ApprovalRequested(_) | EventBody::NodeBlocked(_)
+        );
+        if told {
+            let objection = judged(&mut opinion, &decided, &events).map_err(|it| it.seq);
+            assert_eq!(objection, Err(seq), "the event is objected to: {:?}", events[own]);
         }
+        return;
     }
-    panic!("event {} was changed and nobody noticed: {:?}", place + 1, journal[place]);
 }
 
 /// The event with something else in it, where it records no input.

@@ -1,7 +1,8 @@
 //! What turns answer: mostly what their node promises, sometimes not.
 
 use materia_contract::{
-    Amount, Artifact, Behavior, ErrorCode, Node, Parse, TurnOutput, TurnUsage, content_hash,
+    Amount, Artifact, Behavior, ErrorCode, FailureClass, Node, Parse, TurnOutput, TurnUsage,
+    content_hash,
 };
 use materia_kernel::TurnOutcome;
 use serde_json::{Map, Value, json};
@@ -24,7 +25,18 @@ pub(crate) fn outcome(dice: &mut Dice, node: &Node, mood: Mood) -> TurnOutcome {
             Behavior::Agent { .. } => ErrorCode::ProviderFailed,
             Behavior::Utility { .. } => ErrorCode::UtilityFailed,
         };
-        let report = TurnOutput { usage: usage(dice), ..TurnOutput::default() };
+        // Some failures may pass by themselves; a provider may say how long that takes.
+        let class = dice.maybe(60, |dice| {
+            *dice.pick(&[
+                FailureClass::Transient,
+                FailureClass::RateLimit,
+                FailureClass::SessionLost,
+                FailureClass::Auth,
+            ])
+        });
+        let retry_after_ms = dice.maybe(20, |dice| *dice.pick(&[1, 5_000, 4_000_000]));
+        let usage = usage(dice);
+        let report = TurnOutput { usage, class, retry_after_ms, ..TurnOutput::default() };
         return TurnOutcome::Faulted { code, message: "it broke".into(), report };
     }
     let output = match node.parse {

@@ -18,7 +18,7 @@ mod again;
 mod answers;
 mod dice;
 mod graph;
-mod ledger;
+mod notes;
 mod rest;
 mod sometimes;
 mod world;

@@ -2,9 +2,9 @@
 
 use materia_contract::{Act, Budget, NodeBudgets, NodeId, Pace, RunWaiting, WaitReason};
 use materia_kernel::{Acting, Input, Moment, Phase, is_idle};
+use materia_opinion::Life;
 
 use crate::answers::Mood;
-use crate::ledger::Life;
 use crate::world::{World, resume};
 
 /// How many instants a run may need to come to rest.
@@ -20,7 +20,7 @@ impl World<'_> {
     /// Whether nothing in the rules bounds the run: ticks never end, and a loop that is entered again
     /// begins anew (D19), so that an exit that leads back can be taken for ever.
     fn may_go_on_for_ever(&self) -> bool {
-        let plan = &self.ledger.plan;
+        let plan = self.plan();
         let mut exits = plan.loops.values().flat_map(|region| &region.exits);
         plan.nodes.values().any(|node| node.interval_ms.is_some())
             || exits.any(|exit| exit.to.is_some())
@@ -30,11 +30,11 @@ impl World<'_> {
     pub(crate) fn settle_down(&mut self) {
         let endless = self.may_go_on_for_ever();
         for round in 0..LIVENESS_ROUNDS_MAX {
-            if self.ledger.life != Life::Running {
+            if self.opinion.life() != Life::Running {
                 self.seen.note("rested after the faults stopped");
                 return;
             }
-            let in_flight: Vec<u64> = self.ledger.turns.keys().copied().collect();
+            let in_flight: Vec<u64> = self.opinion.turns().map(|(turn, _)| turn).collect();
             let reached = self.run.timeline_reached();
             if endless && round > ENDLESS_ROUNDS {
                 assert!(self.take(Input::RunForElapsed));
@@ -50,7 +50,7 @@ impl World<'_> {
             } else if is_idle(&self.run) {
                 assert!(self.take(Input::Idle));
             } else {
-                let due = self.ledger.timers.values().min().copied();
+                let due = self.opinion.timers().next();
                 let due = due.expect("a run that is not idle waits for a turn or a timer");
                 self.now = self.now.max(due);
                 assert!(self.take(Input::tick()));
@@ -100,7 +100,7 @@ impl World<'_> {
             (WaitReason::Budget, node) => {
                 assert!(self.take(Input::SetBudget(Budget::default())));
                 self.give(node.as_ref());
-                assert!(self.take(resume(Some(self.ledger.pace))));
+                assert!(self.take(resume(Some(self.opinion.pace()))));
             }
             (WaitReason::MultiTurn, Some(node)) => {
                 assert!(self.take(Input::Continue { node: Some(node.clone()) }));

@@ -93,6 +93,7 @@ const EXPECTED: &[&str] = &[
     "rejected: nothing to approve",
     "rejected: the run has ended",
     "rested after the faults stopped",
+    "retry fired",
     "superseded on Debounce",
     "superseded on Latest",
     "tick due while the node is full",

@@ -2,15 +2,19 @@
 
 use materia_contract::time::Micros;
 use materia_contract::{
-    Act, Budget, EnvelopeKind, Event, EventBody, GlobalMode, NodeBudgets, NodeId, Offered, Pace,
-    PayloadStatus, RunId, Uuid,
+    Act, Budget, Decided, EnvelopeKind, Event, EventBody, GlobalMode, NodeBudgets, NodeId, Offered,
+    Pace, PayloadStatus, Plan, RunId, Uuid,
 };
-use materia_kernel::{Acting, Input, Moment, Rejection, Report, Run, evolve, outstanding, step};
+use materia_kernel::{
+    Acting, Decision, Effect, Input, Moment, Rejection, Report, Run, evolve, outstanding, step,
+    take,
+};
+use materia_opinion::{Life, Opinion};
 
 use crate::answers::{self, Mood};
 use crate::dice::Dice;
 use crate::graph;
-use crate::ledger::{Ledger, Life};
+use crate::notes::Notes;
 use crate::sometimes::Sometimes;
 
 /// When every simulated run begins.
@@ -26,14 +30,19 @@ pub(crate) fn run_id() -> RunId {
 
 /// One run and its surroundings.
 pub(crate) struct World<'a> {
+    pub(crate) id: RunId,
     pub(crate) dice: Dice,
     pub(crate) run: Run,
     /// The same run, folded from its events.
     folded: Run,
     pub(crate) journal: Vec<Event>,
-    /// Where decisions end.
-    pub(crate) ends: Vec<usize>,
-    pub(crate) ledger: Ledger,
+    /// What every decision rests on, and where it ends.
+    pub(crate) decisions: Vec<(Decided, usize)>,
+    /// What the events alone say of the run.
+    pub(crate) opinion: Opinion,
+    /// Turns that came to an end.
+    ended: Vec<u64>,
+    notes: Notes,
     pub(crate) now: Micros,
     /// The newest snapshot, with its place in the journal.
     snapshot: Option<(usize, Vec<u8>)>,
@@ -48,54 +57,61 @@ impl<'a> World<'a> {
         let mut dice = Dice::new(seed);
         let mut created = graph::created(&mut dice);
         created.timeline = if dice.percent(25) { dice.within(1, 3) } else { 0 };
-        let ledger = Ledger::new(created.plan.clone());
-        let mut world = Self {
-            dice,
-            run: Run::new(run_id()),
-            folded: Run::new(run_id()),
-            journal: Vec::new(),
-            ends: Vec::new(),
-            ledger,
-            now: BEGINNING,
-            snapshot: None,
-            seen,
-            tells,
-        };
+        let mut world = World::empty(run_id(), dice, BEGINNING, seen, tells);
         assert!(world.take(Input::Create(Box::new(created))));
         world
     }
 
-    /// Another run, to which just this has happened.
-    pub(crate) fn beginning_with(&mut self, events: &[Event]) -> World<'_> {
-        let mut world = World {
-            dice: Dice::new(events.len() as u64),
-            run: Run::new(run_id()),
-            folded: Run::new(run_id()),
+    fn empty(id: RunId, dice: Dice, now: Micros, seen: &'a mut Sometimes, tells: bool) -> Self {
+        Self {
+            dice,
+            run: Run::new(id.clone()),
+            folded: Run::new(id.clone()),
             journal: Vec::new(),
-            ends: Vec::new(),
-            ledger: Ledger::new(self.ledger.plan.clone()),
-            now: self.now,
+            decisions: Vec::new(),
+            opinion: Opinion::new(id.clone()),
+            ended: Vec::new(),
+            notes: Notes::default(),
+            now,
             snapshot: None,
-            seen: self.seen,
-            tells: self.tells,
-        };
-        for event in events {
-            evolve(&mut world.run, event);
-            evolve(&mut world.folded, event);
-            world.ledger.see(event, world.seen);
-            world.journal.push(event.clone());
+            seen,
+            tells,
+            id,
         }
+    }
+
+    /// Another run, to which just this has happened.
+    pub(crate) fn beginning_with(
+        &mut self,
+        id: RunId,
+        events: Vec<Event>,
+        decisions: &[(Decided, usize)],
+    ) -> World<'_> {
+        let dice = Dice::new(events.len() as u64);
+        let mut world = World::empty(id, dice, self.now, self.seen, self.tells);
+        for event in events {
+            evolve(&mut world.run, &event);
+            world.hears(event);
+            let end = world.journal.len();
+            for (decided, _) in decisions.iter().filter(|(_, at)| *at == end) {
+                world.agrees(decided);
+            }
+        }
+        world.decisions = decisions.to_vec();
         world
+    }
+
+    pub(crate) fn plan(&self) -> &Plan {
+        self.opinion.plan().expect("it was created")
     }
 
     /// Hands an input to the run and holds what follows to every rule. Says whether it was taken.
     pub(crate) fn take(&mut self, input: Input) -> bool {
-        let moment = matches!(input, Input::Moment(_));
         if self.tells {
             println!("-- {} {input:?}", self.now);
         }
-        let events = match step(&mut self.run, self.now, input) {
-            Ok(events) => events,
+        let Decision { input, events } = match take(&mut self.run, self.now, input) {
+            Ok(decision) => decision,
             Err(rejection) => {
                 assert_eq!(self.run, self.folded, "what is refused changes nothing");
                 self.seen.note(refusal(&rejection));
@@ -103,21 +119,48 @@ impl<'a> World<'a> {
             }
         };
         for event in events {
-            if self.tells {
-                let (kind, data) = (event.body.type_name(), event.body.data_json());
-                let node = event.node.as_ref().map_or("", NodeId::as_str);
-                println!("{:>4} {} {kind} {node} {data}", event.seq, event.ts);
-            }
             assert_eq!(event.wall, self.now, "an event knows its instant");
-            evolve(&mut self.folded, &event);
-            self.ledger.see(&event, self.seen);
-            self.look_back(&event);
-            self.journal.push(event);
+            self.hears(event);
         }
         assert_eq!(self.run, self.folded, "folding the events gives the run");
-        self.ledger.rest(self.now, moment, outstanding(&self.run));
-        self.ends.push(self.journal.len());
+        let decided = Decided { at: self.now, by: None, command: None, until: None, input };
+        self.agrees(&decided);
+        self.decisions.push((decided, self.journal.len()));
         true
+    }
+
+    /// An event is kept, folded, and held to the rules.
+    fn hears(&mut self, event: Event) {
+        if self.tells {
+            let (kind, data) = (event.body.type_name(), event.body.data_json());
+            let node = event.node.as_ref().map_or("", NodeId::as_str);
+            println!("{:>4} {} {kind} {node} {data}", event.seq, event.ts);
+        }
+        evolve(&mut self.folded, &event);
+        self.notes.note(&event, &self.opinion, self.seen);
+        if let Err(objection) = self.opinion.see(&event) {
+            panic!("{objection}: {event:?}");
+        }
+        match &event.body {
+            EventBody::TurnCompleted(data) => self.ended.push(data.turn),
+            EventBody::TurnFailed(data) => self.ended.push(data.turn),
+            EventBody::TurnInterrupted(data) => self.ended.push(data.turn),
+            _ => {}
+        }
+        self.look_back(&event);
+        self.journal.push(event);
+    }
+
+    /// A decision has ended: nothing is left that no decision may leave, and just what is outstanding is
+    /// asked for.
+    fn agrees(&mut self, decided: &Decided) {
+        if let Err(objection) = self.opinion.decided(decided) {
+            panic!("{objection}: {decided:?}");
+        }
+        let first = self.opinion.timers().next().map(Effect::WakeAt);
+        let turns = self.opinion.turns().map(|(turn, _)| Effect::StartTurn(turn));
+        let expected: Vec<Effect> = turns.chain(first).collect();
+        assert_eq!(outstanding(&self.folded).collect::<Vec<_>>(), expected, "what is outstanding");
     }
 
     /// Notes states that only several events together show.
@@ -139,7 +182,7 @@ impl<'a> World<'a> {
                 if data.approved.is_some() {
                     self.seen.note("approved turn ran");
                 }
-                if self.ledger.in_flight(event.node.as_ref().unwrap()) == 2 {
+                if self.opinion.in_flight(event.node.as_ref().unwrap()) == 2 {
                     self.seen.note("two turns of a node in flight");
                 }
             }
@@ -205,13 +248,13 @@ impl<'a> World<'a> {
             _ => unreachable!("all choices are named"),
         }
         // A failed run is over for almost every input; people mostly try it again.
-        if self.ledger.life == Life::Failed && self.dice.percent(70) {
+        if self.opinion.life() == Life::Failed && self.dice.percent(70) {
             let again = Input::Recast { cwd: "/p".into(), run_dir: "/p/r".into() };
             if !self.take(again) {
                 let _ = self.take(Input::Revive);
             }
         }
-        if self.ledger.life == Life::Waiting && self.dice.percent(40) {
+        if self.opinion.life() == Life::Waiting && self.dice.percent(40) {
             let _ = self.take(resume(None));
         }
         if self.dice.percent(6) {
@@ -221,7 +264,7 @@ impl<'a> World<'a> {
     }
 
     fn pass_time(&mut self) {
-        let first = self.ledger.timers.values().min().copied();
+        let first = self.opinion.timers().next();
         match (self.dice.below(20), first) {
             (0..6, Some(at)) => self.now = self.now.max(at),
             (6..9, _) => {}
@@ -236,7 +279,7 @@ impl<'a> World<'a> {
 
     /// Turns end and people act at one instant.
     fn moment(&mut self) {
-        let in_flight: Vec<u64> = self.ledger.turns.keys().copied().collect();
+        let in_flight: Vec<u64> = self.opinion.turns().map(|(turn, _)| turn).collect();
         let mut reports = Vec::new();
         for turn in in_flight {
             if self.dice.percent(55) {
@@ -249,7 +292,7 @@ impl<'a> World<'a> {
             reports.push(self.report(twice, Mood::Hostile));
         }
         let mut acts = Vec::new();
-        if self.dice.percent(25) && matches!(self.ledger.life, Life::Running | Life::Waiting) {
+        if self.dice.percent(25) && matches!(self.opinion.life(), Life::Running | Life::Waiting) {
             let reached = self.run.timeline_reached();
             let left = self.run.created().unwrap().timeline - reached;
             if left > 0 && self.dice.percent(60) {
@@ -260,7 +303,7 @@ impl<'a> World<'a> {
                 acts.push(Acting { act, timeline: None });
             }
         }
-        let due = self.ledger.timers.values().any(|at| *at <= self.now);
+        let due = self.opinion.timers().any(|at| at <= self.now);
         if due && !reports.is_empty() && !acts.is_empty() {
             self.seen.note("moment with reports, acts and a timer");
         }
@@ -268,8 +311,8 @@ impl<'a> World<'a> {
     }
 
     pub(crate) fn report(&mut self, turn: u64, mood: Mood) -> Report {
-        let node = self.ledger.turns[&turn].node.clone();
-        let plan = self.ledger.plan.nodes[&node].clone();
+        let node = self.opinion.node_of(turn).expect("it is in flight");
+        let plan = self.plan().nodes[node].clone();
         Report { turn, outcome: answers::outcome(&mut self.dice, &plan, mood) }
     }
 
@@ -279,9 +322,9 @@ impl<'a> World<'a> {
     }
 
     fn some_node(&mut self) -> NodeId {
-        let count = self.ledger.plan.nodes.len();
+        let count = self.plan().nodes.len();
         let index = self.dice.below(count);
-        self.ledger.plan.nodes.get_index(index).unwrap().0.clone()
+        self.plan().nodes.get_index(index).unwrap().0.clone()
     }
 
     fn some_act(&mut self) -> Act {
@@ -304,8 +347,7 @@ impl<'a> World<'a> {
 
     fn offer(&mut self) -> Option<Act> {
         let edges: Vec<String> = self
-            .ledger
-            .plan
+            .plan()
             .nodes
             .values()
             .flat_map(|node| &node.edges)
@@ -348,10 +390,10 @@ impl<'a> World<'a> {
 
     /// A turn that ended long ago, or never was, reports.
     fn late_report(&mut self) {
-        let mut turns = self.ledger.ended_turns();
+        let mut turns = self.ended.clone();
         turns.push(999_999);
         let turn = *self.dice.pick(&turns);
-        let node = self.ledger.plan.nodes[0].clone();
+        let node = self.plan().nodes[0].clone();
         let outcome = answers::outcome(&mut self.dice, &node, Mood::Hostile);
         assert!(!self.take(Input::report(turn, outcome)), "a report that nobody waits for");
     }
@@ -360,7 +402,7 @@ impl<'a> World<'a> {
     /// the beginning.
     fn crash(&mut self) {
         if self.dice.percent(30) {
-            let in_flight = self.ledger.turns.keys().next().copied();
+            let in_flight = self.opinion.turns().next().map(|(turn, _)| turn);
             if let Some(turn) = in_flight {
                 let report = self.report(turn, Mood::Hostile);
                 let _ = step(&mut self.run, self.now, Input::reports(vec![report]));
@@ -372,20 +414,20 @@ impl<'a> World<'a> {
             self.seen.note("crash with a snapshot");
             (serde_json::from_slice(bytes).unwrap(), *place)
         } else {
-            (Run::new(run_id()), 0)
+            (Run::new(self.id.clone()), 0)
         };
         for event in &self.journal[place..] {
             evolve(&mut run, event);
         }
         self.run = run;
         assert_eq!(self.run, self.folded, "a restart finds the run as it was");
-        if !self.ledger.timers.is_empty() {
+        if self.opinion.timers().next().is_some() {
             self.seen.note("crash with a timer pending");
         }
-        if !self.ledger.turns.is_empty() {
+        if self.opinion.turns().next().is_some() {
             self.seen.note("crash with a turn in flight");
         }
-        if self.ledger.life == Life::Running {
+        if self.opinion.life() == Life::Running {
             assert!(self.take(resume(None)), "a run that lost its process is taken up");
         }
     }

@@ -1,0 +1,185 @@
+//! What no decision may end in.
+
+use materia_contract::{Act, Decided, MomentOf, RecordedInput};
+
+use crate::life::Life;
+use crate::state::{Decision, Opinion};
+use crate::{Checked, Objection, hold};
+
+impl Opinion {
+    /// A decision has ended; the kept input says when it was taken and on what.
+    pub fn decided(&mut self, decided: &Decided) -> Result<(), Objection> {
+        if self.decision.first == 0 {
+            return Ok(());
+        }
+        self.pays(None)?;
+        let decision = std::mem::replace(&mut self.decision, Decision::new());
+        at_its_instant(&decision, decided)?;
+        self.rests_on(&decision, &decided.input)?;
+        if self.life == Life::Running {
+            if let RecordedInput::Moment(_) = decided.input {
+                let due = self.timers.first().filter(|(at, _, _)| *at <= decided.at);
+                hold!(
+                    self,
+                    due.is_none(),
+                    "the decision ends with a timer that was due and did not fire"
+                );
+            }
+            // Where a fork has cut it, what it would have started is left to the fork.
+            match decided.until {
+                None => self.leaves_nothing_undone()?,
+                Some(until) => hold!(
+                    self,
+                    (decision.first..=self.seq).contains(&until),
+                    "it was cut at an event that is none of its own"
+                ),
+            }
+        }
+        Ok(())
+    }
+
+    /// Nothing could have started that did not; what is to be said was said.
+    fn leaves_nothing_undone(&self) -> Checked {
+        let chart = self.chart()?;
+        let full = self.turns.len() >= chart.plan.limits.max_concurrent_turns as usize;
+        if !full && !self.run_is_spent() {
+            let nodes = self.ready.iter().copied();
+            let started = self
+                .startable_request(&chart)
+                .or_else(|| self.startable_element(&chart))
+                .or_else(|| nodes.into_iter().find(|node| self.would_start(&chart, *node)));
+            if let Some(node) = started {
+                let name = chart.name(node);
+                return Err(self.objection(format!("the decision ends, but `{name}` could start")));
+            }
+            let again = self.startable_again(&chart);
+            hold!(self, again.is_none(), "the decision ends, but a turn could be tried again");
+        }
+        let unwarned = self.unwarned();
+        hold!(self, unwarned.is_none(), "the decision ends without a warning that is due");
+        let moves = !self.turns.is_empty()
+            || !self.timers.is_empty()
+            || self.timeline < self.beginning.timeline;
+        hold!(
+            self,
+            moves,
+            "the decision ends with nothing left to happen, and the run does not rest"
+        );
+        Ok(())
+    }
+
+    /// What was decided on is what the events show.
+    fn rests_on(&self, decision: &Decision, input: &RecordedInput) -> Checked {
+        let object = |seq: u64, what: &str| Err(Objection { seq, what: what.to_owned() });
+        let opening = decision.opening.unwrap_or_default();
+        if let Some(seq) = decision.stopped
+            && !matches!(input, RecordedInput::Stop { .. })
+        {
+            return object(
+                seq,
+                "a run in AUTO waits because a person stopped it, which nobody did",
+            );
+        }
+        acted(decision, input)?;
+        let fits = match input {
+            RecordedInput::Create(_) => opening == "run.created",
+            RecordedInput::Revive => opening == "run.revived",
+            RecordedInput::SetBudget(_) | RecordedInput::SetNodeBudgets { .. } => {
+                opening == "budget.changed"
+            }
+            RecordedInput::Idle => matches!(opening, "run.waiting" | "run.completed"),
+            RecordedInput::Abort { .. } => matches!(opening, "turn.interrupted" | "run.aborted"),
+            RecordedInput::Stop { .. } | RecordedInput::RunForElapsed => {
+                matches!(opening, "turn.interrupted" | "run.waiting")
+            }
+            RecordedInput::Resume { .. } => matches!(opening, "turn.interrupted" | "run.resumed"),
+            RecordedInput::Recast { .. } => opening == "run.resumed",
+            RecordedInput::Say { .. } => matches!(opening, "run.resumed" | "message.received"),
+            RecordedInput::Continue { .. } => matches!(opening, "run.resumed" | "socket.finished"),
+            RecordedInput::Moment(MomentOf { reports, acts }) => {
+                let reported = reports.iter().map(|one| (one.turn, one.event));
+                let mut ends = decision.ends.iter().map(|(turn, event, _)| (*turn, *event));
+                if !reported.clone().eq(ends.clone()) {
+                    // The first end that was not reported, or where one is missing the last event.
+                    let other = ends.clone().zip(reported).find(|(end, report)| end != report);
+                    let more = ends.nth(reports.len()).map(|(_, event)| event);
+                    let seq = other.map(|((_, event), _)| event).or(more).unwrap_or(self.seq);
+                    return object(seq, "other turns ended than its input reports");
+                }
+                if let Some(seq) = decision.kept_contract {
+                    let reported = reports.iter().find(|one| one.event == seq);
+                    if reported.is_some_and(|one| !one.faulted) {
+                        return object(
+                            seq,
+                            "the turn failed for its contract, which its output keeps",
+                        );
+                    }
+                }
+                let entries = acts.iter().filter(|acting| acting.timeline.is_some()).count();
+                self.life == Life::Failed || entries == decision.reached as usize
+            }
+        };
+        let creates = matches!(input, RecordedInput::Create(_));
+        let ends = creates || matches!(input, RecordedInput::Moment(_)) || decision.ends.is_empty();
+        if fits && ends {
+            Ok(())
+        } else {
+            object(decision.first, "its input leads to something else")
+        }
+    }
+}
+
+/// Nobody did more to the run than the input says.
+fn acted(decision: &Decision, input: &RecordedInput) -> Checked {
+    let acts = match input {
+        RecordedInput::Moment(moment) => moment.acts.as_slice(),
+        RecordedInput::Create(_)
+        | RecordedInput::Resume { .. }
+        | RecordedInput::Revive
+        | RecordedInput::Recast { .. }
+        | RecordedInput::SetBudget(_)
+        | RecordedInput::SetNodeBudgets { .. }
+        | RecordedInput::Say { .. }
+        | RecordedInput::Continue { .. }
+        | RecordedInput::Stop { .. }
+        | RecordedInput::RunForElapsed
+        | RecordedInput::Idle
+        | RecordedInput::Abort { .. } => &[],
+    };
+    let count = |of: fn(&Act) -> bool| acts.iter().filter(|acting| of(&acting.act)).count();
+    let resumed = usize::from(matches!(input, RecordedInput::Resume { .. }));
+    let instant = matches!(input, RecordedInput::Moment(_));
+    let most = [
+        (decision.requested, count(|act| matches!(act, Act::Trigger { .. }))),
+        (decision.offered, count(|act| matches!(act, Act::Offer { .. }))),
+        (decision.answered, count(|act| matches!(act, Act::Approve { .. } | Act::Deny { .. }))),
+        (
+            decision.modes,
+            resumed + count(|act| matches!(act, Act::Mode { .. } | Act::GlobalMode { .. })),
+        ),
+        (decision.fired, if instant { usize::MAX } else { 0 }),
+    ];
+    let more = most.into_iter().find(|((done, _), most)| done > most);
+    let Some(((_, seq), _)) = more else { return Ok(()) };
+    Err(Objection { seq, what: "what its decision rests on does not ask for that".to_owned() })
+}
+
+/// The instant of the decision explains every time in it.
+fn at_its_instant(decision: &Decision, decided: &Decided) -> Checked {
+    let object = |seq: u64, what: String| Err(Objection { seq, what });
+    let at = decided.at;
+    if decision.first_ts != at.max(decision.ts_before.saturating_add(1)) {
+        let what = format!("its logical time does not follow from {at}, when it was decided");
+        return object(decision.first, what);
+    }
+    if let Some((seq, says)) = decision.claims.iter().find(|(_, says)| *says != at) {
+        return object(*seq, format!("it says that it was decided at {says}, which was {at}"));
+    }
+    if let Some((seq, past)) = decision.past.filter(|(_, past)| *past > at) {
+        return object(seq, format!("it needs {past} to have come, and it was {at}"));
+    }
+    if let Some((seq, to_come)) = decision.to_come.filter(|(_, to_come)| *to_come < at) {
+        return object(seq, format!("it lies in the past: {to_come} was over at {at}"));
+    }
+    Ok(())
+}

@@ -1,0 +1,270 @@
+//! How a run comes to be, rests, goes on and ends (D38).
+
+use std::sync::Arc;
+
+use materia_contract::{
+    Control, Event, EventBody, Node, NodeMode, OnInterrupt, Pace, RunCreated, RunId, RunResumed,
+    RunRevived, RunWaiting, Trigger, Uuid, WaitReason, derived_id,
+};
+
+use crate::chart::Chart;
+use crate::order::Part;
+use crate::owed::{Outcome, Owed};
+use crate::state::{
+    AtLoop, AtNode, Beginning, Decision, Last, OnWay, Opinion, Spent, Waiting, Why,
+};
+use crate::trail::Trail;
+use crate::{Checked, hold};
+
+/// Where a run is in its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Life {
+    /// Nothing has happened yet.
+    New,
+    /// Turns run, or are about to.
+    Running,
+    /// It rests until a person does something.
+    Waiting,
+    /// It reached its end.
+    Completed,
+    /// It stopped short.
+    Failed,
+    /// A person ended it.
+    Aborted,
+}
+
+impl Opinion {
+    /// Of a run of which nothing is known yet; `run.created` tells the plan.
+    #[must_use]
+    pub fn new(run: RunId) -> Self {
+        Self {
+            run,
+            seq: 0,
+            ts: 0,
+            chart: None,
+            beginning: Beginning::default(),
+            pace: Pace::Auto,
+            global: materia_contract::GlobalMode::default(),
+            life: Life::New,
+            waits_for: None,
+            stalled: None,
+            variables: serde_json::Map::new(),
+            last: Last::default(),
+            nodes: Vec::new(),
+            ways: Vec::new(),
+            loops: Vec::new(),
+            timers: std::collections::BTreeSet::new(),
+            turns: std::collections::BTreeMap::new(),
+            held: Vec::new(),
+            ready: std::collections::BTreeSet::new(),
+            iterating: std::collections::BTreeSet::new(),
+            requests: std::collections::VecDeque::new(),
+            timeline: 0,
+            paused: std::collections::BTreeMap::new(),
+            budget: materia_contract::Budget::default(),
+            warned: [false; 3],
+            spent: Spent::default(),
+            crossing: Trail::default(),
+            passed: None,
+            script: std::collections::BTreeMap::new(),
+            barred: None,
+            owed: Vec::new(),
+            decision: Decision::new(),
+        }
+    }
+
+    /// The run comes to be: its request is the first payload, its scheduled nodes get their ticks.
+    pub(crate) fn created(&mut self, event: &Event, data: &RunCreated) -> Checked {
+        hold!(self, self.life == Life::New, "the run exists already");
+        hold!(self, event.node.is_none(), "a run is created, no socket");
+        let chart = Chart::of(&data.plan).map_err(|what| self.objection(what))?;
+        self.life = Life::Running;
+        self.decision.part = Part::Ends;
+        self.nodes = (0..chart.nodes.len()).map(|_| AtNode::default()).collect();
+        self.ways = (0..chart.ways.len()).map(|_| OnWay::default()).collect();
+        self.loops = (0..chart.regions.len()).map(|_| AtLoop::default()).collect();
+        (self.pace, self.global) = (data.pace, data.global_mode);
+        (self.budget, self.variables) = (data.plan.budget, data.state.clone());
+        self.beginning = Beginning {
+            at: event.ts,
+            global: data.global_mode,
+            script: data.script.clone(),
+            timeline: data.timeline,
+            written_by: data.fork.as_ref().map_or_else(Vec::new, |fork| fork.written_by.clone()),
+        };
+        for node in chart.scheduled.iter().rev() {
+            self.owed.push(Owed::Tick { node: *node });
+        }
+        for region in chart.nodes[chart.entry].loops.iter().rev() {
+            self.owed.push(Owed::Enter { region: *region });
+        }
+        let id = derived_id(self.writer(1), 1);
+        let trail = Trail::default().up_to(chart.entry);
+        let payload = Waiting { id, ts: event.ts, way: None, tick: false, trail };
+        self.owed.push(Owed::Attached { node: chart.entry, payload });
+        self.chart = Some(Arc::new(chart));
+        Ok(())
+    }
+
+    /// What may happen to a run at all, where it is in its life.
+    pub(crate) fn lives_through(&mut self, event: &Event) -> Checked {
+        let kind = event.body.type_name();
+        match (self.life, &event.body) {
+            (Life::Running, _)
+            | (
+                Life::Waiting,
+                EventBody::RunResumed(_) | EventBody::BudgetChanged(_) | EventBody::RunAborted(_),
+            )
+            | (Life::Failed, EventBody::RunResumed(_) | EventBody::RunRevived(_)) => {}
+            (Life::New, _) => {
+                return Err(self.objection(format!("`{kind}` before the run was created")));
+            }
+            (Life::Completed, _) => {
+                return Err(self.objection(format!("`{kind}` after the run has completed")));
+            }
+            (Life::Aborted, _) => {
+                return Err(self.objection(format!("`{kind}` after the run was aborted")));
+            }
+            (Life::Failed, _) => {
+                return Err(self.objection(format!("`{kind}` after the run has failed")));
+            }
+            (Life::Waiting, _) => {
+                return Err(self.objection(format!("`{kind}` while the run waits for a person")));
+            }
+        }
+        if let EventBody::RunAborted(_) = event.body {
+            hold!(self, self.turns.is_empty(), "an aborted run has turns in flight");
+            self.life = Life::Aborted;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn resumed(&mut self, data: &RunResumed) -> Checked {
+        let failed = self.life == Life::Failed;
+        hold!(
+            self,
+            failed == data.recast,
+            "what has failed is tried again where a run goes on that failed, and nowhere else"
+        );
+        hold!(self, self.turns.is_empty(), "turns are still in flight that nobody knows of");
+        if failed {
+            let one = self.held.iter().any(|held| held.why == Why::Failed);
+            hold!(self, one, "no turn has failed that could be tried again");
+        }
+        self.life = Life::Running;
+        for held in &mut self.held {
+            held.released |= data.recast || held.why == Why::Interrupted;
+        }
+        Ok(())
+    }
+
+    /// A person gives further allowance: the way that was barred is taken.
+    pub(crate) fn revived(&mut self, data: &RunRevived) -> Checked {
+        let chart = self.chart()?;
+        let Some((node, way)) = self.barred.filter(|_| self.life == Life::Failed) else {
+            return Err(self.objection("nothing is exhausted that could be revived"));
+        };
+        hold!(
+            self,
+            data.edge_id.as_ref() == Some(chart.way_id(way)),
+            "another edge was exhausted: `{}`",
+            chart.way_id(way)
+        );
+        (self.life, self.barred) = (Life::Running, None);
+        self.crossing.forgive();
+        for held in &mut self.held {
+            held.released |= held.why == Why::Interrupted;
+        }
+        let bound = chart.edge(way).and_then(|edge| edge.max_traversals).unwrap_or(0);
+        let allowance = &mut self.ways[way].traversed.allowance;
+        *allowance = allowance.saturating_add(bound);
+        let ran = self.passed != Some(node);
+        let (turn, verdict) = if ran { (self.last.turn, self.last.verdict) } else { (None, None) };
+        let result = Outcome { node, turn, verdict };
+        self.owed.push(Owed::Routes { result, ways: None, from: Some(way) });
+        Ok(())
+    }
+
+    /// What a run says it waits for is what holds it.
+    pub(crate) fn waits(&mut self, data: &RunWaiting) -> Checked {
+        let chart = self.chart()?;
+        hold!(self, self.turns.is_empty(), "a run that waits has turns in flight");
+        let node = data.node.as_ref().map(|node| self.place(&chart, node)).transpose()?;
+        let named = || node.ok_or_else(|| self.objection("it does not say which socket waits"));
+        let truly = match data.reason {
+            WaitReason::RunFor => true,
+            WaitReason::Interactive => {
+                if self.pace == Pace::Auto {
+                    // Only a person can stop a run that would go on by itself.
+                    self.decision.stopped = Some(self.seq);
+                }
+                true
+            }
+            WaitReason::Stall => self.pace == Pace::Interactive && node == self.stalled,
+            WaitReason::MultiTurn => self.paused.contains_key(&named()?),
+            WaitReason::Budget => {
+                self.run_is_spent() || node.is_some_and(|node| self.is_spent(&chart, node, true))
+            }
+            WaitReason::Approval => self.waits_for_consent(&chart, named()?),
+            WaitReason::Manual => {
+                let node = named()?;
+                let by_hand = !runs_by_itself(chart.node(node)) || !self.depends(&chart, node);
+                by_hand && self.oldest_input(&chart, node).is_some()
+            }
+        };
+        hold!(self, truly, "what it says it waits for does not hold it: {}", data.message);
+        (self.life, self.waits_for) = (Life::Waiting, Some(data.reason));
+        Ok(())
+    }
+
+    fn waits_for_consent(&self, chart: &Chart, node: usize) -> bool {
+        if chart.node(node).on_interrupt == OnInterrupt::Ask && self.nodes[node].held > 0 {
+            return true;
+        }
+        let asked = self.nodes[node].consent.as_ref();
+        let open = asked.filter(|asked| asked.answer != Some(true));
+        open.is_some_and(|asked| self.would_take(chart, node, &asked.payloads))
+    }
+
+    /// What must hold of a run that says it is complete.
+    pub(crate) fn is_complete(&mut self) -> Checked {
+        let chart = self.chart()?;
+        hold!(self, self.pace == Pace::Auto, "only a run in AUTO completes");
+        hold!(self, self.turns.is_empty(), "a complete run has turns in flight");
+        hold!(self, self.timers.is_empty(), "a complete run waits for an instant");
+        hold!(self, self.timeline >= self.beginning.timeline, "its timeline has entries left");
+        if let Some(node) = self.ready.first() {
+            let node = chart.name(*node);
+            return Err(self.objection(format!("inputs still wait at `{node}`")));
+        }
+        hold!(self, self.requests.is_empty(), "a turn was asked for and has not run");
+        hold!(self, self.held.is_empty(), "a turn is to be tried again");
+        hold!(self, self.paused.is_empty(), "a socket waits for a person");
+        let iterates = self.nodes.iter().any(|node| node.foreach.is_some());
+        hold!(self, !iterates, "a `foreach` has elements left");
+        self.life = Life::Completed;
+        Ok(())
+    }
+
+    /// Whether everything that a node depends on has completed a turn.
+    pub(crate) fn depends(&self, chart: &Chart, node: usize) -> bool {
+        chart.nodes[node].depends_on.iter().all(|needed| self.nodes[*needed].completed > 0)
+    }
+
+    /// Whether the turns of a node that were given consent would take just these payloads now.
+    pub(crate) fn would_take(&self, chart: &Chart, node: usize, payloads: &[Uuid]) -> bool {
+        let plan = chart.node(node);
+        if plan.trigger == Trigger::Scheduled && !self.nodes[node].tick_owed {
+            return false;
+        }
+        let takes = self.takes(chart, node);
+        !takes.is_empty() && takes.iter().map(|one| one.id).eq(payloads.iter().copied())
+    }
+}
+
+/// Whether the scheduler may start a node, as the plan says (D17).
+pub(crate) fn runs_by_itself(node: &Node) -> bool {
+    node.mode == NodeMode::Auto
+        && node.control != Some(Control::Manual)
+        && node.trigger != Trigger::ManualOnly
+}

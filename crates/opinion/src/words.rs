@@ -1,0 +1,31 @@
+//! Short texts made of long ones, as events carry them.
+
+/// The longest preview of a payload, in characters.
+const PREVIEW_CHARS_MAX: usize = 120;
+
+/// The longest reason for sending work back, in characters (D25).
+const REASON_CHARS_MAX: usize = 900;
+
+/// Whether a preview is the beginning of a text.
+pub(crate) fn is_preview(preview: &str, of: &str) -> bool {
+    let trimmed = of.trim();
+    match trimmed.char_indices().nth(PREVIEW_CHARS_MAX) {
+        None => preview == trimmed,
+        Some((cut, _)) => preview.strip_suffix('…') == Some(&trimmed[..cut]),
+    }
+}
+
+/// Whether a reason is a text, or its beginning.
+pub(crate) fn is_reason(reason: &str, of: &str) -> bool {
+    let trimmed = of.trim();
+    if trimmed.char_indices().nth(REASON_CHARS_MAX).is_none() {
+        return reason == trimmed;
+    }
+    let cut = trimmed.char_indices().nth(REASON_CHARS_MAX - 1).map_or(0, |(cut, _)| cut);
+    reason.strip_suffix('…') == Some(&trimmed[..cut])
+}
+
+/// The key of an item, from its position (H4).
+pub(crate) fn item_key(index: u32) -> String {
+    format!("WI-{}", u64::from(index) + 1)
+}
