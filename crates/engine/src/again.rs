@@ -19,8 +19,6 @@ enum State {
 /// What one more piece of a journal was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Took {
-    /// Nothing is complete yet.
-    Nothing,
     /// An event that was kept without its input: there is nothing to decide again.
     Event,
     /// A decision, up to its last event.
@@ -42,18 +40,17 @@ impl Again {
     }
 
     /// Takes a piece of the journal.
-    pub(crate) fn piece(&mut self, piece: Option<Piece>) -> Result<Took, Divergence> {
+    pub(crate) fn piece(&mut self, piece: &Piece) -> Result<Took, Divergence> {
         match piece {
-            None => Ok(Took::Nothing),
-            Some(Piece::Event(event, _)) => {
+            Piece::Event(event, _) => {
                 if let State::Folding(fold) = &mut self.state {
                     let (seq, kind) = (event.seq, event.body.type_name());
-                    fold.take_old(&event).map_err(|_| Divergence::Unexplained { seq, kind })?;
+                    fold.take_old(event).map_err(|_| Divergence::Unexplained { seq, kind })?;
                 }
                 Ok(Took::Event)
             }
-            Some(Piece::Decision { decided, events, .. }) => {
-                self.deciding().next(&decided, &events)?;
+            Piece::Decision { decided, events, .. } => {
+                self.deciding().next(decided, events)?;
                 Ok(Took::Decision)
             }
         }
@@ -61,23 +58,18 @@ impl Again {
 
     /// Takes a piece as a fork at event `at` has it, and gives it back.
     pub(crate) fn piece_up_to(&mut self, piece: Piece, at: u64) -> Result<Piece, Divergence> {
-        match piece {
+        match &piece {
             Piece::Decision { decided, events, .. }
                 if events.last().is_some_and(|last| last.seq > at) =>
             {
                 let mut run = self.run().clone();
-                let (decided, events) = cut(&mut run, &decided, &events, at)?;
+                let (decided, events) = cut(&mut run, decided, events, at)?;
                 self.state = State::Deciding(Box::new(Recomputation::from(run)));
                 Ok(Piece::Decision { decided, events, hashes: Vec::new() })
             }
-            Piece::Decision { decided, events, hashes } => {
-                self.deciding().next(&decided, &events)?;
-                Ok(Piece::Decision { decided, events, hashes })
-            }
-            Piece::Event(event, hash) => {
-                let kept = event.clone();
-                self.piece(Some(Piece::Event(event, hash)))?;
-                Ok(Piece::Event(kept, hash))
+            Piece::Decision { .. } | Piece::Event(..) => {
+                self.piece(&piece)?;
+                Ok(piece)
             }
         }
     }

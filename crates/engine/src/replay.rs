@@ -1,9 +1,10 @@
 //! Reads a whole run again: every hash checked, every decision taken once more.
 
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 
 use materia_contract::{CastStatus, ChainHash, RunId};
 use materia_kernel::{Divergence, Misfit, Run};
+use materia_opinion::{Objection, Opinion};
 use serde_json::{Map, Value};
 
 use crate::again::{Again, Took};
@@ -69,31 +70,68 @@ pub enum ReplayFault {
     /// The record is what was written, but does not follow from the inputs before it.
     #[error("{0}")]
     Diverges(Box<Divergence>),
+    /// It follows from its input, but the rules do not allow it there.
+    #[error("{}", .0.what)]
+    Objected(Objection),
 }
 
 /// Pages that may lie between reading and deciding.
 const PAGES_AHEAD: usize = 4;
 
-/// Pieces of a run, each checked against the chain.
-type Page = Vec<Piece>;
+/// Pieces of a run, each checked against the chain; or why there are no more.
+type Page = Result<Arc<[Piece]>, ReplayError>;
 
 /// Replays a run, up to `at` where it is given.
 ///
-/// One thread reads and verifies, this one decides again: they need about as long as each other.
+/// One thread reads and verifies, this one decides again, a third holds the events to the rules in its own
+/// way: each goes on beside the others.
 pub fn replay(journal: &dyn Journal, id: &RunId, at: Option<u64>) -> Result<Replay, ReplayError> {
     std::thread::scope(|scope| {
         let (sender, pages) = mpsc::sync_channel(PAGES_AHEAD);
+        let (passed_on, heard) = mpsc::sync_channel(PAGES_AHEAD);
         scope.spawn(move || read_pages(journal, id, &sender));
-        decide_again(&pages, id, at)
+        let judge = scope.spawn(move || judge(id, &heard));
+        let decided = decide_again(&pages, id, at, &passed_on);
+        drop(passed_on);
+        let objection = judge.join().unwrap_or_default();
+        match (decided, objection) {
+            // Whoever names the earlier event has seen what is wrong.
+            (Err(ReplayError::Fault { seq, .. }), Some(objection)) if objection.seq < seq => {
+                Err(objected(id, objection))
+            }
+            (Ok(_), Some(objection)) => Err(objected(id, objection)),
+            (decided, _) => decided,
+        }
     })
 }
 
+fn objected(id: &RunId, objection: Objection) -> ReplayError {
+    let (run, seq) = (id.clone(), objection.seq);
+    ReplayError::Fault { run, seq, fault: ReplayFault::Objected(objection) }
+}
+
+/// The first event that is not allowed where it stands, by a second reading of the rules.
+fn judge(id: &RunId, pages: &mpsc::Receiver<Arc<[Piece]>>) -> Option<Objection> {
+    let mut opinion = Opinion::new(id.clone());
+    // Journals before version 3 do not say enough to be judged, nor does what was added to them.
+    let mut old = false;
+    let mut judged = |opinion: &mut Opinion, piece: &Piece| match piece {
+        Piece::Decision { decided, events, .. } if !old => {
+            events.iter().try_for_each(|event| opinion.see(event))?;
+            opinion.decided(decided)
+        }
+        Piece::Decision { .. } => Ok(()),
+        Piece::Event(..) => {
+            old = true;
+            Ok(())
+        }
+    };
+    // Whoever reads on after an objection is not kept waiting: what is left is just not looked at.
+    pages.iter().find_map(|page| page.iter().find_map(|piece| judged(&mut opinion, piece).err()))
+}
+
 /// Reads page after page, until the run ends, something is wrong, or nobody listens.
-fn read_pages(
-    journal: &dyn Journal,
-    id: &RunId,
-    pages: &mpsc::SyncSender<Result<Page, ReplayError>>,
-) {
+fn read_pages(journal: &dyn Journal, id: &RunId, pages: &mpsc::SyncSender<Page>) {
     let mut head = ChainHash::origin(id);
     let mut seq = 0;
     let mut gather = Gather::default();
@@ -105,7 +143,7 @@ fn read_pages(
                 return;
             }
         };
-        let mut page = Page::with_capacity(records.len() / 4);
+        let mut page: Vec<Piece> = Vec::with_capacity(records.len() / 4);
         for record in &records {
             let taken =
                 verified(record, seq + 1, head).map_err(ReplayFault::Damaged).and_then(|event| {
@@ -117,7 +155,7 @@ fn read_pages(
                 Err(fault) => {
                     // What comes before the fault is still worth deciding again.
                     page.extend(gather.rest().filter(|_| record.input.is_some()));
-                    let _ = pages.send(Ok(page));
+                    let _ = pages.send(Ok(page.into()));
                     let fault = ReplayError::Fault { run: id.clone(), seq: seq + 1, fault };
                     let _ = pages.send(Err(fault));
                     return;
@@ -130,16 +168,17 @@ fn read_pages(
         if complete {
             page.extend(gather.rest());
         }
-        if pages.send(Ok(page)).is_err() || complete {
+        if pages.send(Ok(page.into())).is_err() || complete {
             return;
         }
     }
 }
 
 fn decide_again(
-    pages: &mpsc::Receiver<Result<Page, ReplayError>>,
+    pages: &mpsc::Receiver<Page>,
     id: &RunId,
     at: Option<u64>,
+    passed_on: &mpsc::SyncSender<Arc<[Piece]>>,
 ) -> Result<Replay, ReplayError> {
     let fault = |seq, fault| ReplayError::Fault { run: id.clone(), seq, fault };
     let mut again = Again::new(id.clone());
@@ -147,10 +186,13 @@ fn decide_again(
     let (mut seq, mut undecided) = (0, 0);
     let mut head = ChainHash::origin(id);
     while let Ok(page) = pages.recv() {
-        for piece in page? {
+        let page = page?;
+        // An error means that there was an objection, and nobody listens any more.
+        let _ = passed_on.send(Arc::clone(&page));
+        for piece in page.iter() {
             (seq, head) = piece.end();
-            let folded = wanted.take(&piece);
-            let took = again.piece(Some(piece)).map_err(|divergence| {
+            let folded = wanted.take(piece);
+            let took = again.piece(piece).map_err(|divergence| {
                 fault(divergence.seq(), ReplayFault::Diverges(Box::new(divergence)))
             })?;
             folded.map_err(|misfit| fault(seq, ReplayFault::Damaged(misfit.to_string())))?;

@@ -113,7 +113,7 @@ fn tell(id: &RunId, replay: &Replay, terminal: &mut Terminal) -> Result<(), Fail
         writeln!(
             terminal.out,
             "  events 1 to {undecided} were written by an earlier version, without what they were decided on: \
-             their hashes and the rules were checked, but no decision among them could be taken again"
+             their hashes were checked, but no decision among them could be taken again, nor held to the rules"
         )?;
     }
     writeln!(terminal.out, "  at event {last_seq} it is {}", status.word())?;

@@ -221,6 +221,9 @@ async fn every_command_has_its_receipt_and_takes_effect_once() {
     replay(&journal, &id(), None).unwrap();
 }
 
+/// What somebody did to a journal, and how.
+type Forgery = (&'static str, fn(&mut Vec<Record>));
+
 #[tokio::test(start_paused = true)]
 async fn forged_journals_are_refused() {
     let journal = lively().await;
@@ -235,7 +238,7 @@ async fn forged_journals_are_refused() {
         }
         records
     };
-    let changes: [(&str, fn(&mut Vec<Record>)); 5] = [
+    let changes: [Forgery; 5] = [
         ("asked for after the end", |records| {
             let mut asked = records.iter().find(|it| it.kind == "turn.requested").unwrap().clone();
             let begun = records.iter().rev().find(|it| it.input.is_some()).unwrap();
