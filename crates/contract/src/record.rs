@@ -58,6 +58,9 @@ pub struct Record {
 /// lengths of the three texts, and the hash of the input.
 const HASHED_BESIDES_TEXTS: usize = 32 + 3 * 8 + 1 + 3 * 8 + 32;
 
+/// Data up to this size are copied to be hashed in one piece with the rest; larger ones are not worth it.
+const WHOLE_BYTES_MAX: usize = 2_048;
+
 /// Set among what there is where the event is about a node.
 const HAS_NODE: u8 = 1;
 
@@ -105,8 +108,9 @@ impl Record {
     #[must_use]
     pub fn hash_after(&self, previous: ChainHash) -> ChainHash {
         let node = self.node.as_deref();
-        let fields = [self.kind.as_str(), node.unwrap_or_default(), self.data.as_str()];
-        let texts: usize = fields.iter().map(|field| field.len()).sum();
+        let (kind, data) = (self.kind.as_str(), self.data.as_str());
+        let shorts = [kind, node.unwrap_or_default()];
+        let texts = kind.len() + node.map_or(0, str::len) + data.len().min(WHOLE_BYTES_MAX);
         // In one piece: most records are shorter than a block, and the hasher dislikes crumbs.
         let mut bytes = Vec::with_capacity(HASHED_BESIDES_TEXTS + texts);
         bytes.extend_from_slice(&previous.0);
@@ -117,14 +121,20 @@ impl Record {
         bytes.push(
             if node.is_some() { HAS_NODE } else { 0 } | if input.is_some() { HAS_INPUT } else { 0 },
         );
-        for field in fields {
+        for field in shorts {
             bytes.extend_from_slice(&(field.len() as u64).to_le_bytes());
             bytes.extend_from_slice(field.as_bytes());
         }
-        if let Some(input) = input {
-            bytes.extend_from_slice(&input.0);
+        bytes.extend_from_slice(&(data.len() as u64).to_le_bytes());
+        let input = input.as_ref().map_or(&[][..], |hash| &hash.0[..]);
+        if data.len() <= WHOLE_BYTES_MAX {
+            bytes.extend_from_slice(data.as_bytes());
+            bytes.extend_from_slice(input);
+            return ChainHash(*blake3::hash(&bytes).as_bytes());
         }
-        ChainHash(*blake3::hash(&bytes).as_bytes())
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&bytes).update(data.as_bytes()).update(input);
+        ChainHash(*hasher.finalize().as_bytes())
     }
 
     /// The hash of what the decision rests on that begins here.

@@ -133,12 +133,18 @@ pub(crate) fn walk(
 }
 
 /// The event of a record that stands where it should, or what is wrong with it.
-pub(crate) fn verified(record: &Record, seq: u64, head: ChainHash) -> Result<Event, String> {
+fn verified(record: &Record, seq: u64, head: ChainHash) -> Result<Event, String> {
+    intact(record, seq, head)?;
+    record.event().map_err(|error: EventError| error.to_string())
+}
+
+/// Whether a record stands where it should and is what was written.
+pub(crate) fn intact(record: &Record, seq: u64, head: ChainHash) -> Result<(), String> {
     if record.seq != seq {
         return Err(format!("event {seq} is missing; the next one there is {}", record.seq));
     }
     if record.hash_after(head) != record.hash {
         return Err(format!("the hash of this `{}` event does not fit its content", record.kind));
     }
-    record.event().map_err(|error: EventError| error.to_string())
+    Ok(())
 }

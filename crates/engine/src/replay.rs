@@ -2,14 +2,14 @@
 
 use std::sync::{Arc, mpsc};
 
-use materia_contract::{CastStatus, ChainHash, RunId};
+use materia_contract::{CastStatus, ChainHash, Record, RunId};
 use materia_kernel::{Divergence, Misfit, Run};
 use materia_opinion::{Objection, Opinion};
 use serde_json::{Map, Value};
 
 use crate::again::{Again, Took};
 use crate::fold::{Fold, Gather, Piece};
-use crate::load::{PAGE_RECORDS, verified};
+use crate::load::{PAGE_RECORDS, intact};
 use crate::{Journal, ReadError};
 
 /// What a replay found.
@@ -75,24 +75,35 @@ pub enum ReplayFault {
     Objected(Objection),
 }
 
-/// Pages that may lie between reading and deciding.
+/// Pages that may lie between two threads.
 const PAGES_AHEAD: usize = 4;
 
-/// Pieces of a run, each checked against the chain; or why there are no more.
+/// Records of a run, each checked against the chain; or why there are no more.
+type Read = Result<Vec<Record>, Broken>;
+
+/// Pieces of a run; or why there are no more.
 type Page = Result<Arc<[Piece]>, ReplayError>;
+
+/// Why reading ended early.
+struct Broken {
+    error: ReplayError,
+    /// Whether a decision would have begun there, so that the one before it is whole.
+    begins: bool,
+}
 
 /// Replays a run, up to `at` where it is given.
 ///
-/// One thread reads and verifies, this one decides again, a third holds the events to the rules in its own
-/// way: each goes on beside the others.
+/// One thread reads and checks the hashes, the next one takes events apart and holds them to the rules in
+/// its own way, this one decides again: each needs about as long as the others.
 pub fn replay(journal: &dyn Journal, id: &RunId, at: Option<u64>) -> Result<Replay, ReplayError> {
     std::thread::scope(|scope| {
-        let (sender, pages) = mpsc::sync_channel(PAGES_AHEAD);
-        let (passed_on, heard) = mpsc::sync_channel(PAGES_AHEAD);
-        scope.spawn(move || read_pages(journal, id, &sender));
-        let judge = scope.spawn(move || judge(id, &heard));
-        let decided = decide_again(&pages, id, at, &passed_on);
-        drop(passed_on);
+        let (sender, records) = mpsc::sync_channel(PAGES_AHEAD);
+        let (passed_on, pages) = mpsc::sync_channel(PAGES_AHEAD);
+        scope.spawn(move || read(journal, id, &sender));
+        let judge = scope.spawn(move || judge(id, &records, &passed_on));
+        let decided = decide_again(&pages, id, at);
+        // Whoever still reads notices that nobody listens.
+        drop(pages);
         let objection = judge.join().unwrap_or_default();
         match (decided, objection) {
             // Whoever names the earlier event has seen what is wrong.
@@ -110,75 +121,130 @@ fn objected(id: &RunId, objection: Objection) -> ReplayError {
     ReplayError::Fault { run, seq, fault: ReplayFault::Objected(objection) }
 }
 
-/// The first event that is not allowed where it stands, by a second reading of the rules.
-fn judge(id: &RunId, pages: &mpsc::Receiver<Arc<[Piece]>>) -> Option<Objection> {
-    let mut opinion = Opinion::new(id.clone());
-    // Journals before version 3 do not say enough to be judged, nor does what was added to them.
-    let mut old = false;
-    let mut judged = |opinion: &mut Opinion, piece: &Piece| match piece {
-        Piece::Decision { decided, events, .. } if !old => {
-            events.iter().try_for_each(|event| opinion.see(event))?;
-            opinion.decided(decided)
-        }
-        Piece::Decision { .. } => Ok(()),
-        Piece::Event(..) => {
-            old = true;
-            Ok(())
-        }
-    };
-    // Whoever reads on after an objection is not kept waiting: what is left is just not looked at.
-    pages.iter().find_map(|page| page.iter().find_map(|piece| judged(&mut opinion, piece).err()))
-}
-
 /// Reads page after page, until the run ends, something is wrong, or nobody listens.
-fn read_pages(journal: &dyn Journal, id: &RunId, pages: &mpsc::SyncSender<Page>) {
+fn read(journal: &dyn Journal, id: &RunId, pages: &mpsc::SyncSender<Read>) {
     let mut head = ChainHash::origin(id);
     let mut seq = 0;
-    let mut gather = Gather::default();
     loop {
-        let records = match journal.read(id, seq, PAGE_RECORDS) {
+        let mut records = match journal.read(id, seq, PAGE_RECORDS) {
             Ok(records) => records,
             Err(error) => {
-                let _ = pages.send(Err(error.into()));
+                let _ = pages.send(Err(Broken { error: error.into(), begins: true }));
                 return;
+            }
+        };
+        let complete = records.len() < PAGE_RECORDS;
+        let mut broken = None;
+        for (place, record) in records.iter().enumerate() {
+            if let Err(what) = intact(record, seq + 1, head) {
+                let (run, fault) = (id.clone(), ReplayFault::Damaged(what));
+                let error = ReplayError::Fault { run, seq: seq + 1, fault };
+                broken = Some((place, Broken { error, begins: record.input.is_some() }));
+                break;
+            }
+            (seq, head) = (record.seq, record.hash);
+        }
+        if let Some((place, broken)) = broken {
+            // What comes before the fault is still worth deciding again.
+            records.truncate(place);
+            let _ = pages.send(Ok(records));
+            let _ = pages.send(Err(broken));
+            return;
+        }
+        if pages.send(Ok(records)).is_err() || complete {
+            return;
+        }
+    }
+}
+
+/// Takes records apart for whoever decides again, and finds the first event that is not allowed where it
+/// stands, by a second reading of the rules.
+fn judge(
+    id: &RunId,
+    read: &mpsc::Receiver<Read>,
+    pages: &mpsc::SyncSender<Page>,
+) -> Option<Objection> {
+    let mut gather = Gather::default();
+    let mut opinion = Some(Opinion::new(id.clone()));
+    let mut objection = None;
+    let mut passed_on = |page: Vec<Piece>| {
+        let page: Arc<[Piece]> = page.into();
+        let heard = pages.send(Ok(Arc::clone(&page))).is_ok();
+        if let Some(found) = first_objection(&mut opinion, &page) {
+            objection.get_or_insert(found);
+        }
+        heard
+    };
+    let mut broken = None;
+    for records in read {
+        let records = match records {
+            Ok(records) => records,
+            Err(end) => {
+                let whole = gather.rest().filter(|_| end.begins);
+                passed_on(whole.into_iter().collect());
+                broken = Some(end.error);
+                break;
             }
         };
         let mut page: Vec<Piece> = Vec::with_capacity(records.len() / 4);
         for record in &records {
-            let taken =
-                verified(record, seq + 1, head).map_err(ReplayFault::Damaged).and_then(|event| {
-                    let taken = gather.take(record, event);
-                    taken.map_err(|error| ReplayFault::Damaged(error.to_string()))
-                });
+            let taken = record
+                .event()
+                .map_err(|error| error.to_string())
+                .and_then(|event| gather.take(record, event).map_err(|error| error.to_string()));
             match taken {
                 Ok(piece) => page.extend(piece),
-                Err(fault) => {
-                    // What comes before the fault is still worth deciding again.
+                Err(what) => {
                     page.extend(gather.rest().filter(|_| record.input.is_some()));
-                    let _ = pages.send(Ok(page.into()));
-                    let fault = ReplayError::Fault { run: id.clone(), seq: seq + 1, fault };
-                    let _ = pages.send(Err(fault));
-                    return;
+                    let (run, seq) = (id.clone(), record.seq);
+                    let fault = ReplayFault::Damaged(what);
+                    broken = Some(ReplayError::Fault { run, seq, fault });
+                    break;
                 }
             }
-            seq = record.seq;
-            head = record.hash;
         }
-        let complete = records.len() < PAGE_RECORDS;
-        if complete {
-            page.extend(gather.rest());
-        }
-        if pages.send(Ok(page.into())).is_err() || complete {
-            return;
+        if !passed_on(page) || broken.is_some() {
+            break;
         }
     }
+    match broken {
+        Some(error) => {
+            let _ = pages.send(Err(error));
+        }
+        None => {
+            passed_on(gather.rest().into_iter().collect());
+        }
+    }
+    objection
+}
+
+/// What is objected to in a page. Whoever objected once says no more, and journals before version 3 do not
+/// say enough to be judged, nor does what was added to them.
+fn first_objection(opinion: &mut Option<Opinion>, page: &[Piece]) -> Option<Objection> {
+    for piece in page {
+        let judging = opinion.as_mut()?;
+        let judged = match piece {
+            Piece::Event(..) => {
+                *opinion = None;
+                return None;
+            }
+            Piece::Decision { decided, events, .. } => events
+                .iter()
+                .try_for_each(|event| judging.see(event))
+                .and_then(|()| judging.decided(decided)),
+        };
+        if let Err(objection) = judged {
+            *opinion = None;
+            return Some(objection);
+        }
+    }
+    None
 }
 
 fn decide_again(
     pages: &mpsc::Receiver<Page>,
     id: &RunId,
     at: Option<u64>,
-    passed_on: &mpsc::SyncSender<Arc<[Piece]>>,
 ) -> Result<Replay, ReplayError> {
     let fault = |seq, fault| ReplayError::Fault { run: id.clone(), seq, fault };
     let mut again = Again::new(id.clone());
@@ -186,10 +252,7 @@ fn decide_again(
     let (mut seq, mut undecided) = (0, 0);
     let mut head = ChainHash::origin(id);
     while let Ok(page) = pages.recv() {
-        let page = page?;
-        // An error means that there was an objection, and nobody listens any more.
-        let _ = passed_on.send(Arc::clone(&page));
-        for piece in page.iter() {
+        for piece in page?.iter() {
             (seq, head) = piece.end();
             let folded = wanted.take(piece);
             let took = again.piece(piece).map_err(|divergence| {

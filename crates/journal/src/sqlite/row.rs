@@ -149,7 +149,7 @@ fn behind_value(bytes: &[u8], mut at: usize) -> Option<usize> {
 /// Where the string ends whose inside begins at `at`; `None` if it does not.
 fn behind_string(bytes: &[u8], mut at: usize) -> Option<usize> {
     loop {
-        at += bytes.get(at..)?.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
+        at += memchr::memchr2(b'"', b'\\', bytes.get(at..)?)?;
         if bytes[at] == b'"' {
             return Some(at + 1);
         }
