@@ -5,7 +5,9 @@ use materia_contract::{
 use crate::acts::{self, Class};
 use crate::draft::{Draft, Now};
 use crate::state::Why;
-use crate::{Input, Moment, Phase, Rejection, Run, halt, is_idle, items, schedule, settle, timers};
+use crate::{
+    Input, Moment, Phase, Rejection, Run, fits, halt, is_idle, items, schedule, settle, timers,
+};
 
 /// What was decided: the events, and what they rest on as it is kept.
 #[derive(Debug, Clone, PartialEq)]
@@ -82,7 +84,9 @@ fn recorded(input: &Input) -> RecordedInput {
 /// Whether the run takes this input in its present phase.
 fn accept(run: &Run, input: &Input) -> Result<(), Rejection> {
     match (&run.phase, input) {
-        (Phase::New, Input::Create(_)) => Ok(()),
+        (Phase::New, Input::Create(created)) => {
+            fits::whole(&created.plan).map_err(Rejection::BrokenPlan)
+        }
         (Phase::New, _) => Err(Rejection::NotCreated),
         (_, Input::Create(_)) => Err(Rejection::AlreadyCreated),
         (_, Input::Moment(moment)) => accept_moment(run, moment),

@@ -3,7 +3,7 @@
 //! [`evolve`](crate::evolve) believes its events, for mostly they were decided a moment ago or are guarded
 //! by their hashes. Whoever reads a journal that somebody else has written asks here first.
 
-use materia_contract::{Event, EventBody, NodeId, Timer, Uuid};
+use materia_contract::{Event, EventBody, NodeId, Plan, Timer, Uuid};
 
 use crate::{Phase, Run};
 
@@ -27,28 +27,28 @@ pub fn fits(run: &Run, event: &Event) -> Result<(), Misfit> {
         return Err(misfit(format!("event {} comes next", run.seq + 1)));
     }
     if let EventBody::RunCreated(created) = &event.body {
-        let plan = &created.plan;
-        let known = |node: &NodeId| plan.nodes.contains_key(node);
-        let edges =
-            plan.nodes.values().flat_map(|node| &node.edges).filter_map(|it| it.to.as_ref());
-        let exits = plan.loops.values().flat_map(|region| &region.exits);
-        let ends = exits.flat_map(|exit| exit.to.iter().chain([&exit.from]));
-        let needed = plan.nodes.values().flat_map(|node| &node.depends_on);
-        let sources = plan.loops.values().filter_map(|region| region.consumes.as_ref());
-        let mut named = edges.chain(ends).chain(needed).chain(sources).chain([&plan.entry]);
-        let regions = |node: &materia_contract::Node| {
-            node.loops.iter().all(|region| plan.loops.contains_key(region))
-        };
-        return match named.find(|node| !known(node)) {
-            Some(node) => Err(misfit(format!("its plan has no node `{node}`"))),
-            None if !plan.nodes.values().all(regions) => {
-                Err(misfit("a node lies in a loop that its plan has not".to_owned()))
-            }
-            None => Ok(()),
-        };
+        return whole(&created.plan).map_err(misfit);
     }
     let node = node_of(run, event).map_err(misfit)?;
     what_it_names(run, event, node).map_err(misfit)
+}
+
+/// Whether everything that a plan names is in it.
+pub(crate) fn whole(plan: &Plan) -> Result<(), String> {
+    let edges = plan.nodes.values().flat_map(|node| &node.edges).filter_map(|it| it.to.as_ref());
+    let exits = plan.loops.values().flat_map(|region| &region.exits);
+    let ends = exits.flat_map(|exit| exit.to.iter().chain([&exit.from]));
+    let needed = plan.nodes.values().flat_map(|node| &node.depends_on);
+    let sources = plan.loops.values().filter_map(|region| region.consumes.as_ref());
+    let mut named = edges.chain(ends).chain(needed).chain(sources).chain([&plan.entry]);
+    if let Some(node) = named.find(|node| !plan.nodes.contains_key(*node)) {
+        return Err(format!("its plan has no node `{node}`"));
+    }
+    let mut around = plan.nodes.values().flat_map(|node| &node.loops);
+    match around.find(|region| !plan.loops.contains_key(*region)) {
+        Some(region) => Err(format!("its plan has no loop `{region}`")),
+        None => Ok(()),
+    }
 }
 
 /// The node that an event is about, where its kind needs one.

@@ -18,6 +18,9 @@ pub enum Rejection {
     /// The run is over.
     #[error("the cast has ended: it is {}", .0.word())]
     Ended(CastStatus),
+    /// The plan names something that it does not have. The compiler makes no such plan.
+    #[error("{0}")]
+    BrokenPlan(String),
     /// What was asked cannot be read.
     #[error("it cannot be read: {0}")]
     Unreadable(String),

@@ -77,6 +77,11 @@ impl Opinion {
     pub(crate) fn created(&mut self, event: &Event, data: &RunCreated) -> Checked {
         hold!(self, self.life == Life::New, "the run exists already");
         hold!(self, event.node.is_none(), "a run is created, no socket");
+        hold!(
+            self,
+            data.plan.hash() == data.plan_hash,
+            "its plan is not the one that its hash names"
+        );
         let chart = Chart::of(&data.plan).map_err(|what| self.objection(what))?;
         self.life = Life::Running;
         self.decision.part = Part::Ends;

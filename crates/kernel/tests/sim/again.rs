@@ -7,7 +7,7 @@ use materia_opinion::{Life, Objection, Opinion};
 use crate::world::{World, resume};
 
 /// Every decision, written as the journal keeps it and read back, with its events.
-fn read_back(world: &World<'_>) -> Vec<(Decided, Vec<Event>)> {
+pub(crate) fn read_back(world: &World<'_>) -> Vec<(Decided, Vec<Event>)> {
     let mut head = ChainHash::origin(&world.id);
     let mut first = 0;
     let mut decisions = Vec::new();
@@ -42,7 +42,11 @@ pub(crate) fn explains(world: &World<'_>) {
     assert_eq!(*again.run(), world.run, "the decisions lead to the same run");
 }
 
-fn judged(opinion: &mut Opinion, decided: &Decided, events: &[Event]) -> Result<(), Objection> {
+pub(crate) fn judged(
+    opinion: &mut Opinion,
+    decided: &Decided,
+    events: &[Event],
+) -> Result<(), Objection> {
     events.iter().try_for_each(|event| opinion.see(event))?;
     opinion.decided(decided)
 }

@@ -69,7 +69,11 @@ fn object(dice: &mut Dice, node: &Node, mood: Mood) -> Map<String, Value> {
     if matches!(node.behavior, Behavior::Utility { .. }) {
         let count = if calm { 1 } else { dice.below(4) };
         let list: Vec<Value> = (0..count).map(|one| json!({ "title": one.to_string() })).collect();
-        object.insert("state".into(), json!({ "list": list }));
+        let mut state = Map::from_iter([("list".to_owned(), Value::Array(list))]);
+        if !calm && dice.percent(40) {
+            state.insert("float".into(), json!(dice.float()));
+        }
+        object.insert("state".into(), Value::Object(state));
     } else if !calm && dice.percent(10) {
         object.insert("summary".into(), "nobody reads it".into());
     }

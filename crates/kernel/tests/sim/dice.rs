@@ -19,6 +19,12 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
+    /// Any number that a float can be, but for those that are none.
+    pub(crate) fn float(&mut self) -> f64 {
+        let float = f64::from_bits(self.next());
+        if float.is_finite() { float } else { 4.964_670_416_023_219e-8 }
+    }
+
     /// A number below `bound`, which is not 0.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         usize::try_from(self.next() % bound as u64).expect("it is below a usize")

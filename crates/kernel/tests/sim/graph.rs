@@ -18,7 +18,7 @@ pub(crate) fn created(dice: &mut Dice) -> RunCreated {
     let plan = plan(dice);
     RunCreated {
         request: "please".into(),
-        plan_hash: "0".into(),
+        plan_hash: plan.hash(),
         plan,
         cwd: "/p".into(),
         run_dir: "/p/r".into(),

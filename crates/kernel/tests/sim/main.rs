@@ -15,6 +15,7 @@
 )]
 
 mod again;
+mod alter;
 mod answers;
 mod dice;
 mod graph;
@@ -31,6 +32,9 @@ use world::World;
 /// Histories that every run of the tests plays.
 const SEEDS: u64 = 5_000;
 
+/// Fields of each that are altered, one at a time.
+const ALTERATIONS: usize = 2;
+
 /// One history: safety while anything may happen, then rest once the faults have stopped.
 fn simulate(seed: u64, seen: &mut Sometimes, tells: bool) {
     let mut world = World::begin(seed, seen, tells);
@@ -41,6 +45,16 @@ fn simulate(seed: u64, seen: &mut Sometimes, tells: bool) {
     world.help();
     again::explains(&world);
     again::notices(&mut world);
+    for _ in 0..ALTERATIONS {
+        let told = match alter::one(&mut world) {
+            alter::Found::Reading => "altered field: found by reading".to_owned(),
+            alter::Found::Both => "altered field: found by both".to_owned(),
+            alter::Found::Deciding => "altered field: found by deciding again".to_owned(),
+            alter::Found::Opinion => "altered field: found by the second opinion alone".to_owned(),
+            alter::Found::Unfindable(name) => format!("altered field: nobody can find {name}"),
+        };
+        world.seen.note(&told);
+    }
     if world.dice.percent(30) {
         again::forks(&mut world);
     }
