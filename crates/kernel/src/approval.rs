@@ -1,24 +1,32 @@
 //! Turns that wait for a person's consent, which names what may run by hash.
 
-use materia_contract::{
-    ApprovalDenied, ApprovalGiven, ApprovalRequested, NodeId, Uuid, content_hash,
-};
+use std::sync::Arc;
+
+use materia_contract::{ApprovalDenied, ApprovalGiven, ApprovalRequested, NodeId, content_hash};
 use serde_json::json;
 
 use crate::draft::Draft;
 use crate::gates::Gate;
 use crate::payload::Payload;
-use crate::state::Consent;
+use crate::state::{Consent, Wanted};
+use crate::tally::{Look, look};
 use crate::{Run, gates, items, schedule};
 
-/// What the next turn of a node would be, by hash: the node, its item and what it would take.
-fn wanted(run: &Run, index: usize) -> (String, Vec<Uuid>) {
+/// What the next turn of a node would be. All that waits there goes into it, so it is worked out only
+/// when something of that has changed.
+pub(crate) fn wanted(run: &Run, index: usize) -> &Arc<Wanted> {
+    run.nodes[index].wanted.get_or(|| work_out(run, index))
+}
+
+/// The same, from the state as it is.
+pub(crate) fn work_out(run: &Run, index: usize) -> Wanted {
+    look(Look::Hash);
     let payloads: Vec<&Payload> = schedule::eligible(run, index);
     let (id, node) = run.node(index);
     let item = items::current(run, index).map(|item| item.key);
     let contents: Vec<_> = payloads.iter().map(|payload| json!(payload.envelope())).collect();
     let hash = content_hash(&json!([id, node.materia, item, contents]));
-    (hash, payloads.iter().map(|payload| payload.id).collect())
+    Wanted { hash, payloads: payloads.iter().map(|payload| payload.id).collect() }
 }
 
 /// Whether nothing needs a person's consent, or it was given for exactly this turn.
@@ -27,7 +35,7 @@ pub(crate) fn given(run: &Run, index: usize) -> bool {
         return true;
     }
     let consented = run.nodes[index].consent.as_ref().filter(|it| it.answer == Some(true));
-    consented.is_some_and(|consent| consent.hash == wanted(run, index).0)
+    consented.is_some_and(|consent| consent.hash == wanted(run, index).hash)
 }
 
 /// The consent under which a turn starts, where the node asks for one.
@@ -45,17 +53,20 @@ fn is_due(run: &Run, index: usize) -> bool {
 
 /// Asks for consent wherever a node needs nothing else of its own.
 pub(crate) fn request(draft: &mut Draft<'_>) {
-    for index in draft.run().wiring().approved.clone() {
-        let run = draft.run();
-        if !is_due(run, index) {
-            continue;
-        }
-        let (hash, payloads) = wanted(run, index);
-        if run.nodes[index].consent.as_ref().is_some_and(|consent| consent.hash == hash) {
-            continue;
-        }
-        let id = run.node(index).0.clone();
-        draft.emit_at(&id, ApprovalRequested { hash, payloads });
+    let run = draft.run();
+    let due = run.wiring().approved.iter().filter(|index| is_due(run, **index));
+    let unasked: Vec<(NodeId, Arc<Wanted>)> = due
+        .filter_map(|index| {
+            let wanted = wanted(run, *index);
+            let asked = run.nodes[*index].consent.as_ref();
+            let news = asked.is_none_or(|consent| consent.hash != wanted.hash);
+            news.then(|| (run.node(*index).0.clone(), Arc::clone(wanted)))
+        })
+        .collect();
+    for (node, wanted) in unasked {
+        let Wanted { hash, payloads } = &*wanted;
+        let (hash, payloads) = (hash.clone(), payloads.clone());
+        draft.emit_at(&node, ApprovalRequested { hash, payloads });
     }
 }
 

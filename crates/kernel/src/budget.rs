@@ -5,6 +5,7 @@ use materia_contract::{Amount, BudgetBound, BudgetWarned, NodeBlocked, NodeId};
 use crate::Run;
 use crate::draft::Draft;
 use crate::gates::{self, Gate};
+use crate::tally::{Look, look};
 
 /// When a warning is due, if the author said nothing.
 const WARN_AT_PERCENT_DEFAULT: u32 = 75;
@@ -80,7 +81,7 @@ pub(crate) fn node_exhausted(run: &Run, index: usize, asks: Asks) -> Option<Stri
 pub(crate) fn block(draft: &mut Draft<'_>) {
     let run = draft.run();
     let over: Vec<(NodeId, String)> = run
-        .budgeted
+        .overspent
         .iter()
         .filter(|index| !run.nodes[**index].blocked)
         .filter_map(|index| {
@@ -95,10 +96,10 @@ pub(crate) fn block(draft: &mut Draft<'_>) {
 
 /// What a node has spent, where nothing but that keeps it from running.
 fn kept(run: &Run, index: usize) -> Option<String> {
-    let held = run.held.iter().any(|held| held.turn.node == index && held.released);
-    let again = held.then(|| node_exhausted(run, index, Asks::Attempt)).flatten();
-    let requested = run.requests.iter().any(|request| request.node == index);
-    let wants = requested
+    look(Look::Budget);
+    let again = run.held.is_released_at(index);
+    let again = again.then(|| node_exhausted(run, index, Asks::Attempt)).flatten();
+    let wants = run.requests.first(index).is_some()
         || run.iterating.contains(&index)
         || gates::barred(run, index) == Some(Gate::Budget);
     again.or_else(|| wants.then(|| node_exhausted(run, index, Asks::Turn)).flatten())
@@ -106,6 +107,6 @@ fn kept(run: &Run, index: usize) -> Option<String> {
 
 /// A node that has something to do and may not run on account of its budget.
 pub(crate) fn blocked(run: &Run) -> Option<NodeId> {
-    let mut waits = run.budgeted.iter().filter(|index| kept(run, **index).is_some());
+    let mut waits = run.overspent.iter().filter(|index| kept(run, **index).is_some());
     waits.next().map(|index| run.node(*index).0.clone())
 }

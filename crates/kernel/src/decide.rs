@@ -4,7 +4,7 @@ use materia_contract::{
 
 use crate::acts::{self, Class};
 use crate::draft::{Draft, Now};
-use crate::state::Why;
+use crate::held::Why;
 use crate::{Input, Moment, Phase, Rejection, Run, halt, is_idle, items, schedule, settle, timers};
 
 /// What was decided: the events, and what they rest on as it is kept.

@@ -11,8 +11,9 @@ use materia_contract::{EnvelopeKind, Event, EventBody, NodeId, RunCreated, State
 
 pub(crate) use payloads::micros;
 
+use crate::held::Why;
 use crate::payload::Payload;
-use crate::state::{LoopState, NodeState, Why};
+use crate::state::{LoopState, NodeState};
 use crate::trail::Trail;
 use crate::{Phase, Run, lookup, stall};
 
@@ -33,9 +34,7 @@ pub fn evolve(run: &mut Run, event: &Event) {
             run.cwd.clone_from(&data.cwd);
             run.run_dir.clone_from(&data.run_dir);
             run.phase = Phase::Running;
-            for held in &mut run.held {
-                held.released |= held.why == Why::Interrupted || data.recast;
-            }
+            run.held.release_all(|held| held.why == Why::Interrupted || data.recast);
         }
         EventBody::RunWaiting(data) => run.phase = Phase::Waiting(data.clone()),
         EventBody::RunCompleted(_) => run.phase = Phase::Completed,
@@ -44,7 +43,7 @@ pub fn evolve(run: &mut Run, event: &Event) {
         EventBody::TurnStarted(data) => turns::turn_started(run, event, data),
         EventBody::TurnCompleted(data) => turns::turn_completed(run, data),
         EventBody::TurnFailed(data) => turns::turn_failed(run, event, data),
-        EventBody::TurnInterrupted(data) => turns::turn_interrupted(run, data),
+        EventBody::TurnInterrupted(data) => turns::turn_interrupted(run, event, data),
         EventBody::RouteSelected(data) => loops::route_selected(run, node(event), data),
         EventBody::HandoffSent(data) => payloads::handoff_sent(run, event, data),
         EventBody::PayloadDelivered(data) => payloads::delivered(run, node(event), data),
@@ -113,9 +112,10 @@ fn created(run: &mut Run, data: &RunCreated) {
     run.pace = data.pace;
     run.global = data.global_mode;
     run.cyclic = stall::on_cycles(&data.plan);
-    let budgeted = data.plan.nodes.values().enumerate().filter(|(_, node)| node.budgets.is_some());
-    run.budgeted = budgeted.map(|(index, _)| index).collect();
     run.created = Some(Arc::new(data.clone()));
+    for index in 0..run.nodes.len() {
+        turns::weigh(run, index);
+    }
     let entry = run.index_of(&data.plan.entry);
     let request = run.request_payload();
     run.nodes[entry].arriving.push_back(request);

@@ -81,8 +81,7 @@ impl Gate {
 /// Whether a node may have one more turn in flight. A turn that is to be tried again keeps its place.
 pub(crate) fn has_room(run: &Run, index: usize) -> bool {
     let state = &run.nodes[index];
-    let held = run.held.iter().filter(|held| held.turn.node == index).count();
-    let taken = state.in_flight.0.len() + held;
+    let taken = state.in_flight.0.len() + run.held.count_of(index);
     state.foreach.is_none() && taken < run.node(index).1.max_in_flight as usize
 }
 

@@ -23,13 +23,13 @@ pub fn quiet_until(run: &Run, edge: &EdgeId) -> Option<Micros> {
 /// Whether a person has asked for a turn of a node that has not started.
 #[must_use]
 pub fn is_requested(run: &Run, index: usize) -> bool {
-    run.requests.iter().any(|request| request.node == index)
+    run.requests.first(index).is_some()
 }
 
 /// The `turn.started` of a turn that ended without a result and may run again.
 #[must_use]
 pub fn held_turn(run: &Run, index: usize) -> Option<u64> {
-    run.held.iter().find(|held| held.turn.node == index).map(|held| held.started)
+    run.held.of_node(index).next().map(|(_, held)| held.started)
 }
 
 /// The turns of a node that are in flight, by their `turn.started`.

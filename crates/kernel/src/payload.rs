@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::lookup::Scope;
+use crate::tally::{Look, look};
 use crate::trail::Trail;
 use crate::{output, route};
 
@@ -235,6 +236,8 @@ fn cut(text: &str) -> String {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct DeliveryQueue {
     pub(crate) waiting: VecDeque<Payload>,
+    /// How many ticks are among them.
+    ticks: u32,
     /// Payloads of this edge that are not yet consumed, waiting here or attached.
     pub(crate) pending: u32,
     /// When the quiet period of a `debounce` edge ends.
@@ -252,10 +255,26 @@ pub(crate) struct Accepted {
 }
 
 impl DeliveryQueue {
+    pub(crate) fn push(&mut self, payload: Payload) {
+        self.ticks += u32::from(payload.kind == EnvelopeKind::Tick);
+        self.pending += 1;
+        self.waiting.push_back(payload);
+    }
+
     /// Takes a payload out.
     pub(crate) fn take(&mut self, id: Uuid) -> Option<Payload> {
         let place = self.waiting.iter().position(|payload| payload.id == id)?;
-        self.waiting.remove(place)
+        let taken = self.waiting.remove(place)?;
+        self.ticks -= u32::from(taken.kind == EnvelopeKind::Tick);
+        Some(taken)
+    }
+
+    /// What a turn could take of it now: nothing while its quiet period lasts.
+    pub(crate) fn late(&self) -> Late {
+        match (self.waiting.front(), self.quiet_until) {
+            (Some(first), None) => Late { front: Some((first.ts, first.id)), ticks: self.ticks },
+            (Some(_) | None, Some(_)) | (None, None) => Late::default(),
+        }
     }
 
     /// A payload of the edge has come to its end.
@@ -271,13 +290,65 @@ impl DeliveryQueue {
     }
 }
 
+/// What a turn could take of an edge on which payloads wait.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Late {
+    /// The oldest of them.
+    front: Option<(Micros, Uuid)>,
+    ticks: u32,
+}
+
 /// The input buffer of one node: what its next turn can take.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct InputBuffer {
-    /// Payloads attached and not yet consumed.
+    /// Payloads attached and not yet consumed, oldest first.
     pub(crate) attached: VecDeque<Payload>,
-    /// Edges on which payloads wait to be attached when a turn is put together.
-    pub(crate) edges: BTreeSet<EdgeId>,
+    /// Edges on which payloads wait to be attached when a turn is put together, by the oldest of each.
+    pub(crate) fronts: BTreeSet<(Micros, Uuid, EdgeId)>,
+    /// How many ticks are among all these.
+    pub(crate) ticks: u32,
+}
+
+impl InputBuffer {
+    /// The oldest payload that a turn could take.
+    pub(crate) fn oldest(&self) -> Option<(Micros, Uuid)> {
+        let attached = self.attached.front().map(|payload| (payload.ts, payload.id));
+        let waiting = self.fronts.first().map(|(ts, id, _)| (*ts, *id));
+        attached.into_iter().chain(waiting).inspect(|_| look(Look::Oldest)).min()
+    }
+
+    /// Attaches a payload. It has been waiting on its edge, and newer ones may be there before it.
+    pub(crate) fn attach(&mut self, payload: Payload) {
+        self.ticks += u32::from(payload.kind == EnvelopeKind::Tick);
+        let newest = self.attached.back().is_none_or(|last| last.ts <= payload.ts);
+        let place = if newest {
+            self.attached.len()
+        } else {
+            self.attached.partition_point(|other| other.ts <= payload.ts)
+        };
+        self.attached.insert(place, payload);
+    }
+
+    pub(crate) fn detach(&mut self, id: Uuid) -> Option<Payload> {
+        let place = self.attached.iter().position(|payload| payload.id == id)?;
+        let payload = self.attached.remove(place)?;
+        self.ticks -= u32::from(payload.kind == EnvelopeKind::Tick);
+        Some(payload)
+    }
+
+    /// Keeps up with an edge on which payloads wait.
+    pub(crate) fn follow(&mut self, edge: &EdgeId, before: Late, after: Late) {
+        self.ticks = self.ticks + after.ticks - before.ticks;
+        if before.front == after.front {
+            return;
+        }
+        if let Some((ts, id)) = before.front {
+            self.fronts.remove(&(ts, id, edge.clone()));
+        }
+        if let Some((ts, id)) = after.front {
+            self.fronts.insert((ts, id, edge.clone()));
+        }
+    }
 }
 
 /// The turns of one node that are in flight, by the place of their `turn.started`.

@@ -1,16 +1,18 @@
 //! Who runs next, and what it means when nobody does.
 
+use materia_contract::time::Micros;
 use materia_contract::{
     Cause, Consume, EnvelopeKind, GlobalMode, Node, NodeId, Pace, Path, PayloadConsumed,
-    PayloadDelivered, RunCompleted, RunWaiting, ScriptEntry, TurnStarted, WaitReason,
+    PayloadDelivered, RunCompleted, RunWaiting, ScriptEntry, TurnStarted, Uuid, WaitReason,
 };
 
 use crate::budget::Asks;
 use crate::draft::Draft;
 use crate::gates::Gate;
+use crate::held::{Held, Why};
 use crate::lookup::Scope;
 use crate::payload::Payload;
-use crate::state::{Held, Request, Why};
+use crate::tally::{Look, look};
 use crate::work::Given;
 use crate::{Phase, Run, approval, budget, foreach, gates, items, settle, work};
 
@@ -22,8 +24,8 @@ pub(crate) fn go_on(draft: &mut Draft<'_>) {
             break;
         }
         match next {
-            Next::Asked(place) => start_asked(draft, place),
-            Next::Again(place) => restart(draft, place),
+            Next::Asked(index) => start_asked(draft, index),
+            Next::Again(ended) => restart(draft, ended),
             Next::Element(index) => foreach::begin_element(draft, index),
             Next::Enter(index) => enter(draft, index),
         }
@@ -41,10 +43,10 @@ pub(crate) fn go_on(draft: &mut Draft<'_>) {
 
 /// What could start next.
 enum Next {
-    /// A turn that a person asked for.
+    /// A turn of a node that a person asked for.
     Asked(usize),
-    /// A further attempt at a held turn.
-    Again(usize),
+    /// A further attempt at a held turn, by the event that ended the last one.
+    Again(u64),
     /// The next element of a `foreach`.
     Element(usize),
     /// A node that has inputs.
@@ -57,18 +59,22 @@ fn next_start(run: &Run) -> Option<Next> {
     }
     // Manual turns come first (D7).
     let can_pay = |index: usize, asks: Asks| budget::node_exhausted(run, index, asks).is_none();
-    let asked = run.requests.iter().position(|request| {
-        gates::has_room(run, request.node) && can_pay(request.node, Asks::Turn)
+    let asked = run.requests.nodes().find(|index| {
+        look(Look::Start);
+        gates::has_room(run, *index) && can_pay(*index, Asks::Turn)
     });
     // What goes on with a turn that a person asked for goes on at every pace.
     let goes_on = |manual: bool| manual || run.pace == Pace::Auto;
     let again = || {
-        run.held.iter().position(|held| {
-            let Held { turn, released, .. } = held;
-            *released && goes_on(turn.manual) && can_pay(turn.node, Asks::Attempt)
-        })
+        let mut released = run.held.released();
+        let found = released.find(|(_, Held { turn, .. })| {
+            look(Look::Start);
+            goes_on(turn.manual) && can_pay(turn.node, Asks::Attempt)
+        });
+        found.map(|(ended, _)| ended)
     };
     let iterates = |index: &&usize| {
+        look(Look::Start);
         let iteration = run.nodes[**index].foreach.as_ref();
         iteration.is_some_and(|it| goes_on(it.manual)) && can_pay(**index, Asks::Turn)
     };
@@ -84,15 +90,39 @@ fn next_runnable(run: &Run) -> Option<usize> {
     if run.pace == Pace::Interactive {
         return None;
     }
-    let mut nodes = run.ready.0.iter().map(|(_, _, index)| *index);
+    let mut nodes = run.ready.by_itself.iter().map(|(_, _, index)| *index);
     // Whether the run may spend more is asked by whoever starts it.
-    nodes.find(|index| gates::barred_but_for(run, *index, &[Gate::RunBudget]).is_none())
+    nodes.find(|index| {
+        look(Look::Start);
+        gates::barred_but_for(run, *index, &[Gate::RunBudget]).is_none()
+    })
 }
 
 /// A payload that a turn could take, and whether it is attached already.
 struct Takeable<'run> {
     payload: &'run Payload,
     attached: bool,
+}
+
+impl<'run> Takeable<'run> {
+    fn attached(payload: &'run Payload) -> Self {
+        look(Look::Taken);
+        Self { payload, attached: true }
+    }
+
+    fn late(payload: &'run Payload) -> Self {
+        look(Look::Taken);
+        Self { payload, attached: false }
+    }
+
+    /// By age (X22).
+    fn age(&self) -> (Micros, Uuid) {
+        (self.payload.ts, self.payload.id)
+    }
+
+    fn is_tick(&self) -> bool {
+        self.payload.kind == EnvelopeKind::Tick
+    }
 }
 
 /// What a turn of a node would take now, in order (X22).
@@ -103,29 +133,39 @@ pub(crate) fn eligible(run: &Run, index: usize) -> Vec<&Payload> {
 /// All that waits at a node, or the oldest. A tick, which is why a scheduled node runs, is taken
 /// besides.
 fn takeable(run: &Run, index: usize) -> Vec<Takeable<'_>> {
-    let mut found = waiting(run, index);
-    match run.node(index).1.consume {
-        Consume::All => {}
-        Consume::One => {
-            let mut first = true;
-            found
-                .retain(|one| one.payload.kind == EnvelopeKind::Tick || std::mem::take(&mut first));
+    let ticks = run.nodes[index].inputs.ticks > 0;
+    let mut found: Vec<Takeable<'_>> = match run.node(index).1.consume {
+        Consume::All => waiting(run, index).collect(),
+        Consume::One if ticks => {
+            let oldest = waiting(run, index).filter(|one| !one.is_tick()).min_by_key(Takeable::age);
+            waiting(run, index).filter(Takeable::is_tick).chain(oldest).collect()
         }
-    }
+        Consume::One => oldest(run, index).into_iter().collect(),
+    };
+    found.sort_by_key(Takeable::age);
     found
 }
 
-/// Everything that waits at a node and could be taken, oldest first.
-fn waiting(run: &Run, index: usize) -> Vec<Takeable<'_>> {
+/// Everything that waits at a node and could be taken, in no order.
+fn waiting(run: &Run, index: usize) -> impl Iterator<Item = Takeable<'_>> {
     let inputs = &run.nodes[index].inputs;
-    let queues = inputs.edges.iter().filter_map(|edge| run.queues.get(edge));
-    let quiet = queues.filter(|queue| queue.quiet_until.is_none());
-    let attached = inputs.attached.iter().map(|payload| Takeable { payload, attached: true });
-    let late = quiet.flat_map(|queue| &queue.waiting);
-    let late = late.map(|payload| Takeable { payload, attached: false });
-    let mut found: Vec<Takeable<'_>> = attached.chain(late).collect();
-    found.sort_by_key(|one| (one.payload.ts, one.payload.id));
-    found
+    let queues = inputs.fronts.iter().filter_map(|(_, _, edge)| run.queues.get(edge));
+    let late = queues.flat_map(|queue| &queue.waiting).map(Takeable::late);
+    inputs.attached.iter().map(Takeable::attached).chain(late)
+}
+
+/// The oldest of what waits at a node and could be taken.
+fn oldest(run: &Run, index: usize) -> Option<Takeable<'_>> {
+    let inputs = &run.nodes[index].inputs;
+    let queue = inputs.fronts.first().and_then(|(_, _, edge)| run.queues.get(edge));
+    let late = queue.and_then(|queue| queue.waiting.front()).map(Takeable::late);
+    inputs
+        .attached
+        .front()
+        .map(Takeable::attached)
+        .into_iter()
+        .chain(late)
+        .min_by_key(Takeable::age)
 }
 
 /// A node takes its inputs and begins.
@@ -153,16 +193,18 @@ impl Inputs {
 
 /// A turn that a person asked for takes everything that waits; a node that takes one at a time takes
 /// the person's message first (D38).
-fn start_asked(draft: &mut Draft<'_>, place: usize) {
+fn start_asked(draft: &mut Draft<'_>, index: usize) {
     let run = draft.run();
-    let Request { node: index, message } = run.requests[place].clone();
-    let mut found = waiting(run, index);
-    if run.node(index).1.consume == Consume::One {
-        if let Some(own) = found.iter().position(|one| Some(one.payload.id) == message) {
-            found.swap(0, own);
+    let message = run.requests.first(index).and_then(|request| request.message);
+    let mut found: Vec<Takeable<'_>> = match (run.node(index).1.consume, message) {
+        (Consume::All, _) => waiting(run, index).collect(),
+        (Consume::One, None) => oldest(run, index).into_iter().collect(),
+        (Consume::One, Some(message)) => {
+            let own = waiting(run, index).filter(|one| one.payload.id == message);
+            own.min_by_key(Takeable::age).or_else(|| oldest(run, index)).into_iter().collect()
         }
-        found.truncate(1);
-    }
+    };
+    found.sort_by_key(Takeable::age);
     let inputs = Inputs::of(&found);
     begin(draft, index, Cause::Manual, &inputs);
 }
@@ -224,9 +266,9 @@ fn missing_path(run: &Run, node: &Node, index: usize) -> Option<Path> {
 }
 
 /// Starts a held turn again: with the same inputs, and after a broken contract with the reasons.
-fn restart(draft: &mut Draft<'_>, place: usize) {
+fn restart(draft: &mut Draft<'_>, ended: u64) {
     let run = draft.run();
-    let Held { started, turn, why, .. } = run.held[place].clone();
+    let Held { started, turn, why } = run.held.get(ended).clone();
     let id = run.node(turn.node).0.clone();
     let script = script_entry(run, turn.node);
     let given = work::again(&turn, started, &why);
@@ -299,7 +341,7 @@ pub(crate) fn rest(draft: &mut Draft<'_>) {
 /// What a run at rest waits for; `None` where it is complete.
 fn rests_for(run: &Run) -> Option<RunWaiting> {
     let waits = |reason, node: Option<NodeId>, message| Some(RunWaiting { reason, node, message });
-    let oldest = run.ready.0.first().map(|(_, _, index)| *index);
+    let oldest = run.ready.all.first().map(|(_, _, index)| *index);
     let named = |index: usize| run.node(index).0.clone();
     if let Some(bound) = budget::exhausted(run).filter(|_| next_start(run).is_some()) {
         let message = format!("the cast has spent its budget: {bound}");

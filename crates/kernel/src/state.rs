@@ -10,7 +10,10 @@ use materia_contract::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::payload::{DeliveryQueue, InFlightTurns, InputBuffer, Payload};
+use crate::held::HeldTurns;
+use crate::memo::Memo;
+use crate::payload::{DeliveryQueue, InFlightTurns, InputBuffer, Late, Payload};
+use crate::requests::Requests;
 use crate::trail::Trail;
 use crate::wiring::{Wired, Wiring};
 
@@ -48,12 +51,12 @@ pub struct Run {
     pub(crate) queues: BTreeMap<EdgeId, DeliveryQueue>,
     /// When something will happen by itself, with the node it is about.
     pub(crate) timers: BTreeSet<(Micros, usize, Timer)>,
-    /// Turns that a person asked for and that have not started, oldest first.
-    pub(crate) requests: VecDeque<Request>,
+    /// Turns that a person asked for and that have not started.
+    pub(crate) requests: Requests,
     /// Entries of the timeline that have taken effect.
     pub(crate) timeline: u32,
-    /// Nodes that have a budget of their own.
-    pub(crate) budgeted: BTreeSet<usize>,
+    /// Nodes that have spent a budget of their own.
+    pub(crate) overspent: BTreeSet<usize>,
     #[serde(skip)]
     pub(crate) wired: Wired,
     /// Nodes with waiting inputs, by their oldest one: the order in which they are looked at.
@@ -61,7 +64,7 @@ pub struct Run {
     /// Turns in flight, by the place of their `turn.started`.
     pub(crate) turns: BTreeMap<u64, Turn>,
     /// Turns that ended without a result and may run again.
-    pub(crate) held: Vec<Held>,
+    pub(crate) held: HeldTurns,
     /// Nodes whose `foreach` has an element left to start.
     pub(crate) iterating: BTreeSet<usize>,
     /// One for each loop of the plan, in its order.
@@ -121,7 +124,12 @@ impl Phase {
 /// Kept as a sorted list of triples because it goes into snapshots, whose format has no maps
 /// with composite keys.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Ready(pub(crate) BTreeSet<(Micros, Uuid, usize)>);
+pub(crate) struct Ready {
+    pub(crate) all: BTreeSet<(Micros, Uuid, usize)>,
+    /// Those among them that the plan lets start by themselves. What waits at the others can wait for
+    /// ever, and the scheduler looks at each step.
+    pub(crate) by_itself: BTreeSet<(Micros, Uuid, usize)>,
+}
 
 /// One work item: its loop, the number of the loop's entry, and its position (D21).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -199,6 +207,9 @@ pub(crate) struct NodeState {
     pub(crate) tick_owed: bool,
     /// What a person was asked about its next turn, and said.
     pub(crate) consent: Option<Consent>,
+    /// What its next turn would be, where a person must consent to it.
+    #[serde(skip)]
+    pub(crate) wanted: Memo<Wanted>,
     pub(crate) foreach: Option<Iteration>,
     /// How often its `foreach` was entered.
     pub(crate) iterations: u32,
@@ -236,12 +247,12 @@ pub(crate) struct Traces {
     pub(crate) failures: VecDeque<(u64, u64)>,
 }
 
-/// A turn that a person asked for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Request {
-    pub(crate) node: usize,
-    /// The payload that the person's message became.
-    pub(crate) message: Option<Uuid>,
+/// What the next turn of a node would be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    /// By hash: the node, its item and what it would take.
+    pub(crate) hash: String,
+    pub(crate) payloads: Vec<Uuid>,
 }
 
 /// What a person was asked about a turn, by hash, and said.
@@ -329,30 +340,6 @@ pub enum TurnWork {
     Input(Arc<Value>),
 }
 
-/// A turn that ended without a result.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Held {
-    /// The place of the attempt that ended so.
-    pub(crate) started: u64,
-    pub(crate) turn: Turn,
-    pub(crate) why: Why,
-    /// Whether it may start as soon as there is room.
-    pub(crate) released: bool,
-}
-
-/// Why a turn has no result.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Why {
-    /// Nobody knows how it ended.
-    Interrupted,
-    /// It broke the contract, in these ways, as the event at that place says.
-    Rejected(u64, String),
-    /// It failed in a way that may pass; a timer releases it.
-    Passing,
-    /// It failed.
-    Failed,
-}
-
 /// How far a list of the script has been used.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ScriptPosition {
@@ -392,13 +379,13 @@ impl Run {
             nodes: Vec::new(),
             queues: BTreeMap::new(),
             timers: BTreeSet::new(),
-            requests: VecDeque::new(),
+            requests: Requests::default(),
             timeline: 0,
-            budgeted: BTreeSet::new(),
+            overspent: BTreeSet::new(),
             wired: Wired::default(),
             ready: Ready::default(),
             turns: BTreeMap::new(),
-            held: Vec::new(),
+            held: HeldTurns::default(),
             iterating: BTreeSet::new(),
             loops: Vec::new(),
             traversals: BTreeMap::new(),
@@ -568,24 +555,28 @@ impl Run {
         if before == after {
             return;
         }
+        let by_itself = self.wiring().by_itself.contains(&index);
         if let Some((ts, id)) = before {
-            self.ready.0.remove(&(ts, id, index));
+            self.ready.all.remove(&(ts, id, index));
+            self.ready.by_itself.remove(&(ts, id, index));
         }
         if let Some((ts, id)) = after {
-            self.ready.0.insert((ts, id, index));
+            self.ready.all.insert((ts, id, index));
+            if by_itself {
+                self.ready.by_itself.insert((ts, id, index));
+            }
         }
     }
 
     /// The oldest payload that a turn of a node could take now.
     pub(crate) fn oldest_input(&self, index: usize) -> Option<(Micros, Uuid)> {
-        let inputs = &self.nodes[index].inputs;
-        // Payloads are attached in the order they came to be.
-        let attached = inputs.attached.front().map(|payload| (payload.ts, payload.id));
-        let waiting = inputs.edges.iter().filter_map(|edge| {
-            let queue = self.queues.get(edge).filter(|queue| queue.quiet_until.is_none())?;
-            queue.waiting.front().map(|payload| (payload.ts, payload.id))
-        });
-        attached.into_iter().chain(waiting).min()
+        self.nodes[index].inputs.oldest()
+    }
+
+    /// What a turn could take of an edge whose payloads are attached only when one is put together.
+    pub(crate) fn late(&self, edge: &EdgeId) -> Late {
+        let queue = self.queues.get(edge).filter(|_| self.wiring().is_late(self.plan(), edge));
+        queue.map(DeliveryQueue::late).unwrap_or_default()
     }
 
     /// The command of a utility node, if it is one.

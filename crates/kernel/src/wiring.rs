@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
-use materia_contract::{Delivery, Edge, EdgeId, NodeId, Plan, Trigger};
+use materia_contract::{
+    Control, Delivery, DeliveryMode, Edge, EdgeId, Node, NodeId, NodeMode, Plan, Trigger,
+};
 
 /// Lookups into a plan.
 #[derive(Debug, Default)]
@@ -12,19 +14,30 @@ pub(crate) struct Wiring {
     edges: BTreeMap<EdgeId, (usize, usize)>,
     /// Nodes whose turns wait for a person.
     pub(crate) approved: BTreeSet<usize>,
+    /// Those of them inside each loop, in the order of the loops.
+    pub(crate) approved_in: Vec<Vec<usize>>,
+    /// Nodes that the scheduler may start without a person.
+    pub(crate) by_itself: BTreeSet<usize>,
     /// Nodes that run at intervals.
     pub(crate) scheduled: Vec<usize>,
 }
 
 impl Wiring {
     fn of(plan: &Plan) -> Self {
-        let mut wiring = Self::default();
+        let approved_in = vec![Vec::new(); plan.loops.len()];
+        let mut wiring = Self { approved_in, ..Self::default() };
         for (index, node) in plan.nodes.values().enumerate() {
             for (place, edge) in node.edges.iter().enumerate() {
                 wiring.edges.insert(edge.id.clone(), (index, place));
             }
             if node.approval.is_some() {
                 wiring.approved.insert(index);
+                for region in node.loops.iter().filter_map(|name| plan.loops.get_index_of(name)) {
+                    wiring.approved_in[region].push(index);
+                }
+            }
+            if starts_by_itself(node) {
+                wiring.by_itself.insert(index);
             }
             if node.trigger == Trigger::Scheduled && node.interval_ms.is_some() {
                 wiring.scheduled.push(index);
@@ -54,6 +67,13 @@ impl Wiring {
         self.edge(plan, id).map(|edge| edge.delivery.clone()).unwrap_or_default()
     }
 
+    /// Whether payloads of an edge are attached only when a turn is put together, so that a newer one
+    /// can still take the place of an older one.
+    pub(crate) fn is_late(&self, plan: &Plan, id: &EdgeId) -> bool {
+        let late = [DeliveryMode::Latest, DeliveryMode::Debounce];
+        self.edge(plan, id).is_some_and(|edge| late.contains(&edge.delivery.mode))
+    }
+
     /// The edge that a person means: by id, or as `FROM->TO`.
     pub(crate) fn named(&self, plan: &Plan, name: &str) -> Option<EdgeId> {
         let id = EdgeId::new(name);
@@ -65,6 +85,13 @@ impl Wiring {
         let found = edges.find(|edge| edge.to.as_ref().is_some_and(|node| node.as_str() == to));
         found.map(|edge| edge.id.clone())
     }
+}
+
+/// Whether nothing that the author wrote leaves the start of a node to a person.
+fn starts_by_itself(node: &Node) -> bool {
+    node.mode == NodeMode::Auto
+        && node.control != Some(Control::Manual)
+        && node.trigger != Trigger::ManualOnly
 }
 
 /// A [`Wiring`] that is made when it is first asked for. It is no part of the state: two runs

@@ -6,8 +6,10 @@ use materia_contract::{
 };
 
 use super::node;
+use crate::held::Why;
 use crate::payload::Payload;
-use crate::state::{Consent, Request, Stall, Traces, Why};
+use crate::requests::Request;
+use crate::state::{Consent, Stall, Traces};
 use crate::{Phase, Run, stall};
 
 pub(super) fn budget_changed(run: &mut Run, event: &Event, data: &BudgetChanged) {
@@ -19,7 +21,7 @@ pub(super) fn budget_changed(run: &mut Run, event: &Event, data: &BudgetChanged)
         let index = run.index_of(node);
         run.nodes[index].budgets = Some(budgets);
         run.nodes[index].blocked = false;
-        run.budgeted.insert(index);
+        super::turns::weigh(run, index);
     }
 }
 
@@ -58,9 +60,7 @@ pub(super) fn mode_changed(run: &mut Run, event: &Event, data: &ModeChanged) {
 pub(super) fn revived(run: &mut Run, data: &RunRevived) {
     run.phase = Phase::Running;
     run.crossing.cycles = 0;
-    for held in &mut run.held {
-        held.released |= held.why == Why::Interrupted;
-    }
+    run.held.release_all(|held| held.why == Why::Interrupted);
     if let Some(edge_id) = &data.edge_id {
         let bound = run.wiring().edge(run.plan(), edge_id).and_then(|edge| edge.max_traversals);
         let traversed = run.traversals.entry(edge_id.clone()).or_default();
@@ -80,7 +80,7 @@ pub(super) fn turn_requested(run: &mut Run, event: &Event, data: &TurnRequested)
         let payload = Payload::plain(id, EnvelopeKind::User, event.ts, text);
         run.nodes[index].arriving.push_back(payload);
     }
-    run.requests.push_back(Request { node: index, message: data.payload_id });
+    run.requests.ask(index, Request { seq: event.seq, message: data.payload_id });
 }
 
 pub(super) fn approval_requested(run: &mut Run, event: &Event, data: &ApprovalRequested) {

@@ -9,9 +9,9 @@ use materia_contract::{Behavior, PromptLayer, SessionPolicy, SessionRef, Utility
 
 pub(crate) use prompt::follow_up_reason;
 
+use crate::held::Why;
 use crate::payload::Payload;
-use crate::state::{Turn, Why};
-use crate::{Run, TurnWork, items};
+use crate::{Run, Turn, TurnWork, items};
 
 /// How many reasons for sending work back are kept for a node and item (D25).
 pub(crate) const FOLLOW_UPS_MAX: usize = 5;
