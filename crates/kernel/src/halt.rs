@@ -19,7 +19,7 @@ pub(crate) fn resume(draft: &mut Draft<'_>, cwd: String, run_dir: String, pace: 
     settle::interrupt_all(draft, InterruptReason::Crash);
     if crashed && let Some(node) = asks_first(draft) {
         let message = format!(
-            "a turn of `{node}` was interrupted and nobody knows how far it came; resume again to run it once more"
+            "a turn of `{node}` was interrupted and nobody knows how far it came; a person must let it run once more"
         );
         draft.emit(RunWaiting { reason: WaitReason::Approval, node: Some(node), message });
         return;

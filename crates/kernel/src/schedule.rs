@@ -348,9 +348,7 @@ fn rests_for(run: &Run) -> Option<RunWaiting> {
         return waits(WaitReason::Budget, oldest.map(named), message);
     }
     if let Some(node) = run.paused.keys().next().map(|index| named(*index)) {
-        let message = format!(
-            "`{node}` waits: `materia say` gives it a further instruction, `materia continue` finishes it"
-        );
+        let message = format!("`{node}` waits for a further instruction, or to be finished");
         return waits(WaitReason::MultiTurn, Some(node), message);
     }
     if let Some(stall) = &run.stalled {
@@ -361,11 +359,11 @@ fn rests_for(run: &Run) -> Option<RunWaiting> {
         return waits(WaitReason::Interactive, oldest.map(named), message);
     }
     if let Some((node, refused)) = approval::waiting(run) {
-        let (node, ways) = (node.clone(), "`materia approve` lets it run");
+        let node = node.clone();
         let message = if refused {
-            format!("a turn of `{node}` was refused and its inputs are kept; {ways} after all")
+            format!("a turn of `{node}` was refused; its inputs are kept")
         } else {
-            format!("a turn of `{node}` waits for approval; {ways}, `materia deny` does not")
+            format!("a turn of `{node}` waits for approval")
         };
         return waits(WaitReason::Approval, Some(node), message);
     }
