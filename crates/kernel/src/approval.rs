@@ -6,11 +6,11 @@ use materia_contract::{ApprovalDenied, ApprovalGiven, ApprovalRequested, NodeId,
 use serde_json::json;
 
 use crate::draft::Draft;
-use crate::gates::Gate;
+use crate::gates::{Gate, Start};
 use crate::payload::Payload;
 use crate::state::{Consent, Wanted};
 use crate::tally::{Look, look};
-use crate::{Run, gates, items, schedule};
+use crate::{Run, items, schedule};
 
 /// What the next turn of a node would be. All that waits there goes into it, so it is worked out only
 /// when something of that has changed.
@@ -48,7 +48,7 @@ pub(crate) fn of_turn(run: &Run, index: usize) -> Option<String> {
 /// may spend and how much runs beside it are no reason to wait with the question.
 fn is_due(run: &Run, index: usize) -> bool {
     let others = [Gate::Approval, Gate::RunBudget, Gate::Concurrency];
-    gates::barred_but_for(run, index, &others).is_none()
+    Start::Input.barred(run, index, &others).is_none()
 }
 
 /// Asks for consent wherever a node needs nothing else of its own.

@@ -15,7 +15,7 @@ use crate::held::Why;
 use crate::payload::Payload;
 use crate::state::{LoopState, NodeState};
 use crate::trail::Trail;
-use crate::{Phase, Run, lookup, stall};
+use crate::{Phase, Run, lookup};
 
 /// Applies one fact. Total, and the only code that changes a [`Run`].
 ///
@@ -111,7 +111,6 @@ fn created(run: &mut Run, data: &RunCreated) {
     run.budget = data.plan.budget;
     run.pace = data.pace;
     run.global = data.global_mode;
-    run.cyclic = stall::on_cycles(&data.plan);
     run.created = Some(Arc::new(data.clone()));
     for index in 0..run.nodes.len() {
         turns::weigh(run, index);

@@ -8,7 +8,7 @@ use crate::draft::Draft;
 use crate::items::{self, Item};
 use crate::lookup::Scope;
 use crate::payload::Payload;
-use crate::state::ItemId;
+use crate::state::{ItemId, Region};
 use crate::words::item_label;
 use crate::{Run, output, schedule, settle};
 
@@ -80,7 +80,7 @@ pub(crate) fn item(run: &Run, node: usize) -> Option<Item<'_>> {
     let iteration = state.foreach.as_ref()?;
     let plan = run.node(node).1.foreach.as_ref()?;
     let value = iteration.items.get(iteration.index as usize)?;
-    let region = usize::MAX - node;
+    let region = Region::Foreach(node);
     let id = ItemId { region, entry: state.iterations, index: iteration.index };
     let key = items::key(iteration.index);
     let label = item_label(value, &key);

@@ -53,9 +53,13 @@ impl Gate {
         Self::Running,
     ];
 
-    /// Whether it holds for the node at this place of the plan.
+    /// Whether it holds for the node at this place of the plan and what waits there.
     #[must_use]
     pub fn holds(self, run: &Run, index: usize) -> bool {
+        self.holds_for(run, index, Start::Input)
+    }
+
+    fn holds_for(self, run: &Run, index: usize, start: Start) -> bool {
         let (_, node) = run.node(index);
         let state = &run.nodes[index];
         match self {
@@ -69,17 +73,73 @@ impl Gate {
             Self::Trigger => node.trigger != Trigger::ManualOnly,
             Self::Room => has_room(run, index),
             Self::Dependencies => unmet(run, index).is_none(),
-            Self::Budget => budget::node_exhausted(run, index, Asks::Turn).is_none(),
+            Self::Budget => budget::node_exhausted(run, index, start.asks()).is_none(),
             Self::RunBudget => budget::exhausted(run).is_none(),
-            Self::Concurrency => run.turns.len() < run.plan().limits.max_concurrent_turns as usize,
+            Self::Concurrency => !is_full(run),
             Self::Approval => approval::given(run, index),
             Self::Running => run.phase == Phase::Running,
         }
     }
 }
 
+/// How a turn can come to start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// A node takes what waits there.
+    Input,
+    /// A person asked for it.
+    Asked,
+    /// A further attempt at a turn that has its inputs, its consent and its place.
+    Again {
+        /// Whether a person asked for that turn.
+        by_hand: bool,
+    },
+    /// The next element of a `foreach` that was entered.
+    Element {
+        /// Whether a person asked for the first one.
+        by_hand: bool,
+    },
+}
+
+impl Start {
+    /// What must hold for it, in the order in which it is named to a person. This is the one table of
+    /// it: the scheduler starts by it, and `why` tells by it.
+    fn gates(self) -> &'static [Gate] {
+        use Gate::{Budget, Concurrency, Pace, Room, RunBudget, Running};
+        match self {
+            Self::Input => &Gate::ALL,
+            Self::Asked => &[Room, Budget, RunBudget, Concurrency, Running],
+            Self::Again { by_hand: false } | Self::Element { by_hand: false } => {
+                &[Pace, Budget, RunBudget, Concurrency, Running]
+            }
+            // What goes on with a turn that a person asked for goes on at every pace.
+            Self::Again { by_hand: true } | Self::Element { by_hand: true } => {
+                &[Budget, RunBudget, Concurrency, Running]
+            }
+        }
+    }
+
+    fn asks(self) -> Asks {
+        match self {
+            Self::Input | Self::Asked | Self::Element { .. } => Asks::Turn,
+            Self::Again { .. } => Asks::Attempt,
+        }
+    }
+
+    /// The first condition of it, beside these, that does not hold at a node.
+    pub(crate) fn barred(self, run: &Run, index: usize, beside: &[Gate]) -> Option<Gate> {
+        let gates = self.gates().iter().filter(|gate| !beside.contains(gate));
+        gates.copied().find(|gate| !gate.holds_for(run, index, self))
+    }
+}
+
+/// Whether the run has as many turns in flight as it may.
+pub(crate) fn is_full(run: &Run) -> bool {
+    run.turns.len() >= run.plan().limits.max_concurrent_turns as usize
+}
+
 /// Whether a node may have one more turn in flight. A turn that is to be tried again keeps its place.
-pub(crate) fn has_room(run: &Run, index: usize) -> bool {
+fn has_room(run: &Run, index: usize) -> bool {
     let state = &run.nodes[index];
     let taken = state.in_flight.0.len() + run.held.count_of(index);
     state.foreach.is_none() && taken < run.node(index).1.max_in_flight as usize
@@ -95,11 +155,5 @@ pub fn unmet(run: &Run, index: usize) -> Option<&materia_contract::NodeId> {
 /// The first condition that does not hold; `None` if the scheduler starts a turn there.
 #[must_use]
 pub fn barred(run: &Run, index: usize) -> Option<Gate> {
-    Gate::ALL.into_iter().find(|gate| !gate.holds(run, index))
-}
-
-/// The first condition beside these that does not hold.
-pub(crate) fn barred_but_for(run: &Run, index: usize, but_for: &[Gate]) -> Option<Gate> {
-    let gates = Gate::ALL.into_iter().filter(|gate| !but_for.contains(gate));
-    gates.into_iter().find(|gate| !gate.holds(run, index))
+    Start::Input.barred(run, index, &[])
 }

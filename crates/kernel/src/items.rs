@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::draft::Draft;
 use crate::lookup::Scope;
-use crate::state::ItemId;
+use crate::state::{ItemId, Region};
 use crate::words::item_label;
 use crate::{Run, deliver, foreach, output, route, settle};
 
@@ -45,7 +45,7 @@ fn of_loop<'run>(run: &'run Run, region: &str) -> Option<Item<'run>> {
     let state = &run.loops[place];
     let items = state.items.as_ref()?;
     let value = items.get(state.index as usize)?;
-    let id = ItemId { region: place, entry: state.entry, index: state.index };
+    let id = ItemId { region: Region::Loop(place), entry: state.entry, index: state.index };
     let key = key(state.index);
     let label = item_label(value, &key);
     let origin = format!("event {}", state.entered_at);

@@ -29,6 +29,7 @@
 mod acts;
 mod approval;
 mod budget;
+mod cycles;
 mod decide;
 mod deliver;
 mod draft;

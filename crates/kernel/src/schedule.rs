@@ -6,15 +6,15 @@ use materia_contract::{
     PayloadDelivered, RunCompleted, RunWaiting, ScriptEntry, TurnStarted, Uuid, WaitReason,
 };
 
-use crate::budget::Asks;
 use crate::draft::Draft;
-use crate::gates::Gate;
+use crate::gates::{Gate, Start};
 use crate::held::{Held, Why};
 use crate::lookup::Scope;
 use crate::payload::Payload;
+use crate::state::Iteration;
 use crate::tally::{Look, look};
 use crate::work::Given;
-use crate::{Phase, Run, approval, budget, foreach, gates, items, settle, work};
+use crate::{Phase, Run, Turn, approval, budget, foreach, gates, items, settle, work};
 
 /// Starts all that is runnable; if nothing is left to do, the run comes to rest.
 pub(crate) fn go_on(draft: &mut Draft<'_>) {
@@ -54,48 +54,38 @@ enum Next {
 }
 
 fn next_start(run: &Run) -> Option<Next> {
-    if run.turns.len() >= run.plan().limits.max_concurrent_turns as usize {
+    if gates::is_full(run) {
         return None;
     }
-    // Manual turns come first (D7).
-    let can_pay = |index: usize, asks: Asks| budget::node_exhausted(run, index, asks).is_none();
-    let asked = run.requests.nodes().find(|index| {
+    let may = |index: usize, start: Start| {
         look(Look::Start);
-        gates::has_room(run, *index) && can_pay(*index, Asks::Turn)
-    });
-    // What goes on with a turn that a person asked for goes on at every pace.
-    let goes_on = |manual: bool| manual || run.pace == Pace::Auto;
-    let again = || {
-        let mut released = run.held.released();
-        let found = released.find(|(_, Held { turn, .. })| {
-            look(Look::Start);
-            goes_on(turn.manual) && can_pay(turn.node, Asks::Attempt)
-        });
-        found.map(|(ended, _)| ended)
+        // Whether the run may spend more is asked by whoever starts it.
+        start.barred(run, index, &[Gate::RunBudget]).is_none()
     };
-    let iterates = |index: &&usize| {
-        look(Look::Start);
-        let iteration = run.nodes[**index].foreach.as_ref();
-        iteration.is_some_and(|it| goes_on(it.manual)) && can_pay(**index, Asks::Turn)
+    // Manual turns come first (D7).
+    let asked = run.requests.nodes().find(|index| may(*index, Start::Asked));
+    let again = || {
+        let by_hand = |turn: &Turn| Start::Again { by_hand: turn.manual };
+        let mut released = run.held.released();
+        released.find(|(_, held)| may(held.turn.node, by_hand(&held.turn))).map(|(ended, _)| ended)
+    };
+    let element = || {
+        let by_hand = |it: &Iteration| Start::Element { by_hand: it.manual };
+        let goes_on = |index: &usize| run.nodes[*index].foreach.as_ref().map(by_hand);
+        let mut nodes = run.iterating.iter().copied();
+        nodes.find(|index| goes_on(index).is_some_and(|start| may(*index, start)))
+    };
+    let enter = || {
+        // At no other pace does anything start by itself, however much waits.
+        let nodes = (run.pace == Pace::Auto).then_some(&run.ready.by_itself);
+        let mut nodes = nodes.into_iter().flatten().map(|(_, _, index)| *index);
+        nodes.find(|index| may(*index, Start::Input))
     };
     asked
         .map(Next::Asked)
         .or_else(|| again().map(Next::Again))
-        .or_else(|| run.iterating.iter().find(iterates).copied().map(Next::Element))
-        .or_else(|| next_runnable(run).map(Next::Enter))
-}
-
-/// The node with the oldest input among those that may run.
-fn next_runnable(run: &Run) -> Option<usize> {
-    if run.pace == Pace::Interactive {
-        return None;
-    }
-    let mut nodes = run.ready.by_itself.iter().map(|(_, _, index)| *index);
-    // Whether the run may spend more is asked by whoever starts it.
-    nodes.find(|index| {
-        look(Look::Start);
-        gates::barred_but_for(run, *index, &[Gate::RunBudget]).is_none()
-    })
+        .or_else(|| element().map(Next::Element))
+        .or_else(|| enter().map(Next::Enter))
 }
 
 /// A payload that a turn could take, and whether it is attached already.

@@ -104,7 +104,7 @@ fn completed(draft: &mut Draft<'_>, turn: Name, id: &NodeId, reading: Reading, r
     if !merged.is_empty() || !assigned.is_empty() {
         draft.emit_at(id, StatePatched { turn: started, merged, assigned });
     }
-    if draft.run().cyclic.contains(&turn.node) {
+    if draft.run().wiring().cyclic.contains(&turn.node) {
         stall::watch(draft, turn.node);
     }
     // A multi-turn node goes on only when a person says so.

@@ -41,8 +41,6 @@ pub struct Run {
     pub(crate) global: GlobalMode,
     /// Why it was told not to, where it found that out itself.
     pub(crate) stalled: Option<Stall>,
-    /// Nodes of dataflow that lie on a cycle: only they can go in circles unseen.
-    pub(crate) cyclic: BTreeSet<usize>,
     pub(crate) variables: Map<String, Value>,
     pub(crate) last: LastOutput,
     /// One for each node of the plan, in its order.
@@ -134,10 +132,18 @@ pub(crate) struct Ready {
 /// One work item: its loop, the number of the loop's entry, and its position (D21).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ItemId {
-    /// The loop's place in the plan; a `foreach` counts from the other end.
-    pub(crate) region: usize,
+    pub(crate) region: Region,
     pub(crate) entry: u32,
     pub(crate) index: u32,
+}
+
+/// What goes over a list of items.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Region {
+    /// The loop at that place of the plan.
+    Loop(usize),
+    /// The `foreach` of the node at that place of the plan.
+    Foreach(usize),
 }
 
 /// Where a loop stands.
@@ -373,7 +379,6 @@ impl Run {
             pace: Pace::Auto,
             global: GlobalMode::Implementation,
             stalled: None,
-            cyclic: BTreeSet::new(),
             variables: Map::new(),
             last: LastOutput::default(),
             nodes: Vec::new(),
@@ -482,7 +487,7 @@ impl Run {
     /// Whether the turns of this node are looked at for work that no longer gets on (D23).
     #[must_use]
     pub fn watches(&self, turn: &Turn) -> bool {
-        self.cyclic.contains(&turn.node)
+        self.wiring().cyclic.contains(&turn.node)
     }
 
     /// The plan. Only a created run has one.

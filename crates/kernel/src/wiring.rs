@@ -7,6 +7,8 @@ use materia_contract::{
     Control, Delivery, DeliveryMode, Edge, EdgeId, Node, NodeId, NodeMode, Plan, Trigger,
 };
 
+use crate::cycles;
+
 /// Lookups into a plan.
 #[derive(Debug, Default)]
 pub(crate) struct Wiring {
@@ -18,6 +20,8 @@ pub(crate) struct Wiring {
     pub(crate) approved_in: Vec<Vec<usize>>,
     /// Nodes that the scheduler may start without a person.
     pub(crate) by_itself: BTreeSet<usize>,
+    /// Nodes of dataflow that lie on a cycle: only they can go in circles unseen.
+    pub(crate) cyclic: BTreeSet<usize>,
     /// Nodes that run at intervals.
     pub(crate) scheduled: Vec<usize>,
 }
@@ -25,7 +29,7 @@ pub(crate) struct Wiring {
 impl Wiring {
     fn of(plan: &Plan) -> Self {
         let approved_in = vec![Vec::new(); plan.loops.len()];
-        let mut wiring = Self { approved_in, ..Self::default() };
+        let mut wiring = Self { approved_in, cyclic: cycles::on_cycles(plan), ..Self::default() };
         for (index, node) in plan.nodes.values().enumerate() {
             for (place, edge) in node.edges.iter().enumerate() {
                 wiring.edges.insert(edge.id.clone(), (index, place));

@@ -44,7 +44,7 @@ pub(super) fn mode_changed(run: &mut Run, event: &Event, data: &ModeChanged) {
     match (pace, &event.node) {
         (Pace::Auto, _) => {
             run.stalled = None;
-            for index in run.cyclic.clone() {
+            for index in run.wiring().cyclic.clone() {
                 run.nodes[index].traces = Traces::default();
             }
         }

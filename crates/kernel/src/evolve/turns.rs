@@ -162,7 +162,7 @@ pub(super) fn turn_completed(run: &mut Run, data: &TurnCompleted) {
     };
     run.crossing = turn.trail;
     run.passed = None;
-    if run.cyclic.contains(&turn.node) && !foreach::goes_on(run, turn.node) {
+    if run.wiring().cyclic.contains(&turn.node) && !foreach::goes_on(run, turn.node) {
         let item = items::of_loops(run, turn.node).map(|item| item.id);
         stall::remember(&mut run.nodes[turn.node].traces, data.turn, item, &run.last);
     }
