@@ -26,7 +26,7 @@ mod counting {
     use std::cell::RefCell;
     use std::collections::BTreeMap;
 
-    use super::Look;
+    use crate::tally::Look;
 
     thread_local! {
         static LOOKS: RefCell<BTreeMap<Look, u64>> = const { RefCell::new(BTreeMap::new()) };

@@ -4,9 +4,8 @@ use materia_contract::{
     CursorAdvanced, Event, FollowUpCaptured, LoopEntered, NodeId, RouteSelected, Routing,
 };
 
-use crate::state::{FollowUps, Iteration, LoopState, Traversed};
-use crate::trail::Trail;
-use crate::{Run, work};
+use crate::ask::work;
+use crate::state::{FollowUps, Iteration, LoopState, Run, Trail, Traversed};
 
 /// The work moved: what was counted to catch standing still begins anew (D22).
 pub(super) fn loop_advanced(run: &mut Run, region: &str, data: &CursorAdvanced) {

@@ -9,17 +9,16 @@ use materia_contract::{
 };
 
 use super::node;
-use crate::Run;
-use crate::payload::{Accepted, Payload};
-use crate::sent::sent;
-use crate::trail::Trail;
+use crate::ask::sent;
+use crate::span::micros;
+use crate::state::{Accepted, Payload, Run, Trail};
 
 /// Accepted payloads that are remembered within a window, at the most.
 const ACCEPTED_MAX: usize = 4_096;
 
 /// A payload is on an edge.
 pub(super) fn handoff_sent(run: &mut Run, event: &Event, data: &HandoffSent) {
-    let mut payload = sent(run, node(event), data, event.ts);
+    let mut payload = sent::carried(run, node(event), data, event.ts);
     if let Some(mapped) = &data.mapped {
         payload = payload.saying(Arc::clone(mapped));
     }
@@ -55,10 +54,6 @@ fn at_inputs(run: &mut Run, index: usize, edge: Option<&EdgeId>, change: impl Fn
     }
     run.reindex(index, before);
     run.nodes[index].wanted.forget();
-}
-
-pub(crate) fn micros(millis: u64) -> Micros {
-    Micros::try_from(millis).unwrap_or(Micros::MAX / 4_000).saturating_mul(1_000)
 }
 
 /// A payload is attached to a node.

@@ -6,11 +6,8 @@ use materia_contract::{
 };
 
 use super::node;
-use crate::held::Why;
-use crate::payload::Payload;
-use crate::requests::Request;
-use crate::state::{Consent, Stall, Traces};
-use crate::{Phase, Run, stall};
+use crate::ask::alike;
+use crate::state::{Consent, Payload, Phase, Request, Run, Stall, Traces, Why};
 
 pub(super) fn budget_changed(run: &mut Run, event: &Event, data: &BudgetChanged) {
     if let Some(budget) = data.budget {
@@ -50,7 +47,7 @@ pub(super) fn mode_changed(run: &mut Run, event: &Event, data: &ModeChanged) {
         }
         (Pace::Interactive, Some(node)) => {
             let what = data.message.as_deref().unwrap_or("repeats itself");
-            let message = stall::message(node, what, &data.evidence);
+            let message = alike::message(node, what, &data.evidence);
             run.stalled = Some(Stall { node: node.clone(), message });
         }
         (Pace::Interactive, None) => {}

@@ -8,11 +8,10 @@ use materia_contract::{
 };
 use serde_json::Value;
 
-use super::node;
-use crate::budget::{self, Asks};
-use crate::held::{Held, Why};
-use crate::state::{LastOutput, Turn, TurnWork};
-use crate::{Run, foreach, given, items, stall};
+use super::{node, traces};
+use crate::ask::budget::{self, Asks};
+use crate::ask::{given, items};
+use crate::state::{Held, LastOutput, Run, Turn, TurnWork, Why};
 
 pub(super) fn turn_started(run: &mut Run, event: &Event, data: &TurnStarted) {
     let index = run.index_of(node(event));
@@ -34,7 +33,7 @@ pub(super) fn turn_started(run: &mut Run, event: &Event, data: &TurnStarted) {
         Cause::Input => false,
     };
     let item = items::of_loops(run, index).map(|item| item.id);
-    let element = foreach::item(run, index).map(|item| item.id);
+    let element = items::element(run, index).map(|item| item.id);
     let state = &mut run.nodes[index];
     let (repairs, retries, about, trail) = if let Some(Held { turn, why, .. }) = before {
         let repairs = turn.repairs + u32::from(matches!(why, Why::Rejected(..)));
@@ -162,9 +161,9 @@ pub(super) fn turn_completed(run: &mut Run, data: &TurnCompleted) {
     };
     run.crossing = turn.trail;
     run.passed = None;
-    if run.wiring().cyclic.contains(&turn.node) && !foreach::goes_on(run, turn.node) {
+    if run.wiring().cyclic.contains(&turn.node) && !items::goes_on(run, turn.node) {
         let item = items::of_loops(run, turn.node).map(|item| item.id);
-        stall::remember(&mut run.nodes[turn.node].traces, data.turn, item, &run.last);
+        traces::remember(&mut run.nodes[turn.node].traces, data.turn, item, &run.last);
     }
     if multi_turn {
         run.paused.insert(turn.node, run.last.clone());

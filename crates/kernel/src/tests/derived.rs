@@ -6,9 +6,9 @@ use materia_contract::{EdgeId, EnvelopeKind, NodeId, RunId};
 use materia_kernel::{Run, evolve};
 
 use super::wild::Wild;
-use crate::budget::{Asks, node_exhausted};
-use crate::payload::Payload;
-use crate::{approval, gates};
+use crate::ask::budget::{Asks, node_exhausted};
+use crate::ask::{approval, gates};
+use crate::state::Payload;
 
 /// Compares everything that is kept with what is worked out from the state as it is.
 fn agrees(run: &Run) {
