@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use materia_contract::{Event, EventBody, Node, Parse};
 
-use crate::lookup::Scope;
-use crate::{Run, deliver, items, output};
+use crate::ask::scope::Scope;
+use crate::ask::{items, output, sent};
+use crate::state::Run;
 
 /// Where the object of an output stands, where its node reads one.
 #[must_use]
@@ -57,7 +58,7 @@ pub fn completed(run: &Run, mut event: Event) -> Event {
         EventBody::HandoffSent(data) => {
             if let Some(from) = &node {
                 let delivery = run.wiring().delivery(run.plan(), &data.edge_id);
-                let _ = deliver::shaped(run, from, data, event.ts, &delivery);
+                let _ = sent::shaped(run, from, data, event.ts, &delivery);
             }
         }
         _ => {}

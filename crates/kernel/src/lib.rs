@@ -17,66 +17,51 @@
 //! input ─ decide ─▶ events ─ evolve ─▶ run ─ outstanding ─▶ effects
 //! ```
 //!
-//! One file holds one family of transitions: `settle` what a finished turn means, `route`
-//! which way it leads, `deliver` how a payload reaches the next node, `timers` what happens when an
-//! instant comes, `gates` what must hold before a node runs, `schedule` who runs next, `approval` and
-//! `acts` what people do, `halt` how a run stops and goes on.
+//! # Rooms
 //!
-//! The pieces that the execution contract names: [`Run`] is the graph's state and [`evolve`] its
-//! materializer; `payload` has the delivery queue of an edge, the input buffer of a node and its
-//! turns in flight.
+//! ```text
+//! state ◄── ask ◄── evolve ◄── decide ◄── recompute
+//! ```
+//!
+//! `state` is data: the run, its nodes, turns and loops, the delivery queue of an edge, the input buffer
+//! of a node. `ask` only looks: which item a node works on, what a turn would take and be given, which
+//! `gates` must be passed before one starts. `evolve` applies events, the materializer of the execution
+//! contract. `decide` says which events follow: `settle` what a finished turn means, `deliver` how a
+//! payload reaches the next node, `cursor` and `elements` how lists move on, `timers` what happens when
+//! an instant comes, `schedule` who runs next, `acts` and `consent` what people do, `halt` how a run
+//! stops and goes on. A room knows those to its left and none to its right; a test reads the sources
+//! and holds them to it.
 
-mod acts;
-mod approval;
-mod budget;
+mod ask;
 mod decide;
-mod deliver;
-mod draft;
 mod evolve;
-mod fits;
-mod foreach;
-mod gates;
-mod given;
-mod halt;
 mod handoff;
-mod input;
-mod insight;
-mod items;
 pub mod legacy;
-mod lookup;
-mod nodes;
-mod output;
-mod payload;
 mod recompute;
-mod retry;
-mod route;
-mod schedule;
-mod sent;
-mod settle;
-mod stall;
+mod span;
 mod state;
-mod timers;
-mod trail;
-mod wiring;
+mod tally;
 mod words;
-mod work;
 
-pub use acts::order_timeline;
-pub use decide::{Decision, decide, step, take};
-pub use draft::Now;
-pub use evolve::evolve;
-pub use fits::{Misfit, fits};
-pub use gates::{Gate, barred, unmet};
-pub use input::Rejection;
-pub use insight::{
+// Stories are told from outside and from inside, and speak of the kernel by its name.
+#[cfg(test)]
+extern crate self as materia_kernel;
+#[cfg(test)]
+mod tests;
+
+pub use ask::fits::{Misfit, fits};
+pub use ask::gates::{Gate, barred, unmet};
+pub use ask::insight::{
     budgets_of, has_elements, held_turn, is_requested, iterates, quiet_until, spent_by,
     turns_in_flight, waiting_inputs,
 };
+pub use ask::owed::{Effect, is_idle, outstanding};
+pub use ask::route::matching;
+pub use decide::{Decision, Now, Rejection, decide, order_timeline, step, take};
+pub use evolve::evolve;
 pub use materia_contract::{Acting, Input, Moment, Report, TurnOutcome};
 pub use recompute::{Divergence, Recomputation, cut};
-pub use route::matching;
-pub use state::{Effect, Phase, Run, Turn, TurnWork, outstanding};
-pub use timers::is_idle;
+pub use state::{Phase, Run, Turn, TurnWork};
 
 /// Changes whenever the state or its meaning does, so that an older snapshot is not believed.
-pub const KERNEL_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+5");
+pub const KERNEL_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+6");

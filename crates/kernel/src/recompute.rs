@@ -2,7 +2,8 @@
 
 use materia_contract::{Decided, Event, InputError, RunId};
 
-use crate::{Decision, Now, Rejection, Run, take};
+use crate::decide::{Decision, Now, Rejection, take};
+use crate::state::Run;
 
 /// The first place at which a journal is not what this program would have written.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

@@ -19,3 +19,15 @@ pub(crate) fn item_label(item: &serde_json::Value, key: &str) -> String {
         .or_else(|| item.as_str())
         .map_or_else(|| key.to_owned(), preview)
 }
+
+/// What sort of value it is.
+pub(crate) fn kind_of(value: &serde_json::Value) -> &'static str {
+    match value {
+        serde_json::Value::Null => "null",
+        serde_json::Value::Bool(_) => "a boolean",
+        serde_json::Value::Number(_) => "a number",
+        serde_json::Value::String(_) => "a string",
+        serde_json::Value::Array(_) => "an array",
+        serde_json::Value::Object(_) => "an object",
+    }
+}

@@ -4,9 +4,8 @@ use materia_contract::{
     CursorAdvanced, Event, FollowUpCaptured, LoopEntered, NodeId, RouteSelected, Routing,
 };
 
-use crate::state::{FollowUps, Iteration, LoopState, Traversed};
-use crate::trail::Trail;
-use crate::{Run, work};
+use crate::ask::work;
+use crate::state::{FollowUps, Iteration, LoopState, Run, Trail, Traversed};
 
 /// The work moved: what was counted to catch standing still begins anew (D22).
 pub(super) fn loop_advanced(run: &mut Run, region: &str, data: &CursorAdvanced) {
@@ -15,6 +14,7 @@ pub(super) fn loop_advanced(run: &mut Run, region: &str, data: &CursorAdvanced) 
     state.items = state.items.take().or_else(|| data.items.clone());
     state.index = data.index;
     run.crossing = Trail::default();
+    forget_wanted_in(run, place);
 }
 
 pub(super) fn loop_entered(run: &mut Run, seq: u64, data: &LoopEntered) {
@@ -24,6 +24,14 @@ pub(super) fn loop_entered(run: &mut Run, seq: u64, data: &LoopEntered) {
     let generated = plan.consumes.as_ref().map(|generator| produced(generator).unwrap_or_default());
     let items = data.items.clone().or(generated);
     run.loops[place] = LoopState { entry: data.entry, items, index: 0, entered_at: seq };
+    forget_wanted_in(run, place);
+}
+
+/// A loop stands elsewhere: the turns that its nodes would have next are about another item.
+fn forget_wanted_in(run: &mut Run, region: usize) {
+    for index in run.wiring().approved_in[region].clone() {
+        run.nodes[index].wanted.forget();
+    }
 }
 
 /// The newest reasons for this target and item (D25).
@@ -43,6 +51,7 @@ pub(super) fn follow_up(run: &mut Run, event: &Event, data: &FollowUpCaptured) {
 
 pub(super) fn cursor_advanced(run: &mut Run, at: &NodeId, data: &CursorAdvanced) {
     let index = run.index_of(at);
+    run.nodes[index].wanted.forget();
     if run.nodes[index].foreach.is_none() {
         entered(run, index, data);
     } else if data.exhausted {
@@ -57,7 +66,7 @@ pub(super) fn cursor_advanced(run: &mut Run, at: &NodeId, data: &CursorAdvanced)
 /// A `foreach` is entered; one over nothing is left at once.
 fn entered(run: &mut Run, index: usize, data: &CursorAdvanced) {
     // A node that a person asked for is entered on that person's account.
-    let manual = super::turns::take_request(run, index);
+    let manual = run.requests.take(index).is_some();
     run.nodes[index].iterations += 1;
     if data.exhausted {
         run.crossing = Trail::default();

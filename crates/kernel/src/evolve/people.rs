@@ -6,9 +6,8 @@ use materia_contract::{
 };
 
 use super::node;
-use crate::payload::Payload;
-use crate::state::{Consent, Request, Stall, Traces, Why};
-use crate::{Phase, Run, stall};
+use crate::ask::alike;
+use crate::state::{Consent, Payload, Phase, Request, Run, Stall, Traces, Why};
 
 pub(super) fn budget_changed(run: &mut Run, event: &Event, data: &BudgetChanged) {
     if let Some(budget) = data.budget {
@@ -19,7 +18,7 @@ pub(super) fn budget_changed(run: &mut Run, event: &Event, data: &BudgetChanged)
         let index = run.index_of(node);
         run.nodes[index].budgets = Some(budgets);
         run.nodes[index].blocked = false;
-        run.budgeted.insert(index);
+        super::turns::weigh(run, index);
     }
 }
 
@@ -42,13 +41,13 @@ pub(super) fn mode_changed(run: &mut Run, event: &Event, data: &ModeChanged) {
     match (pace, &event.node) {
         (Pace::Auto, _) => {
             run.stalled = None;
-            for index in run.cyclic.clone() {
+            for index in run.wiring().cyclic.clone() {
                 run.nodes[index].traces = Traces::default();
             }
         }
         (Pace::Interactive, Some(node)) => {
             let what = data.message.as_deref().unwrap_or("repeats itself");
-            let message = stall::message(node, what, &data.evidence);
+            let message = alike::message(node, what, &data.evidence);
             run.stalled = Some(Stall { node: node.clone(), message });
         }
         (Pace::Interactive, None) => {}
@@ -58,9 +57,7 @@ pub(super) fn mode_changed(run: &mut Run, event: &Event, data: &ModeChanged) {
 pub(super) fn revived(run: &mut Run, data: &RunRevived) {
     run.phase = Phase::Running;
     run.crossing.cycles = 0;
-    for held in &mut run.held {
-        held.released |= held.why == Why::Interrupted;
-    }
+    run.held.release_all(|held| held.why == Why::Interrupted);
     if let Some(edge_id) = &data.edge_id {
         let bound = run.wiring().edge(run.plan(), edge_id).and_then(|edge| edge.max_traversals);
         let traversed = run.traversals.entry(edge_id.clone()).or_default();
@@ -80,7 +77,7 @@ pub(super) fn turn_requested(run: &mut Run, event: &Event, data: &TurnRequested)
         let payload = Payload::plain(id, EnvelopeKind::User, event.ts, text);
         run.nodes[index].arriving.push_back(payload);
     }
-    run.requests.push_back(Request { node: index, message: data.payload_id });
+    run.requests.ask(index, Request { seq: event.seq, message: data.payload_id });
 }
 
 pub(super) fn approval_requested(run: &mut Run, event: &Event, data: &ApprovalRequested) {

@@ -8,23 +8,24 @@ use materia_contract::{
 };
 use serde_json::Value;
 
-use super::node;
-use crate::state::{Held, LastOutput, Turn, TurnWork, Why};
-use crate::{Run, foreach, given, items, stall};
+use super::{node, traces};
+use crate::ask::budget::{self, Asks};
+use crate::ask::{given, items};
+use crate::state::{Held, LastOutput, Run, Turn, TurnWork, Why};
 
 pub(super) fn turn_started(run: &mut Run, event: &Event, data: &TurnStarted) {
     let index = run.index_of(node(event));
     // A further attempt at a turn takes the place of the one before it.
-    let before =
-        run.held.iter().position(|held| held.turn.node == index && held.turn.visit == data.visit);
-    let before = before.map(|place| run.held.remove(place));
+    let before = run.held.of_node(index).find(|(_, held)| held.turn.visit == data.visit);
+    let before = before.map(|(ended, _)| ended).and_then(|ended| run.held.take(ended));
     let work = match (&data.prompt, &data.input) {
         (Some(prompt), _) => TurnWork::Prompt(prompt.as_str().into()),
         (None, Some(input)) => TurnWork::Input(whole(run, index, input, before.as_ref())),
         (None, None) => TurnWork::Prompt("".into()),
     };
     let manual = match &data.cause {
-        Cause::Manual => take_request(run, index),
+        // The request that it answers is no longer open.
+        Cause::Manual => run.requests.take(index).is_some(),
         Cause::Foreach { .. } => run.nodes[index].foreach.as_ref().is_some_and(|it| it.manual),
         Cause::Retry { .. } | Cause::Repair { .. } | Cause::Recast { .. } => {
             before.as_ref().is_some_and(|held| held.turn.manual)
@@ -32,7 +33,7 @@ pub(super) fn turn_started(run: &mut Run, event: &Event, data: &TurnStarted) {
         Cause::Input => false,
     };
     let item = items::of_loops(run, index).map(|item| item.id);
-    let element = foreach::item(run, index).map(|item| item.id);
+    let element = items::element(run, index).map(|item| item.id);
     let state = &mut run.nodes[index];
     let (repairs, retries, about, trail) = if let Some(Held { turn, why, .. }) = before {
         let repairs = turn.repairs + u32::from(matches!(why, Why::Rejected(..)));
@@ -81,6 +82,7 @@ pub(super) fn turn_started(run: &mut Run, event: &Event, data: &TurnStarted) {
         script: data.script.clone(),
     };
     run.turns.insert(event.seq, turn);
+    weigh(run, index);
 }
 
 /// The object that a utility reads: at hand where it was just decided, else put together from its parts.
@@ -98,10 +100,13 @@ fn whole(run: &Run, index: usize, input: &UtilityInput, before: Option<&Held>) -
     Arc::new(given::whole(run, index, &parts.fields, payloads))
 }
 
-/// The request that a turn of a node answers is no longer open.
-pub(super) fn take_request(run: &mut Run, index: usize) -> bool {
-    let place = run.requests.iter().position(|request| request.node == index);
-    place.and_then(|place| run.requests.remove(place)).is_some()
+/// Notes whether a node has spent its own budget, after something that decides it has changed.
+pub(super) fn weigh(run: &mut Run, index: usize) {
+    if budget::node_exhausted(run, index, Asks::Turn).is_some() {
+        run.overspent.insert(index);
+    } else {
+        run.overspent.remove(&index);
+    }
 }
 
 fn end_turn(run: &mut Run, started: u64) -> Turn {
@@ -110,6 +115,7 @@ fn end_turn(run: &mut Run, started: u64) -> Turn {
     let state = &mut run.nodes[turn.node];
     state.in_flight.0.remove(&started);
     state.spent.micros += ts - turn.since;
+    weigh(run, turn.node);
     turn
 }
 
@@ -120,6 +126,7 @@ fn spend(run: &mut Run, node: usize, report: &TurnOutput) {
         run.usage.cost = Some(run.usage.cost.unwrap_or_default().saturating_add(cost));
         let spent = &mut run.nodes[node].spent;
         spent.cost = Some(spent.cost.unwrap_or_default().saturating_add(cost));
+        weigh(run, node);
     }
 }
 
@@ -154,9 +161,9 @@ pub(super) fn turn_completed(run: &mut Run, data: &TurnCompleted) {
     };
     run.crossing = turn.trail;
     run.passed = None;
-    if run.cyclic.contains(&turn.node) && !foreach::goes_on(run, turn.node) {
+    if run.wiring().cyclic.contains(&turn.node) && !items::goes_on(run, turn.node) {
         let item = items::of_loops(run, turn.node).map(|item| item.id);
-        stall::remember(&mut run.nodes[turn.node].traces, data.turn, item, &run.last);
+        traces::remember(&mut run.nodes[turn.node].traces, data.turn, item, &run.last);
     }
     if multi_turn {
         run.paused.insert(turn.node, run.last.clone());
@@ -173,14 +180,17 @@ pub(super) fn turn_failed(run: &mut Run, event: &Event, data: &TurnFailed) {
     } else {
         Why::Failed
     };
-    run.held.push(Held { started: data.turn, turn, why, released: data.repair });
+    run.held.hold(event.seq, Held { started: data.turn, turn, why });
+    if data.repair {
+        run.held.release(event.seq);
+    }
 }
 
-pub(super) fn turn_interrupted(run: &mut Run, data: &TurnInterrupted) {
+pub(super) fn turn_interrupted(run: &mut Run, event: &Event, data: &TurnInterrupted) {
     let turn = end_turn(run, data.turn);
     if let Some(entry) = &turn.script {
         let position = run.script.entry(entry.key.clone()).or_default();
         position.returned.insert(entry.index);
     }
-    run.held.push(Held { started: data.turn, turn, why: Why::Interrupted, released: false });
+    run.held.hold(event.seq, Held { started: data.turn, turn, why: Why::Interrupted });
 }

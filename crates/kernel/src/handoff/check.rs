@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::output::kind_of;
+use crate::words::kind_of;
 
 /// What the graph needs of an output.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -33,6 +33,7 @@ mod play;
 mod prompts;
 mod refusals;
 mod retries;
+mod rooms;
 mod sending;
 mod stalls;
 mod stories;

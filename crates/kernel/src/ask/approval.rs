@@ -1,0 +1,67 @@
+//! Turns that wait for a person's consent, which names what may run by hash.
+
+use std::sync::Arc;
+
+use materia_contract::{NodeId, content_hash};
+use serde_json::json;
+
+use crate::ask::gates::{Gate, Start};
+use crate::ask::{items, taking};
+use crate::state::{Consent, Payload, Run, Wanted};
+use crate::tally::{Look, look};
+
+/// What the next turn of a node would be. All that waits there goes into it, so it is worked out only
+/// when something of that has changed.
+pub(crate) fn wanted(run: &Run, index: usize) -> &Arc<Wanted> {
+    run.nodes[index].wanted.get_or(|| work_out(run, index))
+}
+
+/// The same, from the state as it is.
+pub(crate) fn work_out(run: &Run, index: usize) -> Wanted {
+    look(Look::Hash);
+    let payloads: Vec<&Payload> = taking::eligible(run, index);
+    let (id, node) = run.node(index);
+    let item = items::current(run, index).map(|item| item.key);
+    let contents: Vec<_> = payloads.iter().map(|payload| json!(payload.envelope())).collect();
+    let hash = content_hash(&json!([id, node.materia, item, contents]));
+    Wanted { hash, payloads: payloads.iter().map(|payload| payload.id).collect() }
+}
+
+/// Whether nothing needs a person's consent, or it was given for exactly this turn.
+pub(crate) fn given(run: &Run, index: usize) -> bool {
+    if !run.wiring().approved.contains(&index) {
+        return true;
+    }
+    let consented = run.nodes[index].consent.as_ref().filter(|it| it.answer == Some(true));
+    consented.is_some_and(|consent| consent.hash == wanted(run, index).hash)
+}
+
+/// The consent under which a turn starts, where the node asks for one.
+pub(crate) fn of_turn(run: &Run, index: usize) -> Option<String> {
+    let consented = run.nodes[index].consent.as_ref().filter(|it| it.answer == Some(true));
+    consented.filter(|_| run.wiring().approved.contains(&index)).map(|it| it.hash.clone())
+}
+
+/// Whether it is time to ask: the node would run with a person's consent, if not at once. What the run
+/// may spend and how much runs beside it are no reason to wait with the question.
+pub(crate) fn is_due(run: &Run, index: usize) -> bool {
+    let others = [Gate::Approval, Gate::RunBudget, Gate::Concurrency];
+    Start::Input.barred(run, index, &others).is_none()
+}
+
+/// What a node asks of a person, or was told no about.
+pub(crate) fn open<'run>(run: &'run Run, node: &NodeId) -> Option<&'run Consent> {
+    let index = run.plan().nodes.get_index_of(node)?;
+    run.nodes[index].consent.as_ref().filter(|consent| consent.answer != Some(true))
+}
+
+/// A node that waits for nothing but a person's consent, and whether it was refused.
+pub(crate) fn waiting(run: &Run) -> Option<(&NodeId, bool)> {
+    let approved = run.wiring().approved.iter();
+    let mut open = approved.filter_map(|index| {
+        let consent = run.nodes[*index].consent.as_ref()?;
+        let waits = consent.answer != Some(true) && is_due(run, *index);
+        waits.then(|| (run.node(*index).0, consent.answer == Some(false)))
+    });
+    open.next()
+}

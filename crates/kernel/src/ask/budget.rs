@@ -1,0 +1,76 @@
+//! What a run may spend (D24). Spending is folded from events, so it survives everything they do.
+
+use materia_contract::{Amount, BudgetBound, NodeId};
+
+use crate::ask::gates::{self, Gate};
+use crate::state::Run;
+use crate::tally::{Look, look};
+
+/// Each bound that is set, with what was spent and what may be.
+pub(crate) fn bounds(run: &Run) -> impl Iterator<Item = (BudgetBound, Amount, Amount)> {
+    let count = Amount::from;
+    let (budget, usage) = (run.budget, run.usage);
+    // Unknown cost is unknown: it can neither pass a bound nor keep below it.
+    let cost = budget.max_cost.zip(usage.cost);
+    [
+        budget.max_tokens.map(|limit| (BudgetBound::Tokens, count(usage.tokens), count(limit))),
+        cost.map(|(limit, spent)| (BudgetBound::Cost, spent, limit)),
+        budget.max_turns.map(|limit| (BudgetBound::Turns, count(usage.turns), count(limit))),
+    ]
+    .into_iter()
+    .flatten()
+}
+
+/// The bound that the next turn would pass, in words.
+pub(crate) fn exhausted(run: &Run) -> Option<String> {
+    bounds(run).find(|(_, spent, limit)| spent >= limit).map(|(bound, spent, limit)| {
+        let name = match bound {
+            BudgetBound::Tokens => "tokens",
+            BudgetBound::Cost => "cost",
+            BudgetBound::Turns => "turns",
+        };
+        format!("{spent} of {limit} {name}")
+    })
+}
+
+/// What a node is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asks {
+    /// A new turn.
+    Turn,
+    /// A further attempt at a turn, which counts as begun.
+    Attempt,
+}
+
+/// The bound of its own that a node has passed, in words (D24).
+pub(crate) fn node_exhausted(run: &Run, index: usize, asks: Asks) -> Option<String> {
+    let state = &run.nodes[index];
+    let budgets = state.budgets.or(run.node(index).1.budgets)?;
+    let spent = state.spent;
+    let time_ms = u64::try_from(spent.micros / 1_000).unwrap_or(0);
+    if asks == Asks::Turn && budgets.turns.is_some_and(|limit| spent.turns >= limit) {
+        return Some(format!("{} turns", spent.turns));
+    }
+    if budgets.time_ms.is_some_and(|limit| time_ms >= limit) {
+        return Some(format!("{time_ms} ms"));
+    }
+    let cost = budgets.cost.zip(spent.cost).filter(|(limit, cost)| cost >= limit);
+    cost.map(|(_, cost)| format!("cost {cost}"))
+}
+
+/// What a node has spent, where nothing but that keeps it from running.
+pub(crate) fn kept(run: &Run, index: usize) -> Option<String> {
+    look(Look::Budget);
+    let again = run.held.is_released_at(index);
+    let again = again.then(|| node_exhausted(run, index, Asks::Attempt)).flatten();
+    let wants = run.requests.first(index).is_some()
+        || run.iterating.contains(&index)
+        || gates::barred(run, index) == Some(Gate::Budget);
+    again.or_else(|| wants.then(|| node_exhausted(run, index, Asks::Turn)).flatten())
+}
+
+/// A node that has something to do and may not run on account of its budget.
+pub(crate) fn blocked(run: &Run) -> Option<NodeId> {
+    let mut waits = run.overspent.iter().filter(|index| kept(run, **index).is_some());
+    waits.next().map(|index| run.node(*index).0.clone())
+}

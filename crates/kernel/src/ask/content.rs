@@ -1,0 +1,163 @@
+//! What payloads say, and what becomes of it on the way.
+
+use std::sync::Arc;
+
+use materia_contract::{
+    Artifact, ArtifactRef, Envelope, EnvelopeKind, OutputSelector, PayloadContent, PayloadPart,
+    PayloadStatus, Transform, content_hash,
+};
+use serde_json::{Value, json};
+
+use crate::ask::scope::Scope;
+use crate::ask::{output, route};
+use crate::state::Payload;
+
+/// The most of an artifact that a prompt shows, in characters.
+const ARTIFACT_CHARS_SHOWN_MAX: usize = 60_000;
+
+impl Payload {
+    /// Everything it has, whichever part travels.
+    fn whole(&self) -> PayloadContent {
+        if let Some(mapped) = &self.mapped {
+            return (**mapped).clone();
+        }
+        let structured = self.json.as_deref();
+        PayloadContent {
+            message: Some(self.text.to_string()),
+            structured: structured.and_then(|text| serde_json::from_str(text.trim()).ok()),
+            artifacts: self.artifacts.iter().map(reference).collect(),
+            status: self.status(),
+        }
+    }
+
+    /// A turn's own judgement; what a person or a timer brings has none.
+    fn status(&self) -> Option<PayloadStatus> {
+        let from_turn = matches!(self.kind, EnvelopeKind::Message | EnvelopeKind::Handoff);
+        let ok = self.verdict.unwrap_or(true);
+        let reason = if ok { None } else { self.json.as_deref().and_then(output::context_in) };
+        from_turn.then_some(PayloadStatus { ok, reason })
+    }
+
+    /// What it says to whoever takes it.
+    pub(crate) fn content(&self) -> PayloadContent {
+        let whole = self.whole();
+        if self.mapped.is_some() {
+            return whole;
+        }
+        let (message, structured, artifacts) = match self.selector {
+            OutputSelector::MessageFinal => (true, false, false),
+            OutputSelector::StructuredOutput => (false, true, false),
+            OutputSelector::ArtifactsDiff | OutputSelector::ArtifactsLogs => (false, false, true),
+            OutputSelector::Composite => (true, true, true),
+        };
+        PayloadContent {
+            message: whole.message.filter(|_| message),
+            structured: whole.structured.filter(|_| structured),
+            artifacts: if artifacts { whole.artifacts } else { Vec::new() },
+            status: whole.status,
+        }
+    }
+
+    /// The published form.
+    pub(crate) fn envelope(&self) -> Envelope {
+        let PayloadContent { message, structured, artifacts, status } = self.content();
+        Envelope {
+            payload_id: self.id,
+            kind: self.kind,
+            from_node_id: self.from.clone(),
+            edge_id: self.edge.clone(),
+            ts: self.ts,
+            message,
+            structured,
+            artifacts,
+            status,
+        }
+    }
+
+    /// What a transform makes of it; `$` is all that was sent, whichever part travels.
+    pub(crate) fn transformed(&self, transform: &Transform) -> Transformed {
+        let value = self.as_value();
+        let scope = Scope::of_output(&value);
+        let filtered = transform.guard.as_ref().is_some_and(|guard| !route::holds(guard, &scope));
+        if transform.map.is_empty() {
+            return Transformed { filtered, mapped: None };
+        }
+        let mut content = self.content();
+        for (part, path) in &transform.map {
+            let found = scope.get(path).map(std::borrow::Cow::into_owned);
+            match part {
+                PayloadPart::Message => content.message = found.map(text_of),
+                PayloadPart::Structured => content.structured = found,
+                PayloadPart::Status => {
+                    content.status = found.and_then(|value| serde_json::from_value(value).ok());
+                }
+            }
+        }
+        Transformed { filtered, mapped: Some(Arc::new(content)) }
+    }
+
+    fn as_value(&self) -> Value {
+        let PayloadContent { message, structured, artifacts, status } = self.whole();
+        let mut value =
+            json!(Envelope { message, structured, artifacts, status, ..self.envelope() });
+        // The content of an artifact can be mapped into the message: `$.artifactText.diff`.
+        if !self.artifacts.is_empty() {
+            let texts = self.artifacts.iter().map(|one| (one.kind.clone(), one.content.clone()));
+            let texts: serde_json::Map<String, Value> =
+                texts.map(|(kind, content)| (kind, content.into())).collect();
+            value["artifactText"] = Value::Object(texts);
+        }
+        value
+    }
+
+    /// What makes it the same as another (D13).
+    pub(crate) fn fingerprint(&self) -> String {
+        let PayloadContent { message, structured, artifacts, status } = self.content();
+        let hashes: Vec<&str> = artifacts.iter().map(|one| one.hash.as_str()).collect();
+        content_hash(&json!([self.kind, message, structured, hashes, status]))
+    }
+
+    /// What a prompt shows of it: its message, else its value; then the artifacts it brings.
+    pub(crate) fn shown(&self) -> String {
+        let content = self.content();
+        let mut parts = Vec::new();
+        parts.extend(content.message.filter(|message| !message.trim().is_empty()));
+        if parts.is_empty() || self.selector == OutputSelector::Composite {
+            let value = content.structured.as_ref();
+            parts.extend(value.map(|value| format!("{value:#}")));
+        }
+        for reference in &content.artifacts {
+            let held = self.artifacts.iter().find(|one| one.hash == reference.hash);
+            let text = held.map_or_else(String::new, |one| cut(&one.content));
+            parts.push(format!("{} ({}):\n{text}", reference.kind, reference.name));
+        }
+        parts.join("\n\n")
+    }
+}
+
+/// What a transform makes of a payload.
+pub(crate) struct Transformed {
+    /// Whether it keeps it out.
+    pub(crate) filtered: bool,
+    /// What the payload says instead.
+    pub(crate) mapped: Option<Arc<PayloadContent>>,
+}
+
+fn reference(artifact: &Artifact) -> ArtifactRef {
+    ArtifactRef {
+        kind: artifact.kind.clone(),
+        name: artifact.name.clone(),
+        hash: artifact.hash.clone(),
+    }
+}
+
+fn text_of(value: Value) -> String {
+    if let Value::String(text) = value { text } else { value.to_string() }
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(ARTIFACT_CHARS_SHOWN_MAX) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}

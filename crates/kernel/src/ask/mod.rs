@@ -1,0 +1,18 @@
+//! Questions about a run. Whatever is here looks at the state and changes nothing.
+
+pub(crate) mod alike;
+pub(crate) mod approval;
+pub(crate) mod budget;
+mod content;
+pub(crate) mod fits;
+pub(crate) mod gates;
+pub(crate) mod given;
+pub(crate) mod insight;
+pub(crate) mod items;
+pub(crate) mod output;
+pub(crate) mod owed;
+pub(crate) mod route;
+pub(crate) mod scope;
+pub(crate) mod sent;
+pub(crate) mod taking;
+pub(crate) mod work;

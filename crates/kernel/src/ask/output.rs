@@ -1,0 +1,256 @@
+//! Reading what a turn has put out: is it what its node promises, and what does it change?
+
+use indexmap::IndexMap;
+use materia_contract::number;
+use materia_contract::{Behavior, Condition, Node, Parse, Path, Root};
+use serde_json::{Map, Value};
+
+use crate::ask::items;
+use crate::ask::scope::{self, Scope};
+use crate::handoff::{self, Found, Needs};
+use crate::state::{Run, Turn};
+use crate::words::kind_of;
+
+/// Fields that steer the graph. They are read at the top of an output and nowhere else.
+const CONTROL_FIELDS: [&str; 2] = ["workItems", "satisfied"];
+
+/// Fields that an agent's handoff may have.
+const HANDOFF_FIELDS: [&str; 3] = ["workItems", "satisfied", "context"];
+
+/// What an output means.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Reading {
+    /// The verdict, if there is one.
+    pub(crate) verdict: Option<bool>,
+    /// Whole variables that a utility's `state` sets.
+    pub(crate) merged: IndexMap<String, Value>,
+    /// Values that `assign` copies, by dotted target.
+    pub(crate) assigned: IndexMap<String, Value>,
+    /// Fields without a meaning there, as paths, and why.
+    pub(crate) ignored: Vec<(Vec<String>, &'static str)>,
+    /// Where the object stands in the output, where one was asked for.
+    pub(crate) object: Option<(usize, usize)>,
+    /// The work items, where the node is a generator.
+    pub(crate) items: Option<Vec<Value>>,
+}
+
+/// Reads an output, or says every way in which it breaks its contract.
+pub(crate) fn read(run: &Run, turn: &Turn, node: &Node, text: &str) -> Result<Reading, String> {
+    let mut reading = Reading::default();
+    let mut faults = Vec::new();
+    let parsed = match node.parse {
+        Parse::Text => None,
+        Parse::Json => Some(Value::Object(read_object(node, text, &mut reading, &mut faults)?)),
+    };
+    copy_assigned(run, turn, node, text, parsed.as_ref(), &mut reading, &mut faults);
+    if faults.is_empty() { Ok(reading) } else { Err(faults.join("; ")) }
+}
+
+/// The object of a JSON node, held to its contract; items have lost their extra fields.
+fn read_object(
+    node: &Node,
+    text: &str,
+    reading: &mut Reading,
+    faults: &mut Vec<String>,
+) -> Result<Map<String, Value>, String> {
+    let needs = needs(node);
+    let Found { mut object, place } = find_object(node, text)?;
+    reading.object = Some(place);
+    match handoff::check(&object, needs) {
+        Ok(checked) => {
+            reading.verdict = checked.verdict;
+            if node.generator {
+                reading.items = Some(checked.items.clone().unwrap_or_default());
+            }
+            if let Some(items) = checked.items {
+                object.insert("workItems".to_owned(), Value::Array(items));
+            }
+            if !checked.item_extras.is_empty() {
+                reading.ignored.push((checked.item_extras, "a work item is title and context"));
+            }
+        }
+        Err(mut broken) => faults.append(&mut broken),
+    }
+    if is_utility(node) {
+        merge_state(&object, reading, faults);
+    } else {
+        reading.ignored.extend(ignored_by_agents(&object, node));
+    }
+    Ok(object)
+}
+
+fn is_utility(node: &Node) -> bool {
+    matches!(node.behavior, Behavior::Utility { .. })
+}
+
+/// What the graph needs of a node's output.
+///
+/// An agent must give the verdict that an edge or `advance` reads (H11). A utility may leave it
+/// out: its `always` edge is then taken.
+pub(crate) fn needs(node: &Node) -> Needs {
+    let guarded = |when: Condition| when != Condition::Always;
+    let guarded_advance = node.advance.is_some_and(guarded);
+    let guarded_edge = node.edges.iter().any(|edge| guarded(edge.when));
+    let fallback =
+        node.edges.iter().any(|edge| edge.when == Condition::Always && edge.guard.is_none());
+    let verdict = if is_utility(node) {
+        guarded_advance || (guarded_edge && !fallback)
+    } else {
+        guarded_advance || guarded_edge
+    };
+    Needs { work_items: node.generator, verdict }
+}
+
+/// The object in an output: anywhere by the rule for agents, the whole text for utilities (D26).
+pub(crate) fn find_object(node: &Node, text: &str) -> Result<Found, String> {
+    if is_utility(node) {
+        return parse_object(text);
+    }
+    let needs = needs(node);
+    let found = handoff::find(text, |object| handoff::check(object, needs).is_ok())?;
+    held(&text[found.place.0..found.place.1])?;
+    Ok(found)
+}
+
+/// An integer that the reader would round breaks the contract (D55).
+fn held(json: &str) -> Result<(), String> {
+    match number::too_wide(json) {
+        Some(wide) => Err(format!("{wide}; write it as a string")),
+        None => Ok(()),
+    }
+}
+
+/// The work items of an output that has passed its check.
+pub(crate) fn items_in(text: &str) -> Vec<Value> {
+    let object: Map<String, Value> = serde_json::from_str(text.trim()).unwrap_or_default();
+    handoff::check(&object, Needs::default()).ok().and_then(|found| found.items).unwrap_or_default()
+}
+
+/// The `context` of an output, if it has one.
+pub(crate) fn context_in(text: &str) -> Option<String> {
+    let object: Map<String, Value> = serde_json::from_str(text.trim()).ok()?;
+    object.get("context").and_then(Value::as_str).map(str::to_owned)
+}
+
+fn parse_object(text: &str) -> Result<Found, String> {
+    let trimmed = text.trim();
+    if trimmed.is_empty() {
+        return Err("the output is empty; this socket must put out one JSON object".to_owned());
+    }
+    match serde_json::from_str::<Value>(trimmed) {
+        Ok(Value::Object(object)) => {
+            held(trimmed)?;
+            Ok(Found { object, place: handoff::place_of(text, trimmed) })
+        }
+        Ok(other) => Err(format!("the output must be a JSON object, not {}", kind_of(&other))),
+        Err(error) => Err(format!("the output is not valid JSON: {error}")),
+    }
+}
+
+/// A utility's `state` sets whole variables; what steers the graph is not taken from there (H7).
+fn merge_state(object: &Map<String, Value>, reading: &mut Reading, faults: &mut Vec<String>) {
+    match object.get("state") {
+        None => {}
+        Some(Value::Object(patch)) => {
+            let (control, merged): (Vec<_>, Vec<_>) =
+                patch.iter().partition(|(name, _)| CONTROL_FIELDS.contains(&name.as_str()));
+            reading.merged =
+                merged.into_iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+            if !control.is_empty() {
+                let fields = control.iter().map(|(name, _)| format!("$.state.{name}")).collect();
+                reading.ignored.push((fields, "what steers the graph is read at the top level"));
+            }
+        }
+        Some(other) => faults.push(format!("$.state must be an object, not {}", kind_of(other))),
+    }
+}
+
+/// Extra fields of an agent's answer mean nothing unless an `assign` reads them by name (D28).
+fn ignored_by_agents(
+    object: &Map<String, Value>,
+    node: &Node,
+) -> Option<(Vec<String>, &'static str)> {
+    let read_by_name = |field: &String| {
+        node.assign
+            .values()
+            .any(|path| path.root == Root::Output && path.steps.first() == Some(field))
+    };
+    let fields: Vec<String> = object
+        .keys()
+        .filter(|field| !HANDOFF_FIELDS.contains(&field.as_str()) && !read_by_name(field))
+        .map(|field| format!("$.{field}"))
+        .collect();
+    (!fields.is_empty()).then_some((fields, "no part of an agent's handoff"))
+}
+
+/// Fields outside the contract that `assign` reads by name, and that an answer must therefore have.
+pub(crate) fn assigned_fields(node: &Node) -> Vec<&str> {
+    let mut fields: Vec<&str> = Vec::new();
+    for path in node.assign.values().filter(|path| path.root == Root::Output) {
+        if let Some(field) = path.steps.first()
+            && !HANDOFF_FIELDS.contains(&field.as_str())
+            && !fields.contains(&field.as_str())
+        {
+            fields.push(field);
+        }
+    }
+    fields
+}
+
+fn copy_assigned(
+    run: &Run,
+    turn: &Turn,
+    node: &Node,
+    text: &str,
+    parsed: Option<&Value>,
+    reading: &mut Reading,
+    faults: &mut Vec<String>,
+) {
+    // Variables that have a new value by now, so that a later `state…` source sees it.
+    let mut pending: Map<String, Value> =
+        reading.merged.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+    let item = items::current(run, turn.node).map(|item| item.value);
+    let own_json = reading.object.map(|(start, end)| &text[start..end]);
+    for (target, source) in &node.assign {
+        let scope = Scope {
+            output: parsed,
+            pending: Some(&pending),
+            item,
+            last_output: Some(text),
+            last_json: own_json.or(run.last.json.as_deref()),
+            ..Scope::of(run)
+        };
+        match scope.get(source) {
+            Some(value) => {
+                let value = value.into_owned();
+                let name = target.split('.').next().unwrap_or(target);
+                if !pending.contains_key(name)
+                    && let Some(old) = run.variables.get(name)
+                {
+                    pending.insert(name.to_owned(), old.clone());
+                }
+                scope::assign(&mut pending, target, value.clone());
+                reading.assigned.insert(target.clone(), value);
+            }
+            // The contract check has said so already.
+            None if source.root == Root::Output
+                && source.steps.first().is_some_and(|field| field == "workItems")
+                && node.generator => {}
+            None if source.root == Root::Output => {
+                faults.push(format!("{source} is missing in the output (assigned to `{target}`)"));
+            }
+            // Only the output owes its paths; a variable may simply not be there yet.
+            None => {}
+        }
+    }
+}
+
+/// The list at a path, or `None` where there is none or something else.
+pub(crate) fn list_at(scope: &Scope<'_>, path: &Path) -> Option<Vec<Value>> {
+    match scope.get(path)?.into_owned() {
+        Value::Array(list) => Some(list),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
+            None
+        }
+    }
+}

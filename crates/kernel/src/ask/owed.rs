@@ -1,0 +1,32 @@
+//! What a run still waits on.
+
+use materia_contract::Timer;
+use materia_contract::time::Micros;
+
+use crate::state::Run;
+
+/// Work the kernel asks of the world.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Effect {
+    /// Run the turn whose `turn.started` is at this place. Performing it twice must settle once.
+    StartTurn(u64),
+    /// Say so when this instant has come.
+    WakeAt(Micros),
+}
+
+/// The effects a run still waits on, in the order they came to be owed.
+pub fn outstanding(run: &Run) -> impl Iterator<Item = Effect> + '_ {
+    let timer = run.timers.first().map(|(at, _, _)| Effect::WakeAt(*at));
+    run.turns.keys().map(|started| Effect::StartTurn(*started)).chain(timer)
+}
+
+/// Whether nothing can happen any more without a person: nothing is in flight, and every timer
+/// that is left is a tick of a node that still owes one.
+#[must_use]
+pub fn is_idle(run: &Run) -> bool {
+    let changes_nothing = |(_, index, timer): &(Micros, usize, Timer)| match timer {
+        Timer::Tick => run.nodes[*index].tick_owed,
+        Timer::Debounce { .. } | Timer::Retry { .. } => false,
+    };
+    run.turns.is_empty() && !run.timeline_left() && run.timers.iter().all(changes_nothing)
+}

@@ -1,0 +1,193 @@
+//! An agent's prompt, made of layers that each know where they come from.
+
+use std::fmt::Write as _;
+
+use materia_contract::{EnvelopeKind, GlobalMode, Parse, PromptLayer, Routing};
+use serde_json::Value;
+
+use super::{FOLLOW_UP_CHARS_MAX, FOLLOW_UP_CHARS_SHOWN_MAX, requires};
+use crate::ask::{items, output};
+use crate::state::{Payload, Run};
+
+/// A prompt in the making. Its layers cover it without a gap.
+#[derive(Default)]
+pub(super) struct Layered {
+    pub(super) text: String,
+    pub(super) layers: Vec<PromptLayer>,
+}
+
+impl Layered {
+    /// Adds a layer under a heading; an empty one is left out.
+    pub(super) fn section(&mut self, name: &str, origin: String, heading: &str, body: &str) {
+        if !body.trim().is_empty() {
+            self.add(name, origin, &format!("# {heading}\n{}", body.trim_end()));
+        }
+    }
+
+    pub(super) fn add(&mut self, name: &str, origin: String, text: &str) {
+        let start = self.text.len();
+        if start > 0 {
+            self.text.push_str("\n\n");
+        }
+        self.text.push_str(text);
+        let (name, end) = (name.to_owned(), self.text.len());
+        self.layers.push(PromptLayer { name, origin, start, end });
+    }
+}
+
+/// The first prompt of a node for an item.
+pub(super) fn assemble(
+    run: &Run,
+    index: usize,
+    prompt: &str,
+    origin: &str,
+    payloads: &[Payload],
+) -> Layered {
+    let mut layered = Layered::default();
+    if !prompt.trim().is_empty() {
+        layered.add("materia", origin.to_owned(), prompt.trim_end());
+    }
+    let request = run.created().map_or("", |created| created.request.as_str());
+    layered.section("request", "event 1".into(), "Request", request);
+    requires::render(&mut layered, run, index, payloads);
+    incoming(&mut layered, run, index, payloads);
+    item(&mut layered, run, index);
+    if let Some((origin, reasons)) = follow_ups(run, index) {
+        layered.section("followUp", origin, "Sent back for this reason", &reasons.join("\n"));
+    }
+    closing(&mut layered, run, index);
+    layered
+}
+
+/// What came in: a handoff's `context` (for a generator its items too), a message verbatim.
+pub(super) fn incoming(layered: &mut Layered, run: &Run, index: usize, payloads: &[Payload]) {
+    let generator = run.node(index).1.generator;
+    for payload in payloads {
+        let origin = format!("payload {}", payload.id);
+        let Some(from) = &payload.from else {
+            // The request has a layer of its own; anything else that a person says is new.
+            if payload.kind == EnvelopeKind::User && payload.id != run.uuid(1) {
+                layered.section("instruction", origin, "Instruction", &payload.text);
+            }
+            continue;
+        };
+        let dataflow = run.plan().nodes[from].routing == Routing::All;
+        let body = match payload.json.as_deref().filter(|_| !dataflow && payload.mapped.is_none()) {
+            None => payload.shown(),
+            Some(json) => {
+                let mut body = output::context_in(json).unwrap_or_default();
+                if generator {
+                    body.push_str(&listed(&output::items_in(json)));
+                }
+                body
+            }
+        };
+        layered.section("incoming", origin, &format!("From {from}"), &body);
+    }
+}
+
+fn listed(items: &[Value]) -> String {
+    items.iter().enumerate().fold(String::new(), |mut text, (place, item)| {
+        let field = |name| item.get(name).and_then(Value::as_str).unwrap_or_default();
+        let _ = write!(text, "\n{}. {}: {}", place + 1, field("title"), field("context"));
+        text
+    })
+}
+
+pub(super) fn item(layered: &mut Layered, run: &Run, index: usize) {
+    let Some(item) = items::current(run, index) else { return };
+    let heading = format!("Work item {} of {}: {}", item.key, item.count, item.label);
+    let context = item.value.get("context").and_then(Value::as_str).map(str::to_owned);
+    let body = context.unwrap_or_else(|| item.value.to_string());
+    layered.section("item", item.origin, &heading, &body);
+}
+
+/// The reasons for which this item was sent back to this node, newest kept, with their events.
+pub(super) fn follow_ups(run: &Run, index: usize) -> Option<(String, Vec<String>)> {
+    let follow_ups = run.follow_ups.get(&index)?;
+    let item = items::current(run, index).map(|item| item.id);
+    if follow_ups.reasons.is_empty() || follow_ups.item != item {
+        return None;
+    }
+    let mut room = FOLLOW_UP_CHARS_SHOWN_MAX;
+    let mut lines = Vec::new();
+    let mut events = Vec::new();
+    for (seq, from, reason) in follow_ups.reasons.iter().rev() {
+        let line = cut(&format!("- {from}: {reason}"), room);
+        room -= line.chars().count().min(room);
+        if line.is_empty() {
+            break;
+        }
+        lines.push(line);
+        events.push(format!("event {seq}"));
+    }
+    lines.reverse();
+    events.reverse();
+    Some((events.join(", "), lines))
+}
+
+/// The mode, and the fields that this node must answer with (H8): those and no others.
+pub(super) fn closing(layered: &mut Layered, run: &Run, index: usize) {
+    if run.global_mode() == GlobalMode::Planning {
+        let root = run.created().map_or("docs", |created| created.plan.doc_root.as_str());
+        let rule = format!("The code is read-only. Write only beneath `{root}`.");
+        layered.section("mode", "global mode".into(), "Mode: Planning", &rule);
+    }
+    let (_, node) = run.node(index);
+    if node.parse == Parse::Text {
+        return;
+    }
+    let needs = output::needs(node);
+    let mut body = "Answer with one JSON object and nothing around it.".to_owned();
+    if needs.work_items {
+        body.push_str(
+            "\n- `workItems`: an array, in the order of the work; each item is {\"title\": string, \"context\": string}.",
+        );
+    }
+    if needs.verdict {
+        body.push_str("\n- `satisfied`: true or false.");
+        body.push_str("\n- `context`: where it is false, a string that says what must change.");
+    } else {
+        body.push_str(
+            "\n- `context`: a string for whoever works on it next, if there is something to say.",
+        );
+    }
+    for field in output::assigned_fields(node) {
+        let _ = write!(body, "\n- `{field}`: this graph reads it.");
+    }
+    layered.section("output", "contract".into(), "Answer", &body);
+}
+
+/// The same work once more, with what was wrong with the last answer.
+pub(super) fn with_faults(
+    text: String,
+    layers: Vec<PromptLayer>,
+    event: u64,
+    faults: &str,
+) -> (String, Vec<PromptLayer>) {
+    let mut layered = Layered { text, layers };
+    let body = format!("{faults}\nAnswer again, with everything that was asked for.");
+    let heading = "Your last answer could not be used";
+    layered.section("repair", format!("event {event}"), heading, &body);
+    (layered.text, layered.layers)
+}
+
+/// Why the last turn was not satisfied: its `context`, or the beginning of its output (H13).
+pub(crate) fn follow_up_reason(run: &Run) -> String {
+    let context = run.last.json.as_deref().and_then(output::context_in);
+    let reason = context.filter(|context| !context.trim().is_empty());
+    let reason = reason.unwrap_or_else(|| run.last.text.as_deref().unwrap_or_default().to_owned());
+    cut(reason.trim(), FOLLOW_UP_CHARS_MAX)
+}
+
+/// At most `chars` characters, with an ellipsis where something was left out.
+fn cut(text: &str, chars: usize) -> String {
+    match text.char_indices().nth(chars) {
+        None => text.to_owned(),
+        Some(_) if chars == 0 => String::new(),
+        Some(_) => {
+            let end = text.char_indices().nth(chars - 1).map_or(0, |(place, _)| place);
+            format!("{}…", &text[..end])
+        }
+    }
+}

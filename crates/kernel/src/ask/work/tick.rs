@@ -1,0 +1,60 @@
+//! A further turn of the same session: not the first prompt again, but what has changed (X21).
+
+use materia_contract::GlobalMode;
+use serde_json::{Value, json};
+
+use super::prompt::{Layered, closing, follow_ups, incoming, item};
+use crate::ask::items;
+use crate::state::{Payload, Run};
+
+/// What the inputs bring besides their text, each named once.
+fn new_artifacts(payloads: &[Payload]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for artifact in payloads.iter().flat_map(|payload| payload.content().artifacts) {
+        let name = format!("artifact://{}/{}", artifact.kind, artifact.name);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+pub(super) fn assemble(run: &Run, index: usize, payloads: &[Payload]) -> Layered {
+    let mut layered = Layered::default();
+    let (origin, reasons) = follow_ups(run, index).unwrap_or_default();
+    let verdict = payloads.iter().filter_map(|payload| payload.verdict).next_back();
+    let request = run.created().map_or("", |created| created.request.as_str());
+    let objective = items::current(run, index)
+        .map_or_else(|| request.to_owned(), |item| format!("{} {}", item.key, item.label));
+    let mode = match run.global_mode() {
+        GlobalMode::Planning => "planning",
+        GlobalMode::Implementation => "implementation",
+    };
+    let open: Vec<Value> =
+        reasons.iter().map(|reason| reason.trim_start_matches("- ").into()).collect();
+    let tick = json!({
+        "kind": "tick",
+        "objective": objective,
+        "delta": {
+            "newArtifacts": new_artifacts(payloads),
+            "status": verdict.map_or_else(|| json!({}), |satisfied| json!({ "satisfied": satisfied })),
+            "openItems": open,
+            "blockedOn": [],
+        },
+        "constraints": { "mode": mode, "workspace": run.cwd },
+    });
+    let text = format!(
+        "Continue from the current state of the work; do not start over.\n{}",
+        serde_json::to_string_pretty(&tick).expect("a tick is data and always renders")
+    );
+    let origin = if origin.is_empty() { "session".to_owned() } else { origin };
+    layered.add("tick", origin, &text);
+    incoming(&mut layered, run, index, payloads);
+    // A session that is kept across items learns of the new one.
+    let about = run.nodes[index].session.and_then(|(_, item)| item);
+    if items::current(run, index).map(|item| item.id) != about {
+        item(&mut layered, run, index);
+    }
+    closing(&mut layered, run, index);
+    layered
+}

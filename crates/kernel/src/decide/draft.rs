@@ -1,0 +1,94 @@
+//! A decision while it is being taken.
+
+use materia_contract::time::Micros;
+use materia_contract::{Event, EventBody, NodeId, ReportedIn};
+
+use crate::evolve::evolve;
+use crate::state::Run;
+
+/// The instant of a decision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Now {
+    /// In the run's time: what it says decides which timers are due. It never goes back for long,
+    /// since whoever drives a run lets it go on from its last event.
+    pub at: Micros,
+    /// What a clock on the wall showed. It is noted and decides nothing.
+    pub wall: Micros,
+    /// Nothing is started behind this event. So a fork shares a decision up to there, and goes on by itself.
+    pub until: Option<u64>,
+}
+
+impl From<Micros> for Now {
+    fn from(at: Micros) -> Self {
+        Self { at, wall: at, until: None }
+    }
+}
+
+/// A decision in the making: every event is applied as soon as it is written down.
+///
+/// Later parts of a decision depend on earlier ones (a payload must have been delivered before a
+/// turn can take it). Applying each event at once keeps the rules in one place, [`evolve`], and
+/// makes it impossible to decide on a state that a replay of the events would not reach.
+pub(crate) struct Draft<'run> {
+    run: &'run mut Run,
+    now: Now,
+    events: Vec<Event>,
+    reported: Vec<ReportedIn>,
+}
+
+impl<'run> Draft<'run> {
+    pub(crate) fn new(run: &'run mut Run, now: Now) -> Self {
+        Self { run, now, events: Vec::with_capacity(8), reported: Vec::new() }
+    }
+
+    /// The run as it is after the events so far.
+    pub(crate) fn run(&self) -> &Run {
+        self.run
+    }
+
+    /// The instant of the decision.
+    pub(crate) fn now(&self) -> Micros {
+        self.now.at
+    }
+
+    /// Whether nothing more may be started by this decision.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.now.until.is_some_and(|until| self.run.seq >= until)
+    }
+
+    /// Notes which event has a report.
+    pub(crate) fn reported(&mut self, reported: ReportedIn) {
+        self.reported.push(reported);
+    }
+
+    /// The place that the next event will have.
+    pub(crate) fn next_seq(&self) -> u64 {
+        self.run.seq + 1
+    }
+
+    /// The logical time that the next event will have: strictly increasing whatever the clock does (D5).
+    pub(crate) fn next_ts(&self) -> Micros {
+        self.now.at.max(self.run.ts + 1)
+    }
+
+    /// Writes an event about the run as a whole.
+    pub(crate) fn emit(&mut self, body: impl Into<EventBody>) {
+        self.push(None, body.into());
+    }
+
+    /// Writes an event about a node.
+    pub(crate) fn emit_at(&mut self, node: &NodeId, body: impl Into<EventBody>) {
+        self.push(Some(node.clone()), body.into());
+    }
+
+    fn push(&mut self, node: Option<NodeId>, body: EventBody) {
+        let event =
+            Event { seq: self.run.seq + 1, ts: self.next_ts(), wall: self.now.wall, node, body };
+        evolve(self.run, &event);
+        self.events.push(event);
+    }
+
+    pub(crate) fn finish(self) -> (Vec<Event>, Vec<ReportedIn>) {
+        (self.events, self.reported)
+    }
+}

@@ -1,0 +1,58 @@
+//! Why an input changes nothing.
+
+use materia_contract::{CastStatus, NodeId};
+
+/// Why an input changes nothing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Rejection {
+    /// A second creation.
+    #[error("the run exists already")]
+    AlreadyCreated,
+    /// Anything before the creation.
+    #[error("the run does not exist yet")]
+    NotCreated,
+    /// A report for a turn that nobody waits for: it was interrupted, or reported before.
+    #[error("turn {turn} is not in flight")]
+    StaleTurn {
+        /// The turn.
+        turn: u64,
+    },
+    /// The run is over.
+    #[error("the cast has ended: it is {}", .0.word())]
+    Ended(CastStatus),
+    /// The plan names something that it does not have. The compiler makes no such plan.
+    #[error("{0}")]
+    BrokenPlan(String),
+    /// What was asked cannot be read.
+    #[error("it cannot be read: {0}")]
+    Unreadable(String),
+    /// The run rests already.
+    #[error("the cast is not running")]
+    NotRunning,
+    /// Something can still happen by itself.
+    #[error("the cast still has something to do by itself")]
+    NotIdle,
+    /// There is nothing to revive.
+    #[error(
+        "nothing of this cast is exhausted; only a cast that failed as edge_exhausted or no_advance can be revived"
+    )]
+    NothingExhausted,
+    /// There is nothing to try again.
+    #[error("no turn of this cast has failed; only a failed cast can be recast")]
+    NothingFailed,
+    /// No multi-turn node waits.
+    #[error("no multi-turn socket of this cast waits for a person")]
+    NothingPaused,
+    /// The plan has no such node.
+    #[error("the cast has no socket `{0}`")]
+    UnknownNode(NodeId),
+    /// The plan has no such edge.
+    #[error("the cast has no edge `{0}`")]
+    UnknownEdge(String),
+    /// Nothing waits for consent there.
+    #[error("no turn of `{0}` waits for approval")]
+    NothingToApprove(NodeId),
+    /// It is not clear which node is meant.
+    #[error("no socket of this cast waits for an instruction; name the one that is meant")]
+    NobodyAddressed,
+}

@@ -1,0 +1,39 @@
+//! Trying again after a failure that may pass by itself: when, and how often.
+
+use materia_contract::time::Micros;
+use materia_contract::{ErrorCode, FailureClass, TurnOutput};
+
+use crate::span::micros;
+use crate::state::Turn;
+
+/// The wait before the first further try; each further one is twice as long.
+const FIRST_WAIT_MS: u64 = 2_000;
+
+/// The longest wait that we choose ourselves.
+const WAIT_MS_MAX: u64 = 120_000;
+
+/// The longest wait that a provider may ask for. Beyond it a person should know at once.
+const ASKED_WAIT_MS_MAX: u64 = 3_600_000;
+
+/// When a failed turn is tried again; `None` where that would not help.
+pub(crate) fn at(
+    now: Micros,
+    most: u32,
+    code: ErrorCode,
+    turn: &Turn,
+    report: &TurnOutput,
+) -> Option<Micros> {
+    let class = report.class.filter(|class| class.retries())?;
+    if code != ErrorCode::ProviderFailed || turn.retries >= most {
+        return None;
+    }
+    let own = FIRST_WAIT_MS.saturating_mul(1 << turn.retries.min(16)).min(WAIT_MS_MAX);
+    let wait = match report.retry_after_ms {
+        Some(asked) if asked > ASKED_WAIT_MS_MAX => return None,
+        Some(asked) => asked.max(own),
+        // A fresh session needs no rest.
+        None if class == FailureClass::SessionLost => 0,
+        None => own,
+    };
+    Some(now.saturating_add(micros(wait)))
+}

@@ -1,0 +1,290 @@
+//! Who runs next, and what it means when nobody does.
+
+use materia_contract::{
+    Cause, GlobalMode, Node, NodeId, Pace, Path, PayloadConsumed, PayloadDelivered, RunCompleted,
+    RunWaiting, ScriptEntry, TurnStarted, WaitReason,
+};
+
+use crate::ask::gates::{self, Gate, Start};
+use crate::ask::scope::Scope;
+use crate::ask::taking::Takeable;
+use crate::ask::work::{self, Given};
+use crate::ask::{approval, budget, items, taking};
+use crate::decide::draft::Draft;
+use crate::decide::{consent, elements, settle, spending};
+use crate::state::{Held, Iteration, Payload, Phase, Run, Turn, Why};
+use crate::tally::{Look, look};
+
+/// Starts all that is runnable; if nothing is left to do, the run comes to rest.
+pub(crate) fn go_on(draft: &mut Draft<'_>) {
+    while draft.run().phase == Phase::Running && !draft.is_cut() {
+        let Some(next) = next_start(draft.run()) else { break };
+        if budget::exhausted(draft.run()).is_some() {
+            break;
+        }
+        match next {
+            Next::Asked(index) => start_asked(draft, index),
+            Next::Again(ended) => restart(draft, ended),
+            Next::Element(index) => elements::begin_element(draft, index),
+            Next::Enter(index) => enter(draft, index),
+        }
+    }
+    if draft.run().phase == Phase::Running && !draft.is_cut() {
+        spending::warn(draft);
+        spending::block(draft);
+        consent::request(draft);
+        let run = draft.run();
+        if run.turns.is_empty() && run.timers.is_empty() && !run.timeline_left() {
+            rest(draft);
+        }
+    }
+}
+
+/// What could start next.
+enum Next {
+    /// A turn of a node that a person asked for.
+    Asked(usize),
+    /// A further attempt at a held turn, by the event that ended the last one.
+    Again(u64),
+    /// The next element of a `foreach`.
+    Element(usize),
+    /// A node that has inputs.
+    Enter(usize),
+}
+
+fn next_start(run: &Run) -> Option<Next> {
+    if gates::is_full(run) {
+        return None;
+    }
+    let may = |index: usize, start: Start| {
+        look(Look::Start);
+        // Whether the run may spend more is asked by whoever starts it.
+        start.barred(run, index, &[Gate::RunBudget]).is_none()
+    };
+    // Manual turns come first (D7).
+    let asked = run.requests.nodes().find(|index| may(*index, Start::Asked));
+    let again = || {
+        let by_hand = |turn: &Turn| Start::Again { by_hand: turn.manual };
+        let mut released = run.held.released();
+        released.find(|(_, held)| may(held.turn.node, by_hand(&held.turn))).map(|(ended, _)| ended)
+    };
+    let element = || {
+        let by_hand = |it: &Iteration| Start::Element { by_hand: it.manual };
+        let goes_on = |index: &usize| run.nodes[*index].foreach.as_ref().map(by_hand);
+        let mut nodes = run.iterating.iter().copied();
+        nodes.find(|index| goes_on(index).is_some_and(|start| may(*index, start)))
+    };
+    let enter = || {
+        // At no other pace does anything start by itself, however much waits.
+        let nodes = (run.pace == Pace::Auto).then_some(&run.ready.by_itself);
+        let mut nodes = nodes.into_iter().flatten().map(|(_, _, index)| *index);
+        nodes.find(|index| may(*index, Start::Input))
+    };
+    asked
+        .map(Next::Asked)
+        .or_else(|| again().map(Next::Again))
+        .or_else(|| element().map(Next::Element))
+        .or_else(|| enter().map(Next::Enter))
+}
+
+/// A node takes its inputs and begins.
+fn enter(draft: &mut Draft<'_>, index: usize) {
+    let inputs = Inputs::of(&taking::takeable(draft.run(), index));
+    begin(draft, index, Cause::Input, &inputs);
+}
+
+/// What a turn takes, and which part of it is still to be attached.
+struct Inputs {
+    payloads: Vec<Payload>,
+    late: Vec<PayloadDelivered>,
+}
+
+impl Inputs {
+    fn of(found: &[Takeable<'_>]) -> Self {
+        let late = found.iter().filter(|one| !one.attached).map(|one| PayloadDelivered {
+            payload_id: one.payload.id,
+            edge_id: one.payload.edge.clone(),
+        });
+        let payloads = found.iter().map(|one| one.payload.clone());
+        Self { late: late.collect(), payloads: payloads.collect() }
+    }
+}
+
+/// A turn that a person asked for takes its inputs and begins.
+fn start_asked(draft: &mut Draft<'_>, index: usize) {
+    let run = draft.run();
+    let message = run.requests.first(index).and_then(|request| request.message);
+    let inputs = Inputs::of(&taking::asked(run, index, message));
+    begin(draft, index, Cause::Manual, &inputs);
+}
+
+/// Attaches what still waits on its edge, takes all of it, and starts.
+fn begin(draft: &mut Draft<'_>, index: usize, cause: Cause, inputs: &Inputs) {
+    let id = draft.run().node(index).0.clone();
+    for delivered in &inputs.late {
+        draft.emit_at(&id, delivered.clone());
+    }
+    let payloads = inputs.payloads.as_slice();
+    if draft.run().node(index).1.foreach.is_some() {
+        elements::enter(draft, index, payloads);
+        return;
+    }
+    for payload in payloads {
+        draft.emit_at(&id, PayloadConsumed { payload_id: payload.id });
+    }
+    start_turn(draft, index, cause, payloads);
+}
+
+/// Starts a new turn of a node.
+pub(crate) fn start_turn(draft: &mut Draft<'_>, index: usize, cause: Cause, payloads: &[Payload]) {
+    let run = draft.run();
+    let (id, node) = run.node(index);
+    let id = id.clone();
+    let missing = missing_path(run, node, index);
+    let seq = draft.next_seq();
+    let by_hand = cause == Cause::Manual
+        || run.nodes[index].foreach.as_ref().is_some_and(|iteration| iteration.manual);
+    let approved = approval::of_turn(run, index).filter(|_| !by_hand);
+    let session = work::session(run, index, seq);
+    let given = work::assemble(run, index, seq, payloads, session.as_ref());
+    let started = TurnStarted {
+        visit: run.nodes[index].visits + 1,
+        attempt: 1,
+        item: items::current(run, index).map(|item| item.key),
+        cause,
+        consumed: payloads.iter().map(|payload| payload.id).collect(),
+        session,
+        script: if missing.is_some() { None } else { script_entry(run, index) },
+        global_mode: changed_mode(run),
+        approved,
+        ..starting_with(given)
+    };
+    draft.emit_at(&id, started);
+    if let Some(path) = missing {
+        // Nobody is asked to invent what is not there.
+        let context = format!("{path} is not available, so this socket was not asked.");
+        settle::answered(draft, seq, &context);
+    }
+}
+
+/// A path that must be present and is not (D41).
+fn missing_path(run: &Run, node: &Node, index: usize) -> Option<Path> {
+    let item = items::current(run, index).map(|item| item.value);
+    let scope = Scope { item, ..Scope::of(run) };
+    node.requires.iter().find(|path| scope.get(path).is_none()).cloned()
+}
+
+/// Starts a held turn again: with the same inputs, and after a broken contract with the reasons.
+fn restart(draft: &mut Draft<'_>, ended: u64) {
+    let run = draft.run();
+    let Held { started, turn, why } = run.held.get(ended).clone();
+    let id = run.node(turn.node).0.clone();
+    let script = script_entry(run, turn.node);
+    let given = work::again(&turn, started, &why);
+    let cause = match why {
+        Why::Interrupted | Why::Passing => Cause::Retry { turn: started },
+        Why::Failed => Cause::Recast { turn: started },
+        Why::Rejected(..) => Cause::Repair { turn: started },
+    };
+    let again = TurnStarted {
+        visit: turn.visit,
+        attempt: turn.attempt + 1,
+        item: turn.item,
+        cause,
+        consumed: turn.consumed,
+        session: turn.session,
+        script,
+        global_mode: changed_mode(run),
+        ..starting_with(given)
+    };
+    draft.emit_at(&id, again);
+}
+
+/// The part of `turn.started` that says what the runner gets; the rest is to be filled in.
+fn starting_with(given: Given) -> TurnStarted {
+    let (prompt, layers, input) = match given {
+        Given::Prompt(prompt, layers) => (Some(prompt), layers, None),
+        Given::Input(input) => (None, Vec::new(), Some(input)),
+    };
+    TurnStarted {
+        visit: 0,
+        attempt: 0,
+        item: None,
+        cause: Cause::Input,
+        consumed: Vec::new(),
+        prompt,
+        input,
+        layers,
+        session: None,
+        script: None,
+        global_mode: None,
+        approved: None,
+    }
+}
+
+/// What turns may write, where that is not as the run began.
+fn changed_mode(run: &Run) -> Option<GlobalMode> {
+    let began = run.created().map(|created| created.global_mode);
+    (began != Some(run.global)).then_some(run.global)
+}
+
+/// The scripted answer that a turn of this node would take now.
+fn script_entry(run: &Run, index: usize) -> Option<ScriptEntry> {
+    let binding = run.created()?.script.as_ref()?;
+    let key = binding.keys.get(run.node(index).0)?;
+    let index = run.script.get(key).map_or(0, crate::state::ScriptPosition::upcoming);
+    Some(ScriptEntry { key: key.clone(), index })
+}
+
+/// Nothing is in flight and nothing can start (D38).
+pub(crate) fn rest(draft: &mut Draft<'_>) {
+    if let Some(waiting) = rests_for(draft.run()) {
+        draft.emit(waiting);
+    } else {
+        // A held turn waits for a timer, for room, for a person or for a budget.
+        debug_assert!(draft.run().held.is_empty(), "a turn to be tried again is work left");
+        draft.emit(RunCompleted {});
+    }
+}
+
+/// What a run at rest waits for; `None` where it is complete.
+fn rests_for(run: &Run) -> Option<RunWaiting> {
+    let waits = |reason, node: Option<NodeId>, message| Some(RunWaiting { reason, node, message });
+    let oldest = run.ready.all.first().map(|(_, _, index)| *index);
+    let named = |index: usize| run.node(index).0.clone();
+    if let Some(bound) = budget::exhausted(run).filter(|_| next_start(run).is_some()) {
+        let message = format!("the cast has spent its budget: {bound}");
+        return waits(WaitReason::Budget, oldest.map(named), message);
+    }
+    if let Some(node) = run.paused.keys().next().map(|index| named(*index)) {
+        let message = format!("`{node}` waits for a further instruction, or to be finished");
+        return waits(WaitReason::MultiTurn, Some(node), message);
+    }
+    if let Some(stall) = &run.stalled {
+        return waits(WaitReason::Stall, Some(stall.node.clone()), stall.message.clone());
+    }
+    if run.pace == Pace::Interactive {
+        let message = "the pace is INTERACTIVE: nothing starts by itself".to_owned();
+        return waits(WaitReason::Interactive, oldest.map(named), message);
+    }
+    if let Some((node, refused)) = approval::waiting(run) {
+        let node = node.clone();
+        let message = if refused {
+            format!("a turn of `{node}` was refused; its inputs are kept")
+        } else {
+            format!("a turn of `{node}` waits for approval")
+        };
+        return waits(WaitReason::Approval, Some(node), message);
+    }
+    if let Some(node) = budget::blocked(run) {
+        let message = format!("`{node}` has spent its budget; its inputs are kept");
+        return waits(WaitReason::Budget, Some(node), message);
+    }
+    let index = oldest?;
+    let node = named(index);
+    let message = match gates::unmet(run, index) {
+        Some(needed) => format!("input waits at `{node}`, which depends on `{needed}`"),
+        None => format!("input waits at `{node}`, which only a person starts"),
+    };
+    waits(WaitReason::Manual, Some(node), message)
+}

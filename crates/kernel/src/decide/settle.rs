@@ -1,0 +1,254 @@
+//! A turn has ended: what does its result mean?
+//!
+//! The order is fixed (G12): parse, assign, move the cursor, route.
+
+use std::sync::Arc;
+
+use materia_contract::{
+    Behavior, Condition, Edge, EdgeId, ErrorCode, FollowUpCaptured, InterruptReason, Node, NodeId,
+    OutputFieldsIgnored, Parse, Report, ReportedIn, Root, RouteSelected, Routing, RunFailed,
+    StatePatched, Timer, TimerSet, TurnCompleted, TurnFailed, TurnInterrupted, TurnOutcome,
+    TurnOutput,
+};
+
+use crate::ask::output::{self, Reading};
+use crate::ask::scope::Scope;
+use crate::ask::{items, route, work};
+use crate::decide::draft::Draft;
+use crate::decide::{cursor, deliver, elements, retry, stall};
+use crate::state::{Phase, Turn, TurnWork};
+
+/// Turns ended. A report of a turn that is no longer in flight says nothing.
+pub(crate) fn reports(draft: &mut Draft<'_>, reports: Vec<Report>) {
+    for Report { turn, outcome } in reports {
+        if draft.run().turn(turn).is_none() {
+            continue;
+        }
+        // The end of a turn is the first event that its report leads to.
+        let event = draft.next_seq();
+        let faulted = matches!(outcome, TurnOutcome::Faulted { .. });
+        draft.reported(ReportedIn { turn, event, faulted });
+        match outcome {
+            TurnOutcome::Ended(output) => ended(draft, turn, output),
+            TurnOutcome::Faulted { code, message, report } => {
+                fault(draft, turn, code, message, report);
+            }
+        }
+    }
+}
+
+/// A turn ended by itself.
+pub(crate) fn ended(draft: &mut Draft<'_>, started: u64, report: TurnOutput) {
+    let run = draft.run();
+    let turn = run.turn(started).expect("accepted reports are of turns in flight");
+    let (id, node) = run.node_of(turn);
+    let (id, name) = (id.clone(), Name::of(started, turn));
+    match output::read(run, turn, node, &report.output) {
+        Ok(reading) => completed(draft, name, &id, reading, report),
+        Err(faults) => {
+            let message = format!("`{id}` broke its contract: {faults}");
+            fault(draft, started, ErrorCode::ContractError, message, report);
+        }
+    }
+}
+
+/// The runtime answers a turn itself: not satisfied, and why. No contract can be broken by that.
+pub(crate) fn answered(draft: &mut Draft<'_>, started: u64, context: &str) {
+    let turn = draft.run().turn(started).expect("it was just started");
+    let (id, name) = (draft.run().node_of(turn).0.clone(), Name::of(started, turn));
+    let node = draft.run().node_of(turn).1;
+    let answer = serde_json::json!({ "satisfied": false, "context": context }).to_string();
+    let reading = Reading {
+        verdict: Some(false),
+        object: (node.parse == Parse::Json).then_some((0, answer.len())),
+        items: node.generator.then(Vec::new),
+        ..Reading::default()
+    };
+    let report = TurnOutput { output: answer, ..TurnOutput::default() };
+    completed(draft, name, &id, reading, report);
+}
+
+/// Which turn it is.
+#[derive(Clone, Copy)]
+struct Name {
+    started: u64,
+    node: usize,
+    visit: u32,
+    attempt: u32,
+}
+
+impl Name {
+    fn of(started: u64, turn: &Turn) -> Self {
+        Self { started, node: turn.node, visit: turn.visit, attempt: turn.attempt }
+    }
+}
+
+fn completed(draft: &mut Draft<'_>, turn: Name, id: &NodeId, reading: Reading, report: TurnOutput) {
+    let Reading { verdict, merged, assigned, ignored, object, items } = reading;
+    let Name { started, visit, attempt, .. } = turn;
+    draft.emit_at(
+        id,
+        TurnCompleted {
+            turn: started,
+            visit,
+            attempt,
+            satisfied: verdict,
+            object,
+            work_items: items.map(Arc::new),
+            report,
+        },
+    );
+    for (fields, reason) in ignored {
+        let reason = reason.to_owned();
+        draft.emit_at(id, OutputFieldsIgnored { turn: started, fields, reason });
+    }
+    if !merged.is_empty() || !assigned.is_empty() {
+        draft.emit_at(id, StatePatched { turn: started, merged, assigned });
+    }
+    if draft.run().wiring().cyclic.contains(&turn.node) {
+        stall::watch(draft, turn.node);
+    }
+    // A multi-turn node goes on only when a person says so.
+    let paused = draft.run().paused.contains_key(&turn.node);
+    if !paused && elements::advance(draft, turn.node) == elements::Next::Routes {
+        leave(draft, turn.node, Some(started), verdict);
+    }
+}
+
+/// A node is done with its item: the loop around it may move on, then the edges lead on (G12).
+pub(crate) fn leave(draft: &mut Draft<'_>, index: usize, turn: Option<u64>, verdict: Option<bool>) {
+    if cursor::advance(draft, index, turn, verdict) == cursor::Moved::Routes {
+        routed(draft, index, turn, verdict, None);
+    }
+}
+
+/// Takes the ways out of a node, or those from one of them on. `turn` is absent where nothing ran (an
+/// empty `foreach`).
+pub(crate) fn routed(
+    draft: &mut Draft<'_>,
+    index: usize,
+    turn: Option<u64>,
+    verdict: Option<bool>,
+    from: Option<&EdgeId>,
+) {
+    let run = draft.run();
+    let (id, node) = run.node(index);
+    let output = run.last.json.as_deref().filter(|_| turn.is_some() && run.last.own_json);
+    let parsed = output
+        .filter(|_| looks_at_output(node))
+        .and_then(|output| serde_json::from_str(output.trim()).ok());
+    let scope = Scope { output: parsed.as_ref(), ..Scope::of(run) };
+    let matched = route::matched(node, verdict, &scope).into_iter();
+    let edges: Vec<_> =
+        matched.skip_while(|edge| from.is_some_and(|first| edge.id != *first)).cloned().collect();
+    let (id, routing) = (id.clone(), node.routing);
+    if edges.is_empty() && routing == Routing::First {
+        let to = materia_contract::END.into();
+        draft.emit_at(&id, RouteSelected { turn, edge_id: None, to, satisfied: verdict });
+    }
+    for edge in edges {
+        // An edge before this one may have led into an end without a way out.
+        if draft.run().phase != Phase::Running {
+            return;
+        }
+        if let Some((code, message)) = deliver::forbidden(draft.run(), &id, turn, &edge) {
+            fail(draft, code, message, Some(id), Vec::new(), Some(edge.id));
+            return;
+        }
+        take(draft, index, turn, verdict, &edge);
+    }
+}
+
+/// Whether some edge of a node looks into the output itself.
+fn looks_at_output(node: &Node) -> bool {
+    let guards = node.edges.iter().filter_map(|edge| edge.guard.as_ref());
+    guards.into_iter().any(|guard| guard.path.root == Root::Output)
+}
+
+/// Takes one edge.
+pub(crate) fn take(
+    draft: &mut Draft<'_>,
+    index: usize,
+    turn: Option<u64>,
+    verdict: Option<bool>,
+    edge: &Edge,
+) {
+    let id = draft.run().node(index).0.clone();
+    let to = edge.to.as_ref().map_or(materia_contract::END, NodeId::as_str).to_owned();
+    let edge_id = Some(edge.id.clone());
+    draft.emit_at(&id, RouteSelected { turn, edge_id, to, satisfied: verdict });
+    let Some(to) = &edge.to else { return };
+    if let (Condition::NotSatisfied, Some(false), Some(turn)) = (edge.when, verdict, turn) {
+        let item = items::current(draft.run(), index).map(|item| item.key);
+        let reason = work::follow_up_reason(draft.run());
+        draft.emit_at(&id, FollowUpCaptured { turn, target: to.clone(), item, reason });
+    }
+    cursor::arrive(draft, index, turn, &edge.id, to, &mut Vec::new());
+}
+
+/// A turn ended badly, or its output cannot be used.
+fn fault(
+    draft: &mut Draft<'_>,
+    started: u64,
+    code: ErrorCode,
+    message: String,
+    report: TurnOutput,
+) {
+    let run = draft.run();
+    let turn = run.turn(started).expect("accepted reports are of turns in flight").clone();
+    let (id, node) = run.node_of(&turn);
+    let id = id.clone();
+    // An agent that broke the contract is asked once more; a utility would only do it again (D27).
+    let repair = code == ErrorCode::ContractError
+        && matches!(node.behavior, Behavior::Agent { .. })
+        && turn.repairs < run.plan().limits.max_repairs;
+    let most = run.plan().limits.max_retries;
+    let retry_at = retry::at(draft.now(), most, code, &turn, &report);
+    let artifacts = artifacts(run.run_dir(), &id, &turn);
+    let (visit, attempt, told) = (turn.visit, turn.attempt, message.clone());
+    let failed =
+        TurnFailed { turn: started, visit, attempt, code, message, repair, retry_at, report };
+    draft.emit_at(&id, failed);
+    if let Some(at) = retry_at {
+        draft.emit_at(&id, TimerSet { timer: Timer::Retry { turn: started }, at });
+    } else if !repair {
+        fail(draft, code, told, Some(id), artifacts, None);
+    }
+}
+
+/// Stops the run short. Whatever else was in flight is interrupted.
+pub(crate) fn fail(
+    draft: &mut Draft<'_>,
+    code: ErrorCode,
+    message: String,
+    socket: Option<NodeId>,
+    artifacts: Vec<String>,
+    edge_id: Option<EdgeId>,
+) {
+    interrupt_all(draft, InterruptReason::RunFailed);
+    draft.emit(RunFailed { code, message, socket, artifacts, edge_id });
+}
+
+/// Writes down that nobody will know how the turns in flight end.
+pub(crate) fn interrupt_all(draft: &mut Draft<'_>, reason: InterruptReason) {
+    let in_flight: Vec<_> = draft
+        .run()
+        .turns
+        .iter()
+        .map(|(started, turn)| (*started, turn.node, turn.visit, turn.attempt))
+        .collect();
+    for (turn, node, visit, attempt) in in_flight {
+        let id = draft.run().node(node).0.clone();
+        draft.emit_at(&id, TurnInterrupted { turn, visit, attempt, reason });
+    }
+}
+
+/// The files that show more about a turn.
+fn artifacts(run_dir: &str, id: &NodeId, turn: &Turn) -> Vec<String> {
+    let extensions: &[&str] = match turn.work {
+        TurnWork::Input(_) => &["input.json", "stdout", "stderr", "meta.json"],
+        TurnWork::Prompt(_) => &["prompt.txt", "output.txt", "meta.json"],
+    };
+    let stem = format!("{run_dir}/sockets/{id}/{}-{}", turn.visit, turn.attempt);
+    extensions.iter().map(|extension| format!("{stem}.{extension}")).collect()
+}

@@ -1,0 +1,103 @@
+//! Turns that ended without a result.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::Turn;
+
+/// A turn that ended without a result.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Held {
+    /// The place of the attempt that ended so.
+    pub(crate) started: u64,
+    pub(crate) turn: Turn,
+    pub(crate) why: Why,
+}
+
+/// Why a turn has no result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Why {
+    /// Nobody knows how it ended.
+    Interrupted,
+    /// It broke the contract, in these ways, as the event at that place says.
+    Rejected(u64, String),
+    /// It failed in a way that may pass; a timer releases it.
+    Passing,
+    /// It failed.
+    Failed,
+}
+
+/// All turns that ended without a result and may run again, each by the event that ended it.
+///
+/// Many can wait for their timers, so those that may start and those of one node are found without
+/// a look at the others.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct HeldTurns {
+    turns: BTreeMap<u64, Held>,
+    /// Those that may start as soon as there is room.
+    released: BTreeSet<u64>,
+    by_node: BTreeMap<usize, BTreeSet<u64>>,
+}
+
+impl HeldTurns {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.turns.is_empty()
+    }
+
+    /// All of them, in the order in which they ended.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Held> {
+        self.turns.values()
+    }
+
+    /// The one that was ended by the event at that place.
+    pub(crate) fn get(&self, ended: u64) -> &Held {
+        &self.turns[&ended]
+    }
+
+    /// Those that may start as soon as there is room, in the order in which they ended.
+    pub(crate) fn released(&self) -> impl Iterator<Item = (u64, &Held)> {
+        self.released.iter().map(|ended| (*ended, &self.turns[ended]))
+    }
+
+    /// Those of a node, in the order in which they ended.
+    pub(crate) fn of_node(&self, node: usize) -> impl Iterator<Item = (u64, &Held)> {
+        let of = self.by_node.get(&node).into_iter().flatten();
+        of.map(|ended| (*ended, &self.turns[ended]))
+    }
+
+    pub(crate) fn count_of(&self, node: usize) -> usize {
+        self.by_node.get(&node).map_or(0, BTreeSet::len)
+    }
+
+    /// Whether a turn of a node may start as soon as there is room.
+    pub(crate) fn is_released_at(&self, node: usize) -> bool {
+        self.of_node(node).any(|(ended, _)| self.released.contains(&ended))
+    }
+
+    pub(crate) fn hold(&mut self, ended: u64, held: Held) {
+        self.by_node.entry(held.turn.node).or_default().insert(ended);
+        self.turns.insert(ended, held);
+    }
+
+    pub(crate) fn release(&mut self, ended: u64) {
+        self.released.insert(ended);
+    }
+
+    pub(crate) fn release_all(&mut self, which: impl Fn(&Held) -> bool) {
+        let found = self.turns.iter().filter(|(_, held)| which(held));
+        self.released.extend(found.map(|(ended, _)| *ended));
+    }
+
+    pub(crate) fn take(&mut self, ended: u64) -> Option<Held> {
+        let held = self.turns.remove(&ended)?;
+        self.released.remove(&ended);
+        if let Some(of_node) = self.by_node.get_mut(&held.turn.node) {
+            of_node.remove(&ended);
+            if of_node.is_empty() {
+                self.by_node.remove(&held.turn.node);
+            }
+        }
+        Some(held)
+    }
+}

@@ -1,0 +1,53 @@
+//! Loops over lists, and what is counted for each of their items.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use materia_contract::NodeId;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// One work item: its loop, the number of the loop's entry, and its position (D21).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ItemId {
+    pub(crate) region: Region,
+    pub(crate) entry: u32,
+    pub(crate) index: u32,
+}
+
+/// What goes over a list of items.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Region {
+    /// The loop at that place of the plan.
+    Loop(usize),
+    /// The `foreach` of the node at that place of the plan.
+    Foreach(usize),
+}
+
+/// Where a loop stands.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct LoopState {
+    /// How often it was entered.
+    pub(crate) entry: u32,
+    /// The list, frozen when it was entered; absent where it has none.
+    pub(crate) items: Option<Arc<Vec<Value>>>,
+    pub(crate) index: u32,
+    /// The event that entered it.
+    pub(crate) entered_at: u64,
+}
+
+/// How often a bounded edge was taken for a work item, and what a person added to its bound.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Traversed {
+    pub(crate) item: Option<ItemId>,
+    pub(crate) count: u32,
+    pub(crate) allowance: u32,
+}
+
+/// Why a work item was sent back to a node.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct FollowUps {
+    pub(crate) item: Option<ItemId>,
+    /// The newest reasons, oldest first, with their events and senders.
+    pub(crate) reasons: VecDeque<(u64, NodeId, String)>,
+}

@@ -1,0 +1,34 @@
+//! What a run is: data, and the plainest questions about it. Nothing here knows a rule.
+
+mod cycles;
+mod held;
+mod inputs;
+mod loops;
+mod memo;
+mod node;
+mod nodes;
+mod payload;
+mod phase;
+mod ready;
+mod requests;
+mod run;
+mod trail;
+mod turn;
+mod wiring;
+
+pub(crate) use held::{Held, HeldTurns, Why};
+pub(crate) use inputs::{Accepted, DeliveryQueue, InputBuffer, Late};
+pub(crate) use loops::{FollowUps, ItemId, LoopState, Region, Traversed};
+pub(crate) use memo::Memo;
+pub(crate) use node::{Consent, Iteration, NodeState, Traces, Wanted};
+pub(crate) use nodes::Nodes;
+pub(crate) use payload::Payload;
+pub use phase::Phase;
+pub(crate) use phase::Stall;
+pub(crate) use ready::Ready;
+pub(crate) use requests::{Request, Requests};
+pub use run::Run;
+pub(crate) use trail::Trail;
+pub(crate) use turn::{InFlightTurns, LastOutput, ScriptPosition};
+pub use turn::{Turn, TurnWork};
+pub(crate) use wiring::{Wired, Wiring};

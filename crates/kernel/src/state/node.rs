@@ -1,0 +1,108 @@
+//! What a run knows about one node.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use materia_contract::time::Micros;
+use materia_contract::{Amount, NodeBudgets, Uuid};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{InFlightTurns, InputBuffer, ItemId, Memo, Payload, Trail};
+
+/// What the run knows about one node.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct NodeState {
+    /// Turns started here, not counting further attempts.
+    pub(crate) visits: u32,
+    /// Turns that came to a result.
+    pub(crate) completed: u32,
+    pub(crate) in_flight: InFlightTurns,
+    /// Payloads that crossed no edge and are not yet attached.
+    pub(crate) arriving: VecDeque<Payload>,
+    pub(crate) inputs: InputBuffer,
+    /// What the turn about to start has taken.
+    pub(crate) taken: Taken,
+    /// Whether a tick waits to be taken.
+    pub(crate) tick_owed: bool,
+    /// What a person was asked about its next turn, and said.
+    pub(crate) consent: Option<Consent>,
+    /// What its next turn would be, where a person must consent to it.
+    #[serde(skip)]
+    pub(crate) wanted: Memo<Wanted>,
+    pub(crate) foreach: Option<Iteration>,
+    /// How often its `foreach` was entered.
+    pub(crate) iterations: u32,
+    /// What its turns have spent.
+    pub(crate) spent: Spent,
+    /// A budget that a person gave it.
+    pub(crate) budgets: Option<NodeBudgets>,
+    /// Whether its budget keeps it from running.
+    pub(crate) blocked: bool,
+    /// What its newest turns came to, where it lies on a cycle.
+    pub(crate) traces: Traces,
+    /// The list that it last produced, if it is a generator.
+    pub(crate) produced: Option<Arc<Vec<Value>>>,
+    /// Its provider session, and the element or work item that it is about.
+    pub(crate) session: Option<(Uuid, Option<ItemId>)>,
+}
+
+/// What a turn that is about to start has taken.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Taken {
+    pub(crate) payloads: Vec<Payload>,
+    /// The way to them.
+    pub(crate) trail: Trail,
+}
+
+/// Hashes of what the newest turns of a node came to, each with its turn.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Traces {
+    /// The work item that they are about: a loop that moves does not stand still.
+    pub(crate) item: Option<ItemId>,
+    pub(crate) outputs: VecDeque<(u64, u64)>,
+    /// Diffs of turns in a row that left one.
+    pub(crate) diffs: VecDeque<(u64, u64)>,
+    /// Reasons of turns in a row that were not satisfied.
+    pub(crate) failures: VecDeque<(u64, u64)>,
+}
+
+/// What the next turn of a node would be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    /// By hash: the node, its item and what it would take.
+    pub(crate) hash: String,
+    pub(crate) payloads: Vec<Uuid>,
+}
+
+/// What a person was asked about a turn, by hash, and said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Consent {
+    pub(crate) hash: String,
+    pub(crate) answer: Option<bool>,
+    /// The event that asked, or answered.
+    pub(crate) seq: u64,
+}
+
+/// What the turns of a node have spent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Spent {
+    pub(crate) turns: u64,
+    /// Logical time between start and end.
+    pub(crate) micros: Micros,
+    pub(crate) cost: Option<Amount>,
+}
+
+/// Where a `foreach` stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Iteration {
+    /// The list, frozen when the node was entered.
+    pub(crate) items: Arc<Vec<Value>>,
+    pub(crate) index: u32,
+    /// What the node was entered with; every element gets it.
+    pub(crate) payloads: Vec<Payload>,
+    /// The way to it.
+    pub(crate) trail: Trail,
+    /// Whether a person asked for it.
+    pub(crate) manual: bool,
+}

@@ -1,0 +1,79 @@
+//! Payloads.
+
+use std::sync::Arc;
+
+use materia_contract::time::Micros;
+use materia_contract::{
+    Artifact, EdgeId, EnvelopeKind, NodeId, Offered, OutputSelector, PayloadContent, Uuid,
+};
+use serde::{Deserialize, Serialize};
+
+use super::Trail;
+
+/// A payload as the kernel holds it. An envelope is made of it when a turn needs one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Payload {
+    pub(crate) id: Uuid,
+    pub(crate) kind: EnvelopeKind,
+    pub(crate) from: Option<NodeId>,
+    pub(crate) edge: Option<EdgeId>,
+    pub(crate) ts: Micros,
+    /// The output it carries.
+    pub(crate) text: Arc<str>,
+    /// The object in it, where the output was parsed.
+    pub(crate) json: Option<Arc<str>>,
+    /// Which part of it travels.
+    pub(crate) selector: OutputSelector,
+    pub(crate) verdict: Option<bool>,
+    /// What its turn left besides, as far as it travels.
+    #[serde(default, skip_serializing_if = "<[Artifact]>::is_empty")]
+    pub(crate) artifacts: Arc<[Artifact]>,
+    /// What it says instead, where a transform or whoever offered it says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) mapped: Option<Arc<PayloadContent>>,
+    /// The way it came.
+    #[serde(default)]
+    pub(crate) trail: Trail,
+}
+
+impl Payload {
+    /// What a person said, or nothing at all.
+    pub(crate) fn plain(id: Uuid, kind: EnvelopeKind, ts: Micros, text: &str) -> Self {
+        Self {
+            id,
+            kind,
+            from: None,
+            edge: None,
+            ts,
+            text: text.into(),
+            json: None,
+            selector: OutputSelector::MessageFinal,
+            verdict: None,
+            artifacts: Arc::from([]),
+            mapped: None,
+            trail: Trail::default(),
+        }
+    }
+
+    /// What somebody put on an edge.
+    pub(crate) fn offered(self, offered: &Offered) -> Self {
+        let content = PayloadContent {
+            message: offered.message.clone(),
+            structured: offered.structured.clone(),
+            artifacts: offered.artifacts.clone(),
+            status: offered.status.clone(),
+        };
+        Self {
+            verdict: offered.status.as_ref().map(|status| status.ok),
+            mapped: Some(Arc::new(content)),
+            ..self
+        }
+    }
+
+    /// The payload that says this instead.
+    pub(crate) fn saying(mut self, content: Arc<PayloadContent>) -> Self {
+        self.text = content.message.as_deref().unwrap_or_default().into();
+        self.mapped = Some(content);
+        self
+    }
+}

@@ -1,0 +1,329 @@
+//! The state of one run.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use materia_contract::time::Micros;
+use materia_contract::{
+    Behavior, Budget, BudgetBound, EdgeId, EnvelopeKind, GlobalMode, Node, NodeBudgets, NodeId,
+    Pace, Plan, RunCreated, RunId, Timer, UsageTotals, Uuid, derived_id,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{
+    DeliveryQueue, FollowUps, HeldTurns, LastOutput, Late, LoopState, Nodes, Payload, Phase, Ready,
+    Requests, ScriptPosition, Stall, Trail, Traversed, Turn, Wired, Wiring,
+};
+
+use crate::tally::{Look, look};
+
+/// The state of one run: a fold over its events, and nothing else.
+#[expect(clippy::struct_field_names, reason = "`runDir` is what authors and utilities call it")]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    pub(crate) id: RunId,
+    /// The place of the last event; 0 before the first.
+    pub(crate) seq: u64,
+    /// The logical time of the last event.
+    pub(crate) ts: Micros,
+    /// The instant of the last decision, as its clock showed it.
+    pub(crate) instant: Micros,
+    /// The logical time of the first event.
+    pub(crate) created_at: Micros,
+    /// The first event: plan, request, mode.
+    pub(crate) created: Option<Arc<RunCreated>>,
+    pub(crate) cwd: String,
+    pub(crate) run_dir: String,
+    pub(crate) phase: Phase,
+    /// Whether the scheduler starts turns.
+    pub(crate) pace: Pace,
+    /// What turns may write.
+    pub(crate) global: GlobalMode,
+    /// Why it was told not to, where it found that out itself.
+    pub(crate) stalled: Option<Stall>,
+    pub(crate) variables: Map<String, Value>,
+    pub(crate) last: LastOutput,
+    /// One for each node of the plan, in its order.
+    pub(crate) nodes: Nodes,
+    /// The delivery queue of each edge that anything has crossed.
+    pub(crate) queues: BTreeMap<EdgeId, DeliveryQueue>,
+    /// When something will happen by itself, with the node it is about.
+    pub(crate) timers: BTreeSet<(Micros, usize, Timer)>,
+    /// Turns that a person asked for and that have not started.
+    pub(crate) requests: Requests,
+    /// Entries of the timeline that have taken effect.
+    pub(crate) timeline: u32,
+    /// Nodes that have spent a budget of their own.
+    pub(crate) overspent: BTreeSet<usize>,
+    #[serde(skip)]
+    pub(crate) wired: Wired,
+    /// Nodes with waiting inputs, by their oldest one: the order in which they are looked at.
+    pub(crate) ready: Ready,
+    /// Turns in flight, by the place of their `turn.started`.
+    pub(crate) turns: BTreeMap<u64, Turn>,
+    /// Turns that ended without a result and may run again.
+    pub(crate) held: HeldTurns,
+    /// Nodes whose `foreach` has an element left to start.
+    pub(crate) iterating: BTreeSet<usize>,
+    /// One for each loop of the plan, in its order.
+    pub(crate) loops: Vec<LoopState>,
+    /// How often bounded edges were taken.
+    pub(crate) traversals: BTreeMap<EdgeId, Traversed>,
+    /// Why work was sent back, by the node that will hear of it.
+    pub(crate) follow_ups: BTreeMap<usize, FollowUps>,
+    /// Multi-turn nodes that wait for a person, with their last result.
+    pub(crate) paused: BTreeMap<usize, LastOutput>,
+    /// What the run may spend.
+    pub(crate) budget: Budget,
+    /// Bounds that were warned about.
+    pub(crate) warned: BTreeSet<BudgetBound>,
+    /// The way to what is being routed.
+    pub(crate) crossing: Trail,
+    /// The node that is being left, where it let its inputs through and ran nothing.
+    pub(crate) passed: Option<usize>,
+    pub(crate) usage: UsageTotals,
+    /// How far each list of the script has been used.
+    pub(crate) script: BTreeMap<String, ScriptPosition>,
+}
+
+impl Run {
+    /// A run to which nothing has happened.
+    #[must_use]
+    pub fn new(id: RunId) -> Self {
+        Self {
+            id,
+            seq: 0,
+            ts: 0,
+            instant: 0,
+            created_at: 0,
+            created: None,
+            cwd: String::new(),
+            run_dir: String::new(),
+            phase: Phase::New,
+            pace: Pace::Auto,
+            global: GlobalMode::Implementation,
+            stalled: None,
+            variables: Map::new(),
+            last: LastOutput::default(),
+            nodes: Nodes::default(),
+            queues: BTreeMap::new(),
+            timers: BTreeSet::new(),
+            requests: Requests::default(),
+            timeline: 0,
+            overspent: BTreeSet::new(),
+            wired: Wired::default(),
+            ready: Ready::default(),
+            turns: BTreeMap::new(),
+            held: HeldTurns::default(),
+            iterating: BTreeSet::new(),
+            loops: Vec::new(),
+            traversals: BTreeMap::new(),
+            follow_ups: BTreeMap::new(),
+            paused: BTreeMap::new(),
+            budget: Budget::default(),
+            warned: BTreeSet::new(),
+            crossing: Trail::default(),
+            passed: None,
+            usage: UsageTotals::default(),
+            script: BTreeMap::new(),
+        }
+    }
+
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> &RunId {
+        &self.id
+    }
+
+    /// The place of its last event.
+    #[must_use]
+    pub fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// The logical time of its last event.
+    #[must_use]
+    pub fn ts(&self) -> Micros {
+        self.ts
+    }
+
+    /// The instant of its last decision, as the clock showed it then. Logical time may be ahead of
+    /// it: events of one instant follow each other.
+    #[must_use]
+    pub fn instant(&self) -> Micros {
+        self.instant
+    }
+
+    /// The logical time of its first event.
+    #[must_use]
+    pub fn created_at(&self) -> Micros {
+        self.created_at
+    }
+
+    /// What it is doing.
+    #[must_use]
+    pub fn phase(&self) -> &Phase {
+        &self.phase
+    }
+
+    /// Its first event, once there is one.
+    #[must_use]
+    pub fn created(&self) -> Option<&RunCreated> {
+        self.created.as_deref()
+    }
+
+    /// The variables.
+    #[must_use]
+    pub fn variables(&self) -> &Map<String, Value> {
+        &self.variables
+    }
+
+    /// What it has spent.
+    #[must_use]
+    pub fn usage(&self) -> UsageTotals {
+        self.usage
+    }
+
+    /// The project folder.
+    #[must_use]
+    pub fn cwd(&self) -> &str {
+        &self.cwd
+    }
+
+    /// The folder of the cast.
+    #[must_use]
+    pub fn run_dir(&self) -> &str {
+        &self.run_dir
+    }
+
+    /// The turn in flight whose `turn.started` is at that place.
+    #[must_use]
+    pub fn turn(&self, started: u64) -> Option<&Turn> {
+        self.turns.get(&started)
+    }
+
+    /// The node at which a turn runs, with its id.
+    #[must_use]
+    pub fn node_of(&self, turn: &Turn) -> (&NodeId, &Node) {
+        self.plan().nodes.get_index(turn.node).expect("turns run at nodes of the plan")
+    }
+
+    /// Whether the turns of this node are looked at for work that no longer gets on (D23).
+    #[must_use]
+    pub fn watches(&self, turn: &Turn) -> bool {
+        self.wiring().cyclic.contains(&turn.node)
+    }
+
+    /// The plan. Only a created run has one.
+    pub(crate) fn plan(&self) -> &Plan {
+        &self.created.as_ref().expect("the run was created").plan
+    }
+
+    pub(crate) fn node(&self, index: usize) -> (&NodeId, &Node) {
+        look(Look::Node);
+        self.plan().nodes.get_index(index).expect("indices come from the plan")
+    }
+
+    pub(crate) fn index_of(&self, node: &NodeId) -> usize {
+        self.plan().nodes.get_index_of(node).expect("events name nodes of the plan")
+    }
+
+    /// What it may spend.
+    #[must_use]
+    pub fn budget(&self) -> Budget {
+        self.budget
+    }
+
+    /// What a node may spend: what a person gave it, else what the plan says.
+    #[must_use]
+    pub fn node_budgets(&self, node: &NodeId) -> Option<NodeBudgets> {
+        let (index, _, plan) = self.created.as_ref()?.plan.nodes.get_full(node)?;
+        self.nodes[index].budgets.or(plan.budgets)
+    }
+
+    /// What turns may write.
+    #[must_use]
+    pub fn global_mode(&self) -> GlobalMode {
+        self.global
+    }
+
+    /// Whether the scheduler starts turns.
+    #[must_use]
+    pub fn pace(&self) -> Pace {
+        self.pace
+    }
+
+    /// How many entries of the timeline have taken effect.
+    #[must_use]
+    pub fn timeline_reached(&self) -> u32 {
+        self.timeline
+    }
+
+    pub(crate) fn timeline_left(&self) -> bool {
+        self.created.as_ref().is_some_and(|created| self.timeline < created.timeline)
+    }
+
+    pub(crate) fn wiring(&self) -> &Wiring {
+        self.wired.of(self.plan())
+    }
+
+    /// The run that wrote the event at a place. A fork shares those of its original.
+    pub(crate) fn writer(&self, seq: u64) -> &RunId {
+        let fork = self.created.as_ref().and_then(|created| created.fork.as_ref());
+        let writers = fork.map(|fork| fork.written_by.as_slice()).unwrap_or_default();
+        writers.iter().find(|(_, last)| seq <= *last).map_or(&self.id, |(id, _)| id)
+    }
+
+    /// The id that stands for a place of this run. A fork keeps those of the events it shares.
+    pub(crate) fn uuid(&self, seq: u64) -> Uuid {
+        derived_id(self.writer(seq), seq)
+    }
+
+    /// The payload that starts a run: what the person asked for.
+    pub(crate) fn request_payload(&self) -> Payload {
+        let created = self.created.as_ref().expect("the run was created");
+        let request = &created.request;
+        let payload = Payload::plain(self.uuid(1), EnvelopeKind::User, self.created_at, request);
+        Payload { trail: Trail::default().up_to(self.index_of(&created.plan.entry)), ..payload }
+    }
+
+    /// Puts a node in its place among those that have inputs.
+    pub(crate) fn reindex(&mut self, index: usize, before: Option<(Micros, Uuid)>) {
+        let after = self.oldest_input(index);
+        if before == after {
+            return;
+        }
+        let by_itself = self.wiring().by_itself.contains(&index);
+        if let Some((ts, id)) = before {
+            self.ready.all.remove(&(ts, id, index));
+            self.ready.by_itself.remove(&(ts, id, index));
+        }
+        if let Some((ts, id)) = after {
+            self.ready.all.insert((ts, id, index));
+            if by_itself {
+                self.ready.by_itself.insert((ts, id, index));
+            }
+        }
+    }
+
+    /// The oldest payload that a turn of a node could take now.
+    pub(crate) fn oldest_input(&self, index: usize) -> Option<(Micros, Uuid)> {
+        self.nodes[index].inputs.oldest()
+    }
+
+    /// What a turn could take of an edge whose payloads are attached only when one is put together.
+    pub(crate) fn late(&self, edge: &EdgeId) -> Late {
+        let queue = self.queues.get(edge).filter(|_| self.wiring().is_late(self.plan(), edge));
+        queue.map(DeliveryQueue::late).unwrap_or_default()
+    }
+
+    /// The command of a utility node, if it is one.
+    #[must_use]
+    pub fn command_of(&self, turn: &Turn) -> Option<&[String]> {
+        match &self.node_of(turn).1.behavior {
+            Behavior::Utility { command, .. } => Some(command),
+            Behavior::Agent { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Turns in flight, and what the last one put out.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use materia_contract::time::Micros;
+use materia_contract::{Artifact, GlobalMode, PromptLayer, ScriptEntry, SessionRef, Uuid};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{ItemId, Trail};
+
+/// A turn in flight.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Turn {
+    pub(crate) node: usize,
+    /// The how-manieth turn of its node it is.
+    pub visit: u32,
+    /// The how-manieth try at it.
+    pub attempt: u32,
+    /// The key of its work item.
+    pub item: Option<String>,
+    /// The work item of the loops around it that was current when it started (D21). An element of a
+    /// `foreach` is none: the edges behind it are taken once for the whole list.
+    pub(crate) about: Option<ItemId>,
+    /// The way to it.
+    pub(crate) trail: Trail,
+    /// The payloads it was started with.
+    pub consumed: Vec<Uuid>,
+    /// What the runner is given.
+    pub work: TurnWork,
+    /// Where each part of a prompt comes from.
+    pub(crate) layers: Vec<PromptLayer>,
+    /// The provider session it belongs to.
+    pub session: Option<SessionRef>,
+    /// How many attempts before this one broke the contract.
+    pub(crate) repairs: u32,
+    /// How many attempts before this one failed in a way that may pass.
+    pub(crate) retries: u32,
+    /// When it started.
+    pub(crate) since: Micros,
+    /// Whether a person asked for it.
+    pub(crate) manual: bool,
+    /// What it may write: the strictest mode since it started.
+    pub global_mode: GlobalMode,
+    /// The scripted answer that it takes.
+    pub script: Option<ScriptEntry>,
+}
+
+/// What a runner is given.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum TurnWork {
+    /// An agent's prompt.
+    Prompt(Arc<str>),
+    /// A utility's input object.
+    Input(Arc<Value>),
+}
+
+/// What the last completed turn put out.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct LastOutput {
+    /// Its `turn.started`.
+    pub(crate) turn: Option<u64>,
+    /// The work item it was about.
+    pub(crate) item: Option<ItemId>,
+    /// The way to it.
+    #[serde(default)]
+    pub(crate) trail: Trail,
+    /// `lastOutput`.
+    pub(crate) text: Option<Arc<str>>,
+    /// The text whose value is `lastJson`. Parsed only when a path asks for it.
+    pub(crate) json: Option<Arc<str>>,
+    /// Whether `json` is of this turn, not of an earlier one.
+    pub(crate) own_json: bool,
+    /// The verdict of the last completed turn.
+    pub(crate) verdict: Option<bool>,
+    /// What it left besides.
+    pub(crate) artifacts: Arc<[Artifact]>,
+}
+
+/// How far a list of the script has been used.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ScriptPosition {
+    /// The first entry that nobody has taken.
+    pub(crate) next: u32,
+    /// Entries that interrupted attempts gave back.
+    pub(crate) returned: BTreeSet<u32>,
+}
+
+impl ScriptPosition {
+    /// The entry that the next turn takes.
+    pub(crate) fn upcoming(&self) -> u32 {
+        self.returned.first().copied().unwrap_or(self.next)
+    }
+}
+
+/// The turns of one node that are in flight, by the place of their `turn.started`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct InFlightTurns(pub(crate) BTreeSet<u64>);
+
+impl InFlightTurns {
+    pub(crate) fn count(&self) -> u32 {
+        u32::try_from(self.0.len()).unwrap_or(u32::MAX)
+    }
+}

@@ -1,0 +1,116 @@
+//! What follows from the plan alone, worked out once and never stored.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, OnceLock};
+
+use materia_contract::{
+    Control, Delivery, DeliveryMode, Edge, EdgeId, Node, NodeId, NodeMode, Plan, Trigger,
+};
+
+use super::cycles;
+
+/// Lookups into a plan.
+#[derive(Debug, Default)]
+pub(crate) struct Wiring {
+    /// Where each edge is: its node, and its place among the edges of that node.
+    edges: BTreeMap<EdgeId, (usize, usize)>,
+    /// Nodes whose turns wait for a person.
+    pub(crate) approved: BTreeSet<usize>,
+    /// Those of them inside each loop, in the order of the loops.
+    pub(crate) approved_in: Vec<Vec<usize>>,
+    /// Nodes that the scheduler may start without a person.
+    pub(crate) by_itself: BTreeSet<usize>,
+    /// Nodes of dataflow that lie on a cycle: only they can go in circles unseen.
+    pub(crate) cyclic: BTreeSet<usize>,
+    /// Nodes that run at intervals.
+    pub(crate) scheduled: Vec<usize>,
+}
+
+impl Wiring {
+    fn of(plan: &Plan) -> Self {
+        let approved_in = vec![Vec::new(); plan.loops.len()];
+        let mut wiring = Self { approved_in, cyclic: cycles::on_cycles(plan), ..Self::default() };
+        for (index, node) in plan.nodes.values().enumerate() {
+            for (place, edge) in node.edges.iter().enumerate() {
+                wiring.edges.insert(edge.id.clone(), (index, place));
+            }
+            if node.approval.is_some() {
+                wiring.approved.insert(index);
+                for region in node.loops.iter().filter_map(|name| plan.loops.get_index_of(name)) {
+                    wiring.approved_in[region].push(index);
+                }
+            }
+            if starts_by_itself(node) {
+                wiring.by_itself.insert(index);
+            }
+            if node.trigger == Trigger::Scheduled && node.interval_ms.is_some() {
+                wiring.scheduled.push(index);
+            }
+        }
+        wiring
+    }
+
+    /// The edge of that id. An exit of a loop is none.
+    pub(crate) fn edge<'plan>(&self, plan: &'plan Plan, id: &EdgeId) -> Option<&'plan Edge> {
+        self.ends(plan, id).map(|(_, edge)| edge)
+    }
+
+    /// The edge of that id, with the node it leaves.
+    pub(crate) fn ends<'plan>(
+        &self,
+        plan: &'plan Plan,
+        id: &EdgeId,
+    ) -> Option<(&'plan NodeId, &'plan Edge)> {
+        let (node, place) = self.edges.get(id)?;
+        let (from, node) = plan.nodes.get_index(*node)?;
+        Some((from, node.edges.get(*place)?))
+    }
+
+    /// How payloads wait on an edge; on an exit of a loop they wait as on a plain one.
+    pub(crate) fn delivery(&self, plan: &Plan, id: &EdgeId) -> Delivery {
+        self.edge(plan, id).map(|edge| edge.delivery.clone()).unwrap_or_default()
+    }
+
+    /// Whether payloads of an edge are attached only when a turn is put together, so that a newer one
+    /// can still take the place of an older one.
+    pub(crate) fn is_late(&self, plan: &Plan, id: &EdgeId) -> bool {
+        let late = [DeliveryMode::Latest, DeliveryMode::Debounce];
+        self.edge(plan, id).is_some_and(|edge| late.contains(&edge.delivery.mode))
+    }
+
+    /// The edge that a person means: by id, or as `FROM->TO`.
+    pub(crate) fn named(&self, plan: &Plan, name: &str) -> Option<EdgeId> {
+        let id = EdgeId::new(name);
+        if self.edges.contains_key(&id) {
+            return Some(id);
+        }
+        let (from, to) = name.split_once("->")?;
+        let mut edges = plan.nodes.get(from)?.edges.iter();
+        let found = edges.find(|edge| edge.to.as_ref().is_some_and(|node| node.as_str() == to));
+        found.map(|edge| edge.id.clone())
+    }
+}
+
+/// Whether nothing that the author wrote leaves the start of a node to a person.
+fn starts_by_itself(node: &Node) -> bool {
+    node.mode == NodeMode::Auto
+        && node.control != Some(Control::Manual)
+        && node.trigger != Trigger::ManualOnly
+}
+
+/// A [`Wiring`] that is made when it is first asked for. It is no part of the state: two runs
+/// with the same plan have the same one.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Wired(OnceLock<Arc<Wiring>>);
+
+impl Wired {
+    pub(crate) fn of(&self, plan: &Plan) -> &Arc<Wiring> {
+        self.0.get_or_init(|| Arc::new(Wiring::of(plan)))
+    }
+}
+
+impl PartialEq for Wired {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
