@@ -250,7 +250,7 @@ pub(crate) fn rest(draft: &mut Draft<'_>) {
 /// What a run at rest waits for; `None` where it is complete.
 fn rests_for(run: &Run) -> Option<RunWaiting> {
     let waits = |reason, node: Option<NodeId>, message| Some(RunWaiting { reason, node, message });
-    let oldest = run.ready.all.first().map(|(_, _, index)| *index);
+    let oldest = run.ready.first();
     let named = |index: usize| run.node(index).0.clone();
     if let Some(bound) = budget::exhausted(run).filter(|_| next_start(run).is_some()) {
         let message = format!("the cast has spent its budget: {bound}");

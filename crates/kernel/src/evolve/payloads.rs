@@ -46,6 +46,7 @@ pub(super) fn handoff_sent(run: &mut Run, event: &Event, data: &HandoffSent) {
 /// its place among those that have inputs, and that another turn would follow.
 fn at_inputs(run: &mut Run, index: usize, edge: Option<&EdgeId>, change: impl FnOnce(&mut Run)) {
     let before = run.oldest_input(index);
+    let edge = edge.filter(|edge| run.wiring().is_late(run.plan(), edge));
     let late = edge.map(|edge| (edge, run.late(edge)));
     change(run);
     if let Some((edge, late)) = late {

@@ -12,8 +12,17 @@ use serde::{Deserialize, Serialize};
 /// with composite keys.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Ready {
-    pub(crate) all: BTreeSet<(Micros, Uuid, usize)>,
-    /// Those among them that the plan lets start by themselves. What waits at the others can wait for
-    /// ever, and the scheduler looks at each step.
+    /// Those that the plan lets start by themselves.
     pub(crate) by_itself: BTreeSet<(Micros, Uuid, usize)>,
+    /// Those that only a person starts. What waits there can wait for ever, and the scheduler has no
+    /// need to look at it at each step.
+    pub(crate) by_hand: BTreeSet<(Micros, Uuid, usize)>,
+}
+
+impl Ready {
+    /// The node whose oldest input is the oldest of all.
+    pub(crate) fn first(&self) -> Option<usize> {
+        let firsts = self.by_itself.first().into_iter().chain(self.by_hand.first());
+        firsts.min().map(|(_, _, index)| *index)
+    }
 }

@@ -295,15 +295,12 @@ impl Run {
             return;
         }
         let by_itself = self.wiring().by_itself.contains(&index);
+        let ready = if by_itself { &mut self.ready.by_itself } else { &mut self.ready.by_hand };
         if let Some((ts, id)) = before {
-            self.ready.all.remove(&(ts, id, index));
-            self.ready.by_itself.remove(&(ts, id, index));
+            ready.remove(&(ts, id, index));
         }
         if let Some((ts, id)) = after {
-            self.ready.all.insert((ts, id, index));
-            if by_itself {
-                self.ready.by_itself.insert((ts, id, index));
-            }
+            ready.insert((ts, id, index));
         }
     }
 
@@ -314,8 +311,7 @@ impl Run {
 
     /// What a turn could take of an edge whose payloads are attached only when one is put together.
     pub(crate) fn late(&self, edge: &EdgeId) -> Late {
-        let queue = self.queues.get(edge).filter(|_| self.wiring().is_late(self.plan(), edge));
-        queue.map(DeliveryQueue::late).unwrap_or_default()
+        self.queues.get(edge).map(DeliveryQueue::late).unwrap_or_default()
     }
 
     /// The command of a utility node, if it is one.

@@ -162,6 +162,6 @@ fn inputs_that_only_a_person_takes_up_cost_the_scheduler_nothing() {
     for nth in 0..100 {
         play.offer(&format!("a->m{nth}"), "x");
     }
-    assert_eq!(play.run.ready.all.len(), 100);
+    assert_eq!(play.run.ready.by_hand.len(), 100);
     assert!(looks_elsewhere(&mut play, Look::Start) <= 2);
 }

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use materia_contract::{EdgeId, EnvelopeKind, NodeId, RunId};
-use materia_kernel::{Run, evolve};
+use materia_kernel::{Gate, Run, evolve};
 
 use super::wild::Wild;
+use crate::ask::approval;
 use crate::ask::budget::{Asks, node_exhausted};
-use crate::ask::{approval, gates};
-use crate::state::Payload;
+use crate::state::{Payload, Ready};
 
 /// Compares everything that is kept with what is worked out from the state as it is.
 fn agrees(run: &Run) {
@@ -34,14 +34,11 @@ fn agrees(run: &Run) {
     let spent = |index: &usize| node_exhausted(run, *index, Asks::Turn).is_some();
     assert_eq!(run.overspent, nodes.clone().filter(spent).collect());
     let ready = nodes.filter_map(|index| run.oldest_input(index).map(|(ts, id)| (ts, id, index)));
-    let ready: BTreeSet<_> = ready.collect();
-    assert_eq!(run.ready.all, ready);
-    let starts = |gate: gates::Gate, index| gate.holds(run, index);
-    let by_itself = ready.into_iter().filter(|(_, _, index)| {
-        let gates = [gates::Gate::Mode, gates::Gate::Control, gates::Gate::Trigger];
-        gates.into_iter().all(|gate| starts(gate, *index))
+    let (by_itself, by_hand): (BTreeSet<_>, BTreeSet<_>) = ready.partition(|(_, _, index)| {
+        let gates = [Gate::Mode, Gate::Control, Gate::Trigger];
+        gates.into_iter().all(|gate| gate.holds(run, *index))
     });
-    assert_eq!(run.ready.by_itself, by_itself.collect());
+    assert_eq!(run.ready, Ready { by_itself, by_hand });
 }
 
 fn inputs_agree(run: &Run, index: usize) {
