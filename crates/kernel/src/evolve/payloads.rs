@@ -11,7 +11,7 @@ use materia_contract::{
 use super::node;
 use crate::ask::sent;
 use crate::span::micros;
-use crate::state::{Accepted, Payload, Run, Trail};
+use crate::state::{Accepted, DeliveryQueue, Payload, Run, Trail};
 
 /// Accepted payloads that are remembered within a window, at the most.
 const ACCEPTED_MAX: usize = 4_096;
@@ -105,7 +105,9 @@ pub(super) fn consumed(run: &mut Run, at: &NodeId, data: &PayloadConsumed) {
 pub(super) fn ended(run: &mut Run, at: &NodeId, edge: &EdgeId, id: Uuid, accepted: bool) {
     let index = run.index_of(at);
     at_inputs(run, index, Some(edge), |run| {
-        let waiting = run.queues.get_mut(edge).and_then(|queue| queue.take(id));
+        // Whoever offers a payload may give it the id of another: one that was not accepted is the newest.
+        let take = if accepted { DeliveryQueue::take } else { DeliveryQueue::take_newest };
+        let waiting = run.queues.get_mut(edge).and_then(|queue| take(queue, id));
         if waiting.is_none() {
             run.nodes[index].inputs.detach(id);
         }

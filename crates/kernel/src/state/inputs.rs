@@ -38,9 +38,19 @@ impl DeliveryQueue {
         self.waiting.push_back(payload);
     }
 
-    /// Takes a payload out.
+    /// Takes a payload out; of several with one id the oldest.
     pub(crate) fn take(&mut self, id: Uuid) -> Option<Payload> {
         let place = self.waiting.iter().position(|payload| payload.id == id)?;
+        self.take_at(place)
+    }
+
+    /// Takes a payload out; of several with one id the newest.
+    pub(crate) fn take_newest(&mut self, id: Uuid) -> Option<Payload> {
+        let place = self.waiting.iter().rposition(|payload| payload.id == id)?;
+        self.take_at(place)
+    }
+
+    fn take_at(&mut self, place: usize) -> Option<Payload> {
         let taken = self.waiting.remove(place)?;
         self.ticks -= u32::from(taken.kind == EnvelopeKind::Tick);
         Some(taken)

@@ -87,6 +87,8 @@ fn ways_and_what_crosses_them() {
     let mut forged = sent_back();
     // The way back may be taken once: then the second time is once too often.
     forged.edit("run.created", 0, "/plan/nodes/judge/edges/0/maxTraversals", json!(1));
+    assert_eq!(forged.judged().unwrap_err().seq, 1, "its hash names another plan");
+    forged.name_plan();
     let second = forged.find("route.selected", 3);
     assert_eq!(forged.judged().unwrap_err().seq, second);
 }

@@ -53,6 +53,13 @@ impl History {
         seq
     }
 
+    /// Gives the plan the hash that it has now.
+    pub(crate) fn name_plan(&mut self) {
+        if let EventBody::RunCreated(created) = &mut self.event(1).body {
+            created.plan_hash = created.plan.hash();
+        }
+    }
+
     /// Puts an event behind the last one; gives its place.
     pub(crate) fn add(&mut self, node: Option<&str>, body: EventBody) -> u64 {
         let (_, events) = self.decisions.last_mut().unwrap();
