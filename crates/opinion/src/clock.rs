@@ -116,6 +116,7 @@ impl Decision {
             kept_contract: None,
             stopped: None,
             reached: 0,
+            not_asked: 0,
             requested: (0, 0),
             offered: (0, 0),
             answered: (0, 0),

@@ -171,7 +171,8 @@ impl Opinion {
     fn matching(&self, chart: &Chart, result: Outcome, from: Option<usize>) -> Vec<usize> {
         let own = result.turn.is_some() && self.last.own_json;
         let output = self.last.json.as_deref().filter(|_| own);
-        let scope = Scope { output, ..self.scope() };
+        let item = self.item(result.node).map(|(_, value)| value);
+        let scope = Scope { output, item, ..self.scope() };
         let takes = |way: &&usize| {
             chart.edge(**way).is_some_and(|edge| {
                 meets(edge.when, result.verdict)

@@ -8,6 +8,10 @@ use crate::owed::{Owed, Paid};
 use crate::state::{Held, Opinion, Started};
 use crate::{Checked, hold};
 
+/// Turns that the runtime answers itself in one decision, at the most: they take no time, and a circle of
+/// them would never end.
+const NOT_ASKED_MAX: u32 = 1_000;
+
 /// The kinds of starts, in the order in which they are looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
@@ -111,6 +115,9 @@ impl Opinion {
         let EventBody::RunFailed(data) = &event.body else {
             return Err(self.due(what, Some(event)));
         };
+        if data.code == ErrorCode::NoAdvance && self.decision.not_asked > NOT_ASKED_MAX {
+            return Ok(Paid::Yes);
+        }
         let node = data.socket.as_ref().map(|socket| self.place(chart, socket)).transpose()?;
         let could = |node: &usize| {
             self.request_for(chart, *node).is_some()

@@ -2,7 +2,7 @@
 
 use materia_contract::time::Micros;
 use materia_contract::{
-    Cause, Consume, CursorAdvanced, Event, EventBody, Pace, Trigger, TurnStarted, Uuid,
+    Cause, Consume, CursorAdvanced, Event, EventBody, Pace, Timer, Trigger, TurnStarted, Uuid,
 };
 
 use crate::chart::Chart;
@@ -242,6 +242,8 @@ impl Opinion {
             }
             Cause::Retry { turn } | Cause::Repair { turn } | Cause::Recast { turn } => {
                 self.comes_first(chart, node, Kind::Again)?;
+                // What is tried again by a person needs no timer any more.
+                self.timers.retain(|(_, _, set)| *set != Timer::Retry { turn: *turn });
                 Some(self.taken_up(node, *turn, data)?)
             }
         };

@@ -100,6 +100,8 @@ pub(crate) struct Decision {
     pub(crate) stopped: Option<u64>,
     /// Timeline entries reached.
     pub(crate) reached: u32,
+    /// Turns that the runtime answered itself.
+    pub(crate) not_asked: u32,
     /// What people did: how often, and the last event that says so.
     pub(crate) requested: (usize, u64),
     pub(crate) offered: (usize, u64),

@@ -150,6 +150,7 @@ impl Opinion {
         hold!(self, data.turn == turn, "the runtime answers turn {turn} first");
         hold!(self, data.report.output.contains(missing), "the answer does not name `{missing}`");
         self.completed(event, data, true)?;
+        self.decision.not_asked += 1;
         Ok(Paid::Yes)
     }
 

@@ -24,6 +24,10 @@ impl From<Micros> for Now {
     }
 }
 
+/// Turns that the runtime answers itself in one decision, at the most. They take no time, so that a circle
+/// of them would never come to an end.
+const ANSWERS_MAX: u32 = 1_000;
+
 /// A decision in the making: every event is applied as soon as it is written down.
 ///
 /// Later parts of a decision depend on earlier ones (a payload must have been delivered before a
@@ -34,11 +38,13 @@ pub(crate) struct Draft<'run> {
     now: Now,
     events: Vec<Event>,
     reported: Vec<ReportedIn>,
+    /// Turns that the runtime answered itself.
+    answered: u32,
 }
 
 impl<'run> Draft<'run> {
     pub(crate) fn new(run: &'run mut Run, now: Now) -> Self {
-        Self { run, now, events: Vec::with_capacity(8), reported: Vec::new() }
+        Self { run, now, events: Vec::with_capacity(8), reported: Vec::new(), answered: 0 }
     }
 
     /// The run as it is after the events so far.
@@ -54,6 +60,12 @@ impl<'run> Draft<'run> {
     /// Whether nothing more may be started by this decision.
     pub(crate) fn is_cut(&self) -> bool {
         self.now.until.is_some_and(|until| self.run.seq >= until)
+    }
+
+    /// The runtime answers a turn itself; says whether it has done so too often for one decision.
+    pub(crate) fn answers(&mut self) -> bool {
+        self.answered += 1;
+        self.answered > ANSWERS_MAX
     }
 
     /// Notes which event has a report.

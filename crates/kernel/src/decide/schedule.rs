@@ -1,8 +1,8 @@
 //! Who runs next, and what it means when nobody does.
 
 use materia_contract::{
-    Cause, GlobalMode, Node, NodeId, Pace, Path, PayloadConsumed, PayloadDelivered, RunCompleted,
-    RunWaiting, ScriptEntry, TurnStarted, WaitReason,
+    Cause, ErrorCode, GlobalMode, Node, NodeId, Pace, Path, PayloadConsumed, PayloadDelivered,
+    RunCompleted, RunWaiting, ScriptEntry, TurnStarted, WaitReason,
 };
 
 use crate::ask::gates::{self, Gate, Start};
@@ -164,6 +164,12 @@ pub(crate) fn start_turn(draft: &mut Draft<'_>, index: usize, cause: Cause, payl
         // Nobody is asked to invent what is not there.
         let context = format!("{path} is not available, so this socket was not asked.");
         settle::answered(draft, seq, &context);
+        if draft.answers() && draft.run().phase == Phase::Running {
+            let message = format!(
+                "the cast goes in circles: `{id}` was not asked for want of {path}, and comes round again at once"
+            );
+            settle::fail(draft, ErrorCode::NoAdvance, message, Some(id), Vec::new(), None);
+        }
     }
 }
 

@@ -137,7 +137,8 @@ pub(crate) fn routed(
     let parsed = output
         .filter(|_| looks_at_output(node))
         .and_then(|output| serde_json::from_str(output.trim()).ok());
-    let scope = Scope { output: parsed.as_ref(), ..Scope::of(run) };
+    let item = items::current(run, index).map(|item| item.value);
+    let scope = Scope { output: parsed.as_ref(), item, ..Scope::of(run) };
     let matched = route::matched(node, verdict, &scope).into_iter();
     let edges: Vec<_> =
         matched.skip_while(|edge| from.is_some_and(|first| edge.id != *first)).cloned().collect();

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use materia_contract::{
-    Artifact, Cause, Event, TurnCompleted, TurnFailed, TurnInterrupted, TurnOutput, TurnStarted,
-    TurnUsage, UtilityInput,
+    Artifact, Cause, Event, Timer, TurnCompleted, TurnFailed, TurnInterrupted, TurnOutput,
+    TurnStarted, TurnUsage, UtilityInput,
 };
 use serde_json::Value;
 
@@ -18,6 +18,11 @@ pub(super) fn turn_started(run: &mut Run, event: &Event, data: &TurnStarted) {
     // A further attempt at a turn takes the place of the one before it.
     let before = run.held.of_node(index).find(|(_, held)| held.turn.visit == data.visit);
     let before = before.map(|(ended, _)| ended).and_then(|ended| run.held.take(ended));
+    if let Some(held) = before.as_ref().filter(|held| held.why == Why::Passing) {
+        // Whoever tries it again does not wait for the timer, and nothing else waits for it either.
+        let timer = Timer::Retry { turn: held.started };
+        run.timers.retain(|(_, _, set)| *set != timer);
+    }
     let work = match (&data.prompt, &data.input) {
         (Some(prompt), _) => TurnWork::Prompt(prompt.as_str().into()),
         (None, Some(input)) => TurnWork::Input(whole(run, index, input, before.as_ref())),

@@ -26,6 +26,7 @@ mod instants;
 mod journals;
 mod laws;
 mod loops;
+mod mended;
 mod node_budgets;
 mod outputs;
 mod people;
