@@ -11,6 +11,7 @@ mod crowd;
 mod demo;
 mod docs;
 mod examples;
+mod growing;
 mod leaving;
 mod linking;
 mod looking;
