@@ -1,7 +1,7 @@
 //! What an output says: its verdict, its items, what it changes and what of it means nothing (H1–H11).
 
 use indexmap::IndexMap;
-use materia_contract::{Condition, Event, EventBody, Node, Parse, Root};
+use materia_contract::{Condition, Event, EventBody, Node, Parse, Root, number};
 use serde_json::{Map, Value};
 
 use crate::chart::Chart;
@@ -43,6 +43,9 @@ impl Opinion {
             let Some(part) = part else {
                 return Err(self.objection("no object stands in the output where it says"));
             };
+            if let Some(wide) = number::too_wide(part) {
+                return Err(self.objection(format!("{wide}, which breaks its contract")));
+            }
             let Ok(object) = serde_json::from_str::<Map<String, Value>>(part) else {
                 return Err(self.objection("what stands in the output there is no JSON object"));
             };

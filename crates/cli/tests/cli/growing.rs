@@ -26,7 +26,8 @@ fn journal_bytes(items: usize) -> u64 {
     let list: Vec<Value> = (0..items).map(item).collect();
     let script = json!({ "turns": { "plan": [{ "json": { "workItems": list } }] } });
     bench.write("s.json", &script.to_string());
-    let ran = bench.run(&["cast", "--script", "s.json", "--cast-id", "c1", "--json", "go"]);
+    let ran =
+        bench.run(&["cast", "--script", "s.json", "--cast-id", "c1", "--json", "--trust", "go"]);
     let report = ran.exits(0).json();
     assert_eq!(report["visits"].as_array().unwrap().len(), 1 + items);
     bench.run(&["replay", "c1"]).exits(0);
