@@ -97,6 +97,11 @@ impl Piece {
         }
     }
 
+    /// Whether it was kept without an input.
+    pub(crate) fn is_old(&self) -> bool {
+        matches!(self, Self::Event(..))
+    }
+
     /// The place and hash of its last event.
     pub(crate) fn end(&self) -> (u64, ChainHash) {
         match self {

@@ -30,6 +30,19 @@ pub enum ForkError {
         /// What there is.
         last: u64,
     },
+    /// The original was written by an earlier version, which did not keep where its decisions end.
+    #[error(
+        "cast `{run}` was written by an earlier version up to event {at} and beyond: it can be forked at event {next}, \
+         where something has been settled, but not in between"
+    )]
+    Unsettled {
+        /// The run.
+        run: RunId,
+        /// What was asked for.
+        at: u64,
+        /// The next place at which it can be forked.
+        next: u64,
+    },
     /// The original does not follow from its inputs.
     #[error("cast `{run}` cannot be forked: {divergence}")]
     Diverges {
@@ -91,8 +104,14 @@ fn shared(journal: &dyn Journal, from: &RunId, at: u64) -> Result<Shared, ForkEr
     let mut all: Vec<Piece> = Vec::new();
     let (mut last, mut hash) = (0, String::new());
     let mut unreadable = None;
+    // Without inputs, only a later instant shows that what came before was settled.
+    let (mut unsettled, mut wall) = (None, 0);
     walk(journal, from, 0, ChainHash::origin(from), |record, event| {
-        last = record.seq;
+        let follows = unsettled.map_or(last == at, |next| next == last);
+        if follows && record.input.is_none() && record.wall == wall {
+            unsettled = Some(record.seq);
+        }
+        (last, wall) = (record.seq, record.wall);
         if record.seq == at {
             hash = record.hash.to_string();
         }
@@ -113,6 +132,9 @@ fn shared(journal: &dyn Journal, from: &RunId, at: u64) -> Result<Shared, ForkEr
     }
     if all.last().is_none_or(|piece| piece.end().0 < at) {
         all.extend(gather.rest());
+    }
+    if let Some(next) = unsettled.filter(|_| all.iter().all(Piece::is_old)) {
+        return Err(ForkError::Unsettled { run: from.clone(), at, next });
     }
     let diverges =
         |divergence| ForkError::Diverges { run: from.clone(), divergence: Box::new(divergence) };

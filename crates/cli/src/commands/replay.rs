@@ -108,8 +108,14 @@ fn tell(id: &RunId, replay: &Replay, terminal: &mut Terminal) -> Result<(), Fail
             "lastHash": last_hash.to_string(),
         }))?);
     }
-    writeln!(terminal.out, "{id} verifies: {events} events, all hashes and all decisions hold")?;
-    if *undecided > 0 {
+    if *undecided == 0 {
+        writeln!(
+            terminal.out,
+            "{id} verifies: {events} events, all hashes and all decisions hold"
+        )?;
+    } else {
+        let decided = if undecided < events { ", and the decisions behind" } else { "" };
+        writeln!(terminal.out, "{id} verifies: {events} events, all hashes hold{decided}")?;
         writeln!(
             terminal.out,
             "  events 1 to {undecided} were written by an earlier version, without what they were decided on: \

@@ -276,6 +276,42 @@ async fn forged_journals_are_refused() {
     }
 }
 
+/// A journal as the version before has written it: without what the decisions rest on.
+async fn old() -> MemoryJournal {
+    let journal = lively().await;
+    let mut head = ChainHash::origin(&id());
+    let records = journal.read(&id(), 0, 10_000).unwrap().into_iter().map(|record| {
+        let record = Record::seal(&record.event().unwrap(), head);
+        head = record.hash;
+        record
+    });
+    let old = MemoryJournal::default();
+    let records = records.collect();
+    let batch = Batch { run: id(), after: 0, records, snapshot: None, receipt: None };
+    old.append(batch).await.unwrap();
+    old
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_older_journal_is_read_and_told_apart() {
+    let (new, old) = (lively().await, old().await);
+    let (whole, kept) = (replay(&new, &id(), None).unwrap(), replay(&old, &id(), None).unwrap());
+    assert_eq!((kept.events, kept.undecided), (whole.events, whole.events));
+    assert_eq!((&kept.state, kept.status, whole.undecided), (&whole.state, whole.status, 0));
+    assert_eq!(report(&old, &id()).unwrap().visits, report(&new, &id()).unwrap().visits);
+    // Where its decisions end shows only by the next instant: in between it cannot be forked.
+    let records = old.read(&id(), 0, 10_000).unwrap();
+    for at in 1..whole.events {
+        let [one, next] = [at - 1, at].map(|place| &records[usize::try_from(place).unwrap()]);
+        let copy = RunId::new(format!("fork-{at}"));
+        let forked = fork(&old, &id(), at, &copy).await;
+        assert_eq!(forked.is_ok(), one.wall != next.wall, "at {at}: {forked:?}");
+        if forked.is_ok() {
+            replay(&old, &copy, None).unwrap();
+        }
+    }
+}
+
 /// A driver takes snapshots every few thousand events; the report is put together from their chapters.
 #[tokio::test]
 async fn a_report_from_chapters_is_the_report_from_the_events() {
