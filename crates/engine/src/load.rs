@@ -7,8 +7,8 @@ use crate::fold::Fold;
 use crate::visits::Visits;
 use crate::{Journal, ReadError, Snapshot};
 
-/// How many records are read at once.
-pub(crate) const PAGE_RECORDS: usize = 2_048;
+/// How many records are read at once: few enough to stay in the cache of the processor until they are used.
+pub(crate) const PAGE_RECORDS: usize = 512;
 
 /// Why a run could not be taken up.
 #[derive(Debug, thiserror::Error)]

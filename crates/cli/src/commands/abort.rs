@@ -52,7 +52,7 @@ pub(crate) fn abort(
             let who = pid.map(|pid| format!("process {pid}"));
             let who = who.unwrap_or_else(|| "another process".to_owned());
             terminal.say(format_args!("Asking {who}, which runs the cast, to end it."));
-            journal.post(&id, &Command::Abort { reason: "materia abort".to_owned() })?;
+            journal.post(&id, &Command::Abort { reason: "a person ended it".to_owned() })?;
             wait(&*journal, &id, &who)?;
         }
         Err(EngineError::Drive(error)) => {
@@ -100,7 +100,7 @@ fn end_it(
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|source| ClaimError::Io { run: id.clone(), source })?;
-    runtime.block_on(materia_engine::abort(&world, id, "materia abort".to_owned()))?;
+    runtime.block_on(materia_engine::abort(&world, id, "a person ended it".to_owned()))?;
     Ok(())
 }
 

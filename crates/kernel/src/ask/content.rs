@@ -40,21 +40,35 @@ impl Payload {
 
     /// What it says to whoever takes it.
     pub(crate) fn content(&self) -> PayloadContent {
-        let whole = self.whole();
         if self.mapped.is_some() {
-            return whole;
+            return self.whole();
         }
-        let (message, structured, artifacts) = match self.selector {
-            OutputSelector::MessageFinal => (true, false, false),
-            OutputSelector::StructuredOutput => (false, true, false),
-            OutputSelector::ArtifactsDiff | OutputSelector::ArtifactsLogs => (false, false, true),
-            OutputSelector::Composite => (true, true, true),
+        let (message, structured) = match self.selector {
+            OutputSelector::MessageFinal => (true, false),
+            OutputSelector::StructuredOutput => (false, true),
+            OutputSelector::ArtifactsDiff | OutputSelector::ArtifactsLogs => (false, false),
+            OutputSelector::Composite => (true, true),
         };
+        // What does not travel is not even read.
+        let json = self.json.as_deref().filter(|_| structured);
         PayloadContent {
-            message: whole.message.filter(|_| message),
-            structured: whole.structured.filter(|_| structured),
-            artifacts: if artifacts { whole.artifacts } else { Vec::new() },
-            status: whole.status,
+            message: message.then(|| self.text.to_string()),
+            structured: json.and_then(|text| serde_json::from_str(text.trim()).ok()),
+            artifacts: self.artifacts_sent(),
+            status: self.status(),
+        }
+    }
+
+    /// The artifacts that travel with it.
+    pub(crate) fn artifacts_sent(&self) -> Vec<ArtifactRef> {
+        if let Some(mapped) = &self.mapped {
+            return mapped.artifacts.clone();
+        }
+        match self.selector {
+            OutputSelector::MessageFinal | OutputSelector::StructuredOutput => Vec::new(),
+            OutputSelector::ArtifactsDiff
+            | OutputSelector::ArtifactsLogs
+            | OutputSelector::Composite => self.artifacts.iter().map(reference).collect(),
         }
     }
 

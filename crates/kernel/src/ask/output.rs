@@ -128,7 +128,20 @@ pub(crate) fn items_in(text: &str) -> Vec<Value> {
 
 /// The `context` of an output, if it has one.
 pub(crate) fn context_in(text: &str) -> Option<String> {
-    let object: Map<String, Value> = serde_json::from_str(text.trim()).ok()?;
+    /// The one field that is asked for; the others are passed over.
+    #[derive(serde::Deserialize)]
+    struct Context {
+        context: Option<String>,
+    }
+    let text = text.trim();
+    if !text.starts_with('{') {
+        return None;
+    }
+    if let Ok(Context { context }) = serde_json::from_str(text) {
+        return context;
+    }
+    // It is no text, or named twice: then the last one counts.
+    let object: Map<String, Value> = serde_json::from_str(text).ok()?;
     object.get("context").and_then(Value::as_str).map(str::to_owned)
 }
 

@@ -1,7 +1,7 @@
 //! A further turn of the same session: not the first prompt again, but what has changed (X21).
 
 use materia_contract::GlobalMode;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::prompt::{Layered, closing, follow_ups, incoming, item};
 use crate::ask::items;
@@ -10,13 +10,44 @@ use crate::state::{Payload, Run};
 /// What the inputs bring besides their text, each named once.
 fn new_artifacts(payloads: &[Payload]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for artifact in payloads.iter().flat_map(|payload| payload.content().artifacts) {
+    for artifact in payloads.iter().flat_map(Payload::artifacts_sent) {
         let name = format!("artifact://{}/{}", artifact.kind, artifact.name);
         if !names.contains(&name) {
             names.push(name);
         }
     }
     names
+}
+
+/// What a tick says, in the order in which it says it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Tick<'a> {
+    kind: &'static str,
+    objective: &'a str,
+    delta: Delta<'a>,
+    constraints: Constraints<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Delta<'a> {
+    new_artifacts: Vec<String>,
+    status: Status,
+    open_items: Vec<&'a str>,
+    blocked_on: [(); 0],
+}
+
+#[derive(Serialize)]
+struct Status {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    satisfied: Option<bool>,
+}
+
+#[derive(Serialize)]
+struct Constraints<'a> {
+    mode: &'static str,
+    workspace: &'a str,
 }
 
 pub(super) fn assemble(run: &Run, index: usize, payloads: &[Payload]) -> Layered {
@@ -30,19 +61,17 @@ pub(super) fn assemble(run: &Run, index: usize, payloads: &[Payload]) -> Layered
         GlobalMode::Planning => "planning",
         GlobalMode::Implementation => "implementation",
     };
-    let open: Vec<Value> =
-        reasons.iter().map(|reason| reason.trim_start_matches("- ").into()).collect();
-    let tick = json!({
-        "kind": "tick",
-        "objective": objective,
-        "delta": {
-            "newArtifacts": new_artifacts(payloads),
-            "status": verdict.map_or_else(|| json!({}), |satisfied| json!({ "satisfied": satisfied })),
-            "openItems": open,
-            "blockedOn": [],
+    let tick = Tick {
+        kind: "tick",
+        objective: &objective,
+        delta: Delta {
+            new_artifacts: new_artifacts(payloads),
+            status: Status { satisfied: verdict },
+            open_items: reasons.iter().map(|reason| reason.trim_start_matches("- ")).collect(),
+            blocked_on: [],
         },
-        "constraints": { "mode": mode, "workspace": run.cwd },
-    });
+        constraints: Constraints { mode, workspace: &run.cwd },
+    };
     let text = format!(
         "Continue from the current state of the work; do not start over.\n{}",
         serde_json::to_string_pretty(&tick).expect("a tick is data and always renders")
