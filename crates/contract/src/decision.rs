@@ -109,7 +109,7 @@ impl Decided {
     pub fn restored(&self, events: &[Event]) -> Result<Input, InputError> {
         self.input.clone().try_map(
             |InFirstEvent {}| match events.first().map(|event| &event.body) {
-                Some(EventBody::RunCreated(created)) => Ok(Box::new(created.clone())),
+                Some(EventBody::RunCreated(created)) => Ok(created.clone()),
                 _ => Err(InputError::NoCreation),
             },
             |reported| reported.restored(events),

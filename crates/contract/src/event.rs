@@ -79,14 +79,19 @@ pub enum EventError {
 /// What the data of most events fit into.
 const USUAL_DATA_BYTES: usize = 384;
 
+/// How an event holds its data: what is large and rare is kept apart, so that the others stay small.
+macro_rules! held {
+    ($name:ident) => { $name };
+    ($name:ident boxed) => { Box<$name> };
+}
+
 macro_rules! events {
-    ($($(#[$doc:meta])* $word:literal => $name:ident),+ $(,)?) => {
+    ($($(#[$doc:meta])* $word:literal => $name:ident $($held:ident)?),+ $(,)?) => {
         /// What happened. The word in quotes is the event's `type`.
-        #[expect(clippy::large_enum_variant, reason = "only the first event of a run is large")]
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(tag = "type", content = "data")]
         pub enum EventBody {
-            $($(#[$doc])* #[serde(rename = $word)] $name($name)),+
+            $($(#[$doc])* #[serde(rename = $word)] $name(held!($name $($held)?))),+
         }
 
         impl EventBody {
@@ -120,14 +125,14 @@ macro_rules! events {
         }
 
         $(impl From<$name> for EventBody {
-            fn from(data: $name) -> Self { Self::$name(data) }
+            fn from(data: $name) -> Self { Self::$name(data.into()) }
         })+
     };
 }
 
 events! {
     /// A run came to be, with its plan and its request.
-    "run.created" => RunCreated,
+    "run.created" => RunCreated boxed,
     /// A stopped run goes on.
     "run.resumed" => RunResumed,
     /// A run stopped and waits for a person.

@@ -1,6 +1,8 @@
 //! From a journal to a run: the newest snapshot that can be believed, then the events behind it.
 
-use materia_contract::{ChainHash, Event, EventError, Record, RunId};
+use std::sync::mpsc;
+
+use materia_contract::{ChainHash, Event, Record, RunId};
 use materia_kernel::{KERNEL_VERSION, Misfit, Run};
 
 use crate::fold::Fold;
@@ -109,33 +111,77 @@ fn believable_snapshot(
 }
 
 /// Reads the events after `after`, checks each against the chain, and hands it on.
+///
+/// A long run is read and checked on a thread of its own, while this one takes events apart and visits them.
 pub(crate) fn walk(
     journal: &dyn Journal,
     id: &RunId,
     after: u64,
-    mut head: ChainHash,
+    head: ChainHash,
     mut visit: impl FnMut(&Record, &Event) -> Result<(), Misfit>,
 ) -> Result<(), LoadError> {
-    let mut seq = after;
-    loop {
-        let page = journal.read(id, seq, PAGE_RECORDS)?;
-        for record in &page {
-            let damaged = |what| LoadError::Damaged { run: id.clone(), seq: seq + 1, what };
-            let event = verified(record, seq + 1, head).map_err(damaged)?;
+    let mut pages = Pages { journal, id, seq: after, head };
+    let mut visit_all = |records: &[Record]| -> Result<(), LoadError> {
+        for record in records {
+            let damaged = |what| LoadError::Damaged { run: id.clone(), seq: record.seq, what };
+            let event = record.event().map_err(|error| damaged(error.to_string()))?;
             visit(record, &event).map_err(|misfit| damaged(misfit.to_string()))?;
-            seq = record.seq;
-            head = record.hash;
         }
-        if page.len() < PAGE_RECORDS {
-            return Ok(());
-        }
+        Ok(())
+    };
+    let first = pages.next()?;
+    visit_all(&first.records)?;
+    if first.last {
+        return Ok(());
     }
+    std::thread::scope(|scope| {
+        let (sender, read) = mpsc::sync_channel(PAGES_AHEAD);
+        scope.spawn(move || {
+            loop {
+                let page = pages.next();
+                let last = page.as_ref().map_or(true, |page| page.last);
+                // An error means that nobody wants to know any more.
+                if sender.send(page).is_err() || last {
+                    return;
+                }
+            }
+        });
+        for page in read {
+            visit_all(&page?.records)?;
+        }
+        Ok(())
+    })
 }
 
-/// The event of a record that stands where it should, or what is wrong with it.
-fn verified(record: &Record, seq: u64, head: ChainHash) -> Result<Event, String> {
-    intact(record, seq, head)?;
-    record.event().map_err(|error: EventError| error.to_string())
+/// Pages that may lie between reading and visiting.
+const PAGES_AHEAD: usize = 4;
+
+/// A way through the records of a run, each checked against the chain.
+struct Pages<'a> {
+    journal: &'a dyn Journal,
+    id: &'a RunId,
+    seq: u64,
+    head: ChainHash,
+}
+
+struct Page {
+    records: Vec<Record>,
+    /// Whether none comes behind it.
+    last: bool,
+}
+
+impl Pages<'_> {
+    fn next(&mut self) -> Result<Page, LoadError> {
+        let records = self.journal.read(self.id, self.seq, PAGE_RECORDS)?;
+        for record in &records {
+            let seq = self.seq + 1;
+            let damaged = |what| LoadError::Damaged { run: self.id.clone(), seq, what };
+            intact(record, seq, self.head).map_err(damaged)?;
+            (self.seq, self.head) = (record.seq, record.hash);
+        }
+        let last = records.len() < PAGE_RECORDS;
+        Ok(Page { records, last })
+    }
 }
 
 /// Whether a record stands where it should and is what was written.

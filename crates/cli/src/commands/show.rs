@@ -83,7 +83,7 @@ fn beginning(found: &Found) -> Result<Option<(RunCreated, String)>, Failure> {
     let first = found.journal().read(&found.id, 0, 1)?;
     let Some(event) = first.first().and_then(|record| record.event().ok()) else { return Ok(None) };
     let EventBody::RunCreated(created) = event.body else { return Ok(None) };
-    Ok(Some((created, wall_time(event.wall))))
+    Ok(Some((*created, wall_time(event.wall))))
 }
 
 /// The item of each visit, for people, in the order of the visits.
