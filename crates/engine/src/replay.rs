@@ -76,7 +76,7 @@ pub enum ReplayFault {
 }
 
 /// Pages that may lie between two threads.
-const PAGES_AHEAD: usize = 4;
+const PAGES_AHEAD: usize = 12;
 
 /// Records of a run, each checked against the chain; or why there are no more.
 type Read = Result<Vec<Record>, Broken>;
