@@ -180,6 +180,8 @@ async fn a_fork_at_any_event_replays_goes_on_and_replays_again() {
     }
 }
 
+/// What is kept before it is acknowledged is carried out once, or refused with a reason (D57, as far as
+/// one process goes).
 #[tokio::test]
 async fn every_command_has_its_receipt_and_takes_effect_once() {
     let journal = MemoryJournal::default();

@@ -2,10 +2,11 @@
 
 use indexmap::IndexMap;
 use materia_contract::{
-    Behavior, Budget, Condition, Delivery, Edge, EdgeId, GlobalMode, JOURNAL_VERSION, Limits, Node,
-    NodeId, Pace, Parse, Plan, Routing, RunCreated, RunId, TurnOutput,
+    Behavior, Budget, Condition, Delivery, Edge, EdgeId, Limits, Node, NodeId, Parse, Plan,
+    Routing, RunId, TurnOutput,
 };
 
+use super::play::created;
 use crate::tally::{Look, looks_during};
 use crate::{Effect, Input, Phase, Report, Run, TurnOutcome, outstanding, step};
 
@@ -44,26 +45,6 @@ fn fan_out(count: usize) -> Plan {
         limits: Limits::default(),
         budget: Budget::default(),
         doc_root: "docs".into(),
-    }
-}
-
-fn created(plan: Plan) -> RunCreated {
-    RunCreated {
-        request: "please".into(),
-        plan_hash: plan.hash(),
-        plan,
-        cwd: "/p".into(),
-        run_dir: "/p/.materia/r".into(),
-        pace: Pace::Auto,
-        global_mode: GlobalMode::Implementation,
-        virtual_time: true,
-        script: None,
-        from_cast_id: None,
-        fork: None,
-        timeline: 0,
-        link: None,
-        state: serde_json::Map::new(),
-        journal_version: JOURNAL_VERSION,
     }
 }
 
