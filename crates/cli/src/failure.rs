@@ -49,35 +49,29 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    fn refused(code: &str, message: impl Into<String>) -> Self {
-        let (code, message) = (code.to_owned(), message.into());
-        Self::Refused(Box::new(Refusal { code, message, findings: Vec::new() }))
-    }
-
     /// The command was written wrongly.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
-        Self::refused("usage", message)
+        materia_app::Failure::usage(message).into()
     }
 
     /// What was named is not there, or cannot be used for this.
     pub(crate) fn resolution(message: impl Into<String>) -> Self {
-        Self::refused("resolution", message)
+        materia_app::Failure::resolution(message).into()
     }
 
     /// Nobody has approved the commands.
     pub(crate) fn trust(message: impl Into<String>) -> Self {
-        Self::refused("trust", message)
+        materia_app::Failure::trust(message).into()
     }
 
     /// Files cannot be read or written.
     pub(crate) fn storage(message: impl Into<String>) -> Self {
-        Self::refused("storage", message)
+        materia_app::Failure::storage(message).into()
     }
 
     /// The configuration has errors.
     pub(crate) fn configuration(message: impl Into<String>, findings: Vec<Finding>) -> Self {
-        let (code, message) = ("configuration".to_owned(), message.into());
-        Self::Refused(Box::new(Refusal { code, message, findings }))
+        materia_app::Failure::configuration(message, findings).into()
     }
 
     /// The object that `--json` prints, where there is one.
@@ -99,47 +93,24 @@ impl Failure {
     }
 }
 
-impl From<OpenError> for Failure {
-    fn from(error: OpenError) -> Self {
-        Self::storage(error.to_string())
-    }
-}
-
-impl From<ReadError> for Failure {
-    fn from(error: ReadError) -> Self {
-        Self::storage(error.to_string())
-    }
-}
-
-impl From<LoadError> for Failure {
-    fn from(error: LoadError) -> Self {
-        match error {
-            LoadError::Unknown(_) => Self::resolution(error.to_string()),
-            LoadError::Read(_) | LoadError::Damaged { .. } => Self::storage(error.to_string()),
+impl From<materia_app::Failure> for Failure {
+    fn from(failure: materia_app::Failure) -> Self {
+        match failure {
+            materia_app::Failure::Refused(refusal) => Self::Refused(refusal),
+            materia_app::Failure::Broken(what) => Self::Broken(what),
         }
     }
 }
 
-impl From<ClaimError> for Failure {
-    fn from(error: ClaimError) -> Self {
-        match error {
-            ClaimError::Held { .. } => Self::resolution(error.to_string()),
-            ClaimError::Io { .. } => Self::storage(error.to_string()),
-        }
-    }
-}
-
-/// For errors before a run has taken its first step; what comes later is no refusal.
-impl From<EngineError> for Failure {
-    fn from(error: EngineError) -> Self {
-        match error {
-            EngineError::Claim(error) => error.into(),
-            EngineError::Load(error) => error.into(),
-            EngineError::Drive(error) => Self::Broken(error.to_string()),
-            EngineError::Exists(_) => {
-                Self::resolution(format!("{error}; choose another `--cast-id`"))
+/// What the application makes of an error of those beneath it, this makes of it too.
+macro_rules! as_the_application_says {
+    ($($error:ty),+ $(,)?) => {
+        $(impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                materia_app::Failure::from(error).into()
             }
-            EngineError::Newer { .. } => Self::resolution(error.to_string()),
-        }
-    }
+        })+
+    };
 }
+
+as_the_application_says!(OpenError, ReadError, LoadError, ClaimError, EngineError);

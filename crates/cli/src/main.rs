@@ -10,9 +10,7 @@
 mod agents;
 mod args;
 mod carry;
-mod castid;
 mod catalog;
-mod clean;
 mod commands;
 mod conformance;
 mod demo;
@@ -32,6 +30,8 @@ mod terminal;
 mod trust;
 
 use std::process::ExitCode;
+
+use materia_app::{castid, clean};
 
 /// What one thread decides another writes to files and frees; the allocator of most systems is slow at
 /// just that (see `docs/performance.md`).

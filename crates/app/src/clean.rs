@@ -22,7 +22,7 @@ fn sign(character: char) -> Option<char> {
 }
 
 /// The text without anything but letters, line ends and tabs.
-pub(crate) fn clean(text: &str) -> Cow<'_, str> {
+pub fn clean(text: &str) -> Cow<'_, str> {
     let kept = |c: char| c == '\n' || c == '\t' || sign(c).is_none();
     if text.chars().all(kept) {
         return Cow::Borrowed(text);
@@ -31,7 +31,7 @@ pub(crate) fn clean(text: &str) -> Cow<'_, str> {
 }
 
 /// JSON text that says the same without anything a terminal would obey.
-pub(crate) fn escaped(json: &str) -> String {
+pub fn escaped(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for character in json.chars() {
         if sign(character).is_some() {
@@ -45,7 +45,7 @@ pub(crate) fn escaped(json: &str) -> String {
 }
 
 /// The text on one line, at most `chars_max` characters long.
-pub(crate) fn one_line(text: &str, chars_max: usize) -> String {
+pub fn one_line(text: &str, chars_max: usize) -> String {
     let mut line = String::new();
     for (count, character) in text.trim().chars().enumerate() {
         if count == chars_max {
@@ -62,7 +62,7 @@ pub(crate) fn one_line(text: &str, chars_max: usize) -> String {
 }
 
 /// One character of a source line: a sign where it may not be shown, a blank for a tab.
-pub(crate) fn one(character: char) -> char {
+pub fn one(character: char) -> char {
     if character == '\t' { ' ' } else { sign(character).unwrap_or(character) }
 }
 

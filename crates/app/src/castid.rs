@@ -16,7 +16,7 @@ const CANDIDATES_MAX: usize = 5;
 const LAST: &str = "last";
 
 /// A new id: sortable by time, and different in two processes at one instant.
-pub(crate) fn fresh() -> RunId {
+pub fn fresh() -> RunId {
     let now = SystemClock.now();
     // A hasher of the standard library is seeded by the system for every process.
     let dice = RandomState::new().hash_one((now, std::process::id()));
@@ -27,7 +27,7 @@ pub(crate) fn fresh() -> RunId {
 /// Finds the cast a person means: by its id, by the beginning of one, or as `last`.
 ///
 /// `place` says where was looked, for the message.
-pub(crate) fn resolve(
+pub fn resolve(
     journal: &dyn Journal,
     wanted: &RunId,
     place: &str,
@@ -62,7 +62,7 @@ pub(crate) fn resolve(
 }
 
 /// What is said about a cast that is not there.
-pub(crate) fn unknown(wanted: &RunId, place: &str) -> Failure {
+pub fn unknown(wanted: &RunId, place: &str) -> Failure {
     Failure::resolution(format!(
         "there is no cast `{wanted}` in {place}; `materia casts` lists what there is"
     ))

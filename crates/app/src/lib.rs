@@ -1,0 +1,18 @@
+//! What every door of Materia shares: the command line, and whatever else lets people and programs in.
+//!
+//! A door takes words in and shows what came of them. Everything between that and the engine is
+//! here: which casts a project has, what a person may do with one, what has to be trusted before
+//! anything runs, and the sentences in which all of it is told.
+//!
+//! * [`castid`]: names of casts, and finding the one that a person means.
+//! * [`failure`]: why something was refused, or broke off.
+//! * [`clean`]: text from elsewhere, made fit to be shown.
+//!
+//! Deliberately absent: arguments, terminals, exit statuses, the present folder and the environment. A door
+//! knows its own; here they come in as data.
+
+pub mod castid;
+pub mod clean;
+pub mod failure;
+
+pub use failure::Failure;
