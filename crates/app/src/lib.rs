@@ -6,6 +6,7 @@
 //!
 //! * [`castid`]: names of casts, and finding the one that a person means.
 //! * [`failure`]: why something was refused, or broke off.
+//! * [`say`], [`story`], [`news`], [`speech`]: events and states in words, and what must be remembered to find them.
 //! * [`clean`]: text from elsewhere, made fit to be shown.
 //!
 //! Deliberately absent: arguments, terminals, exit statuses, the present folder and the environment. A door
@@ -14,5 +15,9 @@
 pub mod castid;
 pub mod clean;
 pub mod failure;
+pub mod news;
+pub mod say;
+pub mod speech;
+pub mod story;
 
 pub use failure::Failure;

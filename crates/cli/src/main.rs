@@ -23,15 +23,13 @@ mod previous;
 mod profile;
 mod project;
 mod run;
-mod say;
 mod standing;
-mod story;
 mod terminal;
 mod trust;
 
 use std::process::ExitCode;
 
-use materia_app::{castid, clean};
+use materia_app::{castid, clean, say, story};
 
 /// What one thread decides another writes to files and frees; the allocator of most systems is slow at
 /// just that (see `docs/performance.md`).

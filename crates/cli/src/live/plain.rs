@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
+use materia_app::news::{News, news};
 use materia_contract::time::Micros;
 use materia_contract::{NodeId, RunId};
 use materia_engine::{Committed, Observer};
 use materia_runners::agents::DOES;
 
-use super::{News, news};
 use crate::clean::one_line;
 use crate::say;
 use crate::story::Story;

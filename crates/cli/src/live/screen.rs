@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use materia_app::news::{News, news};
+use materia_app::speech::Speech;
 use materia_contract::{Event, EventBody, NodeId, Plan, RunId};
 use materia_engine::{Committed, Observer};
 
-use super::speech::Speech;
-use super::{News, news};
 use crate::clean::one_line;
 use crate::say;
 use crate::story::Story;

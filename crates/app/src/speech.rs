@@ -7,7 +7,7 @@ const LINE_CHARS_MAX: usize = 400;
 
 /// Text that comes in pieces, of which the last line with something on it is shown.
 #[derive(Debug, Default)]
-pub(super) struct Speech {
+pub struct Speech {
     /// The line that is being written.
     open: String,
     /// The last whole line that had something on it.
@@ -16,7 +16,7 @@ pub(super) struct Speech {
 
 impl Speech {
     /// Takes a further piece, however the text was cut into pieces.
-    pub(super) fn hear(&mut self, piece: &str) {
+    pub fn hear(&mut self, piece: &str) {
         let mut lines = piece.split('\n');
         self.add(lines.next().unwrap_or_default());
         for line in lines {
@@ -34,13 +34,13 @@ impl Speech {
     }
 
     /// Forgets everything: another turn begins.
-    pub(super) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.open.clear();
         self.whole.clear();
     }
 
     /// The last line, fit for a terminal; nothing where nothing was said.
-    pub(super) fn line(&self) -> Option<String> {
+    pub fn line(&self) -> Option<String> {
         let line = if self.open.trim().is_empty() { &self.whole } else { &self.open };
         let line = one_line(line, LINE_CHARS_MAX);
         (!line.is_empty()).then_some(line)

@@ -13,7 +13,7 @@ use crate::story::Story;
 const TEXT_CHARS_MAX: usize = 100;
 
 /// A span of time for people.
-pub(crate) fn duration(micros: Micros) -> String {
+pub fn duration(micros: Micros) -> String {
     let millis = micros.max(0) / 1_000;
     let (seconds, minutes) = (millis / 1_000, millis / 60_000);
     match minutes {
@@ -25,7 +25,7 @@ pub(crate) fn duration(micros: Micros) -> String {
 }
 
 /// What an event says, on one line, without its node. The story is that up to the event.
-pub(crate) fn event(event: &Event, story: &Story) -> String {
+pub fn event(event: &Event, story: &Story) -> String {
     let node = event.node.as_ref();
     match &event.body {
         EventBody::RunCreated(data) => {
@@ -226,7 +226,7 @@ fn interrupted(reason: InterruptReason) -> &'static str {
 }
 
 /// How a cast stands, in one line, and what can be done about it.
-pub(crate) fn summary(report: &CastReport) -> String {
+pub fn summary(report: &CastReport) -> String {
     let id = &report.cast_id;
     let turns = match report.usage.turns {
         1 => "1 turn".to_owned(),

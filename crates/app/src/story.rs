@@ -20,7 +20,7 @@ const TITLE_CHARS_MAX: usize = 80;
 
 /// What is known of a cast so far.
 #[derive(Debug, Default)]
-pub(crate) struct Story {
+pub struct Story {
     /// The loops around each node, outermost first; a `foreach` has items of its own.
     around: BTreeMap<NodeId, Vec<String>>,
     /// The generator that each loop consumes.
@@ -41,12 +41,12 @@ struct List {
 
 impl Story {
     /// The story of a cast up to now.
-    pub(crate) fn so_far(journal: &dyn Journal, id: &RunId) -> Result<Self, Failure> {
+    pub fn so_far(journal: &dyn Journal, id: &RunId) -> Result<Self, Failure> {
         Self::walk(journal, id, |_, _| {})
     }
 
     /// Walks through a cast; `tell` hears each event with the story up to it.
-    pub(crate) fn walk(
+    pub fn walk(
         journal: &dyn Journal,
         id: &RunId,
         mut tell: impl FnMut(&Self, &Event),
@@ -70,7 +70,7 @@ impl Story {
     }
 
     /// Takes notice of an event.
-    pub(crate) fn note(&mut self, event: &Event) {
+    pub fn note(&mut self, event: &Event) {
         match (&event.body, &event.node) {
             (EventBody::RunCreated(data), _) => self.begin(&data.plan),
             (EventBody::TurnStarted(_), Some(node)) if !self.visited.contains(node) => {
@@ -108,23 +108,23 @@ impl Story {
     }
 
     /// How many items a loop has, if it iterates a list.
-    pub(crate) fn count(&self, region: &str) -> Option<u32> {
+    pub fn count(&self, region: &str) -> Option<u32> {
         self.lists.get(region)?.count
     }
 
     /// Whether a node has had a turn, so that what goes there goes back.
-    pub(crate) fn has_run(&self, node: &NodeId) -> bool {
+    pub fn has_run(&self, node: &NodeId) -> bool {
         self.visited.contains(node)
     }
 
     /// An item for people: its key and, where it is known, its title.
-    pub(crate) fn item(&self, node: Option<&NodeId>, key: &str) -> String {
+    pub fn item(&self, node: Option<&NodeId>, key: &str) -> String {
         let title = node.and_then(|node| self.title(node, key));
         labelled(key, title)
     }
 
     /// The item of a turn, for people.
-    pub(crate) fn item_of(&self, node: Option<&NodeId>, turn: &TurnStarted) -> Option<String> {
+    pub fn item_of(&self, node: Option<&NodeId>, turn: &TurnStarted) -> Option<String> {
         let key = turn.item.as_deref()?;
         let given = turn.input.as_ref().and_then(|input| input.field("itemLabel")?.as_str());
         Some(match given {

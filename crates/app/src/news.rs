@@ -1,0 +1,61 @@
+//! Which events matter to somebody who watches a run, and how much.
+
+use materia_contract::{Event, EventBody};
+
+/// What an event is for somebody who watches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum News {
+    /// A turn starts.
+    Started,
+    /// The turn that started at this event ended; in a word, how.
+    Ended(u64, &'static str),
+    /// Worth a line of its own: work sent back, a loop, a budget, a person's word.
+    Worth,
+    /// A detail, for whoever asks for every event.
+    Detail,
+}
+
+/// What an event is for somebody who watches.
+#[must_use]
+pub fn news(event: &Event) -> News {
+    match &event.body {
+        EventBody::TurnStarted(_) => News::Started,
+        EventBody::TurnCompleted(data) => News::Ended(data.turn, "done"),
+        EventBody::TurnFailed(data) => News::Ended(data.turn, "failed"),
+        EventBody::TurnInterrupted(data) => News::Ended(data.turn, "interrupted"),
+        EventBody::LoopEntered(_)
+        | EventBody::LoopExhausted(_)
+        | EventBody::FollowUpCaptured(_)
+        | EventBody::BudgetWarned(_)
+        | EventBody::BudgetChanged(_)
+        | EventBody::NodeBlocked(_)
+        | EventBody::ModeChanged(_)
+        | EventBody::PayloadSuperseded(_)
+        | EventBody::PayloadDropped(_)
+        | EventBody::PayloadDeduplicated(_)
+        | EventBody::PayloadFiltered(_)
+        | EventBody::TimerSet(_)
+        | EventBody::TimerFired(_)
+        | EventBody::TurnRequested(_)
+        | EventBody::ApprovalRequested(_)
+        | EventBody::ApprovalGiven(_)
+        | EventBody::ApprovalDenied(_)
+        | EventBody::TimelineReached(_)
+        | EventBody::RunRevived(_)
+        | EventBody::SocketFinished(_) => News::Worth,
+        EventBody::RunCreated(_)
+        | EventBody::RunResumed(_)
+        | EventBody::RunWaiting(_)
+        | EventBody::RunCompleted(_)
+        | EventBody::RunFailed(_)
+        | EventBody::RunAborted(_)
+        | EventBody::RouteSelected(_)
+        | EventBody::HandoffSent(_)
+        | EventBody::PayloadDelivered(_)
+        | EventBody::PayloadConsumed(_)
+        | EventBody::StatePatched(_)
+        | EventBody::OutputFieldsIgnored(_)
+        | EventBody::CursorAdvanced(_)
+        | EventBody::MessageReceived(_) => News::Detail,
+    }
+}
