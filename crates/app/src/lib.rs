@@ -7,6 +7,7 @@
 //! * [`castid`]: names of casts, and finding the one that a person means.
 //! * [`failure`]: why something was refused, or broke off.
 //! * [`say`], [`story`], [`news`], [`speech`]: events and states in words, and what must be remembered to find them.
+//! * [`grid`]: a plan drawn as text, and where its nodes stand.
 //! * [`clean`]: text from elsewhere, made fit to be shown.
 //!
 //! Deliberately absent: arguments, terminals, exit statuses, the present folder and the environment. A door
@@ -15,6 +16,7 @@
 pub mod castid;
 pub mod clean;
 pub mod failure;
+pub mod grid;
 pub mod news;
 pub mod say;
 pub mod speech;

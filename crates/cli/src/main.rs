@@ -16,7 +16,6 @@ mod conformance;
 mod demo;
 mod failure;
 mod findings;
-mod grid;
 mod live;
 mod ownfile;
 mod previous;
@@ -29,7 +28,7 @@ mod trust;
 
 use std::process::ExitCode;
 
-use materia_app::{castid, clean, say, story};
+use materia_app::{castid, clean, grid, say, story};
 
 /// What one thread decides another writes to files and frees; the allocator of most systems is slow at
 /// just that (see `docs/performance.md`).

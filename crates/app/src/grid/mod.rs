@@ -34,22 +34,22 @@ use graph::Graph;
 use rank::Ranks;
 
 /// The widest line.
-pub(crate) const COLUMNS_MAX: usize = 200;
+pub const COLUMNS_MAX: usize = 200;
 /// The most boxes, labels and bends that are worth a picture; beyond, a list is read more easily.
 const ELEMENTS_MAX: usize = 3000;
 
 /// How it is to look.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Look {
+pub struct Look {
     /// Nothing but ASCII.
-    pub(crate) ascii: bool,
+    pub ascii: bool,
     /// A list, even where a picture is possible.
-    pub(crate) list: bool,
+    pub list: bool,
 }
 
 /// How much a box says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Detail {
+pub enum Detail {
     /// Its name and what it is.
     Full,
     /// Its name.
@@ -58,14 +58,15 @@ pub(crate) enum Detail {
 
 /// A plan as text.
 #[derive(Debug)]
-pub(crate) struct Drawing {
-    pub(crate) text: String,
+pub struct Drawing {
+    /// The text.
+    pub text: String,
     /// Whether it is a list because a picture has no room.
-    pub(crate) too_large: bool,
+    pub too_large: bool,
 }
 
 /// Draws a plan.
-pub(crate) fn text(plan: &Plan, look: Look) -> Drawing {
+pub fn text(plan: &Plan, look: Look) -> Drawing {
     let picture = if look.list { None } else { picture(plan) };
     let too_large = picture.is_none() && !look.list;
     let text = picture.unwrap_or_else(|| list::text(plan));
@@ -93,17 +94,17 @@ fn picture(plan: &Plan) -> Option<String> {
 
 /// Where the nodes of a plan stand.
 #[derive(Debug)]
-pub(crate) struct Standing {
+pub struct Standing {
     /// The rank of each node, in the order they are written.
-    pub(crate) of: Vec<usize>,
+    pub of: Vec<usize>,
     /// The nodes of each rank.
-    pub(crate) rows: Vec<Vec<usize>>,
+    pub rows: Vec<Vec<usize>>,
     /// For each node and each of its edges, whether it leads back; to itself does too.
-    pub(crate) back: Vec<Vec<bool>>,
+    pub back: Vec<Vec<bool>>,
 }
 
 /// Ranks the nodes of a plan as the picture does.
-pub(crate) fn ranks(plan: &Plan) -> Standing {
+pub fn ranks(plan: &Plan) -> Standing {
     let graph = Graph::new(plan, Detail::Names);
     let ranks = Ranks::of_graph(&graph);
     let back = plan.nodes.iter().enumerate().map(|(from, (_, node))| {
