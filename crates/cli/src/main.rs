@@ -12,7 +12,6 @@ mod args;
 mod carry;
 mod catalog;
 mod commands;
-mod conformance;
 mod demo;
 mod failure;
 mod findings;

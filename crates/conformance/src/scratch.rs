@@ -41,11 +41,11 @@ pub(super) struct Ran {
 
 impl Scratch {
     /// Lays out what a case asks for.
-    pub(super) fn set_up(case: &Case, binary: &Path) -> Result<Self, String> {
+    pub(super) fn set_up(case: &Case, binary: &Path, beneath: &Path) -> Result<Self, String> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("materia-conformance-{}-{number}", std::process::id());
-        let folder = std::env::temp_dir().join(name);
+        let folder = beneath.join(name);
         let failed = |error: io::Error| format!("the scratch folder cannot be used: {error}");
         // It must be ours: a folder that is already there is refused.
         fs::DirBuilder::new().mode(0o700).create(&folder).map_err(failed)?;

@@ -1,8 +1,11 @@
-//! Runs conformance cases with this same binary.
+//! Runs conformance cases with a binary of `materia`.
 //!
 //! A case is data: what lies in the project, what is typed, what must come out. Each runs in a
 //! scratch folder of its own, several at a time. A key of `expect` that is not known fails the
 //! case, for a check that cannot fail is none.
+//!
+//! The runner knows the binary from outside only, and shares no code with it but the forms in
+//! `contract`. What came of the cases it gives back as data; who shows it is elsewhere.
 
 mod check;
 mod scratch;
@@ -14,11 +17,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use materia_contract::case::Case;
-use serde_json::json;
-
-use crate::clean;
-use crate::failure::{Exit, Failure};
-use crate::terminal::Terminal;
 use scratch::Scratch;
 use subset::Names;
 
@@ -26,43 +24,73 @@ use subset::Names;
 const CASES_PER_CORE: usize = 2;
 
 /// What became of one case.
-struct Verdict {
-    name: String,
-    requirements: Vec<String>,
+#[derive(Debug, Clone)]
+pub struct Verdict {
+    /// The file it is written in.
+    pub file: PathBuf,
+    /// What it shows; empty where it cannot be read.
+    pub name: String,
+    /// The requirements that it shows.
+    pub requirements: Vec<String>,
     /// What was expected and not found.
-    failures: Vec<String>,
+    pub failures: Vec<String>,
 }
 
-/// Runs every case beneath `path` and prints what failed.
-pub(crate) fn run(path: &Path, coverage: bool, terminal: &mut Terminal) -> Result<Exit, Failure> {
+impl Verdict {
+    /// Whether all was as expected.
+    #[must_use]
+    pub fn passed(&self) -> bool {
+        self.failures.is_empty()
+    }
+}
+
+/// Why no case was run.
+#[derive(Debug, thiserror::Error)]
+pub enum NoCases {
+    /// The folder cannot be read.
+    #[error("cannot read `{}`: {source}", .path.display())]
+    Unreadable {
+        /// The folder.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// There is none.
+    #[error("there are no cases beneath `{}`", .0.display())]
+    Absent(PathBuf),
+}
+
+/// Runs every case beneath `path` with `binary`, in folders of their own beneath `scratch`; the verdicts
+/// are in the order of the files' names.
+pub fn run(path: &Path, binary: &Path, scratch: &Path) -> Result<Vec<Verdict>, NoCases> {
     let mut files = Vec::new();
-    collect(path, &mut files).map_err(|error| {
-        Failure::resolution(format!("cannot read `{}`: {error}", path.display()))
-    })?;
+    collect(path, &mut files)
+        .map_err(|source| NoCases::Unreadable { path: path.to_owned(), source })?;
     files.sort();
     if files.is_empty() {
-        return Err(Failure::resolution(format!(
-            "there are no cases beneath `{}`",
-            path.display()
-        )));
+        return Err(NoCases::Absent(path.to_owned()));
     }
-    let binary = std::env::current_exe()
-        .map_err(|error| Failure::Broken(format!("cannot find this program: {error}")))?;
-    let verdicts = run_all(&files, &binary);
-    for (file, verdict) in files.iter().zip(&verdicts) {
-        print(file, verdict, terminal)?;
+    Ok(run_all(&files, &Place { binary, scratch }))
+}
+
+/// How many cases show each requirement, in the order of letters, then numbers.
+#[must_use]
+pub fn coverage(verdicts: &[Verdict]) -> Vec<(&str, usize)> {
+    let mut counts: BTreeMap<(String, u32, &str), usize> = BTreeMap::new();
+    for requirement in verdicts.iter().flat_map(|verdict| &verdict.requirements) {
+        let letters: String = requirement.chars().take_while(|c| c.is_alphabetic()).collect();
+        let number = requirement[letters.len()..].parse().unwrap_or(u32::MAX);
+        *counts.entry((letters, number, requirement)).or_default() += 1;
     }
-    if coverage {
-        print_coverage(&verdicts, terminal)?;
-    }
-    let failed = verdicts.iter().filter(|verdict| !verdict.failures.is_empty()).count();
-    let passed = verdicts.len() - failed;
-    if terminal.json {
-        terminal.data(&json!({ "passed": passed, "failed": failed }))?;
-    } else {
-        writeln!(terminal.out, "{passed} passed, {failed} failed")?;
-    }
-    Ok(if failed == 0 { Exit::Done } else { Exit::Failed })
+    counts.into_iter().map(|((_, _, requirement), count)| (requirement, count)).collect()
+}
+
+/// What runs the cases, and where.
+#[derive(Debug, Clone, Copy)]
+struct Place<'a> {
+    binary: &'a Path,
+    /// The folder in which each case gets one of its own.
+    scratch: &'a Path,
 }
 
 /// All case files beneath a folder, or the one file.
@@ -83,7 +111,7 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     Ok(())
 }
 
-fn run_all(files: &[PathBuf], binary: &Path) -> Vec<Verdict> {
+fn run_all(files: &[PathBuf], place: &Place<'_>) -> Vec<Verdict> {
     let next = AtomicUsize::new(0);
     let done: Mutex<BTreeMap<usize, Verdict>> = Mutex::default();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -93,7 +121,7 @@ fn run_all(files: &[PathBuf], binary: &Path) -> Vec<Verdict> {
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(file) = files.get(index) else { return };
-                    let verdict = run_file(file, binary);
+                    let verdict = run_file(file, place);
                     done.lock().unwrap_or_else(PoisonError::into_inner).insert(index, verdict);
                 }
             });
@@ -102,8 +130,9 @@ fn run_all(files: &[PathBuf], binary: &Path) -> Vec<Verdict> {
     done.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect()
 }
 
-fn run_file(file: &Path, binary: &Path) -> Verdict {
+fn run_file(file: &Path, place: &Place<'_>) -> Verdict {
     let broken = |message: String| Verdict {
+        file: file.to_owned(),
         name: String::new(),
         requirements: Vec::new(),
         failures: vec![message],
@@ -118,19 +147,20 @@ fn run_file(file: &Path, binary: &Path) -> Verdict {
     }
     match serde_json::from_str::<Case>(&text) {
         Ok(case) => {
-            let failures = run_case(&case, binary).unwrap_or_else(|problem| vec![problem]);
-            Verdict { name: case.name, requirements: case.requirements, failures }
+            let failures = run_case(&case, place).unwrap_or_else(|problem| vec![problem]);
+            let file = file.to_owned();
+            Verdict { file, name: case.name, requirements: case.requirements, failures }
         }
         Err(error) => broken(format!("this is no case: {error}")),
     }
 }
 
 /// Runs a case and all its further commands; gives what was expected and not found.
-fn run_case(case: &Case, binary: &Path) -> Result<Vec<String>, String> {
+fn run_case(case: &Case, place: &Place<'_>) -> Result<Vec<String>, String> {
     if case.requirements.is_empty() {
         return Err("the case names no requirement".to_owned());
     }
-    let mut scratch = Scratch::set_up(case, binary)?;
+    let mut scratch = Scratch::set_up(case, place.binary, place.scratch)?;
     let (mut failures, mut names) = (Vec::new(), Names::default());
     let first = (&case.args, &case.input, &case.expect);
     let further = case.then.iter().map(|step| (&step.args, &step.input, &step.expect));
@@ -147,42 +177,4 @@ fn run_case(case: &Case, binary: &Path) -> Result<Vec<String>, String> {
     }
     failures.extend(scratch.unverified()?);
     Ok(failures)
-}
-
-fn print(file: &Path, verdict: &Verdict, terminal: &mut Terminal) -> Result<(), Failure> {
-    let ok = verdict.failures.is_empty();
-    if terminal.json {
-        let file = file.display().to_string();
-        let (name, requirements, failures) =
-            (&verdict.name, &verdict.requirements, &verdict.failures);
-        return Ok(terminal.data(&json!({
-            "case": file, "name": name, "ok": ok, "requirements": requirements, "failures": failures,
-        }))?);
-    }
-    if !ok {
-        writeln!(terminal.out, "FAILED {}", file.display())?;
-        writeln!(terminal.out, "  {}", clean::one_line(&verdict.name, 200))?;
-        for failure in &verdict.failures {
-            writeln!(terminal.out, "  - {}", clean::clean(&failure.replace('\n', "\n    ")))?;
-        }
-    }
-    Ok(())
-}
-
-fn print_coverage(verdicts: &[Verdict], terminal: &mut Terminal) -> Result<(), Failure> {
-    let mut counts: BTreeMap<(String, u32, &str), usize> = BTreeMap::new();
-    for requirement in verdicts.iter().flat_map(|verdict| &verdict.requirements) {
-        let letters: String = requirement.chars().take_while(|c| c.is_alphabetic()).collect();
-        let number = requirement[letters.len()..].parse().unwrap_or(u32::MAX);
-        *counts.entry((letters, number, requirement)).or_default() += 1;
-    }
-    if terminal.json {
-        let counts: serde_json::Map<_, _> =
-            counts.into_iter().map(|((_, _, id), count)| (id.to_owned(), json!(count))).collect();
-        return Ok(terminal.data(&json!({ "coverage": counts }))?);
-    }
-    for ((_, _, requirement), count) in counts {
-        writeln!(terminal.out, "{requirement:6} {count:4}")?;
-    }
-    Ok(())
 }
