@@ -4,6 +4,9 @@
 //! here: which casts a project has, what a person may do with one, what has to be trusted before
 //! anything runs, and the sentences in which all of it is told.
 //!
+//! * [`project`]: a folder and the files that configure it; compiling, and finding its casts.
+//! * [`previous`]: what a new cast may know of an earlier one.
+//! * [`profile`]: shipped utilities, there before anything runs.
 //! * [`castid`]: names of casts, and finding the one that a person means.
 //! * [`failure`]: why something was refused, or broke off.
 //! * [`say`], [`story`], [`news`], [`speech`]: events and states in words, and what must be remembered to find them.
@@ -18,8 +21,12 @@ pub mod clean;
 pub mod failure;
 pub mod grid;
 pub mod news;
+pub mod previous;
+pub mod profile;
+pub mod project;
 pub mod say;
 pub mod speech;
 pub mod story;
 
 pub use failure::Failure;
+pub use project::{Found, Project};

@@ -17,8 +17,6 @@ mod failure;
 mod findings;
 mod live;
 mod ownfile;
-mod previous;
-mod profile;
 mod project;
 mod run;
 mod standing;
@@ -27,7 +25,7 @@ mod trust;
 
 use std::process::ExitCode;
 
-use materia_app::{castid, clean, grid, say, story};
+use materia_app::{castid, clean, grid, previous, profile, say, story};
 
 /// What one thread decides another writes to files and frees; the allocator of most systems is slow at
 /// just that (see `docs/performance.md`).

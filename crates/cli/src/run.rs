@@ -184,7 +184,7 @@ impl Drive<'_> {
     fn story(&self) -> Result<Story, Failure> {
         match self.start {
             Start::Begin(_) => Ok(Story::default()),
-            Start::CarryOn(_) => Story::so_far(&*self.journal, &self.id),
+            Start::CarryOn(_) => Ok(Story::so_far(&*self.journal, &self.id)?),
         }
     }
 

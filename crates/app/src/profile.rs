@@ -8,7 +8,7 @@ use materia_contract::Plan;
 use crate::failure::Failure;
 
 /// Makes sure that these scripts can be run: the runtime is there, and so are the copies.
-pub(crate) fn ready(profile: Option<&Path>, scripts: &[&'static Script]) -> Result<(), Failure> {
+pub fn ready(profile: Option<&Path>, scripts: &[&'static Script]) -> Result<(), Failure> {
     if scripts.is_empty() {
         return Ok(());
     }
@@ -28,7 +28,7 @@ pub(crate) fn ready(profile: Option<&Path>, scripts: &[&'static Script]) -> Resu
 }
 
 /// Makes sure that what a cast runs is still what it was when it began.
-pub(crate) fn still_ready(profile: Option<&Path>, plan: &Plan) -> Result<(), Failure> {
+pub fn still_ready(profile: Option<&Path>, plan: &Plan) -> Result<(), Failure> {
     let Some(profile) = profile else { return Ok(()) };
     shipped::restore(profile, plan).map_err(|error| Failure::storage(error.to_string()))
 }

@@ -22,7 +22,7 @@ use gather::{Gathered, Handoff, Text};
 use room::{Room, Truncations, encoded_len};
 
 /// The variable that holds it.
-pub(crate) const VARIABLE: &str = "previousCastContext";
+pub const VARIABLE: &str = "previousCastContext";
 
 /// How large it may be as JSON.
 const TOTAL_BYTES_MAX: usize = 64 * 1024;
@@ -55,7 +55,7 @@ const _: () = assert!(
 );
 
 /// The context of a cast that is there.
-pub(crate) fn context(found: &Found) -> Result<Value, Failure> {
+pub fn context(found: &Found) -> Result<Value, Failure> {
     // The fold checks the chain; the walk then only reads what was checked.
     let (run, _) = materia_engine::load(found.journal(), &found.id)?;
     let folder = found.root.join(found.id.as_str());

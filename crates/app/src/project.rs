@@ -1,0 +1,167 @@
+//! A project: its configuration, and where its casts are kept.
+
+use std::path::{Path, PathBuf};
+
+use materia_compiler::{Compiled, Loaded, Sources};
+use materia_contract::{Finding, RunId, Severity};
+use materia_engine::Journal;
+use materia_journal::{JOURNAL_FILE, SqliteJournal};
+
+use crate::castid;
+use crate::clean;
+use crate::failure::Failure;
+
+/// A project folder and the files that configure it.
+#[derive(Debug, Clone)]
+pub struct Project {
+    /// The folder, as a real path.
+    pub dir: PathBuf,
+    /// Where configuration is looked for.
+    pub sources: Sources,
+}
+
+impl Project {
+    /// The project whose folder and configuration these are. The folder must exist.
+    pub fn open(mut sources: Sources) -> Result<Self, Failure> {
+        let dir = sources.project_dir.canonicalize().map_err(|error| {
+            let folder = sources.project_dir.display();
+            Failure::storage(format!("cannot use the folder `{folder}`: {error}"))
+        })?;
+        sources.project_dir.clone_from(&dir);
+        Ok(Self { dir, sources })
+    }
+
+    /// The folder of the user's profile.
+    pub fn profile_dir(&self) -> Option<&Path> {
+        self.sources.profile_dir.as_deref()
+    }
+
+    /// Compiles a loadout, or the active one.
+    #[must_use]
+    pub fn compile(&self, loadout: Option<&str>) -> Checked<Compiled> {
+        let (loaded, found) = materia_compiler::load(&self.sources);
+        let (compiled, more) = materia_compiler::compile(&loaded, loadout);
+        Checked::new(loaded, found, compiled, more)
+    }
+
+    /// The folder that casts are kept in, whatever else is wrong with the configuration.
+    pub fn artifact_root(&self) -> PathBuf {
+        materia_compiler::artifact_dir(&materia_compiler::load(&self.sources).0)
+    }
+
+    /// The journal, if there is one, and the folder it lies in.
+    pub fn journal(&self) -> Result<(PathBuf, Option<SqliteJournal>), Failure> {
+        let root = self.artifact_root();
+        let journal = SqliteJournal::open_existing(&root)?;
+        Ok((root, journal))
+    }
+
+    /// Finds a cast that a person named. The name is checked before any file is touched.
+    pub fn find(&self, wanted: &RunId) -> Result<Found, Failure> {
+        let (root, journal) = self.journal()?;
+        let place = format!("`{}`", self.shown(&root));
+        let Some(journal) = journal else {
+            return Err(castid::unknown(
+                wanted,
+                &format!(
+                    "{place} (it has no {JOURNAL_FILE}; a cast made with `--config` is found with it)"
+                ),
+            ));
+        };
+        let id = castid::resolve(&journal, wanted, &place)?;
+        Ok(Found { root, journal, id })
+    }
+
+    /// A path for people: relative to the project where it lies inside.
+    pub fn shown(&self, path: &Path) -> String {
+        let path = path.strip_prefix(&self.dir).unwrap_or(path);
+        clean::clean(&path.display().to_string()).into_owned()
+    }
+}
+
+/// What was made of a configuration, and everything that was found on the way.
+#[derive(Debug)]
+pub struct Checked<T> {
+    /// The configuration.
+    pub loaded: Loaded,
+    /// What was found, about the files and about what was made of them.
+    pub findings: Vec<Finding>,
+    /// What was made, if anything could be.
+    pub made: Option<T>,
+}
+
+impl<T> Checked<T> {
+    pub(crate) fn new(
+        loaded: Loaded,
+        mut findings: Vec<Finding>,
+        made: Option<T>,
+        more: Vec<Finding>,
+    ) -> Self {
+        let seen_before = has_errors(&findings);
+        // With errors in the files themselves the compiler only says that there are some.
+        let news = more.into_iter().filter(|one| !seen_before || one.code != "config::broken");
+        findings.extend(news);
+        Self { loaded, findings, made }
+    }
+
+    /// What was made; refused where an error was found.
+    pub fn sound(self) -> Result<(Loaded, T), Failure> {
+        match self.made {
+            Some(made) if !has_errors(&self.findings) => Ok((self.loaded, made)),
+            Some(_) | None => Err(refused(self.findings)),
+        }
+    }
+}
+
+/// A cast that is there.
+pub struct Found {
+    /// The folder that casts are kept in.
+    pub root: PathBuf,
+    /// The journal that holds it.
+    pub journal: SqliteJournal,
+    /// Its id.
+    pub id: RunId,
+}
+
+impl Found {
+    /// The journal, by its port.
+    pub fn journal(&self) -> &dyn Journal {
+        &self.journal
+    }
+}
+
+/// Reads a cast id that a person typed; what could leave its folder is refused.
+pub fn cast_id(text: &str) -> Result<RunId, Failure> {
+    RunId::parse(text).map_err(|error| Failure::usage(error.to_string()))
+}
+
+/// A cast's folder is named after it. Whatever else has that name must stay, and a link would
+/// lead what is written elsewhere.
+pub fn refuse_taken_name(root: &Path, id: &RunId) -> Result<(), Failure> {
+    let folder = root.join(id.as_str());
+    match folder.symlink_metadata() {
+        Ok(found) if !found.is_dir() => Err(Failure::resolution(format!(
+            "`{}` is no folder of a cast; something else has its name",
+            folder.display()
+        ))),
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+/// Whether an error is among the findings.
+pub fn has_errors(findings: &[Finding]) -> bool {
+    findings.iter().any(|finding| finding.severity == Severity::Error)
+}
+
+/// The refusal of a configuration with errors.
+pub fn refused(findings: Vec<Finding>) -> Failure {
+    let errors = findings.iter().filter(|finding| finding.severity == Severity::Error);
+    let message = match errors.clone().count() {
+        1 => format!(
+            "the configuration has an error: {}",
+            errors.map(|finding| finding.message.as_str()).collect::<String>()
+        ),
+        count => format!("the configuration has {count} errors"),
+    };
+    Failure::configuration(message, findings)
+}
