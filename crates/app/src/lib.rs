@@ -5,6 +5,7 @@
 //! anything runs, and the sentences in which all of it is told.
 //!
 //! * [`project`]: a folder and the files that configure it; compiling, and finding its casts.
+//! * [`standing`]: where a cast stands, and what brings it on.
 //! * [`previous`]: what a new cast may know of an earlier one.
 //! * [`profile`]: shipped utilities, there before anything runs.
 //! * [`castid`]: names of casts, and finding the one that a person means.
@@ -26,6 +27,7 @@ pub mod profile;
 pub mod project;
 pub mod say;
 pub mod speech;
+pub mod standing;
 pub mod story;
 
 pub use failure::Failure;

@@ -15,6 +15,7 @@ use serde_json::json;
 use crate::agents;
 use crate::args::{Global, RunOptions};
 use crate::failure::{Exit, Failure};
+use crate::onward;
 use crate::profile;
 use crate::project::{self, Found, Project};
 use crate::run::{self, Drive, Start};
@@ -195,7 +196,7 @@ fn refuse_unfit(run: &Run, step: &Step, project: &Project) -> Result<(), Failure
 }
 
 fn unfit(run: &Run, why: &str, project: &Project) -> Failure {
-    let advice = Standing::of(run).advice(project);
+    let advice = onward::advice(&Standing::of(run), project);
     Failure::resolution(format!("cast `{}`: {why}; {advice}", run.id()))
 }
 

@@ -20,6 +20,7 @@ use crate::agents::Answering;
 use crate::args::RunOptions;
 use crate::failure::{Exit, Failure};
 use crate::live::{Observers, Plain, Screen};
+use crate::onward;
 use crate::project::Project;
 use crate::say;
 use crate::standing::Standing;
@@ -270,7 +271,7 @@ impl Drive<'_> {
         }
         terminal.say(format_args!("  folder  {}", self.project.shown(&self.folder())));
         let (run, _) = materia_engine::load(&*self.journal, &self.id)?;
-        for way in Standing::of(&run).onward() {
+        for way in onward::ways(&Standing::of(&run)) {
             terminal.say(format_args!("  go on   {}", self.project.command(&way)));
         }
         terminal.say(format_args!(

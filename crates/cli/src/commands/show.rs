@@ -5,6 +5,7 @@ use materia_contract::{CastReport, CastStatus, EventBody, LinkTarget, Outcome, R
 use crate::args::Global;
 use crate::clean::{clean, one_line};
 use crate::failure::{Exit, Failure};
+use crate::onward;
 use crate::project::{self, Found, Project};
 use crate::standing::Standing;
 use crate::story::Story;
@@ -66,7 +67,7 @@ pub(crate) fn show(
     tell_visits(&report, &items(&found)?, out)?;
     tell_state(&report, out)?;
     let (run, _) = materia_engine::load(found.journal(), &found.id)?;
-    let mut ways = Standing::of(&run).onward();
+    let mut ways = onward::ways(&Standing::of(&run));
     let further: &[&str] = match report.status {
         CastStatus::Completed | CastStatus::Failed | CastStatus::Aborted => &["events", "replay"],
         CastStatus::Waiting | CastStatus::Running => &["abort", "events"],

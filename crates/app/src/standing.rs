@@ -1,0 +1,188 @@
+//! Where a cast stands, and what a person can do to bring it on.
+//!
+//! As data: how it is typed, or which button it is, is the matter of each door.
+
+use materia_contract::{
+    Amount, Approval, Budget, Node, NodeId, RunFailed, RunId, RunWaiting, UsageTotals, WaitReason,
+};
+use materia_kernel::{Phase, Run};
+use serde::Serialize;
+
+/// Something that a person can do to bring a cast on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "do", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Next {
+    /// Carry it on.
+    Resume,
+    /// Try the failed turn again.
+    Recast,
+    /// Allow a bound that was reached once more.
+    Revive,
+    /// Say something to the socket that waits; what, the person knows.
+    Say,
+    /// Finish the socket that waits.
+    Continue,
+    /// Start a turn by hand.
+    Trigger {
+        /// Of this socket.
+        node: NodeId,
+    },
+    /// Let a turn run that waits for approval.
+    Approve {
+        /// Of this socket.
+        node: NodeId,
+    },
+    /// Refuse a turn that waits for approval.
+    Deny {
+        /// Of this socket.
+        node: NodeId,
+    },
+    /// Let the cast spend more: twice what is spent, for each bound that is reached.
+    Budget {
+        /// Tokens.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        max_tokens: Option<u64>,
+        /// Cost.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        max_cost: Option<Amount>,
+        /// Turns.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        max_turns: Option<u64>,
+    },
+    /// Let one socket spend more; how much, the person knows.
+    NodeBudgets {
+        /// The socket.
+        node: NodeId,
+        /// The bounds that it has.
+        bounds: Vec<NodeBound>,
+    },
+}
+
+/// A bound of one socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum NodeBound {
+    /// Time spent in its turns.
+    TimeMs,
+    /// Cost.
+    Cost,
+    /// Turns.
+    Turns,
+}
+
+/// Where a cast stands.
+#[derive(Debug)]
+pub struct Standing<'a> {
+    id: &'a RunId,
+    phase: &'a Phase,
+    budget: Budget,
+    usage: UsageTotals,
+    /// The socket that it waits at, as it was configured.
+    at: Option<(&'a NodeId, &'a Node)>,
+}
+
+impl<'a> Standing<'a> {
+    /// That of a run.
+    pub fn of(run: &'a Run) -> Self {
+        let at = match run.phase() {
+            Phase::Waiting(RunWaiting { node: Some(node), .. }) => Some(node),
+            Phase::Waiting(_)
+            | Phase::New
+            | Phase::Running
+            | Phase::Completed
+            | Phase::Failed(_)
+            | Phase::Aborted => None,
+        };
+        let plan = run.created().map(|created| &created.plan);
+        Self {
+            id: run.id(),
+            phase: run.phase(),
+            budget: run.budget(),
+            usage: run.usage(),
+            at: at.zip(plan).and_then(|(node, plan)| plan.nodes.get_key_value(node)),
+        }
+    }
+
+    /// The cast.
+    #[must_use]
+    pub fn id(&self) -> &'a RunId {
+        self.id
+    }
+
+    /// Whether it runs, waits or has ended.
+    #[must_use]
+    pub fn phase(&self) -> &'a Phase {
+        self.phase
+    }
+
+    /// What brings it on, the likeliest first.
+    #[must_use]
+    pub fn onward(&self) -> Vec<Next> {
+        match self.phase {
+            Phase::Running => vec![Next::Resume],
+            // A bound was reached: more of the same is a person's decision.
+            Phase::Failed(RunFailed { edge_id: Some(_), .. }) => vec![Next::Revive],
+            // Files show more only where a turn failed, and only a turn can be tried again.
+            Phase::Failed(error) if !error.artifacts.is_empty() => vec![Next::Recast],
+            Phase::New | Phase::Completed | Phase::Failed(_) | Phase::Aborted => Vec::new(),
+            Phase::Waiting(RunWaiting { reason, .. }) => match reason {
+                WaitReason::MultiTurn => vec![Next::Say, Next::Continue],
+                WaitReason::Budget => vec![self.larger()],
+                WaitReason::Approval | WaitReason::Manual => self.by_hand(*reason),
+                WaitReason::Interactive | WaitReason::Stall | WaitReason::RunFor => {
+                    vec![Next::Resume]
+                }
+            },
+        }
+    }
+
+    /// What a person can do at the socket that waits for one.
+    fn by_hand(&self, reason: WaitReason) -> Vec<Next> {
+        match self.at {
+            Some((id, _)) if reason == WaitReason::Manual => {
+                vec![Next::Trigger { node: id.clone() }]
+            }
+            Some((id, node)) if node.approval == Some(Approval::Before) => {
+                vec![Next::Approve { node: id.clone() }, Next::Deny { node: id.clone() }]
+            }
+            // A turn that was interrupted and asks before it runs again.
+            Some(_) | None => vec![Next::Resume],
+        }
+    }
+
+    /// Twice what is spent, for each bound of the cast that is; otherwise it is one of a socket.
+    fn larger(&self) -> Next {
+        let (budget, usage) = (self.budget, self.usage);
+        let tokens = budget.max_tokens.filter(|limit| usage.tokens >= *limit);
+        let max_tokens = tokens.map(|_| twice(usage.tokens));
+        let cost = budget.max_cost.zip(usage.cost).filter(|(limit, spent)| spent >= limit);
+        let max_cost = cost.map(|(_, spent)| twice_cost(spent));
+        let turns = budget.max_turns.filter(|limit| usage.turns >= *limit);
+        let max_turns = turns.map(|_| twice(usage.turns));
+        match self.at {
+            Some((id, node)) if (max_tokens, max_cost, max_turns) == (None, None, None) => {
+                Next::NodeBudgets { node: id.clone(), bounds: bounds(node) }
+            }
+            Some(_) | None => Next::Budget { max_tokens, max_cost, max_turns },
+        }
+    }
+}
+
+/// The bounds that a socket has of its own.
+fn bounds(node: &Node) -> Vec<NodeBound> {
+    let budgets = node.budgets.unwrap_or_default();
+    let bounds = [
+        budgets.time_ms.map(|_| NodeBound::TimeMs),
+        budgets.cost.map(|_| NodeBound::Cost),
+        budgets.turns.map(|_| NodeBound::Turns),
+    ];
+    bounds.into_iter().flatten().collect()
+}
+
+fn twice_cost(spent: Amount) -> Amount {
+    if spent > Amount::default() { spent.saturating_add(spent) } else { Amount::from(1_u64) }
+}
+
+fn twice(spent: u64) -> u64 {
+    spent.max(1).saturating_mul(2)
+}

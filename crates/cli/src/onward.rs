@@ -1,0 +1,64 @@
+//! What brings a cast on, as it is typed.
+
+use std::fmt::Write as _;
+
+use materia_app::standing::{Next, NodeBound, Standing};
+use materia_kernel::Phase;
+
+use crate::project::Project;
+
+/// The commands that bring a cast on, the likeliest first, without the word `materia`.
+pub(crate) fn ways(standing: &Standing<'_>) -> Vec<String> {
+    standing.onward().iter().map(|next| words(next, standing.id().as_str())).collect()
+}
+
+/// One of them.
+pub(crate) fn words(next: &Next, id: &str) -> String {
+    match next {
+        Next::Resume => format!("resume {id}"),
+        Next::Recast => format!("recast {id}"),
+        Next::Revive => format!("revive {id}"),
+        Next::Say => format!("say {id} \"…\""),
+        Next::Continue => format!("continue {id}"),
+        Next::Trigger { node } => format!("trigger {id} {node}"),
+        Next::Approve { node } => format!("approve {id} {node}"),
+        Next::Deny { node } => format!("deny {id} {node}"),
+        Next::Budget { max_tokens, max_cost, max_turns } => {
+            let mut words = format!("budget {id}");
+            let mut bound = |name: &str, most: Option<String>| {
+                if let Some(most) = most {
+                    let _ = write!(words, " --max-{name} {most}");
+                }
+            };
+            bound("tokens", max_tokens.map(|most| most.to_string()));
+            bound("cost", max_cost.map(|most| most.to_string()));
+            bound("turns", max_turns.map(|most| most.to_string()));
+            words
+        }
+        Next::NodeBudgets { node, bounds } => {
+            let name = |bound: &NodeBound| match bound {
+                NodeBound::TimeMs => " --max-time-ms …",
+                NodeBound::Cost => " --max-cost …",
+                NodeBound::Turns => " --max-turns …",
+            };
+            format!("budget {id} --node {node}{}", bounds.iter().map(name).collect::<String>())
+        }
+    }
+}
+
+/// One sentence: how a cast stands and what can be done.
+pub(crate) fn advice(standing: &Standing<'_>, project: &Project) -> String {
+    let ways: Vec<String> =
+        ways(standing).iter().map(|way| format!("`{}`", project.command(way))).collect();
+    let show = format!("`{}`", project.command(&format!("show {}", standing.id())));
+    let ended = format!("{show} tells how it ended, `materia cast` begins a new one");
+    let ways = ways.join(" or ");
+    match standing.phase() {
+        Phase::New | Phase::Completed => ended,
+        Phase::Aborted => format!("it was aborted for good; {ended}"),
+        Phase::Failed(_) if ways.is_empty() => ended,
+        Phase::Failed(error) => format!("it failed ({}): {ways} goes on", error.code.word()),
+        Phase::Running => format!("it was broken off: {ways} goes on"),
+        Phase::Waiting(_) => format!("it waits: {ways} goes on"),
+    }
+}
