@@ -6,6 +6,8 @@
 //!
 //! * [`project`]: a folder and the files that configure it; compiling, and finding its casts.
 //! * [`standing`]: where a cast stands, and what brings it on.
+//! * [`trust`]: what has to be approved before it runs, as a question and its answer.
+//! * [`ownfile`]: changing a configuration file.
 //! * [`previous`]: what a new cast may know of an earlier one.
 //! * [`profile`]: shipped utilities, there before anything runs.
 //! * [`castid`]: names of casts, and finding the one that a person means.
@@ -22,6 +24,7 @@ pub mod clean;
 pub mod failure;
 pub mod grid;
 pub mod news;
+pub mod ownfile;
 pub mod previous;
 pub mod profile;
 pub mod project;
@@ -29,6 +32,7 @@ pub mod say;
 pub mod speech;
 pub mod standing;
 pub mod story;
+pub mod trust;
 
 pub use failure::Failure;
 pub use project::{Found, Project};

@@ -121,14 +121,14 @@ pub(crate) fn copy(
         None => OwnFile::in_project(project, "materia.json"),
     };
     let (field, thing) = (original.field, original.thing);
-    file.change(|text| edit::add(text, field, name, &original.value), terminal).map_err(
-        |failure| match failure {
-            Failure::Refused(refusal) if refusal.code == "resolution" && new_name.is_none() => {
-                Failure::resolution(format!("{}; choose another name with `--as`", refusal.message))
-            }
-            failure @ (Failure::Refused(_) | Failure::Broken(_) | Failure::Output(_)) => failure,
-        },
-    )?;
+    let add = |text: &str| edit::add(text, field, name, &original.value);
+    let added = terminal.warned(|warnings| file.change(add, warnings));
+    added.map_err(|failure| match failure.into() {
+        Failure::Refused(refusal) if refusal.code == "resolution" && new_name.is_none() => {
+            Failure::resolution(format!("{}; choose another name with `--as`", refusal.message))
+        }
+        failure @ (Failure::Refused(_) | Failure::Broken(_) | Failure::Output(_)) => failure,
+    })?;
     let shown = file.shown();
     terminal.say(format_args!("The {thing} `{}` is in `{shown}` now.", one_line(name, 60)));
     if name == original.name {

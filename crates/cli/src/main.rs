@@ -17,7 +17,6 @@ mod failure;
 mod findings;
 mod live;
 mod onward;
-mod ownfile;
 mod project;
 mod run;
 mod terminal;
@@ -25,7 +24,7 @@ mod trust;
 
 use std::process::ExitCode;
 
-use materia_app::{castid, clean, grid, previous, profile, say, standing, story};
+use materia_app::{castid, clean, grid, ownfile, previous, profile, say, standing, story};
 
 /// What one thread decides another writes to files and frees; the allocator of most systems is slow at
 /// just that (see `docs/performance.md`).

@@ -54,6 +54,16 @@ impl Terminal {
         writeln!(self.out, "{text}")
     }
 
+    /// Does something, and says what it warns of.
+    pub(crate) fn warned<T>(&self, act: impl FnOnce(&mut Vec<String>) -> T) -> T {
+        let mut warnings = Vec::new();
+        let done = act(&mut warnings);
+        for warning in warnings {
+            self.say(format_args!("warning: {warning}"));
+        }
+        done
+    }
+
     /// Says something to people.
     pub(crate) fn say(&self, words: impl Display) {
         self.err.say(words);

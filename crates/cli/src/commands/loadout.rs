@@ -149,7 +149,8 @@ fn switch(
     let before = active_loadout(loaded);
     let file =
         if profile { OwnFile::in_profile(project, loaded)? } else { chosen_file(project, loaded) };
-    file.change(|text| edit::set(text, "activeLoadout", &name.into()), terminal)?;
+    let set = |text: &str| edit::set(text, "activeLoadout", &name.into());
+    terminal.warned(|warnings| file.change(set, warnings))?;
     let shown = file.shown();
     let (now, _) = materia_compiler::load(&project.sources);
     let active = active_loadout(&now);

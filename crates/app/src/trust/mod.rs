@@ -6,9 +6,12 @@
 //! For the same reason the plans of started casts are remembered there: a journal that comes
 //! with a repository is resumed only after approval.
 //!
+//! What has to be approved is a [`Question`]: data that a terminal asks and a page shows. The answer is
+//! [`Trust::approve`], or that nothing runs.
+//!
 //! Deliberately absent: what counts as the project's own. The compiler knows that.
 
-mod ask;
+mod question;
 mod scripts;
 mod store;
 
@@ -17,91 +20,79 @@ use std::path::Path;
 use materia_compiler::{Compiled, Loaded, ProjectCommand, ProjectTrust};
 use materia_contract::{Behavior, Plan};
 
-use crate::failure::Failure;
-use crate::terminal::Terminal;
-use ask::Question;
+pub use question::{Asked, Question};
 use store::{Entry, Store};
 
-/// Makes sure that a plan may run, and remembers it for the time it is resumed.
-pub(crate) struct Trust<'a> {
+/// What may run in a project, as far as the profile remembers. Whatever is wrong with that memory is
+/// said in the warnings; it then approves nothing.
+#[derive(Debug, Clone, Copy)]
+pub struct Trust<'a> {
     /// The folder of the user's profile.
     pub profile: Option<&'a Path>,
     /// The project.
     pub project: &'a Path,
-    /// Whether the person approved beforehand.
-    pub approved: bool,
 }
 
 impl Trust<'_> {
-    /// Refuses a cast whose commands nobody has approved.
-    pub(crate) fn allows_cast(
-        &self,
-        loaded: &Loaded,
-        compiled: &Compiled,
-        terminal: &Terminal,
-    ) -> Result<(), Failure> {
-        self.allows_commands(loaded, &compiled.commands, terminal)?;
-        let store = self.store();
-        let news = self.plan_entry(&compiled.plan).filter(|entry| !store.knows(entry, terminal));
-        store.remember(news.into_iter().collect(), terminal);
-        Ok(())
-    }
-
-    /// Refuses commands of the project's own configuration that nobody has approved.
-    pub(crate) fn allows_commands(
+    /// What has to be approved before these commands of the project's own configuration may run.
+    #[must_use]
+    pub fn asks(
         &self,
         loaded: &Loaded,
         commands: &[ProjectCommand],
-        terminal: &Terminal,
-    ) -> Result<(), Failure> {
+        warnings: &mut Vec<String>,
+    ) -> Option<Question> {
         if commands.is_empty() {
-            return Ok(());
+            return None;
         }
-        let Some(ProjectTrust { hash, mut files }) = materia_compiler::project_trust(loaded) else {
-            return Ok(());
-        };
+        let ProjectTrust { hash, mut files } = materia_compiler::project_trust(loaded)?;
         let store = self.store();
         let scripts = scripts::named(self.project, commands);
         files.extend(scripts.iter().map(|script| script.path.clone()));
         let mut news = vec![Entry::content(self.project, hash)];
         news.extend(scripts.into_iter().map(|one| Entry::script(self.project, one.hash)));
-        news.retain(|entry| !store.knows(entry, terminal));
-        if !news.is_empty() {
-            let listed = commands.iter().map(|one| (&*one.materia, &*one.command)).collect();
-            Question { files: &files, commands: listed }.settle(self.approved, terminal)?;
-            store.remember(news, terminal);
+        news.retain(|entry| !store.knows(entry, warnings));
+        let commands = commands.iter().map(|one| (one.materia.as_str(), one.command.as_slice()));
+        (!news.is_empty()).then(|| Question::new(files, commands, news))
+    }
+
+    /// What has to be approved before a cast goes on: its plan, unless this machine has begun it.
+    #[must_use]
+    pub fn asks_to_resume(&self, plan: &Plan, warnings: &mut Vec<String>) -> Option<Question> {
+        let entry = self.plan_entry(plan)?;
+        if self.store().knows(&entry, warnings) {
+            return None;
         }
-        Ok(())
+        let files = vec!["the journal of this cast, which was not begun here".to_owned()];
+        Some(Question::new(files, commands(plan).into_iter(), vec![entry]))
+    }
+
+    /// A person has approved what was asked: it is remembered.
+    pub fn approve(&self, question: &Question, warnings: &mut Vec<String>) {
+        self.store().remember(question.news().to_vec(), warnings);
+    }
+
+    /// A cast of this plan begins here, so that it may go on here.
+    pub fn begins(&self, plan: &Plan, warnings: &mut Vec<String>) {
+        let store = self.store();
+        let news = self.plan_entry(plan).filter(|entry| !store.knows(entry, warnings));
+        store.remember(news.into_iter().collect(), warnings);
     }
 
     /// A person changed the project's files by a command of this program. What was approved before
     /// stays approved, and what the program alone has written needs no approval.
-    pub(crate) fn carries_over(
+    pub fn carries_over(
         &self,
         before: Option<&ProjectTrust>,
         after: Option<ProjectTrust>,
-        terminal: &Terminal,
+        warnings: &mut Vec<String>,
     ) {
         let store = self.store();
         let entry = |trust: &ProjectTrust| Entry::content(self.project, trust.hash.clone());
-        let known = before.is_none_or(|trust| store.knows(&entry(trust), terminal));
+        let known = before.is_none_or(|trust| store.knows(&entry(trust), warnings));
         if let Some(after) = after.filter(|_| known) {
-            store.remember(vec![entry(&after)], terminal);
+            store.remember(vec![entry(&after)], warnings);
         }
-    }
-
-    /// Refuses to carry on a cast whose plan this machine has never begun.
-    pub(crate) fn allows_resume(&self, plan: &Plan, terminal: &Terminal) -> Result<(), Failure> {
-        let Some(entry) = self.plan_entry(plan) else { return Ok(()) };
-        let store = self.store();
-        if store.knows(&entry, terminal) {
-            return Ok(());
-        }
-        let files = ["the journal of this cast, which was not begun here".to_owned()];
-        let question = Question { files: &files, commands: commands(plan) };
-        question.settle(self.approved, terminal)?;
-        store.remember(vec![entry], terminal);
-        Ok(())
     }
 
     /// What is remembered of a plan; plans without commands run nothing.

@@ -10,14 +10,14 @@ use materia_compiler::{Layer, LayerKind, Loaded};
 
 use crate::failure::Failure;
 use crate::project::Project;
-use crate::terminal::Terminal;
 use crate::trust::Trust;
 
 /// The file of the project that a choice goes to where it has no other.
-pub(crate) const CHOICE_FILE: &str = ".materia/materia.json";
+pub const CHOICE_FILE: &str = ".materia/materia.json";
 
 /// A file that is to be changed; it need not exist yet.
-pub(crate) struct OwnFile<'a> {
+#[derive(Debug)]
+pub struct OwnFile<'a> {
     project: &'a Project,
     path: PathBuf,
     /// Whether it belongs to the project, so that its content is a matter of trust.
@@ -26,18 +26,18 @@ pub(crate) struct OwnFile<'a> {
 
 impl<'a> OwnFile<'a> {
     /// The file of a layer.
-    pub(crate) fn of_layer(project: &'a Project, layer: &Layer) -> Self {
+    pub fn of_layer(project: &'a Project, layer: &Layer) -> Self {
         let of_project = layer.kind == LayerKind::Project;
         Self { project, path: layer.path.clone(), of_project }
     }
 
     /// A new file of the project.
-    pub(crate) fn in_project(project: &'a Project, name: &str) -> Self {
+    pub fn in_project(project: &'a Project, name: &str) -> Self {
         Self { project, path: project.dir.join(name), of_project: true }
     }
 
     /// The configuration in the profile.
-    pub(crate) fn in_profile(project: &'a Project, loaded: &Loaded) -> Result<Self, Failure> {
+    pub fn in_profile(project: &'a Project, loaded: &Loaded) -> Result<Self, Failure> {
         if let Some(layer) = strongest(loaded, LayerKind::Profile) {
             return Ok(Self::of_layer(project, layer));
         }
@@ -50,15 +50,15 @@ impl<'a> OwnFile<'a> {
     }
 
     /// Its path for people.
-    pub(crate) fn shown(&self) -> String {
+    pub fn shown(&self) -> String {
         self.project.shown(&self.path)
     }
 
     /// Changes its text. What was approved of the project's files before stays approved.
-    pub(crate) fn change(
+    pub fn change(
         &self,
         change: impl FnOnce(&str) -> Result<String, EditError>,
-        terminal: &Terminal,
+        warnings: &mut Vec<String>,
     ) -> Result<(), Failure> {
         let before = self.trusted();
         let text = self.read().map_err(|error| self.unusable(&error))?;
@@ -71,12 +71,9 @@ impl<'a> OwnFile<'a> {
         })?;
         self.write(&format!("{mark}{changed}")).map_err(|error| self.unusable(&error))?;
         if self.of_project {
-            let trust = Trust {
-                profile: self.project.profile_dir(),
-                project: &self.project.dir,
-                approved: false,
-            };
-            trust.carries_over(before.as_ref(), self.trusted(), terminal);
+            let trust =
+                Trust { profile: self.project.profile_dir(), project: &self.project.dir };
+            trust.carries_over(before.as_ref(), self.trusted(), warnings);
         }
         Ok(())
     }
@@ -119,12 +116,12 @@ impl<'a> OwnFile<'a> {
 }
 
 /// The strongest file of a kind.
-pub(crate) fn strongest(loaded: &Loaded, kind: LayerKind) -> Option<&Layer> {
+pub fn strongest(loaded: &Loaded, kind: LayerKind) -> Option<&Layer> {
     loaded.layers.iter().rev().find(|layer| layer.kind == kind)
 }
 
 /// What a layer is called.
-pub(crate) fn word(kind: LayerKind) -> &'static str {
+pub fn word(kind: LayerKind) -> &'static str {
     match kind {
         LayerKind::Shipped => "shipped",
         LayerKind::Profile => "profile",
@@ -135,7 +132,7 @@ pub(crate) fn word(kind: LayerKind) -> &'static str {
 }
 
 /// Where a thing comes from, for people: `shipped`, or the file.
-pub(crate) fn origin(layer: Option<&Layer>) -> String {
+pub fn origin(layer: Option<&Layer>) -> String {
     match layer {
         None => String::new(),
         Some(layer) if layer.kind == LayerKind::Shipped => word(layer.kind).to_owned(),

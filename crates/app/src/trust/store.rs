@@ -9,8 +9,6 @@ use materia_contract::time::wall_time;
 use materia_engine::{Clock, SystemClock};
 use serde::{Deserialize, Serialize};
 
-use crate::terminal::Terminal;
-
 const FILE: &str = "trust.json";
 const LOCK_FILE: &str = "trust.lock";
 /// How many entries are kept; the oldest are forgotten first and asked for again.
@@ -64,6 +62,19 @@ impl Entry {
         Self { project, kind, hash, approved_at: wall_time(SystemClock.now()) }
     }
 
+    /// Tells what it approves, so that questions about different things have different names.
+    pub(super) fn identify(&self, hasher: &mut blake3::Hasher) {
+        let kind = match self.kind {
+            Kind::Content => "content",
+            Kind::Script => "script",
+            Kind::Plan => "plan",
+        };
+        for part in [kind, &self.project, &self.hash] {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part.as_bytes());
+        }
+    }
+
     /// Whether both approve the same; when is no part of that.
     fn is(&self, other: &Self) -> bool {
         (&self.project, self.kind, &self.hash) == (&other.project, other.kind, &other.hash)
@@ -86,27 +97,27 @@ impl Store {
     }
 
     /// Whether this was approved before. A file that cannot be read approves nothing.
-    pub(super) fn knows(&self, entry: &Entry, terminal: &Terminal) -> bool {
+    pub(super) fn knows(&self, entry: &Entry, warnings: &mut Vec<String>) -> bool {
         let Some(folder) = &self.folder else { return false };
         match read(folder) {
             Ok(document) => document.approved.iter().any(|known| known.is(entry)),
             Err(error) => {
                 let path = folder.join(FILE);
-                terminal.say(format_args!("warning: cannot read `{}`: {error}", path.display()));
+                warnings.push(format!("cannot read `{}`: {error}", path.display()));
                 false
             }
         }
     }
 
     /// Remembers approvals. Where that fails the person is asked again next time, no more.
-    pub(super) fn remember(&self, news: Vec<Entry>, terminal: &Terminal) {
+    pub(super) fn remember(&self, news: Vec<Entry>, warnings: &mut Vec<String>) {
         if news.is_empty() {
             return;
         }
         let Some(folder) = &self.folder else { return };
         if let Err(error) = merge(folder, news) {
-            terminal.say(format_args!(
-                "warning: cannot remember the approval in `{}`: {error}",
+            warnings.push(format!(
+                "cannot remember the approval in `{}`: {error}",
                 folder.join(FILE).display()
             ));
         }
