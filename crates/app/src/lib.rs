@@ -5,6 +5,7 @@
 //! anything runs, and the sentences in which all of it is told.
 //!
 //! * [`project`]: a folder and the files that configure it; compiling, and finding its casts.
+//! * [`prepare`]: everything before a run is driven; [`options`] say how it is to be performed, [`agents`] who answers.
 //! * [`standing`]: where a cast stands, and what brings it on.
 //! * [`trust`]: what has to be approved before it runs, as a question and its answer.
 //! * [`ownfile`]: changing a configuration file.
@@ -19,12 +20,15 @@
 //! Deliberately absent: arguments, terminals, exit statuses, the present folder and the environment. A door
 //! knows its own; here they come in as data.
 
+pub mod agents;
 pub mod castid;
 pub mod clean;
 pub mod failure;
 pub mod grid;
 pub mod news;
+pub mod options;
 pub mod ownfile;
+pub mod prepare;
 pub mod previous;
 pub mod profile;
 pub mod project;
@@ -35,4 +39,5 @@ pub mod story;
 pub mod trust;
 
 pub use failure::Failure;
+pub use options::RunOptions;
 pub use project::{Found, Project};

@@ -100,6 +100,22 @@ pub(crate) struct RunOptions {
     pub interactive: bool,
 }
 
+impl RunOptions {
+    /// What they say about a run. Whether commands are approved is no part of that.
+    pub(crate) fn plain(&self) -> materia_app::RunOptions {
+        materia_app::RunOptions {
+            script: self.script.clone(),
+            virtual_time: self.virtual_time,
+            provider: self.provider.clone(),
+            record: self.record.clone(),
+            replay: self.replay.clone(),
+            cast_id: self.cast_id.clone(),
+            planning: self.planning,
+            interactive: self.interactive,
+        }
+    }
+}
+
 /// The commands.
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {

@@ -3,26 +3,25 @@
 //! Each of them is one step of a person; then the cast is driven here until it rests. Whether
 //! the step fits is the kernel's to say; it is asked before anything is shown or trusted.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use materia_app::prepare::{self, Prepared};
 use materia_contract::{CastStatus, GlobalMode, RunCreated};
 use materia_engine::{Answer, ClaimError, Command, Step};
 use materia_kernel::{Input, Phase, Run, decide};
 use serde_json::json;
 
-use crate::agents;
 use crate::args::{Global, RunOptions};
+use crate::commands::cast;
 use crate::failure::{Exit, Failure};
+use crate::findings;
 use crate::onward;
-use crate::profile;
 use crate::project::{self, Found, Project};
-use crate::run::{self, Drive, Start};
+use crate::run::{Drive, Start};
 use crate::say;
 use crate::standing::Standing;
 use crate::terminal::Terminal;
-use crate::trust::Trust;
 
 /// How long somebody who told another process something waits for what became of it.
 const RECEIPT_PATIENCE: Duration = Duration::from_secs(5);
@@ -97,24 +96,13 @@ impl Carry<'_> {
     ) -> Result<Exit, Failure> {
         let options = self.options;
         refuse_changes(options, created, &step)?;
-        let recorded = created.script.as_ref().map(|script| PathBuf::from(&script.path));
-        let path = options.script.clone().or(recorded);
-        let script = run::script(path.as_deref(), options, created.virtual_time, &created.plan)?;
         let (loaded, _) = materia_compiler::load(&project.sources);
-        let (plan, mode) = (&created.plan, created.global_mode);
-        let (answering, commands) =
-            agents::answering(options, plan, mode, script.is_some(), &loaded, terminal)?;
-        let trust = Trust {
-            profile: project.profile_dir(),
-            project: &project.dir,
-            approved: options.trust,
-        };
-        trust.allows_commands(&loaded, &commands, terminal)?;
-        trust.allows_resume(&created.plan, terminal)?;
-        profile::still_ready(project.profile_dir(), &created.plan)?;
-        if created.global_mode == GlobalMode::Planning {
-            run::mention_planning(terminal);
-        }
+        let prepared = prepare::going_on(project, created, &options.plain())
+            .map_err(|failure| findings::of(failure, &loaded.layers, terminal))?;
+        cast::settle(&prepared, options.trust, terminal)?;
+        let profile = project.profile_dir();
+        terminal.warned(|warnings| prepared.go_on(profile, created, warnings))?;
+        let Prepared { script, answering, .. } = prepared;
         let Found { root, journal, id } = found;
         let (journal, plan) = (Arc::new(journal), created.plan.clone());
         let start = Start::CarryOn(step);

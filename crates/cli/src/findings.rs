@@ -9,6 +9,7 @@ use materia_compiler::Layer;
 use materia_contract::{Finding, Severity};
 
 use crate::clean;
+use crate::failure::Failure;
 use crate::terminal::Terminal;
 
 /// How many findings are drawn; the rest is only counted.
@@ -39,6 +40,15 @@ pub(crate) fn show_briefly(findings: &[Finding], layers: &[Layer], terminal: &Te
             "({count} {things} about the configuration; `materia check` shows them)"
         ));
     }
+}
+
+/// Shows the findings of a refusal, and gives it on.
+pub(crate) fn of(failure: impl Into<Failure>, layers: &[Layer], terminal: &Terminal) -> Failure {
+    let failure = failure.into();
+    if let Failure::Refused(refusal) = &failure {
+        show(&refusal.findings, layers, terminal);
+    }
+    failure
 }
 
 fn render(findings: &[Finding], layers: &[Layer], renderer: &Renderer) -> String {

@@ -7,7 +7,6 @@
 //! Deliberately absent: rules. What a run does is the kernel's, what a document means is the
 //! compiler's; here they are only asked for and shown.
 
-mod agents;
 mod args;
 mod carry;
 mod catalog;
@@ -24,7 +23,7 @@ mod trust;
 
 use std::process::ExitCode;
 
-use materia_app::{castid, clean, grid, ownfile, previous, profile, say, standing, story};
+use materia_app::{castid, clean, grid, ownfile, profile, say, standing, story};
 
 /// What one thread decides another writes to files and frees; the allocator of most systems is slow at
 /// just that (see `docs/performance.md`).

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use materia_app::agents::Answering;
 use materia_contract::script::Script;
 use materia_contract::{CastReport, CastStatus, Plan, RunCreated, RunId};
 use materia_engine::{
@@ -12,12 +13,10 @@ use materia_engine::{
     World,
 };
 use materia_journal::{SqliteJournal, Views};
-use materia_runners::{PlanningSupport, Runners, ScriptedRunner, UtilityRunner};
+use materia_runners::{Runners, ScriptedRunner, UtilityRunner};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::agents::Answering;
-use crate::args::RunOptions;
 use crate::failure::{Exit, Failure};
 use crate::live::{Observers, Plain, Screen};
 use crate::onward;
@@ -53,64 +52,6 @@ pub(crate) enum Start {
     Begin(Box<RunCreated>),
     /// A person takes a step, and it goes on.
     CarryOn(Step),
-}
-
-/// Reads the script, and refuses options that do not go together or cannot be served.
-pub(crate) fn script(
-    path: Option<&Path>,
-    options: &RunOptions,
-    virtual_time: bool,
-    plan: &Plan,
-) -> Result<Option<Script>, Failure> {
-    let script = path.map(materia_runners::load).transpose();
-    let mut script = script.map_err(|error| Failure::usage(error.to_string()))?;
-    match options.provider.as_deref() {
-        Some("scripted") if script.is_some() => {}
-        Some("scripted") => {
-            return Err(Failure::usage("`--provider scripted` needs `--script FILE`"));
-        }
-        Some(name) if script.is_some() => {
-            return Err(Failure::usage(format!(
-                "`--provider {name}` asks an agent, and the script answers every agent socket; choose one"
-            )));
-        }
-        // Whether there is such an agent is found out where agents are chosen.
-        Some(_) | None => {}
-    }
-    if let Some(script) = &mut script {
-        timeline(script, virtual_time, plan)?;
-    }
-    Ok(script)
-}
-
-/// Puts a timeline in order, and refuses one that cannot be played.
-fn timeline(script: &mut Script, virtual_time: bool, plan: &Plan) -> Result<(), Failure> {
-    if script.timeline.is_empty() {
-        return Ok(());
-    }
-    if !virtual_time {
-        let message = "a script's `timeline` is for simulated time: add `--virtual-time`";
-        return Err(Failure::usage(message));
-    }
-    let faults = materia_runners::timeline_faults(script, plan);
-    if !faults.is_empty() {
-        return Err(Failure::resolution(faults.join("\n")));
-    }
-    materia_kernel::order_timeline(&mut script.timeline);
-    Ok(())
-}
-
-/// Says so where the kernel cannot hold turns to Planning mode.
-pub(crate) fn mention_planning(terminal: &Terminal) {
-    match materia_runners::planning_support() {
-        PlanningSupport::Enforced => {}
-        PlanningSupport::Partial => terminal.say(
-            "warning: this kernel holds turns to Planning mode only in part: files that exist can still be truncated",
-        ),
-        PlanningSupport::Unavailable => terminal.say(
-            "warning: this kernel cannot hold turns to Planning mode: a program can write anywhere; if it does within the project, its turn fails afterwards",
-        ),
-    }
 }
 
 impl Drive<'_> {

@@ -1,6 +1,7 @@
 use std::io::Write as _;
 
 use clap::Args;
+use materia_app::agents as answers;
 use materia_contract::capability::{Capabilities, Guarded, SchemaSupport};
 use materia_runners::agents::{self, Examined, Fleet, Login, Runtime};
 use materia_runners::{PlanningSupport, landlock_version, planning_support};
@@ -11,7 +12,7 @@ use crate::clean::one_line;
 use crate::failure::{Exit, Failure};
 use crate::project::Project;
 use crate::terminal::Terminal;
-use crate::{agents as answers, run};
+use crate::run;
 
 /// Show which agents are installed and usable, and what is missing
 ///

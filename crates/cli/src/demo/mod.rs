@@ -12,11 +12,13 @@ pub(crate) use maintain::maintain;
 
 use std::path::Path;
 
+use materia_app::RunOptions;
+use materia_app::prepare::Asked;
 use materia_contract::{EventBody, RunId};
 
-use crate::args::{Global, RunOptions};
+use crate::args::Global;
 use crate::clean::{clean, one_line};
-use crate::commands::cast::{self, Beginning};
+use crate::commands::cast;
 use crate::failure::{Exit, Failure};
 use crate::project::Project;
 use crate::story::Story;
@@ -49,13 +51,12 @@ pub(crate) fn run(
     project.sources.env_config = None;
     let options = RunOptions {
         script: Some(folder.join(scratch::SCRIPT)),
-        trust: true,
         ..RunOptions::default()
     };
     terminal.say(format_args!("Casting: {REQUEST}\n"));
     let request = REQUEST.to_owned();
-    let asked = Beginning { project: &project, profile, request, options: &options };
-    let exit = cast::begin(&asked, None, terminal)?;
+    let asked = Asked { project: &project, approvals: profile, request, options: &options };
+    let exit = cast::begin(&project, &asked, None, true, terminal)?;
     if exit == Exit::Done {
         tell(&project, terminal)?;
     }

@@ -8,24 +8,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use materia_compiler::{LayerKind, Loaded, ProjectCommand};
-use materia_contract::{Behavior, GlobalMode, NodeId, Plan, ToolsDoc};
+use materia_contract::{Behavior, Finding, GlobalMode, NodeId, Plan, ToolsDoc};
 use materia_engine::Runner;
 use materia_runners::agents::{
     Agent, AgentRunner, Fleet, NoAgent, Recorder, Recording, ReplayRunner, Rules,
 };
 use materia_runners::{PlanningSupport, planning_support};
 
-use crate::args::RunOptions;
 use crate::failure::Failure;
-use crate::terminal::Terminal;
-use crate::{findings, project};
+use crate::options::{Named, RunOptions};
+use crate::project;
 
 /// What is said wherever an agent is missing.
 const WAYS_ON: &str = "`materia doctor` shows what is there and how to get more, `materia demo` \
                        runs a whole workflow without any, `--script FILE` answers in an agent's place";
 
 /// Who answers, where no script does.
-pub(crate) enum Answering {
+pub enum Answering {
     /// Nobody has to.
     Nobody,
     /// A recording.
@@ -34,49 +33,77 @@ pub(crate) enum Answering {
     Live(Fleet, Option<PathBuf>),
 }
 
+/// Who answers, and what follows from it.
+pub struct Answers {
+    /// Who answers.
+    pub answering: Answering,
+    /// What the project itself says about the agents that will be asked.
+    pub commands: Vec<ProjectCommand>,
+    /// What was found about the sockets that ask the agent that was chosen for them.
+    pub findings: Vec<Finding>,
+}
+
+impl From<Answering> for Answers {
+    fn from(answering: Answering) -> Self {
+        Self { answering, commands: Vec::new(), findings: Vec::new() }
+    }
+}
+
+/// A run for which somebody has to answer.
+#[derive(Clone, Copy)]
+pub struct Asking<'a> {
+    /// The folder of its project.
+    pub folder: &'a Path,
+    /// Its configuration.
+    pub loaded: &'a Loaded,
+    /// Its plan.
+    pub plan: &'a Plan,
+    /// What its turns may write.
+    pub mode: GlobalMode,
+    /// Whether a script answers.
+    pub scripted: bool,
+}
+
 /// The agents of a configuration, with the one that the command line prefers.
-pub(crate) fn fleet(loaded: &Loaded, provider: Option<&str>) -> Fleet {
+pub fn fleet(loaded: &Loaded, provider: Option<&str>) -> Fleet {
     let config = &loaded.config;
     let preferred = provider.map(str::to_owned).or_else(|| config.provider.clone());
     Fleet::new(config.agents.clone(), config.prices.clone().unwrap_or_default(), preferred)
 }
 
 /// Finds out who answers, and refuses where somebody is asked whom nobody can answer.
-pub(crate) fn answering(
-    options: &RunOptions,
-    plan: &Plan,
-    mode: GlobalMode,
-    scripted: bool,
-    loaded: &Loaded,
-    terminal: &Terminal,
-) -> Result<(Answering, Vec<ProjectCommand>), Failure> {
+pub fn answering(options: &RunOptions, asking: Asking<'_>) -> Result<Answers, Failure> {
+    let Asking { folder, loaded, plan, mode, scripted } = asking;
     refuse_contradictions(options, scripted)?;
     let asked = asked(plan);
     if scripted || asked.is_empty() {
-        return Ok((Answering::Nobody, Vec::new()));
+        return Ok(Answering::Nobody.into());
     }
     let fleet = fleet(loaded, options.provider.as_deref());
     if let Some(dir) = &options.replay {
+        let dir = Named::in_folder(folder, dir);
         let recording =
-            Recording::open(dir).map_err(|error| Failure::resolution(error.to_string()))?;
-        return Ok((Answering::Recorded(recording, fleet), Vec::new()));
+            Recording::open(&dir.full).map_err(|error| Failure::resolution(error.to_string()))?;
+        return Ok(Answering::Recorded(recording, fleet).into());
     }
-    if let Some(dir) = &options.record {
-        Recorder::check(dir).map_err(|error| Failure::resolution(error.to_string()))?;
+    let record = options.record.as_deref().map(|dir| Named::in_folder(folder, dir));
+    if let Some(dir) = &record {
+        Recorder::check(&dir.full).map_err(|error| Failure::resolution(dir.told(&error)))?;
     }
     let agents = choose(&fleet, &asked, plan, mode)?;
+    let mut findings = Vec::new();
     if asked.iter().any(|one| one.provider.is_none())
         && let Ok(chosen) = fleet.choose(None)
     {
         // The rest was checked when the plan was made.
-        let found = materia_compiler::agent_findings(loaded, plan, &chosen.name);
-        findings::show(&found, &loaded.layers, terminal);
-        if project::has_errors(&found) {
-            return Err(project::refused(found));
+        findings = materia_compiler::agent_findings(loaded, plan, &chosen.name);
+        if project::has_errors(&findings) {
+            return Err(project::refused(findings));
         }
     }
     let commands = project_commands(loaded, &agents);
-    Ok((Answering::Live(fleet, options.record.clone()), commands))
+    let answering = Answering::Live(fleet, record.map(|dir| dir.full));
+    Ok(Answers { answering, commands, findings })
 }
 
 fn refuse_contradictions(options: &RunOptions, scripted: bool) -> Result<(), Failure> {
@@ -171,7 +198,7 @@ fn project_commands(loaded: &Loaded, agents: &[Agent]) -> Vec<ProjectCommand> {
 
 impl Answering {
     /// What performs the agent turns, if anything has to. A recording begins here.
-    pub(crate) fn runner(&self, supervisor: &Path) -> Result<Option<Arc<dyn Runner>>, Failure> {
+    pub fn runner(&self, supervisor: &Path) -> Result<Option<Arc<dyn Runner>>, Failure> {
         Ok(match self {
             Self::Nobody => None,
             Self::Recorded(recording, fleet) => {

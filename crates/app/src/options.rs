@@ -1,0 +1,64 @@
+//! How a run is to be performed, as its door was told.
+
+use std::path::{Path, PathBuf};
+
+use materia_contract::{GlobalMode, Pace};
+
+/// Options of a run. A path that is not absolute lies in the project's folder.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RunOptions {
+    /// Answers every agent socket instead of a model.
+    pub script: Option<PathBuf>,
+    /// Time is simulated; only with a script.
+    pub virtual_time: bool,
+    /// The agent of every socket that names none.
+    pub provider: Option<String>,
+    /// Where what agents say is kept.
+    pub record: Option<PathBuf>,
+    /// The recording that answers every agent socket.
+    pub replay: Option<PathBuf>,
+    /// The name of the cast; otherwise one is made up.
+    pub cast_id: Option<String>,
+    /// Turns may write only under the folder of documents.
+    pub planning: bool,
+    /// No turn starts by itself.
+    pub interactive: bool,
+}
+
+impl RunOptions {
+    /// What turns may write.
+    #[must_use]
+    pub fn mode(&self) -> GlobalMode {
+        if self.planning { GlobalMode::Planning } else { GlobalMode::Implementation }
+    }
+
+    /// Whether turns start by themselves.
+    #[must_use]
+    pub fn pace(&self) -> Pace {
+        if self.interactive { Pace::Interactive } else { Pace::Auto }
+    }
+}
+
+/// A path as it was named, and where it lies.
+#[derive(Debug, Clone)]
+pub(crate) struct Named<'a> {
+    given: &'a Path,
+    /// Where it lies.
+    pub(crate) full: PathBuf,
+}
+
+impl<'a> Named<'a> {
+    /// A path that was named in this folder, which is absolute.
+    pub(crate) fn in_folder(folder: &Path, given: &'a Path) -> Self {
+        let full = folder.join(given);
+        // Takes superfluous parts out; of an absolute path it asks nobody.
+        let full = std::path::absolute(&full).unwrap_or(full);
+        Self { given, full }
+    }
+
+    /// An error about the path, in words that name it as it was named.
+    pub(crate) fn told(&self, error: &impl ToString) -> String {
+        let (full, given) = (self.full.to_string_lossy(), self.given.to_string_lossy());
+        error.to_string().replacen(&*full, &given, 1)
+    }
+}

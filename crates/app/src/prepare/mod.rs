@@ -1,0 +1,272 @@
+//! Everything that comes before a run is driven: what answers it, what has to be approved, and how it begins.
+//!
+//! ```text
+//! compile or link ─► Ready ─► cast ─► Beginning ─┐
+//!                     a cast that is there ─► going_on ─► Prepared ─► questions asked ─► approve ─► driven
+//! ```
+//!
+//! Nothing is written before everything was checked and approved. What a door must show on the way
+//! is in the result: findings, warnings, and questions of trust.
+
+mod link;
+mod script;
+
+use std::path::{Path, PathBuf};
+
+use materia_compiler::{Compiled, Loaded, ProjectCommand};
+use materia_contract::script::Script;
+use materia_contract::{
+    Finding, GlobalMode, JOURNAL_VERSION, Link, Plan, RunCreated, RunId, ScriptBinding,
+};
+use materia_journal::{Options, SqliteJournal};
+use materia_runners::PlanningSupport;
+use serde_json::{Map, Value};
+
+use crate::agents::{self, Answering, Answers, Asking};
+use crate::castid;
+use crate::failure::Failure;
+use crate::options::{Named, RunOptions};
+use crate::profile;
+use crate::project::{self, Project};
+use crate::trust::{Question, Trust};
+pub use link::{Linking, link};
+
+/// What is asked for, and where.
+#[derive(Debug, Clone)]
+pub struct Asked<'a> {
+    /// The project.
+    pub project: &'a Project,
+    /// The folder in which approvals are remembered.
+    pub approvals: Option<PathBuf>,
+    /// What is asked for.
+    pub request: String,
+    /// Options of the run.
+    pub options: &'a RunOptions,
+}
+
+/// A compiled graph, and what else a cast begins with.
+#[derive(Debug)]
+pub struct Ready {
+    /// The configuration it comes from.
+    pub loaded: Loaded,
+    /// What runs.
+    pub compiled: Compiled,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// Where a cast comes from, if it is more than one loadout of its own.
+#[derive(Debug, Default)]
+pub struct Origin {
+    /// What its graph was linked from.
+    pub link: Option<Link>,
+    /// The cast it continues from.
+    pub from_cast_id: Option<String>,
+    /// The variables it begins with.
+    pub state: Map<String, Value>,
+}
+
+/// A run for which somebody can answer.
+pub struct Prepared {
+    /// What answers its agents, if a script does.
+    pub script: Option<Script>,
+    /// What answers them, if no script does.
+    pub answering: Answering,
+    /// The configuration.
+    pub loaded: Loaded,
+    /// What was found about the agents.
+    pub findings: Vec<Finding>,
+    /// What else is worth a warning.
+    pub warnings: Vec<String>,
+    /// What somebody must approve before anything runs.
+    pub questions: Vec<Question>,
+    project: PathBuf,
+    approvals: Option<PathBuf>,
+}
+
+/// A cast that can begin.
+pub struct Beginning {
+    /// Who answers, and what has to be approved.
+    pub prepared: Prepared,
+    /// The folder that casts are kept in.
+    pub root: PathBuf,
+    /// Its id.
+    pub id: RunId,
+    /// How it begins.
+    pub created: RunCreated,
+    profile: Option<PathBuf>,
+}
+
+/// Refuses options that do not go together.
+pub fn refuse_options(options: &RunOptions) -> Result<(), Failure> {
+    if options.virtual_time && options.script.is_none() {
+        return Err(Failure::usage(
+            "`--virtual-time` needs `--script FILE`: only scripted answers know how long they take",
+        ));
+    }
+    Ok(())
+}
+
+/// Prepares a cast of what was compiled. Nothing is written yet.
+pub fn cast(asked: &Asked<'_>, ready: Ready) -> Result<Beginning, Failure> {
+    let (project, options) = (asked.project, asked.options);
+    refuse_options(options)?;
+    let Ready { loaded, compiled, origin } = ready;
+    let id = match &options.cast_id {
+        Some(text) => project::cast_id(text)?,
+        None => castid::fresh(),
+    };
+    let named = options.script.as_deref().map(|path| Named::in_folder(&project.dir, path));
+    let plan = compiled.plan;
+    let script = script::read(named.as_ref(), options, options.virtual_time, &plan)?;
+    let answers = answers(project, &loaded, &plan, options.mode(), options, script.is_some())?;
+    let mut warnings = Vec::new();
+    let binding = match (&script, &named) {
+        (Some(script), Some(named)) => {
+            Some(script::bind(script, &named.full, &plan, &mut warnings))
+        }
+        (None, _) | (_, None) => None,
+    };
+    let root = compiled.artifact_dir;
+    project::refuse_taken_name(&root, &id)?;
+    let mut commands: Vec<ProjectCommand> = compiled.commands;
+    let mut prepared =
+        Prepared::new(project, asked.approvals.clone(), (loaded, script, answers), &mut commands);
+    prepared.warnings.splice(0..0, warnings);
+    let run_dir = root.join(id.as_str()).to_string_lossy().into_owned();
+    let entries = prepared.script.as_ref().map_or(0, |script| script.timeline.len());
+    let created = RunCreated {
+        timeline: u32::try_from(entries).unwrap_or(u32::MAX),
+        ..created(asked, origin, plan, run_dir, binding)
+    };
+    let profile = project.profile_dir().map(Path::to_owned);
+    Ok(Beginning { prepared, root, id, created, profile })
+}
+
+/// Prepares that a cast goes on, as it was created. The recorded script answers unless there is another.
+pub fn going_on(
+    project: &Project,
+    created: &RunCreated,
+    options: &RunOptions,
+) -> Result<Prepared, Failure> {
+    let recorded = created.script.as_ref().map(|script| PathBuf::from(&script.path));
+    let path = options.script.clone().or(recorded);
+    let named = path.as_deref().map(|path| Named::in_folder(&project.dir, path));
+    let (plan, mode) = (&created.plan, created.global_mode);
+    let script = script::read(named.as_ref(), options, created.virtual_time, plan)?;
+    let (loaded, _) = materia_compiler::load(&project.sources);
+    let answers = answers(project, &loaded, plan, mode, options, script.is_some())?;
+    let approvals = project.profile_dir().map(Path::to_owned);
+    let mut prepared =
+        Prepared::new(project, approvals, (loaded, script, answers), &mut Vec::new());
+    let (mut warnings, mut questions) = (Vec::new(), Vec::new());
+    questions.extend(prepared.trust().asks_to_resume(plan, &mut warnings));
+    prepared.warnings.extend(warnings);
+    prepared.questions.extend(questions);
+    Ok(prepared)
+}
+
+fn answers(
+    project: &Project,
+    loaded: &Loaded,
+    plan: &Plan,
+    mode: GlobalMode,
+    options: &RunOptions,
+    scripted: bool,
+) -> Result<Answers, Failure> {
+    agents::answering(options, Asking { folder: &project.dir, loaded, plan, mode, scripted })
+}
+
+impl Prepared {
+    fn new(
+        project: &Project,
+        approvals: Option<PathBuf>,
+        (loaded, script, answers): (Loaded, Option<Script>, Answers),
+        commands: &mut Vec<ProjectCommand>,
+    ) -> Self {
+        let Answers { answering, commands: more, findings } = answers;
+        commands.extend(more);
+        let mut warnings = Vec::new();
+        let trust = Trust { profile: approvals.as_deref(), project: &project.dir };
+        let questions = trust.asks(&loaded, commands, &mut warnings).into_iter().collect();
+        let project = project.dir.clone();
+        Self { script, answering, loaded, findings, warnings, questions, project, approvals }
+    }
+
+    fn trust(&self) -> Trust<'_> {
+        Trust { profile: self.approvals.as_deref(), project: &self.project }
+    }
+
+    /// A person has approved one of the questions: it is remembered.
+    pub fn approve(&self, question: &Question, warnings: &mut Vec<String>) {
+        self.trust().approve(question, warnings);
+    }
+
+    /// The questions are settled and the cast goes on: what its plan needs is put in place.
+    pub fn go_on(
+        &self,
+        profile: Option<&Path>,
+        created: &RunCreated,
+        warnings: &mut Vec<String>,
+    ) -> Result<(), Failure> {
+        profile::still_ready(profile, &created.plan)?;
+        warn_of_planning(created, warnings);
+        Ok(())
+    }
+}
+
+impl Beginning {
+    /// The questions are settled and the cast may begin: its journal, with all that its plan needs in
+    /// place.
+    pub fn open(&self, warnings: &mut Vec<String>) -> Result<SqliteJournal, Failure> {
+        self.prepared.trust().begins(&self.created.plan, warnings);
+        let scripts = materia_compiler::needed_scripts(&self.prepared.loaded, &self.created.plan);
+        profile::ready(self.profile.as_deref(), &scripts)?;
+        warn_of_planning(&self.created, warnings);
+        Ok(SqliteJournal::open(&self.root, Options::default())?)
+    }
+}
+
+fn created(
+    asked: &Asked<'_>,
+    origin: Origin,
+    plan: Plan,
+    run_dir: String,
+    script: Option<ScriptBinding>,
+) -> RunCreated {
+    let options = asked.options;
+    RunCreated {
+        request: asked.request.clone(),
+        plan_hash: plan.hash(),
+        plan,
+        cwd: asked.project.dir.to_string_lossy().into_owned(),
+        run_dir,
+        pace: options.pace(),
+        global_mode: options.mode(),
+        virtual_time: options.virtual_time,
+        script,
+        fork: None,
+        timeline: 0,
+        from_cast_id: origin.from_cast_id,
+        link: origin.link,
+        state: origin.state,
+        journal_version: JOURNAL_VERSION,
+    }
+}
+
+/// Says so where the kernel of this machine cannot hold turns to Planning mode.
+fn warn_of_planning(created: &RunCreated, warnings: &mut Vec<String>) {
+    if created.global_mode != GlobalMode::Planning {
+        return;
+    }
+    let warning = match materia_runners::planning_support() {
+        PlanningSupport::Enforced => return,
+        PlanningSupport::Partial => {
+            "this kernel holds turns to Planning mode only in part: files that exist can still be truncated"
+        }
+        PlanningSupport::Unavailable => {
+            "this kernel cannot hold turns to Planning mode: a program can write anywhere; if it does within the project, its turn fails afterwards"
+        }
+    };
+    warnings.push(warning.to_owned());
+}

@@ -1,0 +1,73 @@
+//! The script that answers the agents of a run.
+
+use std::path::Path;
+
+use materia_contract::script::Script;
+use materia_contract::{Plan, ScriptBinding};
+
+use crate::clean;
+use crate::failure::Failure;
+use crate::options::{Named, RunOptions};
+
+/// Reads the script, and refuses options that do not go together or cannot be served.
+pub(super) fn read(
+    named: Option<&Named<'_>>,
+    options: &RunOptions,
+    virtual_time: bool,
+    plan: &Plan,
+) -> Result<Option<Script>, Failure> {
+    let load = |named: &Named<'_>| {
+        materia_runners::load(&named.full).map_err(|error| Failure::usage(named.told(&error)))
+    };
+    let mut script = named.map(load).transpose()?;
+    match options.provider.as_deref() {
+        Some("scripted") if script.is_some() => {}
+        Some("scripted") => {
+            return Err(Failure::usage("`--provider scripted` needs `--script FILE`"));
+        }
+        Some(name) if script.is_some() => {
+            return Err(Failure::usage(format!(
+                "`--provider {name}` asks an agent, and the script answers every agent socket; choose one"
+            )));
+        }
+        // Whether there is such an agent is found out where agents are chosen.
+        Some(_) | None => {}
+    }
+    if let Some(script) = &mut script {
+        timeline(script, virtual_time, plan)?;
+    }
+    Ok(script)
+}
+
+/// Puts a timeline in order, and refuses one that cannot be played.
+fn timeline(script: &mut Script, virtual_time: bool, plan: &Plan) -> Result<(), Failure> {
+    if script.timeline.is_empty() {
+        return Ok(());
+    }
+    if !virtual_time {
+        let message = "a script's `timeline` is for simulated time: add `--virtual-time`";
+        return Err(Failure::usage(message));
+    }
+    let faults = materia_runners::timeline_faults(script, plan);
+    if !faults.is_empty() {
+        return Err(Failure::resolution(faults.join("\n")));
+    }
+    materia_kernel::order_timeline(&mut script.timeline);
+    Ok(())
+}
+
+/// What a cast remembers of its script. A key that answers nobody is warned of.
+pub(super) fn bind(
+    script: &Script,
+    path: &Path,
+    plan: &Plan,
+    warnings: &mut Vec<String>,
+) -> ScriptBinding {
+    for key in materia_runners::unmatched_keys(script, plan) {
+        warnings.push(format!(
+            "the script's `{}` is neither a socket nor a materia of this loadout",
+            clean::one_line(&key, 100)
+        ));
+    }
+    materia_runners::bind(script, &path.to_string_lossy(), plan)
+}
