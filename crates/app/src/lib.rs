@@ -9,6 +9,7 @@
 //! * [`standing`]: where a cast stands, and what brings it on.
 //! * [`trust`]: what has to be approved before it runs, as a question and its answer.
 //! * [`ownfile`]: changing a configuration file.
+//! * [`verify`]: whether a cast is what its events say. [`health`]: which agents could be asked here.
 //! * [`previous`]: what a new cast may know of an earlier one.
 //! * [`profile`]: shipped utilities, there before anything runs.
 //! * [`castid`]: names of casts, and finding the one that a person means.
@@ -25,6 +26,7 @@ pub mod castid;
 pub mod clean;
 pub mod failure;
 pub mod grid;
+pub mod health;
 pub mod news;
 pub mod options;
 pub mod ownfile;
@@ -37,6 +39,7 @@ pub mod speech;
 pub mod standing;
 pub mod story;
 pub mod trust;
+pub mod verify;
 
 pub use failure::Failure;
 pub use options::RunOptions;

@@ -1,5 +1,6 @@
 //! The published schemas, generated from the types of the contract.
 
+use materia_contract::body::{BudgetBody, Grid, Health, ReplayBody};
 use materia_contract::case::Case;
 use materia_contract::script::Script;
 use materia_contract::{CastReport, Config, Envelope, EventLine};
@@ -15,6 +16,10 @@ pub fn schemas() -> Vec<(&'static str, String)> {
         ("script.schema.json", text::<Script>("Materia script for the scripted provider")),
         ("case.schema.json", text::<Case>("Materia conformance case")),
         ("report.schema.json", text::<CastReport>("Materia cast report")),
+        ("budget.schema.json", text::<BudgetBody>("What `materia budget --json` prints")),
+        ("doctor.schema.json", text::<Health>("What `materia doctor --json` prints")),
+        ("grid.schema.json", text::<Grid>("What `materia grid --json` prints")),
+        ("replay.schema.json", text::<ReplayBody>("What `materia replay --json` prints")),
     ]
 }
 

@@ -4,10 +4,11 @@
 //! that neither needs the other. An agent that speaks the Agent Client Protocol says most of this
 //! itself when it is started; until then [`ACP`] is what may be relied on.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Who keeps an agent from writing where it may only read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Guarded {
     /// The agent leaves the tools that write away.
@@ -19,7 +20,7 @@ pub enum Guarded {
 }
 
 /// What an agent does with a JSON Schema of the answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SchemaSupport {
     /// It checks its own answer and corrects it.
@@ -31,7 +32,7 @@ pub enum SchemaSupport {
 }
 
 /// What an agent can do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_excessive_bools, reason = "a row of a table, each column a yes or no")]
 pub struct Capabilities {

@@ -11,6 +11,7 @@ mod agents;
 mod amount;
 mod answer;
 mod canonical;
+pub mod body;
 pub mod capability;
 pub mod case;
 mod decision;

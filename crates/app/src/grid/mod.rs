@@ -10,12 +10,14 @@
 //! * [`layers`]: boxes, labels and passing lines in rows, in an order with few crossings.
 //! * [`place`]: the column of everything; [`route`]: the bends between two rows.
 //! * [`draw`] and [`canvas`]: characters.
+//! * [`data`]: the same places, for whoever draws otherwise.
 //! * [`list`]: one node after the other, for graphs that no page holds.
 //!
 //! Everything follows from the order in which the author wrote the nodes; nothing is random, so
 //! the same plan is drawn the same way each time. Nothing is wider than [`COLUMNS_MAX`].
 
 mod canvas;
+mod data;
 mod draw;
 mod graph;
 mod layers;
@@ -30,6 +32,7 @@ mod words;
 
 use materia_contract::Plan;
 
+pub use data::data;
 use graph::Graph;
 use rank::Ranks;
 

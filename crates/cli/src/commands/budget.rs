@@ -1,7 +1,7 @@
 use clap::Args;
+use materia_contract::body::BudgetBody;
 use materia_contract::{Amount, Budget, NodeBudgets, NodeId, UsageTotals};
 use materia_engine::Step;
-use serde_json::json;
 
 use crate::args::{Global, RunOptions};
 use crate::carry::Carry;
@@ -109,10 +109,8 @@ fn show(args: &BudgetArgs, global: &Global, terminal: &mut Terminal) -> Result<E
     let (run, _) = materia_engine::load(found.journal(), &found.id)?;
     let (budget, spent) = (run.budget(), run.usage());
     if terminal.json {
-        let status = run.phase().status();
-        let data =
-            json!({ "castId": found.id, "status": status, "budget": budget, "usage": spent });
-        terminal.data(&data)?;
+        let (cast_id, status) = (found.id.clone(), run.phase().status());
+        terminal.data(&BudgetBody { cast_id, status, budget, usage: spent })?;
         return Ok(Exit::Done);
     }
     for row in rows(budget, spent) {

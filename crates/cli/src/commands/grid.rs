@@ -1,6 +1,5 @@
 use clap::Args;
-use materia_contract::{Behavior, END, Loop, Node, NodeId, Plan, RunId};
-use serde_json::{Value, json};
+use materia_contract::{Plan, RunId};
 
 use crate::args::Global;
 use crate::failure::{Exit, Failure};
@@ -38,7 +37,7 @@ pub(crate) fn grid(
     let plan = plan(args, &project, terminal)?;
     let look = Look { ascii: args.ascii, list: args.list };
     if terminal.json {
-        terminal.data(&data(&plan))?;
+        terminal.data(&grid::data(&plan))?;
     } else {
         let drawing = grid::text(&plan, look);
         if drawing.too_large {
@@ -70,74 +69,4 @@ fn of_cast(name: &str, project: &Project) -> Result<Plan, Failure> {
     })?;
     let (run, _) = materia_engine::load(found.journal(), &found.id)?;
     run.created().map(|created| created.plan.clone()).ok_or_else(neither)
-}
-
-fn data(plan: &Plan) -> Value {
-    let ranks = grid::ranks(plan);
-    let mut sockets = Vec::new();
-    for (place, (id, node)) in plan.nodes.iter().enumerate() {
-        let mut shown = socket_data(id, node, &ranks.back[place]);
-        shown["rank"] = json!(ranks.of[place]);
-        sockets.push(shown);
-    }
-    let name = |node: &usize| plan.nodes.get_index(*node).map(|(id, _)| id);
-    let rows: Vec<Vec<_>> =
-        ranks.rows.iter().map(|row| row.iter().filter_map(name).collect()).collect();
-    let mut data = json!({
-        "loadout": plan.loadout, "entry": plan.entry, "sockets": sockets, "ranks": rows,
-    });
-    if !plan.loops.is_empty() {
-        data["loops"] =
-            plan.loops.iter().map(|(id, region)| (id.clone(), loop_data(region))).collect();
-    }
-    data
-}
-
-fn socket_data(id: &NodeId, node: &Node, back: &[bool]) -> Value {
-    let kind = match &node.behavior {
-        Behavior::Agent { .. } => "agent",
-        Behavior::Utility { .. } => "utility",
-    };
-    let edges = node.edges.iter().zip(back).map(|(edge, back)| {
-        let to = edge.to.as_ref().map_or(END, |node| node.as_str());
-        let mut shown = json!({ "id": edge.id, "when": edge.when, "to": to });
-        if let Some(guard) = &edge.guard {
-            shown["where"] = json!(guard);
-        }
-        if let Some(most) = edge.max_traversals {
-            shown["maxTraversals"] = json!(most);
-        }
-        if *back {
-            shown["back"] = json!(true);
-        }
-        shown
-    });
-    let edges: Vec<Value> = edges.collect();
-    let mut shown = json!({ "id": id, "materia": node.materia, "type": kind, "edges": edges });
-    if node.generator {
-        shown["generator"] = json!(true);
-    }
-    if node.multi_turn {
-        shown["multiTurn"] = json!(true);
-    }
-    if let Some(when) = node.advance {
-        shown["advance"] = json!({ "when": when });
-    }
-    shown
-}
-
-fn loop_data(region: &Loop) -> Value {
-    let exits = region.exits.iter().map(|exit| {
-        let to = exit.to.as_ref().map_or(END, |node| node.as_str());
-        json!({ "id": exit.id, "from": exit.from, "condition": exit.condition, "to": to })
-    });
-    let exits: Vec<Value> = exits.collect();
-    let mut shown = json!({ "sockets": region.members, "cursor": region.cursor, "exits": exits });
-    if let Some(generator) = &region.consumes {
-        shown["consumes"] = json!(generator);
-    }
-    if let Some(items) = &region.items {
-        shown["items"] = json!(items);
-    }
-    shown
 }

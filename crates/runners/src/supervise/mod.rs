@@ -42,7 +42,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 pub(crate) use pump::PIPE_BYTES;
-pub use sandbox::{PlanningSupport, landlock_version, planning_support};
+pub use materia_contract::body::PlanningSupport;
+pub use sandbox::{landlock_version, planning_support};
 
 use attend::{Ended, Watch};
 use protocol::{Sink, Spec, Verdict};

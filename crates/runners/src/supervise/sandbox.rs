@@ -33,18 +33,6 @@ const NETWORK: ABI = ABI::V4;
 /// The one thing outside the roots that everybody may write to.
 const NULL_DEVICE: &str = "/dev/null";
 
-/// How far this kernel can hold turns to Planning mode.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum PlanningSupport {
-    /// Every way of writing is covered.
-    Enforced,
-    /// Most ways are: existing files can still be truncated.
-    Partial,
-    /// None is.
-    Unavailable,
-}
-
 /// Asks the kernel how far it can hold turns to Planning mode. Changes nothing.
 #[must_use]
 pub fn planning_support() -> PlanningSupport {

@@ -1,0 +1,89 @@
+//! Whether a cast is what its events say, and its files what its journal says.
+
+use materia_contract::body::{Mismatch, ReplayBody, Verified};
+use materia_contract::{ChainHash, RunId};
+use materia_engine::{Journal, ReadError, Replay, ReplayError};
+use materia_journal::{CatchUp, Views};
+
+use crate::clean;
+use crate::failure::Failure;
+use crate::project::Found;
+
+/// Rebuilds a cast from its events and verifies every one of them; `at` asks for the state as of an event.
+pub fn replay(found: &Found, at: Option<u64>) -> Result<ReplayBody, Failure> {
+    let id = &found.id;
+    match materia_engine::replay(found.journal(), id, at) {
+        Ok(replay) => Ok(ReplayBody::Verified(verified(id, replay))),
+        Err(ReplayError::Fault { run, seq, fault }) => {
+            Ok(mismatch(&run, Some(seq), &fault.to_string()))
+        }
+        // What cannot even be read has not been verified either.
+        Err(ReplayError::Read(error @ ReadError::Damaged { .. })) => {
+            let seq = first_damaged(found.journal(), id);
+            Ok(mismatch(id, seq, &error.to_string()))
+        }
+        Err(error @ (ReplayError::Unknown(_) | ReplayError::NoSuchEvent { .. })) => {
+            Err(Failure::resolution(error.to_string()))
+        }
+        Err(ReplayError::Read(error)) => Err(error.into()),
+    }
+}
+
+fn verified(id: &RunId, replay: Replay) -> Verified {
+    let Replay { events, undecided, state, status, last_seq, last_hash } = replay;
+    let (cast_id, last_hash) = (id.clone(), last_hash.to_string());
+    Verified { cast_id, ok: true, events, undecided, status, state, last_seq, last_hash }
+}
+
+fn mismatch(id: &RunId, seq: Option<u64>, fault: &str) -> ReplayBody {
+    let fault = clean::clean(fault).into_owned();
+    ReplayBody::Mismatch(Mismatch { cast_id: id.clone(), ok: false, seq, fault })
+}
+
+/// The first event that is not what was written, where a whole page could not be read; `None`
+/// if the damage is beside the events. Slow, but it runs once and only on what is broken.
+fn first_damaged(journal: &dyn Journal, id: &RunId) -> Option<u64> {
+    let (mut seq, mut head) = (0, ChainHash::origin(id));
+    loop {
+        match journal.read(id, seq, 1) {
+            Ok(page) => {
+                let record = page.first()?;
+                if record.hash_after(head) != record.hash {
+                    return Some(seq + 1);
+                }
+                (seq, head) = (record.seq, record.hash);
+            }
+            Err(ReadError::Damaged { place, .. }) => {
+                return place.starts_with("event ").then_some(seq + 1);
+            }
+            Err(ReadError::Storage(_)) => return None,
+        }
+    }
+}
+
+/// What became of the files beside the journal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Mending {
+    /// They were as they should be, or are in the hands of whoever drives the cast.
+    Nothing,
+    /// They were mended; how.
+    Done(String),
+    /// They could not be; why.
+    Failed(String),
+}
+
+/// Compares the files beside the journal with it, and mends them. A cast under way keeps its own.
+#[must_use]
+pub fn mend_views(found: &Found) -> Mending {
+    let Ok(_claim) = found.journal().claim(&found.id) else { return Mending::Nothing };
+    match Views::start(&found.root).verify(found.journal(), &found.id) {
+        Ok(CatchUp::Current) => Mending::Nothing,
+        Ok(CatchUp::Appended { events }) => Mending::Done(format!(
+            "The files beside the journal lacked {events} events; they are there now."
+        )),
+        Ok(CatchUp::Rebuilt { why, .. }) => {
+            Mending::Done(format!("The files beside the journal were made anew: {why}."))
+        }
+        Err(error) => Mending::Failed(format!("the files beside the journal: {error}")),
+    }
+}

@@ -1,0 +1,14 @@
+//! What is answered to questions about a cast, a plan or this machine, whoever asks: a command with `--json`,
+//! a server, a tool.
+//!
+//! Each is a type with a schema of its own under `schemas/`, so that whoever reads one need not guess.
+
+mod budget;
+mod grid;
+mod health;
+mod replay;
+
+pub use budget::BudgetBody;
+pub use grid::{Advance, Grid, GridEdge, GridExit, GridLoop, GridSocket, SocketType};
+pub use health::{AgentHealth, Health, NodeRuntime, PlanningSupport, Sandbox};
+pub use replay::{Mismatch, ReplayBody, Verified};
