@@ -27,11 +27,7 @@ pub fn fresh() -> RunId {
 /// Finds the cast a person means: by its id, by the beginning of one, or as `last`.
 ///
 /// `place` says where was looked, for the message.
-pub fn resolve(
-    journal: &dyn Journal,
-    wanted: &RunId,
-    place: &str,
-) -> Result<RunId, Failure> {
+pub fn resolve(journal: &dyn Journal, wanted: &RunId, place: &str) -> Result<RunId, Failure> {
     if journal.head(wanted)?.is_some() {
         return Ok(wanted.clone());
     }

@@ -71,8 +71,7 @@ impl<'a> OwnFile<'a> {
         })?;
         self.write(&format!("{mark}{changed}")).map_err(|error| self.unusable(&error))?;
         if self.of_project {
-            let trust =
-                Trust { profile: self.project.profile_dir(), project: &self.project.dir };
+            let trust = Trust { profile: self.project.profile_dir(), project: &self.project.dir };
             trust.carries_over(before.as_ref(), self.trusted(), warnings);
         }
         Ok(())

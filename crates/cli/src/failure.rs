@@ -2,7 +2,7 @@
 
 use std::io;
 
-use materia_contract::{Finding, Refusal, RefusalReport};
+use materia_contract::{Refusal, RefusalReport};
 use materia_engine::{ClaimError, EngineError, LoadError, ReadError};
 use materia_journal::OpenError;
 
@@ -67,11 +67,6 @@ impl Failure {
     /// Files cannot be read or written.
     pub(crate) fn storage(message: impl Into<String>) -> Self {
         materia_app::Failure::storage(message).into()
-    }
-
-    /// The configuration has errors.
-    pub(crate) fn configuration(message: impl Into<String>, findings: Vec<Finding>) -> Self {
-        materia_app::Failure::configuration(message, findings).into()
     }
 
     /// The object that `--json` prints, where there is one.

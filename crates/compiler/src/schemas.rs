@@ -16,10 +16,10 @@ pub fn schemas() -> Vec<(&'static str, String)> {
         ("script.schema.json", text::<Script>("Materia script for the scripted provider")),
         ("case.schema.json", text::<Case>("Materia conformance case")),
         ("report.schema.json", text::<CastReport>("Materia cast report")),
-        ("budget.schema.json", text::<BudgetBody>("What `materia budget --json` prints")),
-        ("doctor.schema.json", text::<Health>("What `materia doctor --json` prints")),
-        ("grid.schema.json", text::<Grid>("What `materia grid --json` prints")),
-        ("replay.schema.json", text::<ReplayBody>("What `materia replay --json` prints")),
+        ("budget.schema.json", text::<BudgetBody>("Materia budget of a cast")),
+        ("doctor.schema.json", text::<Health>("Materia health of a machine")),
+        ("grid.schema.json", text::<Grid>("Materia graph of a plan")),
+        ("replay.schema.json", text::<ReplayBody>("Materia verification of a cast")),
     ]
 }
 

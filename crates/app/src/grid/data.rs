@@ -1,8 +1,6 @@
 //! A plan and the places of its nodes, as data.
 
-use materia_contract::body::{
-    Advance, Grid, GridEdge, GridExit, GridLoop, GridSocket, SocketType,
-};
+use materia_contract::body::{Advance, Grid, GridEdge, GridExit, GridLoop, GridSocket, SocketType};
 use materia_contract::{Behavior, END, Loop, Node, NodeId, Plan};
 
 use super::{Standing, ranks};

@@ -17,7 +17,7 @@ mod store;
 
 use std::path::Path;
 
-use materia_compiler::{Compiled, Loaded, ProjectCommand, ProjectTrust};
+use materia_compiler::{Loaded, ProjectCommand, ProjectTrust};
 use materia_contract::{Behavior, Plan};
 
 pub use question::{Asked, Question};

@@ -42,7 +42,10 @@ impl Question {
         news: Vec<Entry>,
     ) -> Self {
         let commands = commands
-            .map(|(materia, command)| Asked { materia: materia.to_owned(), command: command.to_vec() })
+            .map(|(materia, command)| Asked {
+                materia: materia.to_owned(),
+                command: command.to_vec(),
+            })
             .collect();
         let mut hasher = blake3::Hasher::new_derive_key("materia 2026-11-16 question of trust");
         for entry in &news {

@@ -48,8 +48,7 @@ pub(crate) fn replay(
         }
         ReplayBody::Mismatch(Mismatch { cast_id, seq, fault, .. }) => {
             let place = seq.map(|seq| format!(" at event {seq}")).unwrap_or_default();
-            terminal
-                .say(format_args!("error: cast `{cast_id}` does not verify{place}: {fault}"));
+            terminal.say(format_args!("error: cast `{cast_id}` does not verify{place}: {fault}"));
             Exit::Failed
         }
     };

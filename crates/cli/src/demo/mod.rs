@@ -49,10 +49,8 @@ pub(crate) fn run(
     let mut project = Project::here(&global)?;
     let profile = project.sources.profile_dir.take();
     project.sources.env_config = None;
-    let options = RunOptions {
-        script: Some(folder.join(scratch::SCRIPT)),
-        ..RunOptions::default()
-    };
+    let options =
+        RunOptions { script: Some(folder.join(scratch::SCRIPT)), ..RunOptions::default() };
     terminal.say(format_args!("Casting: {REQUEST}\n"));
     let request = REQUEST.to_owned();
     let asked = Asked { project: &project, approvals: profile, request, options: &options };

@@ -41,8 +41,8 @@ use std::os::fd::AsFd;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-pub(crate) use pump::PIPE_BYTES;
 pub use materia_contract::body::PlanningSupport;
+pub(crate) use pump::PIPE_BYTES;
 pub use sandbox::{landlock_version, planning_support};
 
 use attend::{Ended, Watch};

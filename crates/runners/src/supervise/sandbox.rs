@@ -20,7 +20,7 @@ use landlock::{
     ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, PathBeneath, PathFd, PathFdError,
     Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError, RulesetStatus,
 };
-use serde::{Deserialize, Serialize};
+use materia_contract::body::PlanningSupport;
 
 use super::protocol::{RawPath, Writable};
 
