@@ -1,52 +1,8 @@
-//! The command line as a whole. What each command takes is in its own file.
+//! Options that several commands share. The command line as a whole is in `commands`.
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
-
-use crate::commands::{
-    abort, approve, budget, cast, casts, check, completions, conformance, demo, doctor, events,
-    finish, fork, grid, link, loadout, materia, mode, recast, replay, resume, revive, say, schemas,
-    show, trigger, utility, why,
-};
-
-const FIRST_STEPS: &str = "\
-First steps:
-  materia demo                  a whole workflow in a few seconds: no key, no set-up
-  materia doctor                which agents are there, and what is missing?
-  materia check                 is the configuration in this folder sound?
-  materia grid                  what would run, drawn as text
-  materia cast \"fix the tests\"  run it, here and now
-  materia show last             what came of it
-  materia events last           every event of it
-  materia resume last           carry on after Ctrl-C, a crash or a question
-
-A cast is one run of a loadout: a graph of sockets, each with a materia that says what runs
-there. Configuration is read from `materia.json` in the project, from your profile, and from
-the file that `--config` or MATERIA_CONFIG names. Everything a cast does is kept under
-`.materia/` and can be read, verified and explained afterwards.
-
-Exit status:
-  0    completed
-  1    the cast failed or was aborted, or a verification did not hold
-  2    refused before anything ran: usage, configuration, or something that is not there
-  3    stopped, waiting for a person
-  130  interrupted by Ctrl-C; the cast waits and can be resumed";
-
-/// Runs graphs of agents and local programs, and remembers every step
-///
-/// Words for people go to standard error, data to standard output.
-#[derive(Parser, Debug)]
-#[command(name = "materia", version, after_help = FIRST_STEPS, disable_help_subcommand = true)]
-#[command(arg_required_else_help = true, max_term_width = 100)]
-pub(crate) struct Cli {
-    /// What holds for every command.
-    #[command(flatten)]
-    pub global: Global,
-    /// The command.
-    #[command(subcommand)]
-    pub command: Command,
-}
+use clap::Args;
 
 /// Options of every command.
 #[derive(Args, Debug, Clone)]
@@ -114,42 +70,4 @@ impl RunOptions {
             interactive: self.interactive,
         }
     }
-}
-
-/// The commands.
-#[derive(Subcommand, Debug)]
-pub(crate) enum Command {
-    Cast(cast::CastArgs),
-    Link(link::LinkArgs),
-    Check(check::CheckArgs),
-    Casts(casts::CastsArgs),
-    Show(show::ShowArgs),
-    Events(events::EventsArgs),
-    Replay(replay::ReplayArgs),
-    Resume(resume::ResumeArgs),
-    Recast(recast::RecastArgs),
-    Revive(revive::ReviveArgs),
-    Say(say::SayArgs),
-    Continue(finish::ContinueArgs),
-    Trigger(trigger::TriggerArgs),
-    Approve(approve::ApproveArgs),
-    Deny(approve::DenyArgs),
-    Pause(mode::PauseArgs),
-    Mode(mode::ModeArgs),
-    Budget(budget::BudgetArgs),
-    Abort(abort::AbortArgs),
-    Fork(fork::ForkArgs),
-    Grid(grid::GridArgs),
-    Loadout(loadout::LoadoutArgs),
-    Materia(materia::MateriaArgs),
-    Utility(utility::UtilityArgs),
-    Why(why::WhyArgs),
-    Demo(demo::DemoArgs),
-    Doctor(doctor::DoctorArgs),
-    /// The checkpoint utility of the demo.
-    #[command(name = crate::demo::MAINTAIN, hide = true)]
-    DemoMaintain,
-    Conformance(conformance::ConformanceArgs),
-    Completions(completions::CompletionsArgs),
-    Schemas(schemas::SchemasArgs),
 }

@@ -13,7 +13,7 @@ use materia_kernel::{Input, Phase, Run, decide};
 use serde_json::json;
 
 use crate::args::{Global, RunOptions};
-use crate::commands::cast;
+use crate::begin;
 use crate::failure::{Exit, Failure};
 use crate::findings;
 use crate::onward;
@@ -99,7 +99,7 @@ impl Carry<'_> {
         let (loaded, _) = materia_compiler::load(&project.sources);
         let prepared = prepare::going_on(project, created, &options.plain())
             .map_err(|failure| findings::of(failure, &loaded.layers, terminal))?;
-        cast::settle(&prepared, options.trust, terminal)?;
+        begin::settle(&prepared, options.trust, terminal)?;
         let profile = project.profile_dir();
         terminal.warned(|warnings| prepared.go_on(profile, created, warnings))?;
         let Prepared { script, answering, .. } = prepared;

@@ -8,6 +8,7 @@
 //! compiler's; here they are only asked for and shown.
 
 mod args;
+mod begin;
 mod carry;
 mod catalog;
 mod commands;

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::fault::Faults;
 use crate::read;
+use crate::syntax;
 
 /// Why a text was not changed.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -67,7 +68,7 @@ fn change(
     make: impl FnOnce(&CstObject) -> Result<(), EditError>,
 ) -> Result<String, EditError> {
     let fresh = text.trim().is_empty();
-    let root = CstRootNode::parse(if fresh { "{}\n" } else { text }, &read::OPTIONS)
+    let root = CstRootNode::parse(if fresh { "{}\n" } else { text }, &syntax::OPTIONS)
         .map_err(|_| EditError::NotADocument)?;
     let object = root.object_value().ok_or(EditError::NotADocument)?;
     make(&object)?;

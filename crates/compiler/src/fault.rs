@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use materia_contract::{Finding, Severity};
 
-use crate::layers::Layer;
 use crate::locate::{Lines, find};
-use crate::read::parse;
+use crate::syntax::parse;
 
 /// More findings than this help nobody; the rest is counted.
 const FAULTS_MAX: usize = 400;
@@ -18,6 +17,14 @@ pub(crate) enum Spot {
     Pointer(String),
     /// At this byte, where there is no value to point to.
     Offset(usize),
+}
+
+/// A text that faults can lie in.
+pub(crate) trait Source {
+    /// Its path for people.
+    fn shown(&self) -> &str;
+    /// What it says.
+    fn text(&self) -> &str;
 }
 
 /// A finding before its line is known.
@@ -92,7 +99,7 @@ impl Faults {
     }
 
     /// Gives every fault its line and column and sorts them by file and line.
-    pub(crate) fn place(self, layers: &[Layer]) -> Vec<Finding> {
+    pub(crate) fn place<S: Source>(self, layers: &[S]) -> Vec<Finding> {
         let mut by_layer: BTreeMap<Option<usize>, Vec<Fault>> = BTreeMap::new();
         for fault in self.kept {
             by_layer.entry(fault.place.as_ref().map(|(layer, _)| *layer)).or_default().push(fault);
@@ -100,7 +107,7 @@ impl Faults {
         let mut findings = Vec::new();
         for (layer, faults) in by_layer {
             let layer = layer.and_then(|layer| layers.get(layer));
-            let text = layer.map_or("", |layer| &*layer.text);
+            let text = layer.map_or("", Source::text);
             let document = parse(text).ok().flatten();
             let lines = Lines::new(text);
             findings.extend(faults.into_iter().map(|fault| {
@@ -118,7 +125,7 @@ impl Faults {
                     severity: fault.severity,
                     message: fault.message,
                     help: fault.help,
-                    file: layer.map(|layer| layer.shown.clone()),
+                    file: layer.map(|layer| layer.shown().to_owned()),
                     pointer,
                     line: place.map(|(line, _)| line),
                     column: place.map(|(_, column)| column),

@@ -5,7 +5,6 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::fault::{Fault, Faults, Spot};
-use crate::layers::LayerKind;
 
 /// The largest configuration file that is read.
 pub const CONFIG_BYTES_MAX: u64 = 4 * 1024 * 1024;
@@ -14,6 +13,21 @@ pub const CONFIG_BYTES_MAX: u64 = 4 * 1024 * 1024;
 const PROJECT_FILES: [&str; 3] = [".pi/pi-materia.json", ".materia/materia.json", "materia.json"];
 /// The files of a profile: the first that exists counts.
 const PROFILE_FILES: [&str; 2] = ["config.json", "materia.json"];
+
+/// Where a layer comes from, the weakest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LayerKind {
+    /// It comes with the program.
+    Shipped,
+    /// It lies in the user's profile.
+    Profile,
+    /// It lies in the project, so that whoever wrote the project wrote it.
+    Project,
+    /// The environment names it.
+    Environment,
+    /// The command line names it.
+    Flag,
+}
 
 /// Where configuration is looked for. Relative paths are taken from the project folder, and
 /// the project folder itself from the folder of the process.

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use materia_contract::{Config, Finding};
 use serde_json::Value;
 
-use crate::fault::{Fault, Faults};
+use crate::fault::{Fault, Faults, Source};
+pub use crate::files::LayerKind;
 use crate::files::{self, Candidate, Sources};
 use crate::merge::{Merge, Origins};
 use crate::read;
@@ -15,21 +16,6 @@ use crate::structure::{Mended, Shape};
 
 /// What stands for the path of the configuration that comes with the program.
 const SHIPPED_PATH: &str = "(shipped)";
-
-/// Where a layer comes from, the weakest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum LayerKind {
-    /// It comes with the program.
-    Shipped,
-    /// It lies in the user's profile.
-    Profile,
-    /// It lies in the project, so that whoever wrote the project wrote it.
-    Project,
-    /// The environment names it.
-    Environment,
-    /// The command line names it.
-    Flag,
-}
 
 /// One file of configuration.
 #[derive(Debug, Clone)]
@@ -46,6 +32,16 @@ pub struct Layer {
     pub hash: String,
     /// The places that did not fit the schema and were replaced.
     mended: Mended,
+}
+
+impl Source for Layer {
+    fn shown(&self) -> &str {
+        &self.shown
+    }
+
+    fn text(&self) -> &str {
+        &self.text
+    }
 }
 
 impl Layer {

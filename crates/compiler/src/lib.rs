@@ -36,6 +36,7 @@ mod shape;
 pub mod shipped;
 mod structure;
 mod suggest;
+mod syntax;
 
 pub use build::{
     Compiled, ProjectCommand, active_loadout, agent_findings, check, compile, needed_scripts,

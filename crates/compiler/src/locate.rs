@@ -8,7 +8,7 @@ use std::ops::Range;
 use jsonc_parser::ast::{Object, ObjectProp, Value};
 use jsonc_parser::common::Ranged;
 
-use crate::read::parse;
+use crate::syntax::parse;
 
 /// The bytes of the value that `pointer` names, if the text is a document that has it.
 #[must_use]

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use crate::fault::{Fault, Faults};
-use crate::layers::LayerKind;
+use crate::files::LayerKind;
 use crate::locate::pointer;
 
 /// The objects whose entries replace each other whole.

@@ -3,35 +3,16 @@
 use jsonc_parser::ast::{self, Object};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::errors::{ParseError, ParseErrorKind};
-use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use materia_contract::number;
 use serde_json::{Map, Value};
 
 use crate::fault::{Fault, Faults, Spot};
 use crate::locate::push_step;
+use crate::syntax::parse;
 
 /// How deep objects and arrays may lie in each other. The parser has a higher bound of its
 /// own, so that hostile text cannot exhaust the stack before this one is looked at.
 const DEPTH_MAX: usize = 128;
-
-/// What may stand in a text beyond strict JSON.
-pub(crate) const OPTIONS: ParseOptions = ParseOptions {
-    allow_comments: true,
-    allow_trailing_commas: true,
-    allow_loose_object_property_names: false,
-    allow_missing_commas: false,
-    allow_single_quoted_strings: false,
-    allow_hexadecimal_numbers: false,
-    allow_unary_plus_numbers: false,
-    allow_bare_decimal_point_numbers: false,
-    allow_non_finite_numbers: false,
-    allow_extended_string_escapes: false,
-};
-
-/// Parses a text; `None` if there is nothing in it.
-pub(crate) fn parse(text: &str) -> Result<Option<ast::Value<'_>>, ParseError> {
-    Ok(parse_to_ast(text, &CollectOptions::default(), &OPTIONS)?.value)
-}
 
 /// Reads the text of layer number `layer`. What is no document at all gives `None`.
 pub(crate) fn document(

@@ -1,16 +1,13 @@
 use std::path::Path;
-use std::sync::Arc;
 
 use clap::Args;
-use materia_app::prepare::{self, Asked, Beginning, Origin, Prepared, Ready};
+use materia_app::prepare::{self, Asked};
 
 use crate::args::{Global, RunOptions};
+use crate::begin;
 use crate::failure::{Exit, Failure};
-use crate::findings;
 use crate::project::Project;
-use crate::run::{Drive, Start};
 use crate::terminal::Terminal;
-use crate::trust;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -51,57 +48,5 @@ pub(crate) fn cast(
     let approvals = project.profile_dir().map(Path::to_owned);
     let request = args.prompt.join(" ");
     let asked = Asked { project: &project, approvals, request, options: &options };
-    begin(&project, &asked, args.loadout.as_deref(), args.options.trust, terminal)
-}
-
-/// Begins a cast of a loadout, or of the active one, and drives it until it rests.
-pub(crate) fn begin(
-    project: &Project,
-    asked: &Asked<'_>,
-    loadout: Option<&str>,
-    trusted: bool,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
-    let (loaded, compiled) = project.compile(loadout, terminal)?;
-    let ready = Ready { loaded, compiled, origin: Origin::default() };
-    start(project, asked, ready, trusted, terminal)
-}
-
-/// Begins a cast of what was compiled and drives it until it rests.
-pub(crate) fn start(
-    project: &Project,
-    asked: &Asked<'_>,
-    ready: Ready,
-    trusted: bool,
-    terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
-    let layers = ready.loaded.layers.clone();
-    let beginning = prepare::cast(asked, ready);
-    let beginning = beginning.map_err(|failure| findings::of(failure, &layers, terminal))?;
-    settle(&beginning.prepared, trusted, terminal)?;
-    let journal = Arc::new(terminal.warned(|warnings| beginning.open(warnings))?);
-    let Beginning { prepared, root, id, created, .. } = beginning;
-    let Prepared { script, answering, .. } = prepared;
-    let plan = created.plan.clone();
-    let start = Start::Begin(Box::new(created));
-    Drive { project, root, journal, id, plan, script, answering, start }.go(terminal)
-}
-
-/// Shows what was found while a run was prepared, and has its questions answered.
-pub(crate) fn settle(
-    prepared: &Prepared,
-    trusted: bool,
-    terminal: &Terminal,
-) -> Result<(), Failure> {
-    findings::show(&prepared.findings, &prepared.loaded.layers, terminal);
-    for warning in &prepared.warnings {
-        terminal.say(format_args!("warning: {warning}"));
-    }
-    for question in &prepared.questions {
-        if !trusted {
-            trust::ask(question, terminal)?;
-        }
-        terminal.warned(|warnings| prepared.approve(question, warnings));
-    }
-    Ok(())
+    begin::loadout(&project, &asked, args.loadout.as_deref(), args.options.trust, terminal)
 }

@@ -1,7 +1,7 @@
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
-use crate::args::Cli;
+use super::line::Cli;
 use crate::failure::{Exit, Failure};
 use crate::terminal::Terminal;
 

@@ -14,6 +14,7 @@ pub(crate) mod events;
 pub(crate) mod finish;
 pub(crate) mod fork;
 pub(crate) mod grid;
+mod line;
 pub(crate) mod link;
 pub(crate) mod loadout;
 pub(crate) mod materia;
@@ -35,10 +36,10 @@ use std::process::ExitCode;
 use clap::Parser;
 use clap::error::ErrorKind;
 
-use crate::args::{Cli, Command};
 use crate::clean;
 use crate::failure::{Exit, Failure};
 use crate::terminal::Terminal;
+use line::{Cli, Command};
 
 /// Reads the arguments, runs the command, and says how it went.
 pub(crate) fn main() -> ExitCode {

@@ -17,8 +17,8 @@ use materia_app::prepare::Asked;
 use materia_contract::{EventBody, RunId};
 
 use crate::args::Global;
+use crate::begin;
 use crate::clean::{clean, one_line};
-use crate::commands::cast;
 use crate::failure::{Exit, Failure};
 use crate::project::Project;
 use crate::story::Story;
@@ -54,7 +54,7 @@ pub(crate) fn run(
     terminal.say(format_args!("Casting: {REQUEST}\n"));
     let request = REQUEST.to_owned();
     let asked = Asked { project: &project, approvals: profile, request, options: &options };
-    let exit = cast::begin(&project, &asked, None, true, terminal)?;
+    let exit = begin::loadout(&project, &asked, None, true, terminal)?;
     if exit == Exit::Done {
         tell(&project, terminal)?;
     }

@@ -41,7 +41,7 @@ fn words(of: &str) -> BTreeSet<String> {
 
 /// The codes of refusals. The binary shows them to nobody, so they are read from its source.
 fn refusals() -> BTreeSet<String> {
-    let source = include_str!("../../src/failure.rs");
+    let source = include_str!("../../../app/src/failure.rs");
     let begins = ["Self::refused(\"", "let (code, message) = (\""];
     let found = begins.iter().flat_map(|begin| source.split(begin).skip(1));
     found.map(|rest| rest.split('"').next().unwrap().to_owned()).collect()

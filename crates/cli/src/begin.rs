@@ -1,0 +1,64 @@
+//! Beginning a cast: what was found is shown, questions are asked, then it is driven.
+
+use std::sync::Arc;
+
+use materia_app::prepare::{self, Asked, Beginning, Origin, Prepared, Ready};
+
+use crate::failure::{Exit, Failure};
+use crate::findings;
+use crate::project::Project;
+use crate::run::{Drive, Start};
+use crate::terminal::Terminal;
+use crate::trust;
+
+/// Begins a cast of a loadout, or of the active one, and drives it until it rests.
+pub(crate) fn loadout(
+    project: &Project,
+    asked: &Asked<'_>,
+    loadout: Option<&str>,
+    trusted: bool,
+    terminal: &mut Terminal,
+) -> Result<Exit, Failure> {
+    let (loaded, compiled) = project.compile(loadout, terminal)?;
+    let made = Ready { loaded, compiled, origin: Origin::default() };
+    ready(project, asked, made, trusted, terminal)
+}
+
+/// Begins a cast of what was compiled and drives it until it rests.
+pub(crate) fn ready(
+    project: &Project,
+    asked: &Asked<'_>,
+    made: Ready,
+    trusted: bool,
+    terminal: &mut Terminal,
+) -> Result<Exit, Failure> {
+    let layers = made.loaded.layers.clone();
+    let beginning = prepare::cast(asked, made);
+    let beginning = beginning.map_err(|failure| findings::of(failure, &layers, terminal))?;
+    settle(&beginning.prepared, trusted, terminal)?;
+    let journal = Arc::new(terminal.warned(|warnings| beginning.open(warnings))?);
+    let Beginning { prepared, root, id, created, .. } = beginning;
+    let Prepared { script, answering, .. } = prepared;
+    let plan = created.plan.clone();
+    let start = Start::Begin(Box::new(created));
+    Drive { project, root, journal, id, plan, script, answering, start }.go(terminal)
+}
+
+/// Shows what was found while a run was prepared, and has its questions answered.
+pub(crate) fn settle(
+    prepared: &Prepared,
+    trusted: bool,
+    terminal: &Terminal,
+) -> Result<(), Failure> {
+    findings::show(&prepared.findings, &prepared.loaded.layers, terminal);
+    for warning in &prepared.warnings {
+        terminal.say(format_args!("warning: {warning}"));
+    }
+    for question in &prepared.questions {
+        if !trusted {
+            trust::ask(question, terminal)?;
+        }
+        terminal.warned(|warnings| prepared.approve(question, warnings));
+    }
+    Ok(())
+}
