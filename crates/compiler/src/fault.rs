@@ -27,6 +27,19 @@ pub(crate) trait Source {
     fn text(&self) -> &str;
 }
 
+/// No text at all.
+enum Nowhere {}
+
+impl Source for Nowhere {
+    fn shown(&self) -> &str {
+        match *self {}
+    }
+
+    fn text(&self) -> &str {
+        match *self {}
+    }
+}
+
 /// A finding before its line is known.
 #[derive(Debug, Clone)]
 pub(crate) struct Fault {
@@ -96,6 +109,11 @@ impl Faults {
     /// How many errors there were, kept or not.
     pub(crate) fn errors(&self) -> usize {
         self.errors
+    }
+
+    /// The findings where there is no text that they could lie in.
+    pub(crate) fn placeless(self) -> Vec<Finding> {
+        self.place::<Nowhere>(&[])
     }
 
     /// Gives every fault its line and column and sorts them by file and line.

@@ -107,7 +107,7 @@ mod tests {
         for (index, (kind, value)) in layers.into_iter().enumerate() {
             merge.add(index, kind, value.as_object().unwrap().clone(), &mut faults);
         }
-        let found = faults.place(&[]);
+        let found = faults.placeless();
         assert!(found.iter().all(|finding| finding.code == "config::replaces-shipped"));
         (merge, found.len())
     }

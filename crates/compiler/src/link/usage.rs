@@ -3,7 +3,6 @@
 use materia_contract::{Finding, RunId};
 
 use crate::fault::{Fault, Faults};
-use crate::layers::Layer;
 
 /// How the command is written.
 const FORM: &str = "materia link [--from ID] TARGET… -- PROMPT";
@@ -46,7 +45,7 @@ pub fn unknown_cast(why: &str) -> Vec<Finding> {
     let help = "give the id of a cast of this project, or leave `--from` out";
     let mut faults = Faults::default();
     faults.push(Fault::error("link::unknown-cast", format!("`--from`: {why}")).help(help));
-    faults.place::<Layer>(&[])
+    faults.placeless()
 }
 
 /// A target without the literal quotes round it, which arrive where no shell took them away.

@@ -95,7 +95,7 @@ mod tests {
         for text in DOCUMENTS {
             let mut faults = Faults::default();
             let part = read::document(text, 0, &mut faults).unwrap();
-            assert_eq!(faults.place(&[]), []);
+            assert_eq!(faults.placeless(), []);
             for kind in ["loadouts", "materia"] {
                 let entries = part.get(kind).and_then(Value::as_object);
                 names.extend(entries.into_iter().flat_map(|map| map.keys().cloned()));
