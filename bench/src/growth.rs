@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use materia_contract::{Event, EventBody, Record};
-use materia_engine::{Committed, Observer};
+use materia_engine::{BoxFuture, Committed, Observer};
 use materia_journal::{Options, Views};
 
 use crate::meter::{cpu_time, median, number};
@@ -186,6 +186,10 @@ impl Observer for Windows {
             (state.steps, state.bytes, state.texts) = (0, 0, 0);
             (state.since, state.cpu) = (now, cpu);
         }
+    }
+
+    fn room(&self) -> Option<BoxFuture<'static, ()>> {
+        self.views.room()
     }
 }
 

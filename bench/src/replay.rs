@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use materia_contract::RunId;
-use materia_engine::{Batch, Journal, MemoryJournal, cast, load, replay};
+use materia_engine::{Batch, Epoch, Journal, MemoryJournal, blocking, cast, load, replay, wait};
 use materia_journal::{Options, SqliteJournal, Views};
 use tokio::sync::mpsc;
 
@@ -58,11 +58,11 @@ fn prepare(root: &Path, steps: u64, with_snapshot: bool) -> Outcome<()> {
     runtime.block_on(cast(&world, id(), created, materia_engine::Options::default(), &mut asks))?;
     views.flush()?;
     let journal = SqliteJournal::open(root, Options::default())?;
-    let snapshots = if with_snapshot { memory.snapshots(&id()) } else { Vec::new() };
+    let snapshots = if with_snapshot { memory.every_snapshot(&id()) } else { Vec::new() };
     let mut snapshots = snapshots.into_iter().peekable();
     let mut after = 0;
     loop {
-        let mut records = memory.read(&id(), after, COPY_RECORDS)?;
+        let mut records = blocking(&*memory).records(&id(), after, COPY_RECORDS)?;
         if records.len() == COPY_RECORDS
             && let Some(begun) = records.iter().rposition(|record| record.input.is_some())
         {
@@ -71,9 +71,12 @@ fn prepare(root: &Path, steps: u64, with_snapshot: bool) -> Outcome<()> {
         }
         let Some(last) = records.last().map(|record| record.seq) else { break };
         let due = snapshots.next_if(|snapshot| snapshot.seq <= last);
-        let (run, records) = (id(), records.into());
-        let batch = Batch { run, after, records, snapshot: due, receipt: None };
-        runtime.block_on(journal.append(batch))?;
+        if let (Some(due), Some(kept)) = (due, journal.snapshots()) {
+            wait(kept.keep(&id(), due));
+        }
+        let (run, epoch, records) = (id(), Epoch::default(), records.into());
+        let batch = Batch { run, epoch, after, records, receipt: None };
+        wait(journal.append(batch))?;
         after = last;
     }
     Ok(())
@@ -133,12 +136,12 @@ fn ready_rounds(root: &Path) -> Outcome<Vec<f64>> {
 fn ready(root: &Path) -> Outcome<Duration> {
     let since = Instant::now();
     let journal = SqliteJournal::open(root, Options::default())?;
-    let claim = journal.claim(&id())?;
+    let lease = blocking(&journal).claim(&id())?;
     let (run, head) = load(&journal, &id())?;
     let views = Views::start(root);
     views.catch_up(&journal, &id())?;
     let took = since.elapsed();
     std::hint::black_box((run.seq(), head));
-    drop(claim);
+    drop(lease);
     Ok(took)
 }

@@ -15,7 +15,9 @@ use materia_contract::{
     Behavior, Budget, Condition, Delivery, Edge, EdgeId, GlobalMode, JOURNAL_VERSION, Limits, Node,
     NodeId, Pace, Parse, Plan, RunCreated, RunId,
 };
-use materia_engine::{Journal, Observer, Options as How, SystemClock, World, cast, watch_inbox};
+use materia_engine::{
+    Journal, Observer, Options as How, SystemClock, World, cast, on_own_thread, watch_inbox,
+};
 use materia_journal::{Options, SqliteJournal, Stats, Views};
 use materia_runners::{ScriptedRunner, bind};
 use serde_json::json;
@@ -63,6 +65,8 @@ pub(crate) struct Stage {
     pub(crate) journal: Arc<SqliteJournal>,
     pub(crate) views: Arc<Views>,
     runtime: tokio::runtime::Runtime,
+    /// Where those live who listen for other processes: a run that is alone has its thread to itself.
+    ears: tokio::runtime::Runtime,
 }
 
 impl Stage {
@@ -72,6 +76,10 @@ impl Stage {
             journal: Arc::new(SqliteJournal::open(root, options)?),
             views: Arc::new(Views::start(root)),
             runtime: tokio::runtime::Builder::new_current_thread().enable_all().build()?,
+            ears: tokio::runtime::Builder::new_multi_thread()
+                .worker_threads(1)
+                .enable_all()
+                .build()?,
         })
     }
 
@@ -90,15 +98,16 @@ impl Stage {
     ) -> Outcome<Cost> {
         let script = script(steps);
         let world = self.world(&script, observer);
-        self.measured(steps, async {
+        let alone = on_own_thread(async {
             let (sender, mut asks) = mpsc::unbounded_channel();
             let ear = watch_inbox(Arc::clone(&world.journal), RunId::new(id), sender);
-            let ear = tokio::spawn(ear);
+            let ear = self.ears.spawn(ear);
             let created = created(&script, &self.root, id);
             cast(&world, RunId::new(id), created, How::default(), &mut asks).await?;
             ear.abort();
             Ok(())
-        })
+        });
+        self.measured(steps, alone)
     }
 
     /// `runs` runs of `steps` steps each, all at once.
@@ -251,7 +260,11 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let stage = Stage::open(folder.path(), Options::default()).expect("a stage");
         let one = stage.one("one", 6).expect("a run");
-        assert_eq!((one.stats.batches, one.stats.commits), (7, 7), "its creation and six steps");
+        assert_eq!(
+            (one.stats.batches, one.stats.commits),
+            (7, 8),
+            "its claim, its creation and six steps"
+        );
         let (run, _) = materia_engine::load(&*stage.journal, &RunId::new("one")).expect("the run");
         assert_eq!(run.usage().turns, 6);
         let many = stage.many(5, 4).expect("runs");

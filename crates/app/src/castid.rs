@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use materia_contract::time::wall_time;
 use materia_contract::{CastLine, RunId};
-use materia_engine::{Clock, Journal, SystemClock};
+use materia_engine::{Clock, Journal, SystemClock, blocking};
 
 use crate::failure::Failure;
 
@@ -28,10 +28,10 @@ pub fn fresh() -> RunId {
 ///
 /// `place` says where was looked, for the message.
 pub fn resolve(journal: &dyn Journal, wanted: &RunId, place: &str) -> Result<RunId, Failure> {
-    if journal.head(wanted)?.is_some() {
+    if blocking(journal).head(wanted)?.is_some() {
         return Ok(wanted.clone());
     }
-    let runs = journal.runs()?;
+    let runs = blocking(journal).runs()?;
     let ids = || runs.iter().map(|line: &CastLine| &line.cast_id);
     if wanted.as_str() == LAST {
         let newest = ids().next().cloned();

@@ -75,7 +75,7 @@ impl From<ClaimError> for Failure {
     fn from(error: ClaimError) -> Self {
         match error {
             ClaimError::Held { .. } => Self::resolution(error.to_string()),
-            ClaimError::Io { .. } => Self::storage(error.to_string()),
+            ClaimError::Io { .. } | ClaimError::Storage { .. } => Self::storage(error.to_string()),
         }
     }
 }

@@ -7,14 +7,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use materia_contract::{Event, EventBody, NodeId, Plan, RunId, StatePatched, TurnStarted};
-use materia_engine::Journal;
+use materia_engine::{Journal, PAGE_BYTES, blocking};
 use serde_json::Value;
 
 use crate::clean::one_line;
 use crate::failure::Failure;
 
-/// How many records are read at once.
-const PAGE_RECORDS: usize = 1_024;
 /// How much of a title is kept.
 const TITLE_CHARS_MAX: usize = 80;
 
@@ -54,8 +52,8 @@ impl Story {
         let mut story = Self::default();
         let mut seq = 0;
         loop {
-            let page = journal.read(id, seq, PAGE_RECORDS)?;
-            for record in &page {
+            let page = blocking(journal).read(id, seq, PAGE_BYTES)?;
+            for record in &page.records {
                 seq = record.seq;
                 // What cannot be read here is found where the cast itself is loaded.
                 if let Ok(event) = record.event() {
@@ -63,7 +61,7 @@ impl Story {
                     tell(&story, &event);
                 }
             }
-            if page.len() < PAGE_RECORDS {
+            if page.end {
                 return Ok(story);
             }
         }

@@ -2,7 +2,7 @@
 
 use materia_contract::body::{Mismatch, ReplayBody, Verified};
 use materia_contract::{ChainHash, RunId};
-use materia_engine::{Journal, ReadError, Replay, ReplayError};
+use materia_engine::{Journal, ReadError, Replay, ReplayError, blocking};
 use materia_journal::{CatchUp, Views};
 
 use crate::clean;
@@ -45,7 +45,7 @@ fn mismatch(id: &RunId, seq: Option<u64>, fault: &str) -> ReplayBody {
 fn first_damaged(journal: &dyn Journal, id: &RunId) -> Option<u64> {
     let (mut seq, mut head) = (0, ChainHash::origin(id));
     loop {
-        match journal.read(id, seq, 1) {
+        match blocking(journal).records(id, seq, 1) {
             Ok(page) => {
                 let record = page.first()?;
                 if record.hash_after(head) != record.hash {
@@ -56,7 +56,7 @@ fn first_damaged(journal: &dyn Journal, id: &RunId) -> Option<u64> {
             Err(ReadError::Damaged { place, .. }) => {
                 return place.starts_with("event ").then_some(seq + 1);
             }
-            Err(ReadError::Storage(_)) => return None,
+            Err(ReadError::Storage(_) | ReadError::NoSuchPlace) => return None,
         }
     }
 }
@@ -75,7 +75,7 @@ pub enum Mending {
 /// Compares the files beside the journal with it, and mends them. A cast under way keeps its own.
 #[must_use]
 pub fn mend_views(found: &Found) -> Mending {
-    let Ok(_claim) = found.journal().claim(&found.id) else { return Mending::Nothing };
+    let Ok(_lease) = blocking(found.journal()).claim(&found.id) else { return Mending::Nothing };
     match Views::start(&found.root).verify(found.journal(), &found.id) {
         Ok(CatchUp::Current) => Mending::Nothing,
         Ok(CatchUp::Appended { events }) => Mending::Done(format!(

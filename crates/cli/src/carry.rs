@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use materia_app::prepare::{self, Prepared};
 use materia_contract::{CastStatus, GlobalMode, RunCreated};
-use materia_engine::{Answer, ClaimError, Command, Step};
+use materia_engine::{Answer, ClaimError, Command, Step, blocking};
 use materia_kernel::{Input, Phase, Run, decide};
 use serde_json::json;
 
@@ -53,12 +53,14 @@ impl Carry<'_> {
             return Err(Failure::usage("`--cast-id` cannot give a cast another name"));
         }
         project::refuse_taken_name(&found.root, &found.id)?;
-        match found.journal().claim(&found.id) {
-            Ok(claim) => drop(claim),
+        match blocking(found.journal()).claim(&found.id) {
+            Ok(lease) => drop(lease),
             Err(held @ ClaimError::Held { .. }) => {
                 return tell(&found, held, choose, terminal);
             }
-            Err(error @ ClaimError::Io { .. }) => return Err(error.into()),
+            Err(error @ (ClaimError::Io { .. } | ClaimError::Storage { .. })) => {
+                return Err(error.into());
+            }
         }
         // The state that will go on, snapshot and all: that is what has to be trusted.
         let (run, _) = materia_engine::load(found.journal(), &found.id)?;
@@ -130,7 +132,7 @@ fn tell(
     if let Some(why) = rejection(&run, &step) {
         return Err(Failure::resolution(format!("{held}: {why}")));
     }
-    let number = found.journal().post(&found.id, &command)?;
+    let number = blocking(found.journal()).post(&found.id, &command)?;
     let id = &found.id;
     let answer = receipt(found, number)?;
     match &answer {
@@ -162,7 +164,7 @@ fn tell(
 fn receipt(found: &Found, number: u64) -> Result<Option<Answer>, Failure> {
     let begun = Instant::now();
     while begun.elapsed() < RECEIPT_PATIENCE {
-        if let Some(receipt) = found.journal().receipt(&found.id, number)? {
+        if let Some(receipt) = blocking(found.journal()).receipt(&found.id, number)? {
             return Ok(Some(receipt.answer));
         }
         std::thread::sleep(RECEIPT_LOOK);

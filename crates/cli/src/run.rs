@@ -9,8 +9,8 @@ use materia_app::agents::Answering;
 use materia_contract::script::Script;
 use materia_contract::{CastReport, CastStatus, Plan, RunCreated, RunId};
 use materia_engine::{
-    Ask, DriveError, EngineError, Journal, Observer, Options, Place, Runner, Step, SystemClock,
-    World,
+    Ask, DriveError, EngineError, Observer, Options, Place, Runner, Step, SystemClock, World,
+    blocking, on_own_thread,
 };
 use materia_journal::{SqliteJournal, Views};
 use materia_runners::{Runners, ScriptedRunner, UtilityRunner};
@@ -74,10 +74,19 @@ impl Drive<'_> {
             clock: Arc::new(SystemClock),
         };
         let interrupted = Arc::new(AtomicBool::new(false));
-        let result = runtime.block_on(self.drive(&world, &live, &interrupted));
+        // The run has this thread to itself, and may wait there for the disk. Whoever listens meanwhile, to
+        // signals and to other processes, has another one.
+        let ears = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .map_err(|error| Failure::Broken(format!("cannot start: {error}")))?;
+        let drive = self.drive(&world, &live, &interrupted, ears.handle());
+        let result = runtime.block_on(on_own_thread(drive));
         live.finish();
         // What is still under way is ended before anything is said about the end.
         drop(runtime);
+        ears.shutdown_background();
         if let Err(problem) = views.flush() {
             terminal.say(format_args!(
                 "warning: the files beside the journal are not complete: {problem}; `{}` mends them",
@@ -93,14 +102,15 @@ impl Drive<'_> {
         world: &World,
         live: &Live,
         interrupted: &Arc<AtomicBool>,
+        ears: &tokio::runtime::Handle,
     ) -> Result<(), EngineError> {
         let (sender, mut asks) = tokio::sync::mpsc::unbounded_channel();
         let helper = self.command("resume");
-        tokio::spawn(heed_signals(sender.clone(), live.clone(), helper, interrupted.clone()));
-        tokio::spawn(materia_engine::watch_inbox(self.journal.clone(), self.id.clone(), sender));
+        ears.spawn(heed_signals(sender.clone(), live.clone(), helper, interrupted.clone()));
+        ears.spawn(materia_engine::watch_inbox(self.journal.clone(), self.id.clone(), sender));
         if let Live::Screen(screen) = live {
             let screen = screen.clone();
-            tokio::spawn(async move { screen.keep_drawing().await });
+            ears.spawn(async move { screen.keep_drawing().await });
         }
         let run_for = self.script.as_ref().and_then(|script| script.run_for_ms);
         let timeline = self.script.as_ref().map(|script| script.timeline.as_slice().into());
@@ -141,7 +151,7 @@ impl Drive<'_> {
 
     /// Brings the files of a cast up to its journal before it goes on.
     fn catch_up(&self, views: &Views, terminal: &Terminal) -> Result<(), Failure> {
-        let _claim = self.journal.claim(&self.id)?;
+        let _lease = blocking(&*self.journal).claim(&self.id)?;
         if let Err(error) = views.catch_up(&*self.journal, &self.id) {
             terminal.say(format_args!("warning: the files beside the journal: {error}"));
         }
@@ -184,7 +194,7 @@ impl Drive<'_> {
             | EngineError::Newer { .. }) => return Err(refused.into()),
         };
         let begins = matches!(self.start, Start::Begin(_));
-        if begins && matches!(self.journal.head(&self.id), Ok(None)) {
+        if begins && matches!(blocking(&*self.journal).head(&self.id), Ok(None)) {
             // Nothing was written, so there is no cast: its folder goes too.
             let folder = self.folder();
             let _ = std::fs::remove_file(folder.join("lock"));

@@ -6,7 +6,9 @@ use materia_kernel::{Decision, KERNEL_VERSION, Now, Rejection, Run, take};
 
 use crate::load::Loaded;
 use crate::visits::Visits;
-use crate::{Answer, AppendError, Ask, Batch, Committed, Journal, Observer, Receipt, Snapshot};
+use crate::{
+    Answer, AppendError, Ask, Batch, Committed, Epoch, Journal, Observer, Receipt, Snapshot,
+};
 
 /// How many events lie between two snapshots at the least. It bounds what a restart has to fold.
 pub(crate) const SNAPSHOT_EVERY_EVENTS: u64 = 8_192;
@@ -26,6 +28,8 @@ pub struct Driver {
     visits: Visits,
     /// Commands that have their receipt. One may come twice: from the inbox, and from who looked there.
     answered: BTreeSet<u64>,
+    /// That of the lease under which it is driven.
+    epoch: Epoch,
     journal: Arc<dyn Journal>,
     observer: Arc<dyn Observer>,
 }
@@ -45,26 +49,37 @@ impl Driver {
     /// Takes up a run at the state its journal gives.
     pub(crate) fn new(
         loaded: Loaded,
+        epoch: Epoch,
         journal: Arc<dyn Journal>,
         observer: Arc<dyn Observer>,
     ) -> Self {
         let Loaded { run, head, visits } = loaded;
         let (snapshot_at, snapshot_gap) = (run.seq(), SNAPSHOT_EVERY_EVENTS);
         let answered = BTreeSet::new();
-        Self { run, head, snapshot_at, snapshot_gap, visits, answered, journal, observer }
+        Self { run, head, snapshot_at, snapshot_gap, visits, answered, epoch, journal, observer }
     }
 
-    /// A run that does not exist yet.
+    /// A run that does not exist yet, under the lease of this epoch.
     #[must_use]
-    pub fn fresh(id: RunId, journal: Arc<dyn Journal>, observer: Arc<dyn Observer>) -> Self {
+    pub fn fresh(
+        id: RunId,
+        epoch: Epoch,
+        journal: Arc<dyn Journal>,
+        observer: Arc<dyn Observer>,
+    ) -> Self {
         let (head, visits) = (ChainHash::origin(&id), Visits::default());
-        Self::new(Loaded { run: Run::new(id), head, visits }, journal, observer)
+        Self::new(Loaded { run: Run::new(id), head, visits }, epoch, journal, observer)
     }
 
     /// The run as its journal has it.
     #[must_use]
     pub fn run(&self) -> &Run {
         &self.run
+    }
+
+    /// That of the lease under which it is driven.
+    pub(crate) fn epoch(&self) -> Epoch {
+        self.epoch
     }
 
     /// Takes what is asked: decides, appends, evolves. When it returns, what was decided is durable, and
@@ -111,16 +126,24 @@ impl Driver {
         for event in &events {
             self.visits.note(event);
         }
-        let snapshot = self.snapshot_if_due(head);
         let run = self.run.id().clone();
+        if let Some(snapshot) = self.snapshot_if_due(head)
+            && let Some(kept) = self.journal.snapshots()
+        {
+            kept.keep(&run, snapshot).await;
+        }
         let answer = Answer::Done { first: after + 1, last: self.run.seq() };
         let receipt = decided.command.map(|command| Receipt { command, answer });
-        let batch =
-            Batch { run: run.clone(), after, records: Arc::clone(&records), snapshot, receipt };
+        let (epoch, records_kept) = (self.epoch, Arc::clone(&records));
+        let batch = Batch { run: run.clone(), epoch, after, records: records_kept, receipt };
         self.journal.append(batch).await?;
         self.answered.extend(decided.command);
         self.head = head;
         self.observer.committed(&Committed { run, records, events: events.into() });
+        // A run does not go on faster than those who write down what it does.
+        while let Some(room) = self.observer.room() {
+            room.await;
+        }
         Ok(())
     }
 
@@ -132,9 +155,9 @@ impl Driver {
         answer: Answer,
     ) -> Result<(), AppendError> {
         let Some(command) = command else { return Ok(()) };
-        let (run, records) = (self.run.id().clone(), Arc::from([]));
+        let (run, epoch, records) = (self.run.id().clone(), self.epoch, Arc::from([]));
         let receipt = Some(Receipt { command, answer });
-        self.journal.append(Batch { run, after, records, snapshot: None, receipt }).await?;
+        self.journal.append(Batch { run, epoch, after, records, receipt }).await?;
         self.answered.insert(command);
         Ok(())
     }

@@ -12,7 +12,7 @@ use materia_kernel::Divergence;
 use crate::again::Again;
 use crate::fold::{Gather, Piece};
 use crate::load::walk;
-use crate::{AppendError, Batch, Journal, LoadError};
+use crate::{AppendError, Batch, Epoch, Journal, LoadError, off_thread};
 
 /// Why a run could not be forked.
 #[derive(Debug, thiserror::Error)]
@@ -56,17 +56,20 @@ pub enum ForkError {
     Append(#[from] AppendError),
 }
 
-/// Writes the beginning of `id`: the events of `from` up to `at`. It is then carried on like any run.
+/// Writes the beginning of `id` under the lease of `epoch`: the events of `from` up to `at`. It is then
+/// carried on like any run.
 ///
 /// Where `at` stands in the middle of a decision, what that decision had settled up to there comes
 /// along with what it leads to, and nothing that it started afterwards.
 pub async fn fork(
-    journal: &dyn Journal,
+    journal: Arc<dyn Journal>,
     from: &RunId,
     at: u64,
     id: &RunId,
+    epoch: Epoch,
 ) -> Result<(), ForkError> {
-    let Shared { pieces, hash } = shared(journal, from, at)?;
+    let (reading, original) = (Arc::clone(&journal), from.clone());
+    let Shared { pieces, hash } = off_thread(move || shared(&*reading, &original, at)).await?;
     let upto = pieces.last().map_or(at, |piece| piece.end().0);
     let mut head = ChainHash::origin(id);
     let mut records: Vec<Record> = Vec::new();
@@ -86,7 +89,7 @@ pub async fn fork(
         records.extend(sealed);
     }
     let records: Arc<[Record]> = records.into();
-    let batch = Batch { run: id.clone(), after: 0, records, snapshot: None, receipt: None };
+    let batch = Batch { run: id.clone(), epoch, after: 0, records, receipt: None };
     Ok(journal.append(batch).await?)
 }
 

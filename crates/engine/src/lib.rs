@@ -7,15 +7,19 @@
 //!
 //! # Invariants
 //!
-//! * One task drives one run, and holds the journal's claim on it.
+//! * One task drives one run, and holds the journal's lease on it.
 //! * Effects are derived from the state, never stored. Whatever is owed and not under way is
 //!   started; that is all there is to recovery.
 //! * When the journal refuses an append, the driver is thrown away: the run in memory has gone
 //!   ahead of what is on the disk and must not be believed.
 //!
+//! What is not `async` here and takes a journal (`load`, `replay`, `report`, `why`) waits for it: a task calls
+//! it [off its thread](off_thread).
+//!
 //! Deliberately absent: SQL, processes, terminals. They are behind the [ports](ports).
 
 mod again;
+mod blocking;
 mod clock;
 mod drive;
 mod explain;
@@ -30,6 +34,7 @@ mod session;
 mod virtual_time;
 mod visits;
 
+pub use blocking::{Blocking, blocking, may_block, off_thread, on_own_thread, wait};
 pub use clock::{Clock, SystemClock};
 pub use drive::{DriveError, Driver};
 pub use explain::{Because, Condition, Doing, SuggestedStep, Suggestion, Why, WhyError, why};

@@ -7,10 +7,7 @@ use materia_kernel::{KERNEL_VERSION, Misfit, Run};
 
 use crate::fold::Fold;
 use crate::visits::Visits;
-use crate::{Journal, ReadError, Snapshot};
-
-/// How many records are read at once: few enough to stay in the cache of the processor until they are used.
-pub(crate) const PAGE_RECORDS: usize = 512;
+use crate::{Journal, PAGE_BYTES, Page, ReadError, Snapshot, blocking};
 
 /// Why a run could not be taken up.
 #[derive(Debug, thiserror::Error)]
@@ -41,7 +38,7 @@ pub(crate) struct Loaded {
     pub(crate) visits: Visits,
 }
 
-/// Folds a run up to its last event, checking the chain of what is read.
+/// Folds a run up to its last event, checking the chain of what is read. It waits for the journal.
 pub fn load(journal: &dyn Journal, id: &RunId) -> Result<(Run, ChainHash), LoadError> {
     let Loaded { run, head, .. } = load_tail(journal, id)?;
     Ok((run, head))
@@ -62,7 +59,7 @@ pub(crate) fn load_tail(journal: &dyn Journal, id: &RunId) -> Result<Loaded, Loa
 /// The same, with all turns of the run.
 pub(crate) fn load_with_visits(journal: &dyn Journal, id: &RunId) -> Result<Loaded, LoadError> {
     let found = believable_snapshot(journal, id)?;
-    let chapters = if found.is_some() { journal.chapters(id)? } else { Vec::new() };
+    let chapters = if found.is_some() { blocking(journal).chapters(id)? } else { Vec::new() };
     let told = found.and_then(|(run, snapshot)| {
         let visits = Visits::up_to(&snapshot, &chapters, &run.created()?.plan)?;
         Some(Loaded { run, head: snapshot.hash, visits })
@@ -97,12 +94,12 @@ fn believable_snapshot(
     journal: &dyn Journal,
     id: &RunId,
 ) -> Result<Option<(Run, Snapshot)>, ReadError> {
-    let Some(snapshot) = journal.snapshot(id)? else { return Ok(None) };
+    let Some(snapshot) = blocking(journal).snapshot(id)? else { return Ok(None) };
     if snapshot.version != KERNEL_VERSION || snapshot.seq == 0 {
         return Ok(None);
     }
-    let anchored = journal
-        .read(id, snapshot.seq - 1, 1)?
+    let anchored = blocking(journal)
+        .records(id, snapshot.seq - 1, 1)?
         .first()
         .is_some_and(|record| record.seq == snapshot.seq && record.hash == snapshot.hash);
     let run = serde_json::from_slice::<Run>(&snapshot.bytes).ok();
@@ -131,7 +128,7 @@ pub(crate) fn walk(
     };
     let first = pages.next()?;
     visit_all(&first.records)?;
-    if first.last {
+    if first.end {
         return Ok(());
     }
     std::thread::scope(|scope| {
@@ -139,7 +136,7 @@ pub(crate) fn walk(
         scope.spawn(move || {
             loop {
                 let page = pages.next();
-                let last = page.as_ref().map_or(true, |page| page.last);
+                let last = page.as_ref().map_or(true, |page| page.end);
                 // An error means that nobody wants to know any more.
                 if sender.send(page).is_err() || last {
                     return;
@@ -164,23 +161,16 @@ struct Pages<'a> {
     head: ChainHash,
 }
 
-struct Page {
-    records: Vec<Record>,
-    /// Whether none comes behind it.
-    last: bool,
-}
-
 impl Pages<'_> {
     fn next(&mut self) -> Result<Page, LoadError> {
-        let records = self.journal.read(self.id, self.seq, PAGE_RECORDS)?;
-        for record in &records {
+        let page = blocking(self.journal).read(self.id, self.seq, PAGE_BYTES)?;
+        for record in &page.records {
             let seq = self.seq + 1;
             let damaged = |what| LoadError::Damaged { run: self.id.clone(), seq, what };
             intact(record, seq, self.head).map_err(damaged)?;
             (self.seq, self.head) = (record.seq, record.hash);
         }
-        let last = records.len() < PAGE_RECORDS;
-        Ok(Page { records, last })
+        Ok(page)
     }
 }
 

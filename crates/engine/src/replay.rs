@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 
 use crate::again::{Again, Took};
 use crate::fold::{Fold, Gather, Piece};
-use crate::load::{PAGE_RECORDS, intact};
-use crate::{Journal, ReadError};
+use crate::load::intact;
+use crate::{Journal, PAGE_BYTES, ReadError, blocking};
 
 /// What a replay found.
 #[derive(Debug, Clone, PartialEq)]
@@ -91,7 +91,7 @@ struct Broken {
     begins: bool,
 }
 
-/// Replays a run, up to `at` where it is given.
+/// Replays a run, up to `at` where it is given. It waits for the journal.
 ///
 /// One thread reads and checks the hashes, the next one takes events apart and holds them to the rules in
 /// its own way, this one decides again: each needs about as long as the others.
@@ -126,14 +126,13 @@ fn read(journal: &dyn Journal, id: &RunId, pages: &mpsc::SyncSender<Read>) {
     let mut head = ChainHash::origin(id);
     let mut seq = 0;
     loop {
-        let mut records = match journal.read(id, seq, PAGE_RECORDS) {
-            Ok(records) => records,
+        let (mut records, complete) = match blocking(journal).read(id, seq, PAGE_BYTES) {
+            Ok(page) => (page.records, page.end),
             Err(error) => {
                 let _ = pages.send(Err(Broken { error: error.into(), begins: true }));
                 return;
             }
         };
-        let complete = records.len() < PAGE_RECORDS;
         let mut broken = None;
         for (place, record) in records.iter().enumerate() {
             if let Err(what) = intact(record, seq + 1, head) {

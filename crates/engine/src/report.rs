@@ -7,7 +7,7 @@ use crate::load::{Loaded, load_with_visits};
 use crate::{Journal, LoadError};
 
 /// Tells the story of a run so far: from its newest snapshot and the chapters before it, where they
-/// can be believed, else from its events.
+/// can be believed, else from its events. It waits for the journal.
 pub fn report(journal: &dyn Journal, id: &RunId) -> Result<CastReport, LoadError> {
     let Loaded { run, head, visits } = load_with_visits(journal, id)?;
     let created = run.created().ok_or_else(|| LoadError::Unknown(id.clone()))?;

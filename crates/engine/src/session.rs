@@ -14,8 +14,8 @@ use tokio::sync::mpsc;
 
 use crate::load::load_tail;
 use crate::{
-    ClaimError, Clock, Command, DriveError, Driver, Journal, LoadError, Observer, Posted, Runner,
-    real_time, virtual_time,
+    ClaimError, Clock, Command, DriveError, Driver, Epoch, Journal, LoadError, Observer, Posted,
+    Runner, off_thread, real_time, virtual_time,
 };
 
 /// How often a run under way looks for commands from other processes.
@@ -118,12 +118,13 @@ pub async fn cast(
     options: Options,
     asks: &mut Asks,
 ) -> Result<Phase, EngineError> {
-    let _claim = world.journal.claim(&id)?;
-    if world.journal.head(&id).map_err(LoadError::from)?.is_some() {
+    let lease = world.journal.claim(&id).await?;
+    if world.journal.head(&id).await.map_err(LoadError::from)?.is_some() {
         return Err(EngineError::Exists(id));
     }
     let now = if created.virtual_time { VIRTUAL_EPOCH } else { world.clock.now() };
-    let mut driver = Driver::fresh(id, Arc::clone(&world.journal), Arc::clone(&world.observer));
+    let (journal, observer) = (Arc::clone(&world.journal), Arc::clone(&world.observer));
+    let mut driver = Driver::fresh(id, lease.epoch(), journal, observer);
     driver.take(now, Ask::person(Input::Create(Box::new(created)))).await?;
     drive(world, driver, options, asks).await
 }
@@ -171,10 +172,10 @@ pub async fn carry_on(
     options: Options,
     asks: &mut Asks,
 ) -> Result<Phase, EngineError> {
-    let _claim = world.journal.claim(id)?;
-    let mut driver = take_up(world, id)?;
+    let lease = world.journal.claim(id).await?;
+    let mut driver = take_up(world, id, lease.epoch()).await?;
     // What somebody asked of it while it came to rest comes before what is asked now.
-    take_all(world, &mut driver, left_in_inbox(world, id)).await?;
+    take_all(world, &mut driver, left_in_inbox(world, id).await).await?;
     for input in inputs(driver.run(), place, step) {
         driver.take(now_of(world, &driver), Ask::person(input)).await?;
     }
@@ -238,19 +239,25 @@ pub async fn resume(
 
 /// Ends a run that nobody drives.
 pub async fn abort(world: &World, id: &RunId, reason: String) -> Result<Phase, EngineError> {
-    let _claim = world.journal.claim(id)?;
-    let mut driver = take_up(world, id)?;
+    let lease = world.journal.claim(id).await?;
+    let mut driver = take_up(world, id, lease.epoch()).await?;
     driver.take(now_of(world, &driver), Ask::person(Input::Abort { reason })).await?;
     Ok(driver.run().phase().clone())
 }
 
-pub(crate) fn take_up(world: &World, id: &RunId) -> Result<Driver, EngineError> {
-    let loaded = load_tail(world.journal.as_ref(), id)?;
+/// Takes up a run under the lease of `epoch`.
+pub(crate) async fn take_up(
+    world: &World,
+    id: &RunId,
+    epoch: Epoch,
+) -> Result<Driver, EngineError> {
+    let (reading, wanted) = (Arc::clone(&world.journal), id.clone());
+    let loaded = off_thread(move || load_tail(&*reading, &wanted)).await?;
     let found = loaded.run.created().map_or(JOURNAL_VERSION, |created| created.journal_version);
     if found > JOURNAL_VERSION {
         return Err(EngineError::Newer { run: id.clone(), found });
     }
-    Ok(Driver::new(loaded, Arc::clone(&world.journal), Arc::clone(&world.observer)))
+    Ok(Driver::new(loaded, epoch, Arc::clone(&world.journal), Arc::clone(&world.observer)))
 }
 
 /// What time it is for a run: its own, if its time is simulated. A clock that was set back while nobody
@@ -281,7 +288,7 @@ async fn drive(
         };
         // Whoever asked for something while the run came to rest was told that it would be heard.
         let mut left: Vec<Ask> = std::iter::from_fn(|| asks.try_recv().ok()).collect();
-        left.extend(left_in_inbox(world, driver.run().id()));
+        left.extend(left_in_inbox(world, driver.run().id()).await);
         take_all(world, &mut driver, left).await?;
         if *driver.run().phase() != Phase::Running {
             return Ok(driver.run().phase().clone());
@@ -290,9 +297,9 @@ async fn drive(
 }
 
 /// What other processes have asked of a run and nobody has taken.
-fn left_in_inbox(world: &World, id: &RunId) -> Vec<Ask> {
+async fn left_in_inbox(world: &World, id: &RunId) -> Vec<Ask> {
     // A failed look is no reason to stop the run: what was asked is still there afterwards.
-    world.journal.commands(id).unwrap_or_default().into_iter().map(asked).collect()
+    world.journal.commands(id).await.unwrap_or_default().into_iter().map(asked).collect()
 }
 
 /// Takes what was asked of a run; what does not fit it any more has no effect.
@@ -327,7 +334,7 @@ pub async fn watch_inbox(journal: Arc<dyn Journal>, id: RunId, asks: mpsc::Unbou
     loop {
         tokio::time::sleep(INBOX_INTERVAL).await;
         // A failed look is no reason to stop the run; the next look may succeed.
-        for posted in journal.commands(&id).unwrap_or_default() {
+        for posted in journal.commands(&id).await.unwrap_or_default() {
             if posted.number <= passed_on {
                 continue;
             }

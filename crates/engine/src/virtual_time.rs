@@ -155,7 +155,8 @@ impl Simulation<'_> {
         self.under_way.stop_all().await;
         self.agenda.clear();
         self.reported.clear();
-        self.driver = take_up(self.world, self.driver.run().id())?;
+        let epoch = self.driver.epoch();
+        self.driver = take_up(self.world, self.driver.run().id(), epoch).await?;
         let run = self.driver.run();
         if *run.phase() == Phase::Running {
             let (cwd, run_dir) = (run.cwd().to_owned(), run.run_dir().to_owned());

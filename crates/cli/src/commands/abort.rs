@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use materia_contract::{CastStatus, RunId};
 use materia_engine::{
-    ClaimError, Command, EngineError, Journal, Observer, SystemClock, World, status_after,
+    ClaimError, Command, EngineError, Journal, Observer, SystemClock, World, blocking, status_after,
 };
 use materia_journal::Views;
 use materia_runners::{Runners, UtilityRunner};
@@ -52,7 +52,8 @@ pub(crate) fn abort(
             let who = pid.map(|pid| format!("process {pid}"));
             let who = who.unwrap_or_else(|| "another process".to_owned());
             terminal.say(format_args!("Asking {who}, which runs the cast, to end it."));
-            journal.post(&id, &Command::Abort { reason: "a person ended it".to_owned() })?;
+            blocking(&*journal)
+                .post(&id, &Command::Abort { reason: "a person ended it".to_owned() })?;
             wait(&*journal, &id, &who)?;
         }
         Err(EngineError::Drive(error)) => {
@@ -85,7 +86,7 @@ fn end_it(
     id: &RunId,
 ) -> Result<(), EngineError> {
     {
-        let _claim = journal.claim(id)?;
+        let _lease = blocking(&**journal).claim(id)?;
         // Views that cannot be mended now are mended by the next replay.
         let _ = views.catch_up(&**journal, id);
     }
@@ -124,7 +125,7 @@ fn wait(journal: &dyn Journal, id: &RunId, who: &str) -> Result<(), Failure> {
 
 /// The status as the last events say; `None` where they say nothing of it.
 fn status(journal: &dyn Journal, id: &RunId) -> Result<Option<CastStatus>, Failure> {
-    let Some(head) = journal.head(id)? else { return Ok(None) };
-    let tail = journal.read(id, head.seq.saturating_sub(TAIL_EVENTS), 1_024)?;
+    let Some(head) = blocking(journal).head(id)? else { return Ok(None) };
+    let tail = blocking(journal).records(id, head.seq.saturating_sub(TAIL_EVENTS), 1_024)?;
     Ok(tail.iter().rev().find_map(|record| status_after(&record.kind)))
 }

@@ -1,5 +1,5 @@
 use clap::Args;
-use materia_engine::Journal;
+use materia_engine::blocking;
 
 use crate::args::Global;
 use crate::clean::one_line;
@@ -21,7 +21,7 @@ pub(crate) fn casts(
     let project = Project::here(global)?;
     let (root, journal) = project.journal()?;
     let lines = match journal {
-        Some(journal) => journal.runs()?,
+        Some(journal) => blocking(&journal).runs()?,
         None => Vec::new(),
     };
     if terminal.json {

@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use materia_contract::time::wall_time;
 use materia_contract::{CastStatus, ChainHash, Record, RunId};
-use materia_engine::{ClaimError, Journal, Unfolding, status_after};
+use materia_engine::{Journal, PAGE_BYTES, Unfolding, blocking, status_after};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -15,8 +15,6 @@ use crate::say;
 use crate::story::Story;
 use crate::terminal::Terminal;
 
-/// How many records are read at once.
-const PAGE_RECORDS: usize = 1_024;
 /// How often is looked for new events.
 const LOOK: Duration = Duration::from_millis(100);
 /// How long nothing may happen before it is asked whether anybody runs the cast.
@@ -79,12 +77,12 @@ impl Printer {
     ) -> Result<bool, Failure> {
         let mut any = false;
         loop {
-            let page = journal.read(&self.id, self.seq, PAGE_RECORDS)?;
-            for record in &page {
+            let page = blocking(journal).read(&self.id, self.seq, PAGE_BYTES)?;
+            for record in &page.records {
                 self.print(record, terminal)?;
             }
-            any |= !page.is_empty();
-            if page.len() < PAGE_RECORDS {
+            any |= !page.records.is_empty();
+            if page.end {
                 terminal.out.flush()?;
                 return Ok(any);
             }
@@ -161,5 +159,5 @@ impl Printer {
 
 /// Whether somebody drives the cast.
 fn held(journal: &dyn Journal, id: &RunId) -> bool {
-    matches!(journal.claim(id), Err(ClaimError::Held { .. }))
+    blocking(journal).is_driven(id).unwrap_or(false)
 }

@@ -1,6 +1,8 @@
+use std::sync::Arc;
+
 use clap::Args;
 use materia_contract::Pace;
-use materia_engine::{Claim, Step};
+use materia_engine::{Journal, Step, blocking, wait};
 use materia_kernel::Phase;
 
 use crate::args::{Global, RunOptions};
@@ -44,23 +46,22 @@ pub(crate) fn fork(
         None => castid::fresh(),
     };
     project::refuse_taken_name(&found.root, &id)?;
-    if found.journal().head(&id)?.is_some() {
+    if blocking(found.journal()).head(&id)?.is_some() {
         return Err(Failure::resolution(format!("there is a cast `{id}` already")));
     }
     let original = found.id.clone();
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .build()
-        .map_err(|error| Failure::Broken(format!("cannot start: {error}")))?;
+    let journal: Arc<dyn Journal> = Arc::new(found.journal);
     {
-        let _claim: Claim = found.journal().claim(&id)?;
-        let written = materia_engine::fork(found.journal(), &original, args.at, &id);
-        runtime.block_on(written).map_err(|error| Failure::resolution(error.to_string()))?;
+        let lease = blocking(&*journal).claim(&id)?;
+        let written =
+            materia_engine::fork(Arc::clone(&journal), &original, args.at, &id, lease.epoch());
+        wait(written).map_err(|error| Failure::resolution(error.to_string()))?;
     }
     terminal.say(format_args!("cast `{id}` shares events 1 to {} of `{original}`", args.at));
     let options = RunOptions { cast_id: None, ..args.options.clone() };
     let carry = Carry { id: id.as_str(), options: &options, global };
-    let (run, _) = materia_engine::load(found.journal(), &id)?;
-    drop(found);
+    let (run, _) = materia_engine::load(&*journal, &id)?;
+    drop(journal);
     if *run.phase() == Phase::Running {
         let asked = options.interactive.then_some(Pace::Interactive);
         carry.on(terminal, |run| Ok(Step::Resume(Some(asked.unwrap_or(run.pace())))))

@@ -1,6 +1,7 @@
 use clap::Args;
 use materia_contract::time::wall_time;
 use materia_contract::{CastReport, CastStatus, EventBody, LinkTarget, Outcome, RunCreated};
+use materia_engine::blocking;
 
 use crate::args::Global;
 use crate::clean::{clean, one_line};
@@ -81,7 +82,7 @@ pub(crate) fn show(
 }
 
 fn beginning(found: &Found) -> Result<Option<(RunCreated, String)>, Failure> {
-    let first = found.journal().read(&found.id, 0, 1)?;
+    let first = blocking(found.journal()).records(&found.id, 0, 1)?;
     let Some(event) = first.first().and_then(|record| record.event().ok()) else { return Ok(None) };
     let EventBody::RunCreated(created) = event.body else { return Ok(None) };
     Ok(Some((*created, wall_time(event.wall))))

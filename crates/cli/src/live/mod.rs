@@ -6,7 +6,7 @@ mod screen;
 use std::sync::Arc;
 
 use materia_contract::{NodeId, RunId};
-use materia_engine::{Committed, Observer};
+use materia_engine::{BoxFuture, Committed, Observer};
 
 pub(crate) use plain::Plain;
 pub(crate) use screen::Screen;
@@ -19,6 +19,10 @@ impl Observer for Observers {
         for observer in &self.0 {
             observer.committed(news);
         }
+    }
+
+    fn room(&self) -> Option<BoxFuture<'static, ()>> {
+        self.0.iter().find_map(|observer| observer.room())
     }
 
     fn streamed(&self, run: &RunId, node: &NodeId, text: &str) {

@@ -5,7 +5,11 @@ use materia_contract::time::Micros;
 use materia_contract::{Act, Budget, CastLine, ChainHash, NodeBudgets, NodeId, Record, RunId};
 use serde::{Deserialize, Serialize};
 
-use super::BoxFuture;
+use super::{BoxFuture, Tail};
+
+/// How many bytes of records are read at once, where nothing speaks against it: few enough to stay in the
+/// cache of the processor until they are used.
+pub const PAGE_BYTES: usize = 256 << 10;
 
 /// The durable, ordered records of runs.
 ///
@@ -15,42 +19,80 @@ use super::BoxFuture;
 /// * `append` is all or nothing, and durable when its future resolves.
 /// * Two writers cannot both succeed at one place: the loser gets [`AppendError::Conflict`].
 /// * Batches that wait at the same time, of whatever runs, may share one commit.
-/// * `read` gives back exactly the records that were appended, in order.
-/// * One holder at a time has the [`Claim`] of a run; it ends with the holder, however that ends.
+/// * `read` gives back exactly the records that were appended, in order, and `tail` goes on giving them,
+///   whoever appends.
+/// * One holder at a time has the [`Lease`] of a run; it ends with the holder, however that ends. Each lease
+///   has a higher epoch than the one before, and every append carries the epoch of its lease: once another
+///   lease was given, whatever still comes with the old one is [`AppendError::Fenced`].
 /// * A command waits until a batch has its receipt, in the same commit: it takes effect once or is
 ///   refused once, whatever dies in between. One that cannot be read is in nobody's way.
+/// * No call keeps the thread of a task waiting, unless [`may_block`](crate::may_block) says that the thread is its own.
 ///
 /// Every implementation passes [`journal_contract`](super::journal_contract).
 pub trait Journal: Send + Sync {
     /// Adds the records of one decision, or of several, and the receipt of the command it carries out.
     fn append(&self, batch: Batch) -> BoxFuture<'_, Result<(), AppendError>>;
 
-    /// Reads at most `limit` records that come after place `after`.
-    fn read(&self, run: &RunId, after: u64, limit: usize) -> Result<Vec<Record>, ReadError>;
+    /// Reads a page of the records that come after place `after`: about `bytes` of them, and one record at
+    /// the least, however large it is.
+    fn read(&self, run: &RunId, after: u64, bytes: usize)
+    -> BoxFuture<'_, Result<Page, ReadError>>;
+
+    /// The committed records that come after place `after`, and then those that are appended, by whatever
+    /// process. It ends only with an error.
+    fn tail(&self, run: &RunId, after: u64) -> Tail;
 
     /// The last record of a run in short; `None` if there is no such run.
-    fn head(&self, run: &RunId) -> Result<Option<Head>, ReadError>;
+    fn head(&self, run: &RunId) -> BoxFuture<'_, Result<Option<Head>, ReadError>>;
 
-    /// The newest snapshot of a run, if one was kept.
-    fn snapshot(&self, run: &RunId) -> Result<Option<Snapshot>, ReadError>;
+    /// A page of the list of runs, newest first: about `bytes` of it, behind the place that the page before
+    /// named. A run that begins meanwhile changes nothing of the pages that follow.
+    fn runs(&self, after: Option<&Cursor>, bytes: usize)
+    -> BoxFuture<'_, Result<Lines, ReadError>>;
 
-    /// The chapters of a run, one for each snapshot that was ever kept, oldest first.
-    fn chapters(&self, run: &RunId) -> Result<Vec<Chapter>, ReadError>;
+    /// One line of that list; `None` if there is no such run.
+    fn line(&self, run: &RunId) -> BoxFuture<'_, Result<Option<CastLine>, ReadError>>;
 
-    /// All runs, newest first.
-    fn runs(&self) -> Result<Vec<CastLine>, ReadError>;
+    /// Makes the caller the only one who may drive `run`, until the lease is dropped or lost.
+    fn claim(&self, run: &RunId) -> BoxFuture<'_, Result<Lease, ClaimError>>;
 
-    /// Makes this process the only one that may drive `run`.
-    fn claim(&self, run: &RunId) -> Result<Claim, ClaimError>;
+    /// Whether somebody drives `run` now. It takes no lease and ends none.
+    fn is_driven(&self, run: &RunId) -> BoxFuture<'_, Result<bool, ClaimError>>;
 
     /// Leaves a command for whoever drives `run`. Gives the number under which it is kept.
-    fn post(&self, run: &RunId, command: &Command) -> Result<u64, ReadError>;
+    fn post(&self, run: &RunId, command: &Command) -> BoxFuture<'_, Result<u64, ReadError>>;
 
     /// The commands that wait for `run`, oldest first.
-    fn commands(&self, run: &RunId) -> Result<Vec<Posted>, ReadError>;
+    fn commands(&self, run: &RunId) -> BoxFuture<'_, Result<Vec<Posted>, ReadError>>;
 
     /// What became of a command; `None` while it waits.
-    fn receipt(&self, run: &RunId, command: u64) -> Result<Option<Receipt>, ReadError>;
+    fn receipt(
+        &self,
+        run: &RunId,
+        command: u64,
+    ) -> BoxFuture<'_, Result<Option<Receipt>, ReadError>>;
+
+    /// Where folded states are kept beside the records, if anywhere.
+    fn snapshots(&self) -> Option<&dyn Snapshots> {
+        None
+    }
+}
+
+/// A cache of folded states, and of what happened between them. All of it may be missing at any time: the
+/// records say the same.
+pub trait Snapshots: Send + Sync {
+    /// Keeps a snapshot in the place of the one before it, and its chapter for good. It is to be found once
+    /// records of the run are appended behind this call; that it cannot be kept is nobody's fault.
+    ///
+    /// Called just before the records up to its place are appended, so that a store can do both in one
+    /// commit. A snapshot whose record did not become durable is not believed.
+    fn keep(&self, run: &RunId, snapshot: Snapshot) -> BoxFuture<'_, ()>;
+
+    /// The newest snapshot of a run, if one was kept.
+    fn newest(&self, run: &RunId) -> BoxFuture<'_, Result<Option<Snapshot>, ReadError>>;
+
+    /// The chapters of a run, one for each snapshot that was ever kept, oldest first.
+    fn chapters(&self, run: &RunId) -> BoxFuture<'_, Result<Vec<Chapter>, ReadError>>;
 }
 
 /// The records of one decision, to be appended together. A fork brings those of many.
@@ -58,14 +100,55 @@ pub trait Journal: Send + Sync {
 pub struct Batch {
     /// The run they belong to.
     pub run: RunId,
+    /// That of the lease under which they were decided.
+    pub epoch: Epoch,
     /// The place after which they come: 0 for a new run.
     pub after: u64,
     /// The records, sealed, at places `after + 1`, `after + 2`, …
     pub records: Arc<[Record]>,
-    /// A snapshot of the state behind them, if one is due.
-    pub snapshot: Option<Snapshot>,
     /// What became of the command that this answers. A refused one comes without records.
     pub receipt: Option<Receipt>,
+}
+
+/// Records of a run that follow one another.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Page {
+    /// The records; none where the run has no more.
+    pub records: Vec<Record>,
+    /// Whether the run had no more when they were read. Where it is false there may be more.
+    pub end: bool,
+}
+
+/// About how many bytes a record takes, as pages count them.
+#[must_use]
+pub fn record_bytes(record: &Record) -> usize {
+    let optional = [&record.node, &record.input].map(|text| text.as_ref().map_or(0, String::len));
+    record.kind.len() + record.data.len() + optional[0] + optional[1] + record.hash.0.len()
+}
+
+/// A page of the list of runs.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Lines {
+    /// The runs, newest first.
+    pub lines: Vec<CastLine>,
+    /// Where the next page begins, if there is one.
+    pub next: Option<Cursor>,
+}
+
+/// A place in the list of runs. Only the store that made it knows what it says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Cursor(pub String);
+
+/// About how many bytes a line of the list takes.
+#[must_use]
+pub fn line_bytes(line: &CastLine) -> usize {
+    let from = line.from_cast_id.as_ref().map_or(0, String::len);
+    size_of::<CastLine>()
+        + line.cast_id.as_str().len()
+        + line.loadout.len()
+        + line.request.len()
+        + from
 }
 
 /// A command that waits.
@@ -183,14 +266,42 @@ pub enum Command {
     },
 }
 
-/// The right to drive one run. Dropping it gives it up.
-pub struct Claim(#[expect(dead_code, reason = "held for its Drop")] Box<dyn std::any::Any + Send>);
+/// Which of the leases of a run, counted from 1. 0 stands for none: a run that was never claimed takes it.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Epoch(pub u64);
 
-impl Claim {
-    /// Wraps whatever holds the lock.
+impl std::fmt::Display for Epoch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The right to drive one run. Dropping it gives it up.
+pub struct Lease {
+    epoch: Epoch,
+    _holder: Box<dyn std::any::Any + Send + Sync>,
+}
+
+impl Lease {
+    /// The lease of this epoch, around whatever keeps others out.
     #[must_use]
-    pub fn new(holder: impl std::any::Any + Send) -> Self {
-        Self(Box::new(holder))
+    pub fn new(epoch: Epoch, holder: impl std::any::Any + Send + Sync) -> Self {
+        Self { epoch, _holder: Box::new(holder) }
+    }
+
+    /// Which lease of its run it is. Every append under it carries this.
+    #[must_use]
+    pub fn epoch(&self) -> Epoch {
+        self.epoch
+    }
+}
+
+impl std::fmt::Debug for Lease {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Lease").field(&self.epoch.0).finish()
     }
 }
 
@@ -213,6 +324,14 @@ pub enum ClaimError {
         /// What the system said.
         source: io::Error,
     },
+    /// The lease could not be noted.
+    #[error("cannot claim cast `{run}`: {what}")]
+    Storage {
+        /// The run.
+        run: RunId,
+        /// What was said.
+        what: String,
+    },
 }
 
 /// Why nothing was appended.
@@ -229,6 +348,18 @@ pub enum AppendError {
         expected: u64,
         /// The place there is.
         actual: u64,
+    },
+    /// Somebody else drives the run by now.
+    #[error(
+        "cast `{run}` is driven by somebody else since (lease {newest}, and this is lease {epoch}): nothing more is written to it from here"
+    )]
+    Fenced {
+        /// The run.
+        run: RunId,
+        /// The lease that the caller had.
+        epoch: Epoch,
+        /// The newest lease.
+        newest: Epoch,
     },
     /// The disk is full.
     #[error("the disk is full: {0}")]
@@ -252,4 +383,7 @@ pub enum ReadError {
         /// What is wrong there.
         what: String,
     },
+    /// The place in the list is none that this store has named.
+    #[error("there is no such place in the list of casts")]
+    NoSuchPlace,
 }

@@ -2,9 +2,18 @@
 
 #![expect(clippy::missing_panics_doc, clippy::expect_used, reason = "it is a test")]
 
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
 use materia_contract::{ChainHash, Event, NodeId, PayloadConsumed, Record, RunId, derived_id};
 
-use super::{Answer, AppendError, Batch, ClaimError, Command, Journal, Posted, Receipt, Snapshot};
+use super::{
+    Answer, AppendError, Batch, ClaimError, Command, Cursor, Epoch, Journal, Lease, PAGE_BYTES,
+    Posted, ReadError, Receipt, Snapshot, Tail, record_bytes,
+};
+
+/// How long somebody who follows a run may take to hear of what another handle has committed.
+const HEARD_WITHIN: Duration = Duration::from_secs(5);
 
 /// The records of one decision at places `after + 1 ..= after + count`, sealed behind `previous`.
 #[must_use]
@@ -21,35 +30,87 @@ pub fn sample_records(run: &RunId, after: u64, count: u64, previous: ChainHash) 
     Record::seal_decision(input, &events, previous)
 }
 
-fn batch(run: &RunId, after: u64, records: Vec<Record>) -> Batch {
-    Batch { run: run.clone(), after, records: records.into(), snapshot: None, receipt: None }
+/// Decisions of two events each, one behind the other.
+fn decisions(run: &RunId, count: u64) -> Vec<Vec<Record>> {
+    let mut head = ChainHash::origin(run);
+    let mut all = Vec::new();
+    for nth in 0..count {
+        let records = sample_records(run, 2 * nth, 2, head);
+        head = records[1].hash;
+        all.push(records);
+    }
+    all
 }
 
-/// Runs the whole suite against an empty journal.
-pub async fn holds(journal: &dyn Journal) {
+fn batch(run: &RunId, after: u64, records: Vec<Record>) -> Batch {
+    let epoch = Epoch::default();
+    Batch { run: run.clone(), epoch, after, records: records.into(), receipt: None }
+}
+
+async fn all(journal: &dyn Journal, run: &RunId, after: u64) -> Vec<Record> {
+    journal.read(run, after, usize::MAX).await.expect("read").records
+}
+
+/// Runs the whole suite against an empty journal. `other` is another handle on the same one, as another
+/// process would have it.
+pub async fn holds(journal: &dyn Journal, other: &dyn Journal) {
+    lists_nothing_twice(journal).await;
     reads_what_was_appended(journal).await;
+    reads_pages_by_their_bytes(journal).await;
     refuses_a_stale_place(journal).await;
     keeps_runs_apart(journal).await;
     keeps_the_newest_snapshot(journal).await;
-    lets_one_hold_a_run(journal);
+    lets_one_hold_a_run(journal, other).await;
+    refuses_who_has_lost_the_run(journal, other).await;
+    is_followed_without_gaps(journal, other).await;
     answers_each_command_once(journal).await;
 }
 
 async fn reads_what_was_appended(journal: &dyn Journal) {
     let run = RunId::new("read");
-    assert!(journal.head(&run).expect("head").is_none(), "an unknown run has no head");
-    assert!(journal.read(&run, 0, 10).expect("read").is_empty(), "an unknown run has no records");
+    assert!(journal.head(&run).await.expect("head").is_none(), "an unknown run has no head");
+    let none = journal.read(&run, 0, 10).await.expect("read");
+    assert!(none.records.is_empty() && none.end, "an unknown run has no records");
     let mut records = sample_records(&run, 0, 2, ChainHash::origin(&run));
     journal.append(batch(&run, 0, records.clone())).await.expect("first batch");
     let second = sample_records(&run, 2, 3, records[1].hash);
     journal.append(batch(&run, 2, second.clone())).await.expect("second batch");
     records.extend(second);
     assert!(records[0].input.is_some() && records[1].input.is_none());
-    assert_eq!(journal.read(&run, 0, 100).expect("read"), records);
-    assert_eq!(journal.read(&run, 1, 2).expect("read"), records[1..3]);
-    assert!(journal.read(&run, 5, 10).expect("read").is_empty());
-    let head = journal.head(&run).expect("head").expect("the run is there");
+    assert_eq!(all(journal, &run, 0).await, records);
+    assert_eq!(all(journal, &run, 1).await, records[1..]);
+    assert!(all(journal, &run, 5).await.is_empty());
+    let head = journal.head(&run).await.expect("head").expect("the run is there");
     assert_eq!((head.seq, head.hash), (5, records[4].hash));
+}
+
+async fn reads_pages_by_their_bytes(journal: &dyn Journal) {
+    let run = RunId::new("pages");
+    let told = decisions(&run, 8);
+    for (nth, records) in (0..).zip(&told) {
+        journal.append(batch(&run, 2 * nth, records.clone())).await.expect("append");
+    }
+    let told = told.concat();
+    let size = told.iter().map(record_bytes).max().expect("there are records");
+    for limit in [0, 1, size, 3 * size, 5 * size, usize::MAX] {
+        let (mut seen, mut pages) = (Vec::new(), 0);
+        loop {
+            let after = seen.len() as u64;
+            let page = journal.read(&run, after, limit).await.expect("read");
+            let bytes: usize = page.records.iter().map(record_bytes).sum();
+            // It may go over by no more than the record with which it is full.
+            let over = page.records.last().map_or(0, record_bytes);
+            assert!(page.records.len() <= 1 || bytes - over < limit, "{bytes} of {limit}");
+            assert!(!page.records.is_empty() || page.end, "a page that is not the end has records");
+            seen.extend(page.records);
+            pages += 1;
+            if page.end {
+                break;
+            }
+        }
+        assert_eq!(seen, told, "pages of {limit} bytes");
+        assert!(if limit <= size { pages >= 8 } else { pages <= 8 }, "{pages} pages of {limit}");
+    }
 }
 
 async fn refuses_a_stale_place(journal: &dyn Journal) {
@@ -64,7 +125,7 @@ async fn refuses_a_stale_place(journal: &dyn Journal) {
             "{error}"
         );
     }
-    assert_eq!(journal.read(&run, 0, 10).expect("read"), records, "a refusal changes nothing");
+    assert_eq!(all(journal, &run, 0).await, records, "a refusal changes nothing");
 }
 
 async fn keeps_runs_apart(journal: &dyn Journal) {
@@ -75,14 +136,16 @@ async fn keeps_runs_apart(journal: &dyn Journal) {
         result.expect("both fit");
     }
     for (run, records) in runs.iter().zip(&records) {
-        assert_eq!(&journal.read(run, 0, 10).expect("read"), records);
+        assert_eq!(&all(journal, run, 0).await, records);
     }
 }
 
 async fn keeps_the_newest_snapshot(journal: &dyn Journal) {
+    // It may be absent: then there is nothing to hold it to.
+    let Some(cache) = journal.snapshots() else { return };
     let run = RunId::new("snapshot");
-    assert!(journal.snapshot(&run).expect("snapshot").is_none());
-    assert!(journal.chapters(&run).expect("chapters").is_empty());
+    assert!(cache.newest(&run).await.expect("snapshot").is_none());
+    assert!(cache.chapters(&run).await.expect("chapters").is_empty());
     let mut head = ChainHash::origin(&run);
     for after in 0..3 {
         let records = sample_records(&run, after, 1, head);
@@ -94,56 +157,203 @@ async fn keeps_the_newest_snapshot(journal: &dyn Journal) {
             bytes: vec![1, 2],
             chapter: vec![u8::try_from(after).expect("small")],
         };
-        let batch = Batch { snapshot: Some(snapshot.clone()), ..batch(&run, after, records) };
-        journal.append(batch).await.expect("append");
-        assert_eq!(journal.snapshot(&run).expect("snapshot"), Some(snapshot));
+        cache.keep(&run, snapshot.clone()).await;
+        journal.append(batch(&run, after, records)).await.expect("append");
+        assert_eq!(cache.newest(&run).await.expect("snapshot"), Some(snapshot));
     }
-    let chapters = journal.chapters(&run).expect("chapters").into_iter();
+    let chapters = cache.chapters(&run).await.expect("chapters").into_iter();
     let told: Vec<(u64, Vec<u8>)> = chapters.map(|one| (one.seq, one.bytes)).collect();
     assert_eq!(told, [(1, vec![0]), (2, vec![1]), (3, vec![2])], "every chapter is kept");
 }
 
-fn lets_one_hold_a_run(journal: &dyn Journal) {
+async fn claim(journal: &dyn Journal, run: &RunId) -> Lease {
+    journal.claim(run).await.expect("nobody holds it")
+}
+
+async fn lets_one_hold_a_run(journal: &dyn Journal, other: &dyn Journal) {
     let run = RunId::new("claim");
-    let first = journal.claim(&run).expect("nobody holds it");
-    assert!(matches!(journal.claim(&run), Err(ClaimError::Held { .. })), "one holder at a time");
+    assert!(!journal.is_driven(&run).await.expect("look"));
+    let first = claim(journal, &run).await;
+    for handle in [journal, other] {
+        let refused = handle.claim(&run).await;
+        assert!(matches!(refused, Err(ClaimError::Held { .. })), "one holder at a time");
+        assert!(handle.is_driven(&run).await.expect("look"));
+    }
+    let elsewhere = claim(journal, &RunId::new("claim-2")).await;
     drop(first);
-    drop(journal.claim(&run).expect("it was given up"));
+    assert!(!other.is_driven(&run).await.expect("look"), "it was given up");
+    drop((claim(other, &run).await, elsewhere));
+}
+
+async fn refuses_who_has_lost_the_run(journal: &dyn Journal, other: &dyn Journal) {
+    let run = RunId::new("fence");
+    let told = decisions(&run, 3);
+    let under = |epoch, nth: u64| {
+        let place = usize::try_from(nth).expect("small");
+        Batch { epoch, ..batch(&run, 2 * nth, told[place].clone()) }
+    };
+    let lost = claim(journal, &run).await;
+    let old = lost.epoch();
+    assert!(old > Epoch::default(), "0 stands for no lease");
+    journal.append(under(old, 0)).await.expect("it holds the run");
+    drop(lost);
+    // The same as if it had been lost: somebody else has the run, and the old holder does not know.
+    let lease = claim(other, &run).await;
+    let new = lease.epoch();
+    assert!(new > old, "each lease has a higher epoch");
+    let number = journal.post(&run, &Command::Stop).await.expect("post");
+    let answer = Answer::Done { first: 3, last: 2 };
+    let receipt = Some(Receipt { command: number, answer });
+    let late = [
+        under(old, 1),
+        under(Epoch::default(), 1),
+        under(Epoch(new.0 + 1), 1),
+        Batch { epoch: old, receipt: receipt.clone(), ..batch(&run, 2, Vec::new()) },
+    ];
+    for late in late {
+        for handle in [journal, other] {
+            let epoch = late.epoch;
+            let refused = handle.append(late.clone()).await;
+            assert!(
+                matches!(&refused, Err(AppendError::Fenced { epoch: of, newest, .. }) if *of == epoch && *newest == new),
+                "{refused:?}"
+            );
+        }
+    }
+    assert_eq!(all(journal, &run, 0).await, told[0], "nothing of it was written");
+    assert_eq!(journal.commands(&run).await.expect("look").len(), 1, "nor was anything answered");
+    other.append(under(new, 1)).await.expect("the new holder goes on");
+    drop(lease);
+    other.append(under(new, 2)).await.expect("nobody has claimed it since");
+    assert_eq!(all(journal, &run, 0).await, told.concat());
+    let done = Batch { epoch: new, receipt, ..batch(&run, 6, Vec::new()) };
+    other.append(done).await.expect("the command is answered");
+}
+
+/// What a tail gives next; not more than once a page, for it may give many at once.
+async fn heard(tail: &mut Tail) -> Vec<Record> {
+    let next = tokio::time::timeout(HEARD_WITHIN, tail.next()).await;
+    next.expect("it is heard of soon").expect("a tail does not end").expect("it can be read")
+}
+
+async fn is_followed_without_gaps(journal: &dyn Journal, other: &dyn Journal) {
+    let run = RunId::new("tail");
+    let told = decisions(&run, 60);
+    let mut tails = [journal.tail(&run, 0), other.tail(&run, 0), journal.tail(&run, 7)];
+    // Handles take turns, as processes do that claim the run one after the other.
+    let append = async {
+        for (nth, records) in (0..).zip(&told) {
+            let handle = if nth / 10 % 2 == 0 { journal } else { other };
+            let lease = claim(handle, &run).await;
+            let batch = Batch { epoch: lease.epoch(), ..batch(&run, 2 * nth, records.clone()) };
+            handle.append(batch).await.expect("append");
+            tokio::task::yield_now().await;
+        }
+    };
+    let count = told.len() * 2;
+    let follow = futures_util::future::join_all(tails.iter_mut().zip([0, 0, 7]).map(
+        |(tail, after)| async move {
+            let mut seen = Vec::new();
+            while seen.len() + after < count {
+                let page = heard(tail).await;
+                assert!(!page.is_empty(), "nobody is woken for nothing");
+                seen.extend(page);
+            }
+            seen
+        },
+    ));
+    let ((), seen) = tokio::join!(append, follow);
+    let told = told.concat();
+    for (seen, after) in seen.iter().zip([0, 0, 7]) {
+        assert_eq!(seen[..], told[after..], "every record once, in order");
+    }
+    let quiet = tokio::time::timeout(Duration::from_millis(100), tails[0].next()).await;
+    assert!(quiet.is_err(), "there is no more");
 }
 
 async fn answers_each_command_once(journal: &dyn Journal) {
     let run = RunId::new("inbox");
-    assert!(journal.commands(&run).expect("look").is_empty());
+    let look = async || journal.commands(&run).await.expect("look");
+    let receipt = async |number| journal.receipt(&run, number).await.expect("receipt");
+    assert!(look().await.is_empty());
     let asked = [Command::Stop, Command::Abort { reason: "enough".into() }];
-    let numbers = asked.each_ref().map(|command| journal.post(&run, command).expect("post"));
+    let mut numbers = Vec::new();
+    for command in &asked {
+        numbers.push(journal.post(&run, command).await.expect("post"));
+    }
     let waiting = |from: usize| -> Vec<Posted> {
         let posted = numbers.iter().zip(&asked).skip(from);
         posted.map(|(number, it)| Posted { number: *number, command: Ok(it.clone()) }).collect()
     };
-    assert_eq!(journal.commands(&run).expect("look"), waiting(0));
-    assert_eq!(journal.commands(&run).expect("look"), waiting(0), "looking takes nothing away");
-    assert_eq!(journal.receipt(&run, numbers[0]).expect("receipt"), None, "it waits");
+    assert_eq!(look().await, waiting(0));
+    assert_eq!(look().await, waiting(0), "looking takes nothing away");
+    assert_eq!(receipt(numbers[0]).await, None, "it waits");
     // The first is carried out: its events and its receipt are one commit.
     let records = sample_records(&run, 0, 2, ChainHash::origin(&run));
     let done = Receipt { command: numbers[0], answer: Answer::Done { first: 1, last: 2 } };
     let stale = Batch { receipt: Some(done.clone()), ..batch(&run, 1, records.clone()) };
     journal.append(stale).await.expect_err("a stale place");
-    assert_eq!(
-        journal.commands(&run).expect("look"),
-        waiting(0),
-        "what was refused answers nothing"
-    );
+    assert_eq!(look().await, waiting(0), "what was refused answers nothing");
     let first = Batch { receipt: Some(done.clone()), ..batch(&run, 0, records) };
     journal.append(first).await.expect("append");
-    assert_eq!(journal.commands(&run).expect("look"), waiting(1));
-    assert_eq!(journal.receipt(&run, numbers[0]).expect("receipt"), Some(done));
+    assert_eq!(look().await, waiting(1));
+    assert_eq!(receipt(numbers[0]).await, Some(done));
     // The second is refused: a receipt alone.
     let reason = "it has ended".to_owned();
     let refused = Receipt { command: numbers[1], answer: Answer::Refused { reason } };
     let alone = Batch { receipt: Some(refused.clone()), ..batch(&run, 2, Vec::new()) };
     journal.append(alone).await.expect("append");
-    assert!(journal.commands(&run).expect("look").is_empty());
-    assert_eq!(journal.receipt(&run, numbers[1]).expect("receipt"), Some(refused));
+    assert!(look().await.is_empty());
+    assert_eq!(receipt(numbers[1]).await, Some(refused));
     let other = RunId::new("another");
-    assert_eq!(journal.receipt(&other, numbers[1]).expect("receipt"), None, "of its own run only");
+    let of_another = journal.receipt(&other, numbers[1]).await.expect("receipt");
+    assert_eq!(of_another, None, "of its own run only");
+}
+
+/// The beginning of a run as a list shows it.
+fn created(run: &RunId) -> Vec<Record> {
+    let data = format!(
+        r#"{{"request":"{run}","planHash":"0","cwd":"/p","runDir":"/p/r","pace":"AUTO","globalMode":"IMPLEMENTATION","journalVersion":3,
+        "plan":{{"loadout":"L","entry":"a","docRoot":"docs","limits":{{"maxRepairs":1,"maxNoAdvanceCycles":3,"maxConcurrentTurns":64}},"nodes":{{}}}}}}"#
+    );
+    let body = materia_contract::EventBody::parse("run.created", &data).expect("it can be read");
+    let event = Event { seq: 1, ts: 1, wall: 1, node: None, body };
+    let input = r#"{"at":1,"input":{"create":{}}}"#.to_owned();
+    Record::seal_decision(input, &[event], ChainHash::origin(run))
+}
+
+/// Needs an empty journal: runs without a beginning cannot be listed.
+async fn lists_nothing_twice(journal: &dyn Journal) {
+    let runs: Vec<RunId> = (0..12).map(|nth| RunId::new(format!("list-{nth:02}"))).collect();
+    for run in &runs {
+        journal.append(batch(run, 0, created(run))).await.expect("append");
+    }
+    let one = journal.line(&runs[3]).await.expect("line").expect("it is listed");
+    assert_eq!((one.cast_id, one.request.as_str()), (runs[3].clone(), "list-03"));
+    assert!(journal.line(&RunId::new("nobody")).await.expect("line").is_none());
+    for bytes in [1, 700, PAGE_BYTES] {
+        let late = RunId::new(format!("late-{bytes}"));
+        let (mut seen, mut pages, mut cursor): (Vec<RunId>, usize, Option<Cursor>) =
+            (Vec::new(), 0, None);
+        while seen.len() < runs.len() {
+            let page = journal.runs(cursor.as_ref(), bytes).await.expect("a page");
+            assert!(!page.lines.is_empty(), "a page has at least one line");
+            let listed = page.lines.into_iter().map(|line| line.cast_id);
+            seen.extend(listed.filter(|id| id.as_str().starts_with("list-")));
+            pages += 1;
+            if pages == 1 {
+                // One that begins meanwhile is in front of all of them and moves nothing.
+                journal.append(batch(&late, 0, created(&late))).await.expect("append");
+            }
+            cursor = page.next;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        let newest_first: Vec<RunId> = runs.iter().rev().cloned().collect();
+        assert_eq!(seen, newest_first, "pages of {bytes} bytes");
+        assert!(bytes > 1 || pages >= runs.len(), "a small page has one line");
+    }
+    let nonsense = journal.runs(Some(&Cursor("nonsense".into())), 1).await;
+    assert!(matches!(nonsense, Err(ReadError::NoSuchPlace)), "{nonsense:?}");
 }

@@ -3,15 +3,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use materia_contract::time::wall_time;
 use materia_contract::{CastLine, CastStatus, EventBody, Record, RunId};
+use tokio::sync::watch;
 
 use super::{
-    AppendError, Batch, BoxFuture, Chapter, Claim, ClaimError, Command, Head, Journal, Posted,
-    ReadError, Receipt, Snapshot,
+    AppendError, Batch, BoxFuture, Chapter, ClaimError, Command, Cursor, Epoch, Head, Journal,
+    Lease, Lines, PAGE_BYTES, Page, Posted, ReadError, Receipt, Snapshot, Snapshots, Tail, follow,
+    line_bytes, record_bytes,
 };
 
 /// A journal in memory: for tests, and to show what the contract asks.
 #[derive(Debug, Clone, Default)]
-pub struct MemoryJournal(Arc<Mutex<Store>>);
+pub struct MemoryJournal {
+    store: Arc<Mutex<Store>>,
+    /// Tells those who follow that there is more.
+    grown: watch::Sender<u64>,
+}
 
 #[derive(Debug, Default)]
 struct Store {
@@ -19,25 +25,67 @@ struct Store {
     runs: HashMap<RunId, Vec<Record>>,
     snapshots: HashMap<RunId, Vec<Snapshot>>,
     claimed: HashSet<RunId>,
+    epochs: HashMap<RunId, Epoch>,
     /// All commands that were ever left: the number of one is its place here, from 1.
     inbox: Vec<(RunId, Command, Option<Receipt>)>,
 }
 
 impl Store {
-    fn append(&mut self, batch: Batch) {
-        let run = &batch.run;
-        if !batch.records.is_empty() && !self.runs.contains_key(run) {
-            self.order.push(run.clone());
+    fn append(&mut self, batch: Batch) -> Result<(), AppendError> {
+        let (run, epoch) = (&batch.run, batch.epoch);
+        let newest = self.epochs.get(run).copied().unwrap_or_default();
+        if epoch != newest {
+            return Err(AppendError::Fenced { run: batch.run, epoch, newest });
+        }
+        let actual = self.runs.get(run).map_or(0, |records| records.len() as u64);
+        if actual != batch.after {
+            return Err(AppendError::Conflict { run: batch.run, expected: batch.after, actual });
         }
         if !batch.records.is_empty() {
+            if actual == 0 {
+                self.order.push(run.clone());
+            }
             self.runs.entry(run.clone()).or_default().extend_from_slice(&batch.records);
         }
-        self.snapshots.entry(run.clone()).or_default().extend(batch.snapshot);
-        let Some(receipt) = batch.receipt else { return };
-        if let Some((_, _, answered)) = place(receipt.command).and_then(|at| self.inbox.get_mut(at))
+        if let Some(receipt) = batch.receipt
+            && let Some((_, _, answered)) =
+                place(receipt.command).and_then(|at| self.inbox.get_mut(at))
         {
             *answered = Some(receipt);
         }
+        Ok(())
+    }
+
+    fn page(&self, run: &RunId, after: u64, bytes: usize) -> Page {
+        let skip = usize::try_from(after).unwrap_or(usize::MAX);
+        let all = self.runs.get(run).map(Vec::as_slice).unwrap_or_default();
+        let mut page = Page { records: Vec::new(), end: true };
+        let mut taken = 0;
+        for record in all.iter().skip(skip) {
+            taken += record_bytes(record);
+            page.records.push(record.clone());
+            if taken >= bytes {
+                page.end = false;
+                break;
+            }
+        }
+        page
+    }
+
+    /// The list from the newest run that is older than the one at `before`.
+    fn lines(&self, before: usize, bytes: usize) -> Result<Lines, ReadError> {
+        let mut page = Lines::default();
+        let mut taken = 0;
+        for (place, run) in self.order.iter().enumerate().take(before).rev() {
+            if taken >= bytes && !page.lines.is_empty() {
+                page.next = Some(Cursor((place + 1).to_string()));
+                break;
+            }
+            let line = line(run, &self.runs[run])?;
+            taken += line_bytes(&line);
+            page.lines.push(line);
+        }
+        Ok(page)
     }
 }
 
@@ -46,78 +94,96 @@ fn place(command: u64) -> Option<usize> {
     usize::try_from(command).ok()?.checked_sub(1)
 }
 
+/// What needs no waiting.
+fn at_once<T: Send + 'static>(value: T) -> BoxFuture<'static, T> {
+    Box::pin(std::future::ready(value))
+}
+
 impl MemoryJournal {
     fn store(&self) -> MutexGuard<'_, Store> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Every snapshot that was ever kept of a run, oldest first.
     #[must_use]
-    pub fn snapshots(&self, run: &RunId) -> Vec<Snapshot> {
+    pub fn every_snapshot(&self, run: &RunId) -> Vec<Snapshot> {
         self.store().snapshots.get(run).cloned().unwrap_or_default()
     }
 }
 
 impl Journal for MemoryJournal {
     fn append(&self, batch: Batch) -> BoxFuture<'_, Result<(), AppendError>> {
-        let mut store = self.store();
-        let actual = store.runs.get(&batch.run).map_or(0, |records| records.len() as u64);
-        let result = if actual == batch.after {
-            store.append(batch);
-            Ok(())
-        } else {
-            Err(AppendError::Conflict { run: batch.run, expected: batch.after, actual })
-        };
-        Box::pin(std::future::ready(result))
+        let appended = self.store().append(batch);
+        if appended.is_ok() {
+            self.grown.send_modify(|times| *times += 1);
+        }
+        at_once(appended)
     }
 
-    fn read(&self, run: &RunId, after: u64, limit: usize) -> Result<Vec<Record>, ReadError> {
-        let skip = usize::try_from(after).unwrap_or(usize::MAX);
-        let store = self.store();
-        let records = store.runs.get(run).map(Vec::as_slice).unwrap_or_default();
-        Ok(records.iter().skip(skip).take(limit).cloned().collect())
+    fn read(
+        &self,
+        run: &RunId,
+        after: u64,
+        bytes: usize,
+    ) -> BoxFuture<'_, Result<Page, ReadError>> {
+        at_once(Ok(self.store().page(run, after, bytes)))
     }
 
-    fn head(&self, run: &RunId) -> Result<Option<Head>, ReadError> {
+    fn tail(&self, run: &RunId, after: u64) -> Tail {
+        let (store, run) = (Arc::clone(&self.store), run.clone());
+        follow(after, self.grown.subscribe(), move |after| {
+            let store = store.lock().unwrap_or_else(PoisonError::into_inner);
+            std::future::ready(Ok(store.page(&run, after, PAGE_BYTES)))
+        })
+    }
+
+    fn head(&self, run: &RunId) -> BoxFuture<'_, Result<Option<Head>, ReadError>> {
         let store = self.store();
         let last = store.runs.get(run).and_then(|records| records.last());
-        Ok(last.map(|record| Head { seq: record.seq, ts: record.ts, hash: record.hash }))
+        let head = |record: &Record| Head { seq: record.seq, ts: record.ts, hash: record.hash };
+        at_once(Ok(last.map(head)))
     }
 
-    fn snapshot(&self, run: &RunId) -> Result<Option<Snapshot>, ReadError> {
-        Ok(self.store().snapshots.get(run).and_then(|kept| kept.last().cloned()))
-    }
-
-    fn chapters(&self, run: &RunId) -> Result<Vec<Chapter>, ReadError> {
-        let store = self.store();
-        let kept = store.snapshots.get(run).map(Vec::as_slice).unwrap_or_default();
-        let chapter = |snapshot: &Snapshot| Chapter {
-            seq: snapshot.seq,
-            version: snapshot.version.clone(),
-            bytes: snapshot.chapter.clone(),
+    fn runs(
+        &self,
+        after: Option<&Cursor>,
+        bytes: usize,
+    ) -> BoxFuture<'_, Result<Lines, ReadError>> {
+        let before = match after.map(|cursor| cursor.0.parse()) {
+            None => usize::MAX,
+            Some(Ok(before)) => before,
+            Some(Err(_)) => return at_once(Err(ReadError::NoSuchPlace)),
         };
-        Ok(kept.iter().map(chapter).collect())
+        at_once(self.store().lines(before, bytes))
     }
 
-    fn runs(&self) -> Result<Vec<CastLine>, ReadError> {
-        let store = self.store();
-        store.order.iter().rev().map(|run| line(run, &store.runs[run])).collect()
+    fn line(&self, run: &RunId) -> BoxFuture<'_, Result<Option<CastLine>, ReadError>> {
+        at_once(self.store().runs.get(run).map(|records| line(run, records)).transpose())
     }
 
-    fn claim(&self, run: &RunId) -> Result<Claim, ClaimError> {
-        if !self.store().claimed.insert(run.clone()) {
-            return Err(ClaimError::Held { run: run.clone(), pid: Some(std::process::id()) });
+    fn claim(&self, run: &RunId) -> BoxFuture<'_, Result<Lease, ClaimError>> {
+        let mut store = self.store();
+        if !store.claimed.insert(run.clone()) {
+            let pid = Some(std::process::id());
+            return at_once(Err(ClaimError::Held { run: run.clone(), pid }));
         }
-        Ok(Claim::new(MemoryClaim { journal: self.clone(), run: run.clone() }))
+        let epoch = store.epochs.entry(run.clone()).or_default();
+        epoch.0 += 1;
+        let holder = MemoryLease { journal: self.clone(), run: run.clone() };
+        at_once(Ok(Lease::new(*epoch, holder)))
     }
 
-    fn post(&self, run: &RunId, command: &Command) -> Result<u64, ReadError> {
+    fn is_driven(&self, run: &RunId) -> BoxFuture<'_, Result<bool, ClaimError>> {
+        at_once(Ok(self.store().claimed.contains(run)))
+    }
+
+    fn post(&self, run: &RunId, command: &Command) -> BoxFuture<'_, Result<u64, ReadError>> {
         let mut store = self.store();
         store.inbox.push((run.clone(), command.clone(), None));
-        Ok(store.inbox.len() as u64)
+        at_once(Ok(store.inbox.len() as u64))
     }
 
-    fn commands(&self, run: &RunId) -> Result<Vec<Posted>, ReadError> {
+    fn commands(&self, run: &RunId) -> BoxFuture<'_, Result<Vec<Posted>, ReadError>> {
         let store = self.store();
         let waiting = (1..)
             .zip(&store.inbox)
@@ -125,22 +191,53 @@ impl Journal for MemoryJournal {
         let posted = |(number, (_, command, _)): (u64, &(RunId, Command, Option<Receipt>))| {
             Posted { number, command: Ok(command.clone()) }
         };
-        Ok(waiting.map(posted).collect())
+        at_once(Ok(waiting.map(posted).collect()))
     }
 
-    fn receipt(&self, run: &RunId, command: u64) -> Result<Option<Receipt>, ReadError> {
+    fn receipt(
+        &self,
+        run: &RunId,
+        command: u64,
+    ) -> BoxFuture<'_, Result<Option<Receipt>, ReadError>> {
         let store = self.store();
         let found = place(command).and_then(|at| store.inbox.get(at));
-        Ok(found.filter(|(of, _, _)| of == run).and_then(|(_, _, answered)| answered.clone()))
+        let answered = found.filter(|(of, _, _)| of == run).and_then(|(_, _, it)| it.clone());
+        at_once(Ok(answered))
+    }
+
+    fn snapshots(&self) -> Option<&dyn Snapshots> {
+        Some(self)
     }
 }
 
-struct MemoryClaim {
+impl Snapshots for MemoryJournal {
+    fn keep(&self, run: &RunId, snapshot: Snapshot) -> BoxFuture<'_, ()> {
+        self.store().snapshots.entry(run.clone()).or_default().push(snapshot);
+        at_once(())
+    }
+
+    fn newest(&self, run: &RunId) -> BoxFuture<'_, Result<Option<Snapshot>, ReadError>> {
+        at_once(Ok(self.store().snapshots.get(run).and_then(|kept| kept.last().cloned())))
+    }
+
+    fn chapters(&self, run: &RunId) -> BoxFuture<'_, Result<Vec<Chapter>, ReadError>> {
+        let chapter = |snapshot: &Snapshot| Chapter {
+            seq: snapshot.seq,
+            version: snapshot.version.clone(),
+            bytes: snapshot.chapter.clone(),
+        };
+        let store = self.store();
+        let kept = store.snapshots.get(run).map(Vec::as_slice).unwrap_or_default();
+        at_once(Ok(kept.iter().map(chapter).collect()))
+    }
+}
+
+struct MemoryLease {
     journal: MemoryJournal,
     run: RunId,
 }
 
-impl Drop for MemoryClaim {
+impl Drop for MemoryLease {
     fn drop(&mut self) {
         self.journal.store().claimed.remove(&self.run);
     }

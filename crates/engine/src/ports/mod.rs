@@ -5,16 +5,19 @@ pub mod journal_contract;
 mod memory;
 mod observer;
 mod runner;
+mod tail;
 
 pub use journal::{
-    Answer, AppendError, Batch, Chapter, Claim, ClaimError, Command, Head, Journal, Posted,
-    ReadError, Receipt, Snapshot,
+    Answer, AppendError, Batch, Chapter, ClaimError, Command, Cursor, Epoch, Head, Journal, Lease,
+    Lines, PAGE_BYTES, Page, Posted, ReadError, Receipt, Snapshot, Snapshots, line_bytes,
+    record_bytes,
 };
 pub use memory::{MemoryJournal, status_after};
 pub use observer::{Committed, NoObserver, Observer};
 pub use runner::{
     Leaves, Live, Runner, Stop, StopSource, Tightened, TurnFault, TurnJob, TurnReport, Work,
 };
+pub use tail::{Tail, follow};
 
 /// A boxed future, so that ports can be used behind `dyn`.
 pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -2,6 +2,8 @@ use std::sync::Arc;
 
 use materia_contract::{Event, NodeId, Record, RunId};
 
+use super::BoxFuture;
+
 /// Events of one decision that are durable now. Whoever wants to keep them shares them.
 #[derive(Debug, Clone)]
 pub struct Committed {
@@ -20,6 +22,11 @@ pub struct Committed {
 pub trait Observer: Send + Sync {
     /// These events are durable now.
     fn committed(&self, news: &Committed);
+
+    /// Where the observer has more than it can hold: what to wait for before the run goes on.
+    fn room(&self) -> Option<BoxFuture<'static, ()>> {
+        None
+    }
 
     /// A turn at `node` says this while it is under way. It is no fact and may be forgotten.
     fn streamed(&self, _run: &RunId, _node: &NodeId, _text: &str) {}

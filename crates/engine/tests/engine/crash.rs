@@ -5,9 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use materia_contract::{CastStatus, RunId};
-use materia_engine::{
-    EngineError, Journal as _, MemoryJournal, Options, cast, replay, report, resume,
-};
+use materia_engine::{EngineError, MemoryJournal, Options, blocking, cast, replay, report, resume};
 use materia_kernel::Phase;
 
 use crate::story::{Breaking, COUNT_TO, Counter, counting, quiet, world};
@@ -39,7 +37,7 @@ async fn crashing(at: usize, stores_first: bool, further: usize) -> (MemoryJourn
             Err(other) => panic!("{other}"),
         }
         let journal = breaking(if nth < further { 1 } else { usize::MAX });
-        if memory.head(&run).unwrap().is_none() {
+        if blocking(&memory).head(&run).unwrap().is_none() {
             let world = world(journal, &runner);
             ended = cast(&world, run.clone(), counting(), Options::default(), &mut quiet()).await;
             continue;

@@ -9,8 +9,8 @@ use materia_contract::{
     Routing, RunCreated, RunId,
 };
 use materia_engine::{
-    Answer, Ask, Batch, Clock, Command, Journal, MemoryJournal, NoObserver, Options, Place,
-    ReplayError, Step, World, carry_on, cast, fork, load, replay, report, resume,
+    Answer, Ask, Batch, Clock, Command, Epoch, Journal, MemoryJournal, NoObserver, Options, Place,
+    ReplayError, Step, World, blocking, carry_on, cast, fork, load, replay, report, resume,
 };
 use materia_kernel::{Input, Phase};
 
@@ -60,14 +60,16 @@ async fn fifteen_hundred_turns_interrupted_at_once_replay_and_fork() {
     let world = world(Arc::new(journal.clone()), &slow);
     let phase = stopped(&world, wide(1_500), Duration::from_secs(15)).await;
     assert!(matches!(phase, Phase::Waiting(_)), "{phase:?}");
-    let records = journal.read(&id(), 0, 100_000).unwrap();
+    let records = blocking(&journal).records(&id(), 0, 100_000).unwrap();
     let interrupted = records.iter().filter(|record| record.kind == "turn.interrupted").count();
     assert_eq!(interrupted, 1_500);
     let whole = replay(&journal, &id(), None).unwrap();
     assert_eq!(whole.events, records.len() as u64);
     // In the middle of the interruptions: the fork has all of them.
     let middle = records.len() as u64 - 700;
-    fork(&journal, &id(), middle, &RunId::new("copy")).await.unwrap();
+    fork(Arc::new(journal.clone()), &id(), middle, &RunId::new("copy"), Epoch::default())
+        .await
+        .unwrap();
     assert_eq!(replay(&journal, &RunId::new("copy"), None).unwrap().events, whole.events);
     let cwd = std::path::Path::new("/p");
     let phase = resume(&world, &id(), cwd, cwd, Options::default(), &mut quiet()).await.unwrap();
@@ -108,7 +110,7 @@ async fn a_clock_that_was_set_back_while_nobody_drove_the_run_starves_no_timer()
     assert!(waited >= Duration::from_secs(39), "the rest of the quiet period: {waited:?}");
     assert!(waited < Duration::from_secs(62), "and no more: {waited:?}");
     replay(&journal, &id(), None).unwrap();
-    let records = journal.read(&id(), 0, 100).unwrap();
+    let records = blocking(&journal).records(&id(), 0, 100).unwrap();
     assert!(records.is_sorted_by(|one, next| one.ts < next.ts), "time goes forward");
     let last = records.last().unwrap();
     let hours = |micros: i64| Duration::from_micros(micros.unsigned_abs()).as_secs() / 3_600;
@@ -144,17 +146,17 @@ async fn a_fork_at_any_event_replays_goes_on_and_replays_again() {
     let journal = lively().await;
     let whole = replay(&journal, &id(), None).unwrap();
     let world = world(Arc::new(journal.clone()), &Counter::default());
-    let original = journal.read(&id(), 0, 10_000).unwrap();
+    let original = blocking(&journal).records(&id(), 0, 10_000).unwrap();
     let starts = |records: &[Record]| -> Vec<u64> {
         let started = records.iter().filter(|record| record.kind == "turn.started");
         started.map(|record| record.seq).collect()
     };
     for at in 1..=whole.events {
         let copy = RunId::new(format!("fork-{at}"));
-        fork(&journal, &id(), at, &copy).await.unwrap();
+        fork(Arc::new(journal.clone()), &id(), at, &copy, Epoch::default()).await.unwrap();
         let begun = replay(&journal, &copy, None).unwrap();
         assert!(begun.events >= at, "it shares all that is asked for");
-        let shared = journal.read(&copy, 0, 10_000).unwrap();
+        let shared = blocking(&journal).records(&copy, 0, 10_000).unwrap();
         for (one, other) in original.iter().zip(&shared).take(usize::try_from(at).unwrap()).skip(1)
         {
             assert_eq!((&one.kind, &one.data, one.ts), (&other.kind, &other.data, other.ts));
@@ -174,7 +176,7 @@ async fn a_fork_at_any_event_replays_goes_on_and_replays_again() {
         // A fork of the fork, in the part that it has written itself.
         let last = replayed.unwrap().events;
         let again = RunId::new(format!("fork-{at}-again"));
-        fork(&journal, &copy, last, &again).await.unwrap();
+        fork(Arc::new(journal.clone()), &copy, last, &again, Epoch::default()).await.unwrap();
         let replayed = replay(&journal, &again, None);
         assert!(replayed.is_ok(), "again at {at}: {}", replayed.unwrap_err());
     }
@@ -195,11 +197,12 @@ async fn every_command_has_its_receipt_and_takes_effect_once() {
         Command::Act { act: Act::Mode { value: Pace::Interactive } },
         Command::Act { act: Act::Mode { value: Pace::Auto } },
     ];
-    let numbers = posted.each_ref().map(|command| journal.post(&id(), command).unwrap());
+    let numbers = posted.each_ref().map(|command| blocking(&journal).post(&id(), command).unwrap());
     let phase = cast(&world, id(), created, Options::default(), &mut quiet()).await.unwrap();
     assert_eq!(phase, Phase::Completed);
-    let answer = |nth: usize| journal.receipt(&id(), numbers[nth]).unwrap().unwrap().answer;
-    let records = journal.read(&id(), 0, 10_000).unwrap();
+    let answer =
+        |nth: usize| blocking(&journal).receipt(&id(), numbers[nth]).unwrap().unwrap().answer;
+    let records = blocking(&journal).records(&id(), 0, 10_000).unwrap();
     let of_command = |number: u64| -> Vec<u64> {
         let rests_on = |record: &&Record| {
             let decided = record.input.as_deref().map(|input| Decided::read(input).unwrap());
@@ -219,7 +222,7 @@ async fn every_command_has_its_receipt_and_takes_effect_once() {
     assert!(reason.contains("nobody"), "{reason}");
     assert_eq!(of_command(numbers[1]), [0_u64; 0], "what is refused decides nothing");
     assert!(matches!(answer(3), Answer::Done { .. }));
-    assert!(journal.commands(&id()).unwrap().is_empty());
+    assert!(blocking(&journal).commands(&id()).unwrap().is_empty());
     replay(&journal, &id(), None).unwrap();
 }
 
@@ -229,7 +232,7 @@ type Forgery = (&'static str, fn(&mut Vec<Record>));
 #[tokio::test(start_paused = true)]
 async fn forged_journals_are_refused() {
     let journal = lively().await;
-    let records = journal.read(&id(), 0, 10_000).unwrap();
+    let records = blocking(&journal).records(&id(), 0, 10_000).unwrap();
     let forged = |change: fn(&mut Vec<Record>)| {
         let mut records = records.clone();
         change(&mut records);
@@ -271,7 +274,7 @@ async fn forged_journals_are_refused() {
     for (what, change) in changes {
         let copy = MemoryJournal::default();
         let records = forged(change).into();
-        let batch = Batch { run: id(), after: 0, records, snapshot: None, receipt: None };
+        let batch = Batch { run: id(), epoch: Epoch::default(), after: 0, records, receipt: None };
         copy.append(batch).await.unwrap();
         let refused = replay(&copy, &id(), None);
         assert!(matches!(refused, Err(ReplayError::Fault { .. })), "{what}: {refused:?}");
@@ -282,14 +285,14 @@ async fn forged_journals_are_refused() {
 async fn old() -> MemoryJournal {
     let journal = lively().await;
     let mut head = ChainHash::origin(&id());
-    let records = journal.read(&id(), 0, 10_000).unwrap().into_iter().map(|record| {
+    let records = blocking(&journal).records(&id(), 0, 10_000).unwrap().into_iter().map(|record| {
         let record = Record::seal(&record.event().unwrap(), head);
         head = record.hash;
         record
     });
     let old = MemoryJournal::default();
     let records = records.collect();
-    let batch = Batch { run: id(), after: 0, records, snapshot: None, receipt: None };
+    let batch = Batch { run: id(), epoch: Epoch::default(), after: 0, records, receipt: None };
     old.append(batch).await.unwrap();
     old
 }
@@ -302,11 +305,11 @@ async fn an_older_journal_is_read_and_told_apart() {
     assert_eq!((&kept.state, kept.status, whole.undecided), (&whole.state, whole.status, 0));
     assert_eq!(report(&old, &id()).unwrap().visits, report(&new, &id()).unwrap().visits);
     // Where its decisions end shows only by the next instant: in between it cannot be forked.
-    let records = old.read(&id(), 0, 10_000).unwrap();
+    let records = blocking(&old).records(&id(), 0, 10_000).unwrap();
     for at in 1..whole.events {
         let [one, next] = [at - 1, at].map(|place| &records[usize::try_from(place).unwrap()]);
         let copy = RunId::new(format!("fork-{at}"));
-        let forked = fork(&old, &id(), at, &copy).await;
+        let forked = fork(Arc::new(old.clone()), &id(), at, &copy, Epoch::default()).await;
         assert_eq!(forked.is_ok(), one.wall != next.wall, "at {at}: {forked:?}");
         if forked.is_ok() {
             replay(&old, &copy, None).unwrap();
@@ -326,13 +329,13 @@ async fn a_report_from_chapters_is_the_report_from_the_events() {
         ..world(Arc::new(journal.clone()), &Counter { count_to: 6_000, ..Counter::default() })
     };
     cast(&world, id(), long, Options::default(), &mut quiet()).await.unwrap();
-    let chapters = journal.chapters(&id()).unwrap();
+    let chapters = blocking(&journal).chapters(&id()).unwrap();
     assert!(chapters.len() >= 3, "{} chapters", chapters.len());
     let from_chapters = report(&journal, &id()).unwrap();
     // Without any snapshot there is nothing but the events.
     let copy = MemoryJournal::default();
-    let records = journal.read(&id(), 0, 1_000_000).unwrap().into();
-    let batch = Batch { run: id(), after: 0, records, snapshot: None, receipt: None };
+    let records = blocking(&journal).records(&id(), 0, 1_000_000).unwrap().into();
+    let batch = Batch { run: id(), epoch: Epoch::default(), after: 0, records, receipt: None };
     copy.append(batch).await.unwrap();
     assert_eq!(from_chapters, report(&copy, &id()).unwrap());
     assert_eq!(from_chapters.visits.len(), 6_001);
@@ -353,7 +356,7 @@ async fn a_step_keeps_as_much_whatever_the_variables_hold() {
         let journal = MemoryJournal::default();
         let world = world(Arc::new(journal.clone()), &Counter::default());
         cast(&world, id(), created, Options::default(), &mut quiet()).await.unwrap();
-        let records = journal.read(&id(), 0, 10_000).unwrap();
+        let records = blocking(&journal).records(&id(), 0, 10_000).unwrap();
         sizes.push(size(&records[1..]));
         replay(&journal, &id(), None).unwrap();
     }

@@ -9,8 +9,8 @@ use materia_contract::{
     Record, RunId, WaitReason,
 };
 use materia_engine::{
-    Ask, Batch, ClaimError, Command, EngineError, Journal as _, LoadError, MemoryJournal, Options,
-    ReplayError, cast, load, replay, report, resume, why,
+    Ask, Batch, ClaimError, Command, EngineError, Epoch, Journal as _, LoadError, MemoryJournal,
+    Options, ReplayError, blocking, cast, load, replay, report, resume, why,
 };
 use materia_kernel::{Input, Phase};
 use serde_json::{Value, json};
@@ -39,7 +39,7 @@ async fn simulated_time_costs_nothing_and_gives_the_same_log_each_time() {
         created.virtual_time = true;
         let world = world(Arc::new(journal.clone()), &runner);
         cast(&world, id(), created, Options::default(), &mut quiet()).await.unwrap();
-        journal.read(&id(), 0, 1_000).unwrap()
+        blocking(&journal).records(&id(), 0, 1_000).unwrap()
     };
     let first = log().await;
     assert_eq!(first, log().await);
@@ -50,7 +50,7 @@ async fn simulated_time_costs_nothing_and_gives_the_same_log_each_time() {
 
 /// The events at which turns begin and end and the run comes to rest: what, where, in which second.
 fn milestones(journal: &MemoryJournal) -> Vec<(String, String, i64)> {
-    let records = journal.read(&id(), 0, 1_000).unwrap();
+    let records = blocking(journal).records(&id(), 0, 1_000).unwrap();
     let told = records.iter().filter(|record| {
         record.kind.starts_with("turn.") || (record.kind.starts_with("run.") && record.seq > 1)
     });
@@ -95,7 +95,7 @@ async fn the_simulation_ends_where_it_is_told() {
         let told = milestones(&journal);
         let told: Vec<_> = told.iter().map(|(kind, node, at)| (&**kind, &**node, *at)).collect();
         assert_eq!(told, expected, "after {seconds} s");
-        let records = journal.read(&id(), 0, 1_000).unwrap();
+        let records = blocking(&journal).records(&id(), 0, 1_000).unwrap();
         let [.., interrupted, last] = &records[..] else { panic!("{records:?}") };
         assert_eq!(last.kind, "run.waiting", "nothing comes behind it");
         let EventBody::TurnInterrupted(data) = interrupted.event().unwrap().body else {
@@ -143,7 +143,7 @@ async fn a_stop_interrupts_and_a_resume_finishes() {
 async fn a_run_has_one_driver_and_one_beginning() {
     let journal = Arc::new(MemoryJournal::default());
     let world = world(journal.clone(), &Counter::default());
-    let held = journal.claim(&id()).unwrap();
+    let held = blocking(&*journal).claim(&id()).unwrap();
     let refused = cast(&world, id(), counting(), Options::default(), &mut quiet()).await;
     assert!(matches!(refused, Err(EngineError::Claim(ClaimError::Held { .. }))));
     drop(held);
@@ -159,10 +159,12 @@ async fn what_is_asked_while_a_run_comes_to_rest_is_heard() {
     let mut created = counting();
     created.pace = Pace::Interactive;
     // It rests at once; what was posted before is taken all the same, and the run goes on.
-    journal.post(&id(), &Command::Act { act: Act::Mode { value: Pace::Auto } }).unwrap();
+    blocking(&*journal)
+        .post(&id(), &Command::Act { act: Act::Mode { value: Pace::Auto } })
+        .unwrap();
     let phase = cast(&world, id(), created, Options::default(), &mut quiet()).await.unwrap();
     assert_eq!(phase, Phase::Completed);
-    assert!(journal.commands(&id()).unwrap().is_empty());
+    assert!(blocking(&*journal).commands(&id()).unwrap().is_empty());
 }
 
 #[tokio::test]
@@ -179,7 +181,7 @@ async fn what_does_not_fit_a_run_does_not_end_it() {
     assert!(asks.try_recv().is_err(), "both were heard");
     // And they have left nothing: the log is the same as without them.
     let kinds = |journal: &MemoryJournal| -> Vec<String> {
-        let records = journal.read(&id(), 0, 1_000).unwrap();
+        let records = blocking(journal).records(&id(), 0, 1_000).unwrap();
         records.into_iter().map(|record| record.kind).collect()
     };
     assert_eq!(kinds(&journal), kinds(&finished().await));
@@ -195,7 +197,7 @@ async fn finished() -> MemoryJournal {
 #[tokio::test]
 async fn replay_gives_the_state_at_any_event() {
     let journal = finished().await;
-    let records = journal.read(&id(), 0, 1_000).unwrap();
+    let records = blocking(&journal).records(&id(), 0, 1_000).unwrap();
     let whole = replay(&journal, &id(), None).unwrap();
     assert_eq!(whole.last_seq, records.len() as u64);
     let mut changes = Vec::new();
@@ -229,7 +231,7 @@ async fn replay_gives_the_state_at_any_event() {
 #[tokio::test]
 async fn replay_gives_the_status_on_both_sides_of_a_stop() {
     let journal = stopped_and_resumed().await;
-    let records = journal.read(&id(), 0, 1_000).unwrap();
+    let records = blocking(&journal).records(&id(), 0, 1_000).unwrap();
     let mut expected = CastStatus::Running;
     for record in &records {
         expected = match record.kind.as_str() {
@@ -247,18 +249,18 @@ async fn replay_gives_the_status_on_both_sides_of_a_stop() {
 
 /// A journal with one record changed.
 async fn altered(change: impl FnOnce(&mut Vec<Record>)) -> MemoryJournal {
-    let mut records = finished().await.read(&id(), 0, 10_000).unwrap();
+    let mut records = blocking(&finished().await).records(&id(), 0, 10_000).unwrap();
     change(&mut records);
     let journal = MemoryJournal::default();
     let records = records.into();
-    let batch = Batch { run: id(), after: 0, records, snapshot: None, receipt: None };
+    let batch = Batch { run: id(), epoch: Epoch::default(), after: 0, records, receipt: None };
     journal.append(batch).await.unwrap();
     journal
 }
 
 #[tokio::test]
 async fn a_changed_byte_is_found_with_its_place() {
-    let count = finished().await.read(&id(), 0, 10_000).unwrap().len();
+    let count = blocking(&finished().await).records(&id(), 0, 10_000).unwrap().len();
     for place in 0..count {
         let journal = altered(|records| {
             let data = &mut records[place].data;
@@ -304,8 +306,12 @@ async fn an_invented_event_is_found_though_its_hash_fits() {
 #[tokio::test]
 async fn why_names_the_events() {
     let journal = finished().await;
-    let kinds: Vec<String> =
-        journal.read(&id(), 0, 1_000).unwrap().into_iter().map(|record| record.kind).collect();
+    let kinds: Vec<String> = blocking(&journal)
+        .records(&id(), 0, 1_000)
+        .unwrap()
+        .into_iter()
+        .map(|record| record.kind)
+        .collect();
     let kind = |seq: usize| kinds[seq - 1].as_str();
     let ran = why(&journal, &id(), "last", None).unwrap();
     assert!(ran.ran);

@@ -2,5 +2,6 @@ use materia_engine::{MemoryJournal, journal_contract};
 
 #[tokio::test]
 async fn the_journal_in_memory_keeps_the_contract() {
-    journal_contract::holds(&MemoryJournal::default()).await;
+    let journal = MemoryJournal::default();
+    journal_contract::holds(&journal, &journal.clone()).await;
 }

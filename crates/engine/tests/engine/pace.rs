@@ -8,7 +8,7 @@ use materia_contract::{
     Act, Condition, Delivery, DeliveryMode, Guard, Node, NodeId, Offered, Pace, Parse, Routing,
     RunCreated, RunId, TimelineEntry, Trigger, WaitReason,
 };
-use materia_engine::{Journal as _, MemoryJournal, Options, cast};
+use materia_engine::{MemoryJournal, Options, blocking, cast};
 use materia_kernel::Phase;
 
 use crate::story::{Counter, edge, of, quiet, utility, world};
@@ -71,7 +71,7 @@ async fn interactive_starts_nothing_for_an_hour_and_loses_nothing() {
     let phase = cast(&world, id.clone(), created, options, &mut quiet()).await.unwrap();
     let Phase::Waiting(waiting) = phase else { panic!("{phase:?}") };
     assert_eq!(waiting.reason, WaitReason::RunFor);
-    let records = journal.read(&id, 0, 100_000).unwrap();
+    let records = blocking(&journal).records(&id, 0, 100_000).unwrap();
     let auto = records.iter().position(|record| record.kind == "mode.changed").unwrap();
     let of_kind = |records: &[materia_contract::Record], kind: &str| {
         records.iter().filter(|record| record.kind == kind).count()

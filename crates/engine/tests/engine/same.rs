@@ -9,8 +9,8 @@ use materia_contract::{
     RunId, TurnOutput,
 };
 use materia_engine::{
-    BoxFuture, Clock, Journal as _, MemoryJournal, NoObserver, Options, Runner, Stop, SystemClock,
-    TurnJob, TurnReport, World, cast,
+    BoxFuture, Clock, MemoryJournal, NoObserver, Options, Runner, Stop, SystemClock, TurnJob,
+    TurnReport, World, blocking, cast,
 };
 use materia_kernel::Phase;
 
@@ -75,7 +75,7 @@ async fn log(created: RunCreated, runner: Answers) -> Vec<Record> {
     let id = RunId::new("r");
     let phase = cast(&world, id.clone(), created, Options::default(), &mut quiet()).await.unwrap();
     assert_eq!(phase, Phase::Completed);
-    journal.read(&id, 0, 10_000).unwrap()
+    blocking(&journal).records(&id, 0, 10_000).unwrap()
 }
 
 /// What a log says, without its times, ids and hashes.
@@ -182,7 +182,7 @@ async fn a_clock_that_is_set_back_holds_no_timer_up() {
     // 100 ms, one for each time round, and not an hour more.
     assert_eq!(before.elapsed().as_millis(), 300);
     assert!(world.clock.now() < begun, "the clock was set back meanwhile");
-    let records = journal.read(&id, 0, 10_000).unwrap();
+    let records = blocking(&journal).records(&id, 0, 10_000).unwrap();
     let fired = records.iter().filter(|record| record.kind == "timer.fired");
     let millis: Vec<_> = fired.clone().map(|record| (record.ts - begun) / 1_000).collect();
     assert_eq!(millis, [100, 100, 100, 200, 200, 200, 300, 300, 300]);

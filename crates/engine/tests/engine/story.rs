@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use materia_contract::{
-    Behavior, Budget, Condition, Delivery, Edge, EdgeId, GlobalMode, JOURNAL_VERSION, Limits, Node,
-    NodeId, Pace, Parse, Plan, Routing, RunCreated, TurnOutput,
+    Behavior, Budget, CastLine, Condition, Delivery, Edge, EdgeId, GlobalMode, JOURNAL_VERSION,
+    Limits, Node, NodeId, Pace, Parse, Plan, Routing, RunCreated, RunId, TurnOutput,
 };
 use materia_engine::{
-    AppendError, Asks, Batch, BoxFuture, Chapter, Claim, ClaimError, Command, Head, Journal,
-    MemoryJournal, NoObserver, Posted, ReadError, Receipt, Runner, Snapshot, Stop, SystemClock,
-    TurnJob, TurnReport, World,
+    AppendError, Asks, Batch, BoxFuture, ClaimError, Command, Cursor, Head, Journal, Lease, Lines,
+    MemoryJournal, NoObserver, Page, Posted, ReadError, Receipt, Runner, Snapshots, Stop,
+    SystemClock, Tail, TurnJob, TurnReport, World,
 };
 
 pub(crate) fn edge(from: &str, when: Condition, to: &str, bound: Option<u32>) -> Edge {
@@ -160,39 +160,49 @@ impl Journal for Breaking {
     }
     fn read(
         &self,
-        run: &materia_contract::RunId,
+        run: &RunId,
         after: u64,
-        limit: usize,
-    ) -> Result<Vec<materia_contract::Record>, ReadError> {
-        self.inner.read(run, after, limit)
+        bytes: usize,
+    ) -> BoxFuture<'_, Result<Page, ReadError>> {
+        self.inner.read(run, after, bytes)
     }
-    fn head(&self, run: &materia_contract::RunId) -> Result<Option<Head>, ReadError> {
+    fn tail(&self, run: &RunId, after: u64) -> Tail {
+        self.inner.tail(run, after)
+    }
+    fn head(&self, run: &RunId) -> BoxFuture<'_, Result<Option<Head>, ReadError>> {
         self.inner.head(run)
     }
-    fn snapshot(&self, run: &materia_contract::RunId) -> Result<Option<Snapshot>, ReadError> {
-        self.inner.snapshot(run)
+    fn runs(
+        &self,
+        after: Option<&Cursor>,
+        bytes: usize,
+    ) -> BoxFuture<'_, Result<Lines, ReadError>> {
+        self.inner.runs(after, bytes)
     }
-    fn runs(&self) -> Result<Vec<materia_contract::CastLine>, ReadError> {
-        self.inner.runs()
+    fn line(&self, run: &RunId) -> BoxFuture<'_, Result<Option<CastLine>, ReadError>> {
+        self.inner.line(run)
     }
-    fn claim(&self, run: &materia_contract::RunId) -> Result<Claim, ClaimError> {
+    fn claim(&self, run: &RunId) -> BoxFuture<'_, Result<Lease, ClaimError>> {
         self.inner.claim(run)
     }
-    fn chapters(&self, run: &materia_contract::RunId) -> Result<Vec<Chapter>, ReadError> {
-        self.inner.chapters(run)
+    fn is_driven(&self, run: &RunId) -> BoxFuture<'_, Result<bool, ClaimError>> {
+        self.inner.is_driven(run)
     }
-    fn post(&self, run: &materia_contract::RunId, command: &Command) -> Result<u64, ReadError> {
+    fn post(&self, run: &RunId, command: &Command) -> BoxFuture<'_, Result<u64, ReadError>> {
         self.inner.post(run, command)
     }
-    fn commands(&self, run: &materia_contract::RunId) -> Result<Vec<Posted>, ReadError> {
+    fn commands(&self, run: &RunId) -> BoxFuture<'_, Result<Vec<Posted>, ReadError>> {
         self.inner.commands(run)
     }
     fn receipt(
         &self,
-        run: &materia_contract::RunId,
+        run: &RunId,
         command: u64,
-    ) -> Result<Option<Receipt>, ReadError> {
+    ) -> BoxFuture<'_, Result<Option<Receipt>, ReadError>> {
         self.inner.receipt(run, command)
+    }
+    fn snapshots(&self) -> Option<&dyn Snapshots> {
+        self.inner.snapshots()
     }
 }
 

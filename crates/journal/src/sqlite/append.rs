@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use materia_contract::{CastStatus, ChainHash, Record, RunId};
-use materia_engine::{AppendError, Batch, status_after};
+use materia_engine::{AppendError, Batch, Epoch, Snapshot, status_after};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use serde::Deserialize;
 
 use super::decisions::{self, Scratch};
-use super::{inbox, legacy, snapshots};
+use super::{inbox, lease, legacy, snapshots};
 
 /// How often the head of a run that goes on is noted. Noting it with every step would make a second
 /// page durable each time, for no more than the few events since: those have the chain of hashes.
@@ -40,6 +40,12 @@ struct Place {
 pub(super) struct Appender {
     /// The runs that were written to here.
     places: HashMap<RunId, Place>,
+    /// The newest lease of each, as long as no other process has written anything.
+    epochs: HashMap<RunId, Epoch>,
+    /// Changes when another process writes.
+    version: i64,
+    /// Snapshots that wait for the records of their run.
+    snapshots: Vec<(RunId, Snapshot)>,
     scratch: Scratch,
 }
 
@@ -47,6 +53,49 @@ impl Appender {
     /// What was learned in a transaction that came to nothing is not true.
     pub(super) fn forget(&mut self) {
         self.places.clear();
+        self.epochs.clear();
+    }
+
+    /// Looks, at the beginning of a transaction, whether what is remembered still holds.
+    pub(super) fn begin(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+        let version = connection
+            .prepare_cached("PRAGMA data_version")?
+            .query_row([], |row| row.get::<_, i64>(0))?;
+        if self.version != version || self.epochs.len() >= KEYS_MAX {
+            self.version = version;
+            self.epochs.clear();
+        }
+        Ok(())
+    }
+
+    /// Remembers a lease that was given in this transaction.
+    pub(super) fn leased(&mut self, run: &RunId, epoch: Epoch) {
+        self.epochs.insert(run.clone(), epoch);
+    }
+
+    /// Lets a snapshot wait for the next records of its run.
+    pub(super) fn put_by(&mut self, run: RunId, snapshot: Snapshot) {
+        self.snapshots.retain(|(of, _)| *of != run);
+        self.snapshots.push((run, snapshot));
+    }
+
+    /// Whether a batch comes under the newest lease of its run; if not, why it is refused.
+    fn fenced(
+        &mut self,
+        connection: &Connection,
+        batch: &Batch,
+    ) -> rusqlite::Result<Option<AppendError>> {
+        let newest = match self.epochs.get(&batch.run) {
+            Some(epoch) => *epoch,
+            None => {
+                let epoch = lease::newest(connection, &batch.run)?;
+                self.leased(&batch.run, epoch);
+                epoch
+            }
+        };
+        let (run, epoch) = (&batch.run, batch.epoch);
+        let error = || AppendError::Fenced { run: run.clone(), epoch, newest };
+        Ok((epoch != newest).then(error))
     }
 
     /// Writes a batch. Where it does not fit, nothing of it has been written; behind an error a
@@ -60,6 +109,9 @@ impl Appender {
         let (undecided, decided) = batch.records.split_at(begins.unwrap_or(batch.records.len()));
         if let Some(fault) = misplaced(batch).or_else(|| decisions::misfit(decided)) {
             return Ok(Err(AppendError::Storage(fault)));
+        }
+        if let Some(fenced) = self.fenced(connection, batch)? {
+            return Ok(Err(fenced));
         }
         // Only a driver that has lost its way answers a command twice.
         if let Some(receipt) = &batch.receipt
@@ -87,6 +139,9 @@ impl Appender {
                 return Ok(Err(conflict(batch, actual.last)));
             }
             note(connection, place, batch)?;
+            if !batch.records.is_empty() {
+                self.keep_snapshot(connection, place, &batch.run)?;
+            }
             let last = batch.records.last().map_or(place.last, |record| record.seq);
             let decided = place.decided || !decided.is_empty();
             self.remember(&batch.run, Place { last, decided, ..place });
@@ -139,6 +194,18 @@ impl Appender {
             }
         }
         Ok(Ok(()))
+    }
+
+    /// Keeps the snapshot that waits for these records, if one does.
+    fn keep_snapshot(
+        &mut self,
+        connection: &Connection,
+        place: Place,
+        run: &RunId,
+    ) -> rusqlite::Result<()> {
+        let Some(at) = self.snapshots.iter().position(|(of, _)| of == run) else { return Ok(()) };
+        let (_, snapshot) = self.snapshots.swap_remove(at);
+        snapshots::keep(connection, place.key, &snapshot)
     }
 
     fn remember(&mut self, run: &RunId, place: Place) {
@@ -200,9 +267,6 @@ fn note(connection: &Connection, place: Place, batch: &Batch) -> rusqlite::Resul
         connection
             .prepare_cached("UPDATE heads SET seq = ?2, hash = ?3 WHERE run = ?1")?
             .execute(params![place.key, last.seq.cast_signed(), last.hash.0])?;
-    }
-    if let Some(snapshot) = &batch.snapshot {
-        snapshots::keep(connection, place.key, snapshot)?;
     }
     Ok(())
 }

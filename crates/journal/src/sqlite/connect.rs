@@ -43,13 +43,13 @@ enum Access {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Way {
     access: Access,
-    /// It has an older format, and nobody may change that here.
-    older: bool,
+    /// Its format; an older one that nobody may change here.
+    format: i64,
 }
 
 impl Way {
     /// The way to a file that is up to date.
-    pub(super) const SHARED: Self = Self { access: Access::Shared, older: false };
+    pub(super) const SHARED: Self = Self { access: Access::Shared, format: schema::FORMAT };
 }
 
 /// Opens for appending; makes the file and brings it to the current format.
@@ -75,6 +75,8 @@ pub(super) fn for_writing(path: &Path, options: &Options) -> Result<Connection, 
             connection.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))?;
         }
         schema::migrate(&mut connection)?;
+        // From here on whoever writes waits as long as they like; SQLite does not wait for them.
+        connection.busy_handler(None::<fn(i32) -> bool>)?;
         Ok(Ok(connection))
     })?
 }
@@ -105,23 +107,18 @@ pub(super) fn for_reading(
     if format == 0 {
         return Ok(None);
     }
-    let older = format < schema::FORMAT
-        && patiently_opened(path, || match schema::migrate(&mut connection) {
-            Err(SchemaFault::Sqlite(error)) if is_read_only(&error) => Ok(true),
-            migrated => migrated.map(|()| false),
-        })?;
-    if older {
-        schema::stand_in(&connection).map_err(|error| open_error(path, &error))?;
-    }
-    Ok(Some((connection, Way { access, older })))
+    let format = patiently_opened(path, || match schema::migrate(&mut connection) {
+        Err(SchemaFault::Sqlite(error)) if is_read_only(&error) => Ok(format),
+        migrated => migrated.map(|()| schema::FORMAT),
+    })?;
+    schema::stand_in(&connection, format).map_err(|error| open_error(path, &error))?;
+    Ok(Some((connection, Way { access, format })))
 }
 
 /// Opens one more connection for reading, to a file that was opened before.
 pub(super) fn reader(path: &Path, way: Way, patience: Duration) -> rusqlite::Result<Connection> {
     let connection = bare_reader(path, way.access, patience)?;
-    if way.older {
-        schema::stand_in(&connection)?;
-    }
+    schema::stand_in(&connection, way.format)?;
     Ok(connection)
 }
 

@@ -14,14 +14,16 @@
 //! reader knows what it read before.
 
 mod append;
-mod claim;
+mod changes;
 mod connect;
 mod decisions;
 mod fault;
 mod inbox;
+mod lease;
 mod legacy;
 mod list;
 mod options;
+mod port;
 mod read;
 mod readers;
 mod row;
@@ -31,27 +33,25 @@ mod writer;
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use materia_contract::{CastLine, Record, RunId};
-use materia_engine::{
-    AppendError, Batch, BoxFuture, Chapter, Claim, ClaimError, Command, Head, Journal, Posted,
-    ReadError, Receipt, Snapshot,
-};
+use materia_contract::{Record, RunId};
+use materia_engine::{AppendError, ReadError, off_thread};
 
 pub use options::{OpenError, Options, Stats};
 
+use changes::Changes;
 use connect::Way;
+use lease::Held;
 use readers::Readers;
 use writer::{Counters, Writer};
 
 /// The name of the file, in the artifact root.
 pub const JOURNAL_FILE: &str = "journal.db";
 
-/// How long a run that is alone keeps its thread at the most. Leaving it costs a look at everything that
-/// may have happened, which is dear beside a step.
+/// How long a run that has its thread to itself goes without a look at everything that may have happened
+/// there, which is dear beside a step.
 const OTHERS_WAIT_MAX: Duration = Duration::from_millis(1);
 
 /// The records of all runs of one artifact root, in SQLite.
@@ -63,11 +63,12 @@ pub struct SqliteJournal {
     options: Options,
     counters: Arc<Counters>,
     /// Runs that this process drives through this value.
-    claims: Arc<AtomicUsize>,
+    held: Arc<Held>,
+    changes: Arc<Changes>,
     // Before the readers, so that it is dropped first and the last commit is checkpointed.
-    writer: Mutex<Option<Writer>>,
-    readers: Readers,
-    /// When the thread of a run that is alone was last left to others.
+    writer: OnceLock<Writer>,
+    readers: Arc<Readers>,
+    /// When a run that has its thread to itself last looked around.
     let_others: Mutex<Option<Instant>>,
 }
 
@@ -82,8 +83,9 @@ impl SqliteJournal {
         let connection = connect::for_writing(&path, &options)
             .map_err(|error| why_not_writable(root).unwrap_or(error))?;
         let journal = Self::new(root, path, options, Way::SHARED);
-        let writer = journal.start_writer(connection)?;
-        *journal.writer.lock().unwrap_or_else(PoisonError::into_inner) = Some(writer);
+        let writer = journal.opening().start(connection)?;
+        // Nobody else can have set it.
+        let _ = journal.writer.set(writer);
         Ok(journal)
     }
 
@@ -109,20 +111,23 @@ impl SqliteJournal {
     }
 
     fn new(root: &Path, path: PathBuf, options: Options, way: Way) -> Self {
+        let readers = Arc::new(Readers::new(path.clone(), way, options.busy_timeout));
+        let held = Arc::new(Held::default());
         Self {
             root: root.to_owned(),
-            readers: Readers::new(path.clone(), way, options.busy_timeout),
             path,
             options,
             counters: Arc::default(),
-            claims: Arc::default(),
-            writer: Mutex::new(None),
+            changes: Arc::new(Changes::new(Arc::clone(&held), Arc::clone(&readers))),
+            held,
+            writer: OnceLock::new(),
+            readers,
             let_others: Mutex::new(None),
         }
     }
 
-    /// Whether it is time to let others have the thread. A run that is alone writes on it, while
-    /// everybody else there stands still: whoever watches the inbox, or waits for a signal.
+    /// Whether it is time to look what else has happened on the thread. A run that writes on it would
+    /// otherwise see neither its timers nor what its own turns send.
     fn others_are_due(&self) -> bool {
         let mut last = self.let_others.lock().unwrap_or_else(PoisonError::into_inner);
         let due = last.is_none_or(|last| last.elapsed() >= OTHERS_WAIT_MAX);
@@ -132,10 +137,26 @@ impl SqliteJournal {
         due
     }
 
-    fn start_writer(&self, connection: rusqlite::Connection) -> Result<Writer, OpenError> {
-        Writer::start(connection, &self.options, Arc::clone(&self.counters)).map_err(|error| {
-            OpenError::Storage { path: self.path.clone(), what: error.to_string() }
-        })
+    /// What it takes to open the file for writing.
+    fn opening(&self) -> Opening {
+        let (path, options) = (self.path.clone(), self.options.clone());
+        let (counters, changes) = (Arc::clone(&self.counters), Arc::clone(&self.changes));
+        Opening { path, options, counters, changes }
+    }
+
+    /// The writer, started if it is not there yet.
+    async fn writer(&self) -> Result<&Writer, AppendError> {
+        if let Some(writer) = self.writer.get() {
+            return Ok(writer);
+        }
+        let opening = self.opening();
+        let opened = off_thread(move || {
+            let connection = connect::for_writing(&opening.path, &opening.options)?;
+            opening.start(connection)
+        });
+        let writer = opened.await.map_err(|error| AppendError::Storage(error.to_string()))?;
+        // Of two that were started at once one goes again, with nothing to do.
+        Ok(self.writer.get_or_init(|| writer))
     }
 
     /// What was written through this value so far.
@@ -144,7 +165,7 @@ impl SqliteJournal {
         self.counters.stats()
     }
 
-    /// Hands every record after place `after` to `visit`, in order, until it breaks off.
+    /// Hands every record after place `after` to `visit`, in order, until it breaks off. For those who may wait.
     ///
     /// The fastest way through a long run: one query, and one [`Record`] that is filled anew
     /// for each row.
@@ -156,7 +177,7 @@ impl SqliteJournal {
     ) -> Result<(), ReadError> {
         // A read that already handed out records must not begin again.
         let mut visited = false;
-        self.readers.with(run, |connection| {
+        self.readers.here(run, |connection| {
             if visited {
                 let what = "another process locked it in the middle of a read".to_owned();
                 return Err(fault::Fault::Damaged { place: format!("cast `{run}`"), what });
@@ -182,64 +203,18 @@ fn why_not_writable(root: &Path) -> Option<OpenError> {
     }
 }
 
-impl Journal for SqliteJournal {
-    fn append(&self, batch: Batch) -> BoxFuture<'_, Result<(), AppendError>> {
-        let mut slot = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        if slot.is_none() {
-            let opened = connect::for_writing(&self.path, &self.options)
-                .and_then(|connection| self.start_writer(connection));
-            match opened {
-                Ok(writer) => *slot = Some(writer),
-                Err(error) => {
-                    let error = AppendError::Storage(error.to_string());
-                    return Box::pin(std::future::ready(Err(error)));
-                }
-            }
-        }
-        let writer = slot.as_ref().expect("it was started above");
-        let alone = self.claims.load(Ordering::Relaxed) == 1;
-        let answer = writer.hand_in(batch, alone);
-        Box::pin(async move {
-            if alone && self.others_are_due() {
-                tokio::task::yield_now().await;
-            }
-            answer.await.unwrap_or_else(|_| Err(writer::gone()))
-        })
-    }
+/// What it takes to open the file for writing.
+struct Opening {
+    path: PathBuf,
+    options: Options,
+    counters: Arc<Counters>,
+    changes: Arc<Changes>,
+}
 
-    fn read(&self, run: &RunId, after: u64, limit: usize) -> Result<Vec<Record>, ReadError> {
-        self.readers.with(run, |connection| read::records(connection, run, after, limit))
-    }
-
-    fn head(&self, run: &RunId) -> Result<Option<Head>, ReadError> {
-        self.readers.with(run, |connection| read::head(connection, run))
-    }
-
-    fn snapshot(&self, run: &RunId) -> Result<Option<Snapshot>, ReadError> {
-        self.readers.with(run, |connection| snapshots::newest(connection, run))
-    }
-
-    fn chapters(&self, run: &RunId) -> Result<Vec<Chapter>, ReadError> {
-        self.readers.with(run, |connection| snapshots::chapters(connection, run))
-    }
-
-    fn runs(&self) -> Result<Vec<CastLine>, ReadError> {
-        self.readers.with_all(list::runs)
-    }
-
-    fn claim(&self, run: &RunId) -> Result<Claim, ClaimError> {
-        claim::claim(&self.root, run, &self.claims)
-    }
-
-    fn post(&self, run: &RunId, command: &Command) -> Result<u64, ReadError> {
-        self.readers.with(run, |connection| inbox::post(connection, run, command))
-    }
-
-    fn commands(&self, run: &RunId) -> Result<Vec<Posted>, ReadError> {
-        self.readers.with(run, |connection| inbox::commands(connection, run))
-    }
-
-    fn receipt(&self, run: &RunId, command: u64) -> Result<Option<Receipt>, ReadError> {
-        self.readers.with(run, |connection| inbox::receipt(connection, run, command))
+impl Opening {
+    fn start(self, connection: rusqlite::Connection) -> Result<Writer, OpenError> {
+        let Self { path, options, counters, changes } = self;
+        Writer::start(connection, &options, counters, changes)
+            .map_err(|error| OpenError::Storage { path, what: error.to_string() })
     }
 }

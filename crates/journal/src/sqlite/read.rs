@@ -8,15 +8,18 @@ use std::ops::ControlFlow;
 
 use materia_contract::time::Micros;
 use materia_contract::{ChainHash, Record, RunId};
-use materia_engine::Head;
+use materia_engine::{Head, Page, record_bytes};
 use rusqlite::Connection;
 use rusqlite::types::{FromSqlError, ValueRef};
 
 use super::fault::{Fault, is_damage};
 use super::{decisions, legacy};
 
-/// Room that is made at once for what a read asks for, in records.
-const RESERVE_MAX: usize = 1_024;
+/// For how many bytes of records room is made at once, at the most.
+const RESERVE_MAX: usize = 256 << 10;
+
+/// About what one takes.
+const RECORD_BYTES: usize = 384;
 
 /// A run as the tables know it.
 struct Known {
@@ -26,18 +29,26 @@ struct Known {
     hash: ChainHash,
 }
 
-pub(super) fn records(
+pub(super) fn page(
     connection: &Connection,
     run: &RunId,
     after: u64,
-    limit: usize,
-) -> Result<Vec<Record>, Fault> {
-    let mut records = Vec::with_capacity(limit.min(RESERVE_MAX));
-    visit_each(connection, run, after, limit, &mut |record| {
-        records.push(std::mem::replace(record, blank()));
-        ControlFlow::Continue(())
+    bytes: usize,
+) -> Result<Page, Fault> {
+    let mut page =
+        Page { records: Vec::with_capacity(bytes.min(RESERVE_MAX) / RECORD_BYTES), end: true };
+    let mut taken = 0;
+    visit_each(connection, run, after, &mut |record| {
+        taken += record_bytes(record);
+        page.records.push(std::mem::replace(record, blank()));
+        if taken < bytes {
+            return ControlFlow::Continue(());
+        }
+        // What comes behind is not looked at: it may be damaged, and this page is not.
+        page.end = false;
+        ControlFlow::Break(())
     })?;
-    Ok(records)
+    Ok(page)
 }
 
 /// Visits the records after `after`.
@@ -47,27 +58,23 @@ pub(super) fn for_each(
     after: u64,
     visit: &mut dyn FnMut(&Record) -> ControlFlow<()>,
 ) -> Result<(), Fault> {
-    visit_each(connection, run, after, usize::MAX, &mut |record| visit(record))
+    visit_each(connection, run, after, &mut |record| visit(record))
 }
 
-/// Visits at most `limit` of them, for a visitor that may keep what it is shown.
+/// Visits them, for a visitor that may keep what it is shown.
 fn visit_each(
     connection: &Connection,
     run: &RunId,
     after: u64,
-    limit: usize,
     visit: &mut dyn FnMut(&mut Record) -> ControlFlow<()>,
 ) -> Result<(), Fault> {
-    if limit == 0 {
-        return Ok(());
-    }
     let _moment = Moment::of(connection)?;
     let Some(known) = known(connection, run)? else {
         return Ok(());
     };
     let (key, seq) = (known.key, known.seq);
     let record = blank();
-    let mut walk = Walk { run, known, after, last: after, left: limit, record, visit };
+    let mut walk = Walk { run, known, after, last: after, record, visit };
     if legacy::visit(connection, key, &mut walk)?.is_break()
         || decisions::visit(connection, key, &mut walk)?.is_break()
     {
@@ -105,8 +112,6 @@ pub(super) struct Walk<'a> {
     after: u64,
     /// The last place that was shown.
     pub(super) last: u64,
-    /// How many may still be shown.
-    left: usize,
     /// The record that is shown, filled anew each time.
     pub(super) record: Record,
     visit: &'a mut dyn FnMut(&mut Record) -> ControlFlow<()>,
@@ -130,9 +135,7 @@ impl Walk<'_> {
         }
         self.known.agrees(self.run, seq, self.record.hash)?;
         self.last = place;
-        self.left -= 1;
-        let asked = (self.visit)(&mut self.record);
-        Ok(if self.left == 0 { ControlFlow::Break(()) } else { asked })
+        Ok((self.visit)(&mut self.record))
     }
 }
 

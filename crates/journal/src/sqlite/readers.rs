@@ -1,11 +1,11 @@
 //! Connections for reading, opened as they are needed and kept for the next reader.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use materia_contract::RunId;
-use materia_engine::ReadError;
+use materia_engine::{ReadError, off_thread};
 use rusqlite::Connection;
 
 use super::connect::{self, Way};
@@ -27,8 +27,27 @@ impl Readers {
         Self { path, way, patience, idle: Mutex::default() }
     }
 
-    /// Does a piece of work that is about one run.
-    pub(super) fn with<T>(
+    /// Does a piece of work that is about one run, off the thread of whoever wants it.
+    pub(super) async fn with<T: Send + 'static>(
+        self: &Arc<Self>,
+        run: &RunId,
+        work: impl FnMut(&Connection) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, ReadError> {
+        let done = self.off_thread(work).await;
+        done.map_err(|fault| fault.into_read_error(&format!("cast `{run}`")))
+    }
+
+    /// Does a piece of work that is about all runs.
+    pub(super) async fn with_all<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnMut(&Connection) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, ReadError> {
+        let done = self.off_thread(work).await;
+        done.map_err(|fault| fault.into_read_error("the list of casts"))
+    }
+
+    /// Does a piece of work that is about one run here and now.
+    pub(super) fn here<T>(
         &self,
         run: &RunId,
         work: impl FnMut(&Connection) -> Result<T, Fault>,
@@ -36,12 +55,12 @@ impl Readers {
         self.work(work).map_err(|fault| fault.into_read_error(&format!("cast `{run}`")))
     }
 
-    /// Does a piece of work that is about all runs.
-    pub(super) fn with_all<T>(
-        &self,
-        work: impl FnMut(&Connection) -> Result<T, Fault>,
-    ) -> Result<T, ReadError> {
-        self.work(work).map_err(|fault| fault.into_read_error("the list of casts"))
+    async fn off_thread<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnMut(&Connection) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, Fault> {
+        let readers = Arc::clone(self);
+        off_thread(move || readers.work(work)).await
     }
 
     fn work<T>(&self, mut work: impl FnMut(&Connection) -> Result<T, Fault>) -> Result<T, Fault> {
@@ -59,6 +78,11 @@ impl Readers {
             }
             result
         })
+    }
+
+    /// A connection of its own, for somebody who keeps it.
+    pub(super) fn one(&self) -> rusqlite::Result<Connection> {
+        connect::reader(&self.path, self.way, self.patience)
     }
 
     pub(super) fn put_back(&self, connection: Connection) {

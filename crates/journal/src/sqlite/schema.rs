@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 /// One step per format, in order. A step that has been released is never edited.
-const MIGRATIONS: &[&str] = &[FORMAT_1, FORMAT_2];
+const MIGRATIONS: &[&str] = &[FORMAT_1, FORMAT_2, FORMAT_3];
 
 /// The format this version writes.
 pub(super) const FORMAT: i64 = MIGRATIONS.len().cast_signed() as i64;
@@ -96,7 +96,17 @@ CREATE TABLE receipts (
 CREATE INDEX inbox_by_run ON inbox (run_id);
 ";
 
-/// Empty tables for one connection to a file of an older format that may not be changed.
+/// Which lease of a run is the newest. By the cast's id, for a run is claimed before it begins. It has no say in
+/// what a journal holds: only who may write to it.
+const FORMAT_3: &str = "
+CREATE TABLE leases (
+    run_id TEXT PRIMARY KEY,
+    epoch  INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+";
+
+/// Empty tables for one connection to a file of the first format that may not be changed. What newer formats
+/// have besides is for those who write.
 const MISSING_IN_1: &str = "
 CREATE TEMP TABLE decisions (place INTEGER PRIMARY KEY, ts, lag, hashes, input, events);
 CREATE TEMP TABLE chapters (place INTEGER PRIMARY KEY, version, bytes, checksum);
@@ -170,6 +180,6 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), SchemaFault> {
 }
 
 /// Lets a connection read a file of an older format that stays as it is.
-pub(super) fn stand_in(connection: &Connection) -> rusqlite::Result<()> {
-    connection.execute_batch(MISSING_IN_1)
+pub(super) fn stand_in(connection: &Connection, format: i64) -> rusqlite::Result<()> {
+    if format < 2 { connection.execute_batch(MISSING_IN_1) } else { Ok(()) }
 }

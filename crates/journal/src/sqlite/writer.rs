@@ -1,9 +1,10 @@
 //! The one desk at which everything is appended, and the thread that works at it.
 //!
 //! The thread takes everything that waits and commits it in one transaction, so that a thousand
-//! runs share one sync. A batch at a stale place is refused without spoiling the others. A run
-//! that is the only one this process drives has nobody to share with: it sits down at the desk
-//! itself, and two wake-ups a step are saved.
+//! runs share one sync. A batch at a stale place is refused without spoiling the others. A run that is the
+//! only one this process drives, on a thread of its own, has nobody to share with and nobody to keep waiting:
+//! it sits down at the desk itself, and two wake-ups a step are saved. Where another process is writing it
+//! gets up again: waiting is the thread's business.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,23 +13,54 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use materia_contract::Record;
-use materia_engine::{AppendError, Batch};
+use materia_contract::{Record, RunId};
+use materia_engine::{AppendError, Batch, Epoch, Snapshot, record_bytes};
 use rusqlite::{Connection, ErrorCode};
 use tokio::sync::oneshot;
 
 use super::append::Appender;
+use super::changes::Changes;
 use super::fault::{append_error, is_busy};
-use super::{Options, Stats, connect};
+use super::{Options, Stats, connect, lease};
 
 /// Records in one transaction. More wait for the next one.
 const GROUP_RECORDS_MAX: usize = 4_096;
 
 type Answer = Result<(), AppendError>;
 
-struct Job {
-    batch: Batch,
-    answer: oneshot::Sender<Answer>,
+/// What is to be written, and who waits for it.
+pub(super) enum Job {
+    /// Records.
+    Append(Batch, oneshot::Sender<Answer>),
+    /// That somebody holds a run.
+    Claim(RunId, oneshot::Sender<Result<Epoch, AppendError>>),
+    /// A snapshot; it goes with the next records of its run, and nobody waits for it.
+    Keep(RunId, Box<Snapshot>),
+}
+
+impl Job {
+    fn records(&self) -> usize {
+        match self {
+            Self::Append(batch, _) => batch.records.len(),
+            Self::Claim(..) | Self::Keep(..) => 0,
+        }
+    }
+
+    fn answer(self, answer: Result<Done, AppendError>) {
+        // Nobody listens where the run was dropped meanwhile.
+        match (self, answer) {
+            (Self::Append(_, waiting), answer) => drop(waiting.send(answer.map(|_| ()))),
+            (Self::Claim(_, waiting), Ok(Done::Claimed(epoch))) => drop(waiting.send(Ok(epoch))),
+            (Self::Claim(_, waiting), Err(error)) => drop(waiting.send(Err(error))),
+            (Self::Claim(..), Ok(Done::Written)) | (Self::Keep(..), _) => {}
+        }
+    }
+}
+
+/// What became of a job.
+enum Done {
+    Written,
+    Claimed(Epoch),
 }
 
 /// The thread and the way to it. Dropping it lets the thread finish what it was given.
@@ -43,11 +75,13 @@ impl Writer {
         connection: Connection,
         options: &Options,
         counters: Arc<Counters>,
+        changes: Arc<Changes>,
     ) -> io::Result<Self> {
         let (jobs, waiting) = mpsc::channel();
         let delay = options.commit_delay;
         let patience = options.busy_timeout;
-        let desk = Desk { connection, delay, patience, counters, appender: Appender::default() };
+        let appender = Appender::default();
+        let desk = Desk { connection, delay, patience, counters, changes, appender };
         let desk = Arc::new(Mutex::new(desk));
         let shared = Arc::clone(&desk);
         let thread = thread::Builder::new().name("journal".to_owned()).spawn(move || {
@@ -56,17 +90,20 @@ impl Writer {
         Ok(Self { desk, jobs: Some(jobs), thread: Some(thread) })
     }
 
-    /// Queues a batch, or writes it at once for a run that is `alone`. The receiver fails only if
-    /// the thread has died.
-    pub(super) fn hand_in(&self, batch: Batch, alone: bool) -> oneshot::Receiver<Answer> {
-        let (answer, receiver) = oneshot::channel();
-        if alone && let Ok(mut desk) = self.desk.try_lock() {
-            desk.settle(vec![Job { batch, answer }]);
-        } else if let Some(jobs) = &self.jobs {
+    /// Queues a job. Its receiver fails only if the thread has died.
+    pub(super) fn hand_in(&self, job: Job) {
+        if let Some(jobs) = &self.jobs {
             // An error drops the job and with it the sender, which the receiver notices.
-            let _ = jobs.send(Job { batch, answer });
+            let _ = jobs.send(job);
         }
-        receiver
+    }
+
+    /// Does a job on the thread of who asks, if nobody else is writing just now; gives it back if not.
+    pub(super) fn do_here(&self, job: Job) -> Option<Job> {
+        match self.desk.try_lock() {
+            Ok(mut desk) => desk.settle(vec![job], Duration::ZERO).pop(),
+            Err(_) => Some(job),
+        }
     }
 }
 
@@ -90,6 +127,7 @@ struct Desk {
     delay: Option<Duration>,
     patience: Duration,
     counters: Arc<Counters>,
+    changes: Arc<Changes>,
     appender: Appender,
 }
 
@@ -105,44 +143,54 @@ enum Failure {
 fn work(desk: &Mutex<Desk>, waiting: &Receiver<Job>) {
     while let Ok(first) = waiting.recv() {
         let mut desk = desk.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut records = first.batch.records.len();
+        let mut records = first.records();
         let mut group = vec![first];
         while records < GROUP_RECORDS_MAX
             && let Ok(job) = waiting.try_recv()
         {
-            records += job.batch.records.len();
+            records += job.records();
             group.push(job);
         }
-        desk.settle(group);
+        let patience = desk.patience;
+        desk.settle(group, patience);
     }
 }
 
 impl Desk {
-    /// Writes a group and answers every job in it.
-    fn settle(&mut self, group: Vec<Job>) {
-        match self.commit(&group) {
+    /// Writes a group and answers every job in it. Gives it back unanswered where other processes were in
+    /// the way and there was no patience at all to wait for them.
+    fn settle(&mut self, group: Vec<Job>, patience: Duration) -> Vec<Job> {
+        match self.commit(&group, patience) {
             Ok(answers) => {
                 for (job, answer) in group.into_iter().zip(answers) {
-                    // Nobody listens where the run was dropped meanwhile.
-                    let _ = job.answer.send(answer);
+                    job.answer(answer);
                 }
             }
+            Err(Failure::All(error)) if patience.is_zero() && is_busy(&error) => return group,
             Err(Failure::Batch(_)) if group.len() > 1 => {
                 for job in group {
-                    self.settle(vec![job]);
+                    self.settle(vec![job], patience);
                 }
             }
             Err(Failure::Batch(error) | Failure::All(error)) => {
                 for job in group {
-                    let _ = job.answer.send(Err(append_error(&error)));
+                    job.answer(Err(append_error(&error)));
                 }
             }
         }
+        Vec::new()
     }
 
-    fn commit(&mut self, group: &[Job]) -> Result<Vec<Answer>, Failure> {
+    fn commit(
+        &mut self,
+        group: &[Job],
+        patience: Duration,
+    ) -> Result<Vec<Result<Done, AppendError>>, Failure> {
+        if group.iter().all(|job| matches!(job, Job::Keep(..))) {
+            return Ok(group.iter().map(|job| self.put_by(job)).collect());
+        }
         let begin = || self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([]);
-        connect::patiently(self.patience, is_busy, begin).map_err(Failure::All)?;
+        connect::patiently(patience, is_busy, begin).map_err(Failure::All)?;
         let result = self.fill(group);
         if result.is_err() {
             // What was learned in this transaction is no longer true.
@@ -155,22 +203,48 @@ impl Desk {
         result
     }
 
-    fn fill(&mut self, group: &[Job]) -> Result<Vec<Answer>, Failure> {
+    /// A snapshot waits for the records that come with it.
+    fn put_by(&mut self, job: &Job) -> Result<Done, AppendError> {
+        if let Job::Keep(run, snapshot) = job {
+            self.appender.put_by(run.clone(), (**snapshot).clone());
+        }
+        Ok(Done::Written)
+    }
+
+    fn fill(&mut self, group: &[Job]) -> Result<Vec<Result<Done, AppendError>>, Failure> {
+        let failed =
+            |error| if concerns_all(&error) { Failure::All(error) } else { Failure::Batch(error) };
         let mut answers = Vec::with_capacity(group.len());
         let mut written = Stats { commits: 1, ..Stats::default() };
-        for Job { batch, .. } in group {
-            let answer = self.appender.write(&self.connection, batch).map_err(|error| {
-                if concerns_all(&error) { Failure::All(error) } else { Failure::Batch(error) }
-            })?;
+        let mut anything = false;
+        self.appender.begin(&self.connection).map_err(failed)?;
+        for job in group {
+            let batch = match job {
+                Job::Append(batch, _) => batch,
+                Job::Claim(run, _) => {
+                    let epoch = lease::begin(&self.connection, run).map_err(failed)?;
+                    self.appender.leased(run, epoch);
+                    anything = true;
+                    answers.push(Ok(Done::Claimed(epoch)));
+                    continue;
+                }
+                Job::Keep(..) => {
+                    answers.push(self.put_by(job));
+                    continue;
+                }
+            };
+            let answer = self.appender.write(&self.connection, batch).map_err(failed)?;
             if answer.is_ok() {
+                anything = true;
                 written.batches += 1;
                 written.decisions += begun(&batch.records);
                 written.records += batch.records.len() as u64;
-                written.bytes += batch.records.iter().map(size).sum::<u64>();
+                written.bytes +=
+                    batch.records.iter().map(|it| record_bytes(it) as u64).sum::<u64>();
             }
-            answers.push(answer);
+            answers.push(answer.map(|()| Done::Written));
         }
-        if written.batches == 0 {
+        if !anything {
             self.appender.forget();
             self.connection.execute_batch("ROLLBACK").map_err(Failure::All)?;
             return Ok(answers);
@@ -181,6 +255,11 @@ impl Desk {
         let commit = || self.connection.prepare_cached("COMMIT")?.execute([]);
         commit().map_err(Failure::All)?;
         self.counters.add(&written);
+        for (job, answer) in group.iter().zip(&answers) {
+            if let (Job::Append(batch, _), Ok(_)) = (job, answer) {
+                self.changes.tell(&batch.run);
+            }
+        }
         Ok(answers)
     }
 }
@@ -201,12 +280,6 @@ fn concerns_all(error: &rusqlite::Error) -> bool {
 /// How many decisions begin among these records.
 fn begun(records: &[Record]) -> u64 {
     records.iter().filter(|record| record.input.is_some()).count() as u64
-}
-
-fn size(record: &Record) -> u64 {
-    let optional = [&record.node, &record.input].map(|text| text.as_ref().map_or(0, String::len));
-    let texts = record.kind.len() + record.data.len() + optional.iter().sum::<usize>();
-    (texts + record.hash.0.len()) as u64
 }
 
 /// Counts what was committed.

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use materia_contract::{ChainHash, EventBody, EventError, Record, RunId};
-use materia_engine::{Head, Journal, ReadError};
+use materia_engine::{Head, Journal, ReadError, blocking};
 
 use super::cast::{Cast, EVENTS_FILE};
 use super::file::{self, ViewProblem};
@@ -13,8 +13,8 @@ use super::inputs::Inputs;
 use super::news::{About, Item, News};
 use super::{line, manifest};
 
-/// Records that are read at once. Each may hold a megabyte of output.
-const CHUNK_RECORDS: usize = 64;
+/// Bytes of records that are read at once.
+const CHUNK_BYTES: usize = 128 << 10;
 
 /// What is read of the end of a file at first, in bytes.
 const TAIL_BYTES: u64 = 16 << 10;
@@ -96,7 +96,7 @@ pub(super) fn verify(journal: &dyn Journal, run: &RunId, folder: PathBuf) -> Men
 type Look = fn(&dyn Journal, &RunId, Head, &Path) -> Result<Standing, CatchUpError>;
 
 fn mend(journal: &dyn Journal, run: &RunId, folder: PathBuf, look: Look) -> Mended {
-    let Some(head) = journal.head(run)? else {
+    let Some(head) = blocking(journal).head(run)? else {
         return Ok((CatchUp::Current, None));
     };
     let about = about(journal, run)?;
@@ -104,10 +104,8 @@ fn mend(journal: &dyn Journal, run: &RunId, folder: PathBuf, look: Look) -> Mend
     let noted = manifest::status_at(&folder, at_head);
     let status = match noted {
         Some(status) => status,
-        None => journal
-            .runs()?
-            .into_iter()
-            .find(|line| line.cast_id == *run)
+        None => blocking(journal)
+            .line(run)?
             .map_or(materia_contract::CastStatus::Running, |line| line.status),
     };
     let mut cast = Cast::known(run.clone(), folder, about, status);
@@ -132,7 +130,7 @@ fn mend(journal: &dyn Journal, run: &RunId, folder: PathBuf, look: Look) -> Mend
 
 fn about(journal: &dyn Journal, run: &RunId) -> Result<About, CatchUpError> {
     let wrong = |source| CatchUpError::Created { run: run.clone(), source };
-    let first = journal.read(run, 0, 1)?.pop().ok_or_else(|| wrong(None))?;
+    let first = blocking(journal).records(run, 0, 1)?.pop().ok_or_else(|| wrong(None))?;
     let event = first.event().map_err(|error| wrong(Some(error)))?;
     let EventBody::RunCreated(created) = event.body else {
         return Err(wrong(None));
@@ -149,7 +147,7 @@ pub(super) fn checked(
 ) -> Result<(), CatchUpError> {
     let (mut after, mut previous) = start;
     loop {
-        let records = journal.read(run, after, CHUNK_RECORDS)?;
+        let records = blocking(journal).read(run, after, CHUNK_BYTES)?.records;
         for record in &records {
             if record.hash_after(previous) != record.hash {
                 return Err(CatchUpError::Chain { run: run.clone(), seq: record.seq });
@@ -256,7 +254,7 @@ fn last_line(
     if seq > head.seq {
         return Ok(Standing::Bad(LONGER));
     }
-    let Some(record) = journal.read(run, seq - 1, 1)?.pop() else {
+    let Some(record) = blocking(journal).records(run, seq - 1, 1)?.pop() else {
         return Ok(Standing::Bad(LONGER));
     };
     let mut expected = Vec::new();

@@ -10,7 +10,7 @@
 //! * The files of an event are written before its line. So the last complete line says how far
 //!   the views are, and after a crash [`Views::catch_up`] goes on from there.
 //! * One writer a cast: whoever calls [`Views::catch_up`] or [`Views::verify`], or observes the
-//!   run, holds its claim.
+//!   run, holds its lease.
 //!
 //! Deliberately absent: raw bytes that are no UTF-8. The runner writes those files itself, and
 //! a record that says `lossy` leaves them alone.
@@ -30,7 +30,7 @@ use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 
 use materia_contract::{Event, Record, RunId};
-use materia_engine::{Committed, Journal, Observer};
+use materia_engine::{BoxFuture, Committed, Journal, Observer};
 
 pub use catch_up::{CatchUp, CatchUpError};
 pub use file::ViewProblem;
@@ -109,6 +109,10 @@ impl Observer for Views {
         let bytes = records + news.events.iter().map(inputs::memory).sum::<usize>();
         // What they mean for the files is worked out over there: the run has better things to do.
         self.queue.push(Message::News(news.clone()), bytes);
+    }
+
+    fn room(&self) -> Option<BoxFuture<'static, ()>> {
+        self.queue.room()
     }
 }
 

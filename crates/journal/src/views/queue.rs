@@ -1,11 +1,14 @@
 //! The way to the thread that keeps the views: cheap to feed, bounded, and unhurried.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use materia_engine::BoxFuture;
+use tokio::sync::Notify;
 
 use super::keeper::Message;
 
-/// What may wait at most; beyond it the run waits for the views.
+/// What may wait; beyond it runs wait for the views before they go on.
 const WAITING_BYTES_MAX: usize = 2 << 20;
 
 /// How long the thread lets news gather before it writes. Nobody waits for it: a flush, an end
@@ -18,7 +21,7 @@ pub(super) struct Queue {
     /// Wakes the thread.
     news: Condvar,
     /// Wakes whoever waits for room.
-    room: Condvar,
+    room: Notify,
 }
 
 #[derive(Default)]
@@ -50,11 +53,6 @@ impl Queue {
     /// Adds a message of about `bytes`.
     pub(super) fn push(&self, message: Message, bytes: usize) {
         let mut state = self.state();
-        while state.bytes >= WAITING_BYTES_MAX && state.life != Life::Dead {
-            state.urgent = true;
-            self.news.notify_one();
-            state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
         if state.life == Life::Dead {
             return;
         }
@@ -66,6 +64,35 @@ impl Queue {
             state.idle = false;
             self.news.notify_one();
         }
+    }
+
+    /// What to wait for before more is added; `None` where there is room.
+    pub(super) fn room(self: &Arc<Self>) -> Option<BoxFuture<'static, ()>> {
+        if !self.is_full() {
+            return None;
+        }
+        let queue = Arc::clone(self);
+        Some(Box::pin(async move {
+            loop {
+                // From here on nobody's call is missed.
+                let called = queue.room.notified();
+                if !queue.is_full() {
+                    return;
+                }
+                called.await;
+            }
+        }))
+    }
+
+    /// Whether too much waits; if so, the thread hurries.
+    fn is_full(&self) -> bool {
+        let mut state = self.state();
+        let full = state.bytes >= WAITING_BYTES_MAX && state.life != Life::Dead;
+        if full && !state.urgent {
+            state.urgent = true;
+            self.news.notify_one();
+        }
+        full
     }
 
     /// Adds a message whose sender waits.
@@ -91,7 +118,7 @@ impl Queue {
         let mut state = self.state();
         state.life = Life::Dead;
         state.waiting.clear();
-        self.room.notify_all();
+        self.room.notify_waiters();
     }
 
     /// Everything that waits, once it has gathered a little; `None` after the end.
@@ -109,7 +136,7 @@ impl Queue {
         }
         state.urgent = false;
         state.bytes = 0;
-        self.room.notify_all();
+        self.room.notify_waiters();
         let taken = std::mem::take(&mut state.waiting);
         (!taken.is_empty()).then_some(taken)
     }

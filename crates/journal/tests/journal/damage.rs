@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use materia_contract::{Record, RunId};
-use materia_engine::{Journal, ReadError};
+use materia_engine::{Journal, ReadError, blocking};
 use materia_journal::{JOURNAL_FILE, Options, SqliteJournal};
 use tempfile::tempdir;
 
@@ -39,8 +39,10 @@ enum Seen {
 
 fn look(journal: &SqliteJournal, story: &Story) -> Seen {
     let count = story.records.len() + 10;
-    match journal.read(&story.run, 0, count) {
-        Err(ReadError::Damaged { .. } | ReadError::Storage(_)) => Seen::Refused,
+    match blocking(journal).records(&story.run, 0, count) {
+        Err(ReadError::Damaged { .. } | ReadError::Storage(_) | ReadError::NoSuchPlace) => {
+            Seen::Refused
+        }
         Ok(records) if records == story.records => Seen::AsWritten,
         Ok(records) if first_misfit(&story.run, &records).is_some() => Seen::BrokenChain,
         Ok(_) => Seen::SilentlyDifferent,
@@ -106,7 +108,7 @@ async fn flip_in_text(form: Form) {
     let journal = SqliteJournal::open_existing(root.path()).unwrap().unwrap();
     assert_eq!(look(&journal, &stories[0]), Seen::AsWritten);
     assert_eq!(look(&journal, &stories[2]), Seen::AsWritten);
-    let records = journal.read(&stories[1].run, 0, 1_000).unwrap();
+    let records = blocking(&journal).records(&stories[1].run, 0, 1_000).unwrap();
     assert_eq!(first_misfit(&stories[1].run, &records), Some(1 + 17 * 2));
 }
 
@@ -120,7 +122,7 @@ async fn read_after(form: Form, sql: &str) -> (Story, Result<Vec<Record>, ReadEr
     let journal = SqliteJournal::open_existing(root.path()).unwrap().unwrap();
     assert_eq!(look(&journal, &stories[2]), Seen::AsWritten);
     let story = stories.remove(0);
-    let read = journal.read(&story.run, 0, 1_000);
+    let read = blocking(&journal).records(&story.run, 0, 1_000);
     (story, read)
 }
 
@@ -209,7 +211,7 @@ async fn an_unknown_run_is_not_damage() {
     let root = tempdir().unwrap();
     written(root.path(), Form::Decided).await;
     let journal = SqliteJournal::open_existing(root.path()).unwrap().unwrap();
-    assert!(journal.read(&RunId::new("four"), 0, 10).unwrap().is_empty());
-    assert!(journal.snapshot(&RunId::new("four")).unwrap().is_none());
-    assert!(journal.chapters(&RunId::new("four")).unwrap().is_empty());
+    assert!(blocking(&journal).records(&RunId::new("four"), 0, 10).unwrap().is_empty());
+    assert!(blocking(&journal).snapshot(&RunId::new("four")).unwrap().is_none());
+    assert!(blocking(&journal).chapters(&RunId::new("four")).unwrap().is_empty());
 }

@@ -1,7 +1,7 @@
 //! One decision, one row.
 
 use materia_contract::{ChainHash, Event, EventBody, NodeId, Record, RunId};
-use materia_engine::{AppendError, Journal, MemoryJournal};
+use materia_engine::{AppendError, Journal, MemoryJournal, blocking};
 use materia_journal::{JOURNAL_FILE, Options, SqliteJournal};
 use serde_json::json;
 use tempfile::tempdir;
@@ -67,7 +67,7 @@ async fn several_decisions_come_in_one_commit_and_have_a_row_each() {
     journal.append(batch(&run, 15, all[5..].concat())).await.unwrap();
     let stats = journal.stats();
     assert_eq!((stats.commits, stats.batches, stats.decisions, stats.records), (2, 2, 7, 21));
-    assert_eq!(journal.read(&run, 0, 100).unwrap(), all.concat());
+    assert_eq!(blocking(&journal).records(&run, 0, 100).unwrap(), all.concat());
     let look = rusqlite::Connection::open(root.path().join(JOURNAL_FILE)).unwrap();
     let count = |table: &str| -> i64 {
         look.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap()
@@ -93,8 +93,12 @@ async fn a_read_begins_and_ends_anywhere() {
     }
     for from in 0..=after + 1 {
         for limit in 0..=20 {
-            let expected = memory.read(&run, from, limit).unwrap();
-            assert_eq!(journal.read(&run, from, limit).unwrap(), expected, "{from}, {limit}");
+            let expected = blocking(&memory).records(&run, from, limit).unwrap();
+            assert_eq!(
+                blocking(&journal).records(&run, from, limit).unwrap(),
+                expected,
+                "{from}, {limit}"
+            );
         }
         let mut seen = Vec::new();
         let all = journal.for_each(&run, from, &mut |record| {
@@ -102,9 +106,9 @@ async fn a_read_begins_and_ends_anywhere() {
             std::ops::ControlFlow::Continue(())
         });
         all.unwrap();
-        assert_eq!(seen, memory.read(&run, from, 100).unwrap());
+        assert_eq!(seen, blocking(&memory).records(&run, from, 100).unwrap());
     }
-    assert_eq!(journal.head(&run).unwrap(), memory.head(&run).unwrap());
+    assert_eq!(blocking(&journal).head(&run).unwrap(), blocking(&memory).head(&run).unwrap());
 }
 
 #[tokio::test]
@@ -134,7 +138,7 @@ async fn the_log_shows_what_a_read_gives() {
         stories.push(story.run);
     }
     for run in stories.iter().chain([&run]) {
-        let mut records = journal.read(run, 0, 100).unwrap();
+        let mut records = blocking(&journal).records(run, 0, 100).unwrap();
         for record in &mut records {
             record.input = None;
         }
@@ -153,9 +157,9 @@ async fn a_large_event_is_one_among_others() {
     let mut records = decided(0, &told, ChainHash::origin(&run));
     records.extend(decided(3, &told, records[2].hash));
     journal.append(batch(&run, 0, records.clone())).await.unwrap();
-    assert_eq!(journal.read(&run, 0, 10).unwrap(), records);
-    assert_eq!(journal.read(&run, 2, 1).unwrap(), records[2..3]);
-    assert_eq!(journal.head(&run).unwrap().unwrap().hash, records[5].hash);
+    assert_eq!(blocking(&journal).records(&run, 0, 10).unwrap(), records);
+    assert_eq!(blocking(&journal).records(&run, 2, 1).unwrap(), records[2..3]);
+    assert_eq!(blocking(&journal).head(&run).unwrap().unwrap().hash, records[5].hash);
     let mut logged = log(root.path(), "r");
     logged[0].input.clone_from(&records[0].input);
     logged[3].input.clone_from(&records[3].input);
@@ -180,12 +184,12 @@ async fn a_decision_has_one_time() {
         let records = Record::seal_decision("{}".into(), &events, ChainHash::origin(&run));
         let refused = journal.append(batch(&run, 0, records)).await;
         assert!(matches!(refused, Err(AppendError::Storage(_))), "{refused:?}");
-        assert!(journal.head(&run).unwrap().is_none(), "nothing of it is there");
+        assert!(blocking(&journal).head(&run).unwrap().is_none(), "nothing of it is there");
     }
     let events = [event(1, i64::MIN + 3, i64::MAX), event(2, i64::MIN + 4, i64::MAX)];
     let records = Record::seal_decision("{}".into(), &events, ChainHash::origin(&run));
     journal.append(batch(&run, 0, records.clone())).await.unwrap();
-    assert_eq!(journal.read(&run, 0, 10).unwrap(), records, "any time fits");
+    assert_eq!(blocking(&journal).records(&run, 0, 10).unwrap(), records, "any time fits");
 }
 
 #[tokio::test]
@@ -200,5 +204,5 @@ async fn half_a_decision_is_refused() {
         matches!(&refused, AppendError::Storage(what) if what.contains("event 3")),
         "{refused}"
     );
-    assert_eq!(journal.read(&run, 0, 10).unwrap(), records[..2]);
+    assert_eq!(blocking(&journal).records(&run, 0, 10).unwrap(), records[..2]);
 }

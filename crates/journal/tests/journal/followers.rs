@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use materia_contract::{Record, RunCreated, RunId, TurnOutput};
 use materia_engine::{
-    BoxFuture, Committed, Journal, Observer, Options, Runner, Stop, SystemClock, TurnJob,
-    TurnReport, World, cast,
+    BoxFuture, Committed, Observer, Options, Runner, Stop, SystemClock, TurnJob, TurnReport, World,
+    blocking, cast,
 };
 use materia_journal::{Options as JournalOptions, SqliteJournal, Views};
 use serde_json::{Value, json};
@@ -74,7 +74,7 @@ impl Observer for Followers {
     fn committed(&self, news: &Committed) {
         let Committed { run, records, .. } = news;
         let before = records[0].seq - 1;
-        let on_disk = self.journal.read(run, before, records.len()).unwrap();
+        let on_disk = blocking(&*self.journal).records(run, before, records.len()).unwrap();
         assert_eq!(on_disk, **records, "what is told is durable, and there in this order");
         self.heard.lock().unwrap().entry(run.to_string()).or_default().extend(records.to_vec());
         self.views.committed(news);
@@ -90,7 +90,7 @@ fn follow(root: &Path, run: &RunId, over: &AtomicBool) -> Vec<Record> {
         if let Some(journal) = journal {
             // Small bites, so that a follower is often in the middle of what is being written.
             loop {
-                let more = journal.read(run, seen.len() as u64, 3).unwrap();
+                let more = blocking(&journal).records(run, seen.len() as u64, 3).unwrap();
                 if more.is_empty() {
                     break;
                 }
@@ -146,7 +146,7 @@ async fn every_follower_is_shown_the_order_on_disk() {
     over.store(true, Ordering::SeqCst);
     followers.views.flush().unwrap();
     let heard = followers.heard.lock().unwrap().clone();
-    let disk = |run: &str| journal.read(&RunId::new(run), 0, 100_000).unwrap();
+    let disk = |run: &str| blocking(&*journal).records(&RunId::new(run), 0, 100_000).unwrap();
     for run in &names {
         let on_disk = disk(run.as_str());
         assert!(on_disk.len() > WORKERS * 6, "{}", on_disk.len());

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use materia_contract::{ChainHash, RunId};
 use materia_engine::journal_contract::sample_records;
-use materia_engine::{AppendError, Batch, Journal};
+use materia_engine::{AppendError, Batch, Journal, blocking};
 use materia_journal::{JOURNAL_FILE, Options, SqliteJournal};
 use tempfile::tempdir;
 
@@ -26,7 +26,7 @@ async fn fill(journal: &SqliteJournal, run: &RunId) -> (Batch, AppendError) {
 }
 
 fn read_all(journal: &SqliteJournal, run: &RunId) -> usize {
-    let records = journal.read(run, 0, usize::MAX).unwrap();
+    let records = blocking(journal).records(run, 0, usize::MAX).unwrap();
     assert_eq!(records, decisions(run, records.len() as u64 / 200, 200).concat());
     records.len()
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use materia_contract::{RunCreated, RunId, TurnOutput};
 use materia_engine::{
-    BoxFuture, Committed, Journal, NoObserver, Observer, Options, Runner, Stop, SystemClock,
-    TurnJob, TurnReport, Work, World, cast,
+    BoxFuture, Committed, NoObserver, Observer, Options, Runner, Stop, SystemClock, TurnJob,
+    TurnReport, Work, World, blocking, cast,
 };
 use materia_journal::{CatchUp, Options as JournalOptions, SqliteJournal, Views};
 use serde_json::{Value, json};
@@ -107,7 +107,7 @@ async fn files_show_what_a_utility_has_read() {
     assert_eq!(read["b"]["state"], json!({"found": ["x", {"y": 1.5}]}));
     let folder = root.path().join(run.as_str());
     assert_eq!(inputs(&folder), read, "while the run goes on");
-    let kept = journal.read(&run, 0, 1_000).unwrap();
+    let kept = blocking(&*journal).records(&run, 0, 1_000).unwrap();
     let in_parts = |data: &str| data.contains(r#""state":"state""#);
     assert_eq!(kept.iter().filter(|record| in_parts(&record.data)).count(), 3, "kept in parts");
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use materia_contract::{ChainHash, Record, RunId};
 use materia_engine::journal_contract::sample_records;
-use materia_engine::{AppendError, Command, Journal};
+use materia_engine::{AppendError, Command, Journal, blocking};
 use materia_journal::{JOURNAL_FILE, Options, SqliteJournal};
 use serde_json::json;
 use tempfile::tempdir;
@@ -102,11 +102,11 @@ fn reads(journal: &SqliteJournal, run: &RunId, records: &[Record]) {
     for after in 0..=records.len() {
         for limit in 0..=records.len() + 1 {
             let to = records.len().min(after + limit);
-            let read = journal.read(run, after as u64, limit).unwrap();
+            let read = blocking(journal).records(run, after as u64, limit).unwrap();
             assert_eq!(read, records[after..to], "{after}, {limit}");
         }
     }
-    let (head, last) = (journal.head(run).unwrap().unwrap(), records.last().unwrap());
+    let (head, last) = (blocking(journal).head(run).unwrap().unwrap(), records.last().unwrap());
     assert_eq!((head.seq, head.ts, head.hash), (last.seq, last.ts, last.hash));
 }
 
@@ -117,8 +117,8 @@ async fn it_is_read_and_carried_on() {
     let run = story.run.clone();
     let journal = SqliteJournal::open_existing(root.path()).unwrap().unwrap();
     reads(&journal, &run, &story.records);
-    assert!(journal.chapters(&run).unwrap().is_empty());
-    let waiting = journal.commands(&run).unwrap();
+    assert!(blocking(&journal).chapters(&run).unwrap().is_empty());
+    let waiting = blocking(&journal).commands(&run).unwrap();
     assert_eq!(waiting[0].command, Ok(Command::Stop));
 
     // With decisions from now on.
@@ -187,7 +187,7 @@ async fn two_who_carry_it_on_cannot_both_succeed() {
     let late = sample_records(run, actual, 2, second[0].hash);
     let refused = other.append(batch(run, actual, late)).await;
     assert!(matches!(refused, Err(AppendError::Conflict { .. })), "{refused:?}");
-    assert_eq!(one.read(run, 0, 100).unwrap().len() as u64, actual + 2);
+    assert_eq!(blocking(&one).records(run, 0, 100).unwrap().len() as u64, actual + 2);
 }
 
 #[tokio::test]
@@ -224,8 +224,8 @@ async fn it_is_read_where_nothing_may_be_written() {
     assert!(mount(&["-o", "remount,ro,bind"]));
     let journal = SqliteJournal::open_existing(&disk).unwrap().unwrap();
     reads(&journal, &story.run, &story.records);
-    assert!(journal.chapters(&story.run).unwrap().is_empty());
-    assert_eq!(journal.receipt(&story.run, 1).unwrap(), None);
-    assert_eq!(journal.commands(&story.run).unwrap().len(), 1);
-    assert_eq!(journal.runs().unwrap().len(), 1);
+    assert!(blocking(&journal).chapters(&story.run).unwrap().is_empty());
+    assert_eq!(blocking(&journal).receipt(&story.run, 1).unwrap(), None);
+    assert_eq!(blocking(&journal).commands(&story.run).unwrap().len(), 1);
+    assert_eq!(blocking(&journal).runs().unwrap().len(), 1);
 }

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use materia_contract::RunId;
-use materia_engine::{Answer, Batch, ClaimError, Command as Ask, Journal, Posted, Receipt};
+use materia_engine::{
+    Answer, Batch, ClaimError, Command as Ask, Journal, Posted, Receipt, blocking,
+};
 use materia_journal::{Options, SqliteJournal};
 use tempfile::tempdir;
 
@@ -44,10 +46,13 @@ fn twenty_processes_create_and_write_at_once() {
         assert!(output.status.success(), "{said}");
     }
     let journal = SqliteJournal::open_existing(&place).unwrap().unwrap();
-    assert_eq!(journal.runs().unwrap().len(), PROCESSES);
+    assert_eq!(blocking(&journal).runs().unwrap().len(), PROCESSES);
     for n in 0..PROCESSES {
         let run = RunId::new(format!("run-{n}"));
-        assert_eq!(journal.read(&run, 0, 1_000).unwrap(), decisions(&run, BATCHES, 3).concat());
+        assert_eq!(
+            blocking(&journal).records(&run, 0, 1_000).unwrap(),
+            decisions(&run, BATCHES, 3).concat()
+        );
     }
 }
 
@@ -59,18 +64,20 @@ fn one_of_twenty() {
     for (n, records) in decisions(&run, BATCHES, 3).into_iter().enumerate() {
         // Opened anew for each batch, so that creating and closing meet as well.
         let journal = SqliteJournal::open(&root, Options::default()).unwrap();
-        let _claim = journal.claim(&run).unwrap();
+        let lease = blocking(&journal).claim(&run).unwrap();
         let after = n as u64 * 3;
-        let number = journal.post(&run, &Ask::Stop).unwrap();
+        let number = blocking(&journal).post(&run, &Ask::Stop).unwrap();
         let posted = Posted { number, command: Ok(Ask::Stop) };
-        assert_eq!(journal.commands(&run).unwrap(), [posted]);
+        assert_eq!(blocking(&journal).commands(&run).unwrap(), [posted]);
         let answer = Answer::Done { first: after + 1, last: after + 3 };
         let receipt = Receipt { command: number, answer };
-        let batch = Batch { receipt: Some(receipt.clone()), ..batch(&run, after, records) };
+        let receipt_kept = Some(receipt.clone());
+        let batch =
+            Batch { epoch: lease.epoch(), receipt: receipt_kept, ..batch(&run, after, records) };
         runtime.block_on(journal.append(batch)).unwrap();
-        assert_eq!(journal.head(&run).unwrap().unwrap().seq, after + 3);
-        assert!(journal.commands(&run).unwrap().is_empty());
-        assert_eq!(journal.receipt(&run, number).unwrap(), Some(receipt));
+        assert_eq!(blocking(&journal).head(&run).unwrap().unwrap().seq, after + 3);
+        assert!(blocking(&journal).commands(&run).unwrap().is_empty());
+        assert_eq!(blocking(&journal).receipt(&run, number).unwrap(), Some(receipt));
     }
 }
 
@@ -84,13 +91,13 @@ fn a_claim_ends_with_its_process() {
 
     let journal = SqliteJournal::open(root.path(), Options::default()).unwrap();
     let run = RunId::new("held");
-    match journal.claim(&run).map(|_| ()) {
+    match blocking(&journal).claim(&run).map(|_| ()) {
         Err(ClaimError::Held { pid, .. }) => assert_eq!(pid, Some(child.id())),
         other => panic!("{other:?}"),
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    drop(journal.claim(&run).expect("a killed process holds nothing"));
+    drop(blocking(&journal).claim(&run).expect("a killed process holds nothing"));
 }
 
 #[test]
@@ -99,7 +106,7 @@ fn a_claim_ends_with_its_process() {
 fn holds_a_claim() {
     let Some((root, run)) = surroundings() else { return };
     let journal = SqliteJournal::open(&root, Options::default()).unwrap();
-    let _claim = journal.claim(&run).unwrap();
+    let _lease = blocking(&journal).claim(&run).unwrap();
     println!("claimed");
     // Until the other process ends this one.
     let _ = std::io::stdin().read_line(&mut String::new());
@@ -118,7 +125,7 @@ fn commands_take_effect_once_however_often_the_writer_is_killed() {
         let mut child = spawn("processes::carries_out_commands", root.path(), run.as_str());
         for nth in 0..COMMANDS / KILLS {
             let command = Ask::Abort { reason: format!("{kill}-{nth}") };
-            numbers.push(journal.post(&run, &command).unwrap());
+            numbers.push(blocking(&journal).post(&run, &command).unwrap());
         }
         // In the midst of it, at another point each time.
         std::thread::sleep(std::time::Duration::from_millis(3 + 7 * kill as u64));
@@ -126,14 +133,14 @@ fn commands_take_effect_once_however_often_the_writer_is_killed() {
         child.wait().unwrap();
     }
     let mut child = spawn("processes::carries_out_commands", root.path(), run.as_str());
-    while !journal.commands(&run).unwrap().is_empty() {
+    while !blocking(&journal).commands(&run).unwrap().is_empty() {
         assert!(child.try_wait().unwrap().is_none(), "it goes on until it is killed");
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     child.kill().unwrap();
     child.wait().unwrap();
 
-    let records = journal.read(&run, 0, usize::MAX).unwrap();
+    let records = blocking(&journal).records(&run, 0, usize::MAX).unwrap();
     assert_eq!(crate::story::first_misfit(&run, &records), None);
     let carried_out: Vec<(u64, u64)> = records
         .iter()
@@ -145,7 +152,10 @@ fn commands_take_effect_once_however_often_the_writer_is_killed() {
     assert!(carried_out.iter().map(|(command, _)| command).eq(&numbers), "each once, in order");
     for (command, first) in carried_out {
         let answer = Answer::Done { first, last: first + 1 };
-        assert_eq!(journal.receipt(&run, command).unwrap(), Some(Receipt { command, answer }));
+        assert_eq!(
+            blocking(&journal).receipt(&run, command).unwrap(),
+            Some(Receipt { command, answer })
+        );
     }
 }
 
@@ -155,13 +165,13 @@ fn carries_out_commands() {
     use materia_contract::{ChainHash, Event, EventBody, Record};
     let Some((root, run)) = surroundings() else { return };
     let journal = SqliteJournal::open(&root, Options::default()).unwrap();
-    let _claim = journal.claim(&run).unwrap();
+    let lease = blocking(&journal).claim(&run).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let head = journal.head(&run).unwrap();
+    let head = blocking(&journal).head(&run).unwrap();
     let (mut after, mut hash) =
         head.map_or_else(|| (0, ChainHash::origin(&run)), |head| (head.seq, head.hash));
     loop {
-        for Posted { number, .. } in journal.commands(&run).unwrap() {
+        for Posted { number, .. } in blocking(&journal).commands(&run).unwrap() {
             let event = |seq: u64| {
                 let body = EventBody::parse("run.completed", "{}").unwrap();
                 Event { seq, ts: seq.cast_signed(), wall: 1, node: None, body }
@@ -171,7 +181,8 @@ fn carries_out_commands() {
             let records = Record::seal_decision(input, &[event(first), event(last)], hash);
             let receipt = Receipt { command: number, answer: Answer::Done { first, last } };
             (after, hash) = (last, records[1].hash);
-            let batch = Batch { receipt: Some(receipt), ..batch(&run, first - 1, records) };
+            let (epoch, receipt) = (lease.epoch(), Some(receipt));
+            let batch = Batch { epoch, receipt, ..batch(&run, first - 1, records) };
             runtime.block_on(journal.append(batch)).unwrap();
         }
         std::thread::sleep(std::time::Duration::from_millis(1));

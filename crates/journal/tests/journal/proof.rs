@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use materia_contract::RunId;
-use materia_engine::Journal;
+use materia_engine::{Journal, blocking};
 use materia_journal::{JOURNAL_FILE, Options, SqliteJournal};
 use serde_json::{Value, json};
 use tempfile::tempdir;
@@ -35,7 +35,7 @@ async fn written(root: &Path) -> (usize, usize) {
     let journal = Arc::new(SqliteJournal::open(root, Options::default()).unwrap());
     let real = RunId::new("real");
     run_of_utilities(Arc::clone(&journal), &real).await;
-    let records = journal.read(&real, 0, 1_000).unwrap();
+    let records = blocking(&*journal).records(&real, 0, 1_000).unwrap();
     let decisions = records.iter().filter(|record| record.input.is_some()).count();
     for (name, first, then) in [
         ("new", Form::Decided, Form::Decided),

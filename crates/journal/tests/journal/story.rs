@@ -4,7 +4,7 @@
 
 use materia_contract::{ChainHash, Event, EventBody, NodeId, Record, RunId};
 use materia_engine::journal_contract::sample_records;
-use materia_engine::{Batch, Committed};
+use materia_engine::{Batch, Committed, Epoch};
 use serde_json::{Value, json};
 
 /// A run that is told event by event.
@@ -123,7 +123,13 @@ impl Story {
     /// The events after `after` up to `to`, as one batch.
     pub(crate) fn batch(&self, after: usize, to: usize) -> Batch {
         let records = self.records[after..to].into();
-        Batch { run: self.run.clone(), after: after as u64, records, snapshot: None, receipt: None }
+        Batch {
+            run: self.run.clone(),
+            epoch: Epoch::default(),
+            after: after as u64,
+            records,
+            receipt: None,
+        }
     }
 
     /// Batches of about `size` events, each of which ends with a decision.
@@ -189,5 +195,11 @@ pub(crate) fn decisions(run: &RunId, count: u64, each: u64) -> Vec<Vec<Record>> 
 
 /// A batch behind `after`, without anything beside its records.
 pub(crate) fn batch(run: &RunId, after: u64, records: Vec<Record>) -> Batch {
-    Batch { run: run.clone(), after, records: records.into(), snapshot: None, receipt: None }
+    Batch {
+        run: run.clone(),
+        epoch: Epoch::default(),
+        after,
+        records: records.into(),
+        receipt: None,
+    }
 }

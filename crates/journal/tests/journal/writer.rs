@@ -4,7 +4,9 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use materia_contract::{CastStatus, ChainHash, RunId};
 use materia_engine::journal_contract::{holds, sample_records};
-use materia_engine::{AppendError, Batch, Journal, MemoryJournal, Snapshot};
+use materia_engine::{
+    AppendError, Batch, Journal, MemoryJournal, Snapshot, Snapshots as _, blocking,
+};
 use materia_journal::{OpenError, Options, SqliteJournal};
 use tempfile::tempdir;
 
@@ -21,12 +23,14 @@ fn samples(run: &RunId, after: u64, count: u64) -> Batch {
 #[tokio::test]
 async fn sqlite_keeps_the_contract() {
     let root = tempdir().unwrap();
-    holds(&open(&root.path().join("made/on/the/way"))).await;
+    let place = root.path().join("made/on/the/way");
+    holds(&open(&place), &open(&place)).await;
 }
 
 #[tokio::test]
 async fn memory_keeps_the_contract() {
-    holds(&MemoryJournal::default()).await;
+    let journal = MemoryJournal::default();
+    holds(&journal, &journal.clone()).await;
 }
 
 #[tokio::test]
@@ -43,7 +47,7 @@ async fn batches_that_wait_share_a_commit() {
     assert_eq!((stats.batches, stats.records), (100, 300));
     assert!(stats.commits <= 3, "{stats:?}");
     for run in &runs {
-        assert_eq!(journal.read(run, 0, 10).unwrap(), *samples(run, 0, 3).records);
+        assert_eq!(blocking(&journal).records(run, 0, 10).unwrap(), *samples(run, 0, 3).records);
     }
 }
 
@@ -65,10 +69,10 @@ async fn a_stale_batch_does_not_spoil_its_group() {
                 matches!(error, AppendError::Conflict { expected: 7, actual: 0, .. }),
                 "{error}"
             );
-            assert!(journal.head(&runs[n]).unwrap().is_none());
+            assert!(blocking(&journal).head(&runs[n]).unwrap().is_none());
         } else {
             result.unwrap();
-            assert_eq!(journal.head(&runs[n]).unwrap().unwrap().seq, 2);
+            assert_eq!(blocking(&journal).head(&runs[n]).unwrap().unwrap().seq, 2);
         }
     }
 }
@@ -87,7 +91,7 @@ async fn the_same_place_can_be_taken_once() {
     assert!(matches!(first.append(at(1)).await, Err(AppendError::Conflict { actual: 2, .. })));
     first.append(at(2)).await.unwrap();
     second.append(at(3)).await.unwrap();
-    assert_eq!(first.read(&run, 0, 10).unwrap(), records.concat());
+    assert_eq!(blocking(&first).records(&run, 0, 10).unwrap(), records.concat());
 }
 
 #[tokio::test]
@@ -99,7 +103,7 @@ async fn a_batch_with_a_gap_is_refused() {
     let ends = [&batch.records[0], &batch.records[2]];
     batch.records = ends.into_iter().cloned().collect();
     assert!(matches!(journal.append(batch).await, Err(AppendError::Storage(_))));
-    assert!(journal.head(&run).unwrap().is_none());
+    assert!(blocking(&journal).head(&run).unwrap().is_none());
 }
 
 #[tokio::test]
@@ -110,7 +114,7 @@ async fn the_list_follows_the_events() {
     journal.append(first.whole()).await.unwrap();
     second.completed();
     journal.append(second.whole()).await.unwrap();
-    let lines = journal.runs().unwrap();
+    let lines = blocking(&journal).runs().unwrap();
     let seen: Vec<_> = lines.iter().map(|line| (line.cast_id.as_str(), line.status)).collect();
     assert_eq!(seen, [("second", CastStatus::Completed), ("first", CastStatus::Running)]);
     assert_eq!((lines[1].loadout.as_str(), lines[1].request.as_str()), ("Greeting", "greet"));
@@ -119,7 +123,7 @@ async fn the_list_follows_the_events() {
     let reason = serde_json::json!({"reason": "approval", "message": "?"});
     first.tell(None, "run.waiting", reason);
     journal.append(first.batch(1, 2)).await.unwrap();
-    assert_eq!(journal.runs().unwrap()[1].status, CastStatus::Waiting);
+    assert_eq!(blocking(&journal).runs().unwrap()[1].status, CastStatus::Waiting);
 }
 
 #[tokio::test]
@@ -133,7 +137,7 @@ async fn all_that_was_handed_in_is_there_after_closing() {
     let names: Vec<_> = std::fs::read_dir(root.path()).unwrap().flatten().collect();
     assert_eq!(names.len(), 1, "closing leaves no log behind: {names:?}");
     let journal = SqliteJournal::open_existing(root.path()).unwrap().unwrap();
-    assert_eq!(journal.read(&run, 0, 1_000).unwrap().len(), 500);
+    assert_eq!(blocking(&journal).records(&run, 0, 1_000).unwrap().len(), 500);
     let mut seen = Vec::new();
     journal
         .for_each(&run, 490, &mut |record| {
@@ -141,11 +145,11 @@ async fn all_that_was_handed_in_is_there_after_closing() {
             std::ops::ControlFlow::Continue(())
         })
         .unwrap();
-    assert_eq!(seen, journal.read(&run, 490, 100).unwrap());
+    assert_eq!(seen, blocking(&journal).records(&run, 490, 100).unwrap());
     // A journal that was opened for reading can be written to as well.
     let more = sample_records(&run, 500, 1, seen[9].hash);
     journal.append(batch(&run, 500, more)).await.unwrap();
-    assert_eq!(journal.head(&run).unwrap().unwrap().seq, 501);
+    assert_eq!(blocking(&journal).head(&run).unwrap().unwrap().seq, 501);
 }
 
 #[test]
@@ -193,13 +197,13 @@ async fn a_damaged_snapshot_is_none() {
     let root = tempdir().unwrap();
     let journal = open(root.path());
     let run = RunId::new("r");
-    let mut batch = samples(&run, 0, 1);
+    let batch = samples(&run, 0, 1);
     let hash = batch.records[0].hash;
     let (bytes, chapter) = (vec![7; 100], vec![8; 10]);
-    batch.snapshot = Some(Snapshot { seq: 1, hash, version: "v".into(), bytes, chapter });
+    journal.keep(&run, Snapshot { seq: 1, hash, version: "v".into(), bytes, chapter }).await;
     journal.append(batch).await.unwrap();
-    assert!(journal.snapshot(&run).unwrap().is_some());
+    assert!(blocking(&journal).snapshot(&run).unwrap().is_some());
     let edit = rusqlite::Connection::open(root.path().join("journal.db")).unwrap();
     edit.execute("UPDATE snapshots SET bytes = zeroblob(100)", []).unwrap();
-    assert_eq!(journal.snapshot(&run).unwrap(), None);
+    assert_eq!(blocking(&journal).snapshot(&run).unwrap(), None);
 }

@@ -4,6 +4,7 @@
 mod world;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use materia_contract::{
     Budget, Event, EventBody, NodeId, Pace, Record, RunId, TurnOutput, WaitReason,
@@ -16,7 +17,7 @@ use super::past::Settled;
 use super::suggestion::Doing;
 use super::trail::Trail;
 use super::{explain, suggested, why};
-use crate::{Batch, Journal as _, MemoryJournal, fork, load, replay};
+use crate::{Batch, Epoch, Journal as _, MemoryJournal, fork, load, replay};
 use world::{Dice, History, history, turns};
 
 /// Simulated runs in all, over the tests below.
@@ -340,13 +341,14 @@ async fn a_journal_gives_the_same_answers_and_forks() {
         let id = RunId::new("simulated");
         let journal = MemoryJournal::default();
         let records = simulated.records.clone().into();
-        let batch = Batch { run: id.clone(), after: 0, records, snapshot: None, receipt: None };
+        let batch =
+            Batch { run: id.clone(), epoch: Epoch::default(), after: 0, records, receipt: None };
         journal.append(batch).await.unwrap();
         replay(&journal, &id, None).unwrap();
         let last = simulated.events.len() as u64;
         for at in [1, 1 + last / 2, last] {
             let copy = RunId::new(format!("fork-{at}"));
-            fork(&journal, &id, at, &copy).await.unwrap();
+            fork(Arc::new(journal.clone()), &id, at, &copy, Epoch::default()).await.unwrap();
             replay(&journal, &copy, None).unwrap();
             let forked = load(&journal, &copy).unwrap().0;
             assert_eq!(forked.seq(), simulated.settled(at).run.seq(), "seed {seed} at {at}");

@@ -1,0 +1,199 @@
+//! Where a thread may wait.
+//!
+//! A thread on which tasks of several owners live must never stand still: whatever reads a file or commits
+//! does so on a thread of its own, and the task sleeps meanwhile. Two kinds of thread have nobody else to
+//! think of: one that does a single thing from beginning to end ([`wait`]), and one that drives a single
+//! run ([`on_own_thread`]). There a store may do the work in place, which saves two wake-ups a step.
+
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::Thread;
+
+use materia_contract::{CastLine, Record, RunId};
+use tokio::sync::Semaphore;
+
+use crate::{
+    Chapter, ClaimError, Command, Head, Journal, Lease, PAGE_BYTES, Page, Posted, ReadError,
+    Receipt, Snapshot,
+};
+
+thread_local! {
+    static OWN: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Work that waits on threads of its own at one time. More would only be in each other's way.
+static OFF_THREAD: Semaphore = Semaphore::const_new(8);
+
+/// Whether whoever is being polled has this thread to itself, so that a store may do its work here.
+#[must_use]
+pub fn may_block() -> bool {
+    OWN.get()
+}
+
+/// While it lives, this thread may stand still.
+struct Owned(bool);
+
+impl Owned {
+    fn begin() -> Self {
+        Self(OWN.replace(true))
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        OWN.set(self.0);
+    }
+}
+
+/// Gives `work` the thread that polls it: what it waits for may be done right there.
+///
+/// Only for a runtime of a single thread on which no task lives that belongs to somebody else.
+/// Whoever listens for signals, or watches the inbox, lives on another one.
+pub async fn on_own_thread<F: Future>(work: F) -> F::Output {
+    let mut work = pin!(work);
+    poll_fn(|context| {
+        let _owned = Owned::begin();
+        work.as_mut().poll(context)
+    })
+    .await
+}
+
+/// Waits on this thread until `work` is done. Not to be called by a task.
+pub fn wait<F: Future>(work: F) -> F::Output {
+    let mut work = pin!(work);
+    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    let mut context = Context::from_waker(&waker);
+    loop {
+        let polled = {
+            let _owned = Owned::begin();
+            work.as_mut().poll(&mut context)
+        };
+        match polled {
+            Poll::Ready(done) => return done,
+            Poll::Pending => std::thread::park(),
+        }
+    }
+}
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// Does something that takes its time away from the thread of the task that wants it; in place, where
+/// that thread belongs to it alone.
+pub async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    let Some(runtime) =
+        (!may_block()).then(tokio::runtime::Handle::try_current).and_then(Result::ok)
+    else {
+        return work();
+    };
+    let place = OFF_THREAD.acquire().await;
+    let done = runtime.spawn_blocking(work).await;
+    drop(place);
+    match done {
+        Ok(done) => done,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            // The runtime ends, and with it everybody who would want to know.
+            Err(_) => std::future::pending().await,
+        },
+    }
+}
+
+/// A journal for those who may wait: commands of a person, tests, threads that read.
+#[derive(Debug)]
+pub struct Blocking<'a, J: ?Sized>(&'a J);
+
+/// The same journal, for those who may wait.
+pub fn blocking<J: Journal + ?Sized>(journal: &J) -> Blocking<'_, J> {
+    Blocking(journal)
+}
+
+impl<J: Journal + ?Sized> Blocking<'_, J> {
+    /// A page of records, see [`Journal::read`].
+    pub fn read(&self, run: &RunId, after: u64, bytes: usize) -> Result<Page, ReadError> {
+        wait(self.0.read(run, after, bytes))
+    }
+
+    /// The first `count` records behind `after`, or as many as there are.
+    pub fn records(&self, run: &RunId, after: u64, count: usize) -> Result<Vec<Record>, ReadError> {
+        let mut found: Vec<Record> = Vec::new();
+        while found.len() < count {
+            let after = found.last().map_or(after, |record| record.seq);
+            // Who wants one record gets one, and not a page of them.
+            let bytes = if count - found.len() == 1 { 1 } else { PAGE_BYTES };
+            let page = self.read(run, after, bytes)?;
+            found.extend(page.records);
+            if page.end {
+                break;
+            }
+        }
+        found.truncate(count);
+        Ok(found)
+    }
+
+    /// See [`Journal::head`].
+    pub fn head(&self, run: &RunId) -> Result<Option<Head>, ReadError> {
+        wait(self.0.head(run))
+    }
+
+    /// All runs, newest first.
+    pub fn runs(&self) -> Result<Vec<CastLine>, ReadError> {
+        let (mut lines, mut cursor) = (Vec::new(), None);
+        loop {
+            let page = wait(self.0.runs(cursor.as_ref(), PAGE_BYTES))?;
+            lines.extend(page.lines);
+            cursor = page.next;
+            if cursor.is_none() {
+                return Ok(lines);
+            }
+        }
+    }
+
+    /// See [`Journal::line`].
+    pub fn line(&self, run: &RunId) -> Result<Option<CastLine>, ReadError> {
+        wait(self.0.line(run))
+    }
+
+    /// The newest snapshot of a run, where the store keeps any.
+    pub fn snapshot(&self, run: &RunId) -> Result<Option<Snapshot>, ReadError> {
+        self.0.snapshots().map_or(Ok(None), |kept| wait(kept.newest(run)))
+    }
+
+    /// The chapters of a run, where the store keeps any.
+    pub fn chapters(&self, run: &RunId) -> Result<Vec<Chapter>, ReadError> {
+        self.0.snapshots().map_or(Ok(Vec::new()), |kept| wait(kept.chapters(run)))
+    }
+
+    /// See [`Journal::claim`].
+    pub fn claim(&self, run: &RunId) -> Result<Lease, ClaimError> {
+        wait(self.0.claim(run))
+    }
+
+    /// See [`Journal::is_driven`].
+    pub fn is_driven(&self, run: &RunId) -> Result<bool, ClaimError> {
+        wait(self.0.is_driven(run))
+    }
+
+    /// See [`Journal::post`].
+    pub fn post(&self, run: &RunId, command: &Command) -> Result<u64, ReadError> {
+        wait(self.0.post(run, command))
+    }
+
+    /// See [`Journal::commands`].
+    pub fn commands(&self, run: &RunId) -> Result<Vec<Posted>, ReadError> {
+        wait(self.0.commands(run))
+    }
+
+    /// See [`Journal::receipt`].
+    pub fn receipt(&self, run: &RunId, command: u64) -> Result<Option<Receipt>, ReadError> {
+        wait(self.0.receipt(run, command))
+    }
+}

@@ -1,0 +1,182 @@
+//! The journal as the engine knows it.
+
+use std::sync::Arc;
+
+use materia_contract::{CastLine, RunId};
+use materia_engine::{
+    AppendError, Batch, BoxFuture, Chapter, ClaimError, Command, Cursor, Head, Journal, Lease,
+    Lines, PAGE_BYTES, Page, Posted, ReadError, Receipt, Snapshot, Snapshots, Tail, follow,
+    may_block, off_thread,
+};
+use tokio::sync::oneshot;
+
+use super::writer::{self, Job};
+use super::{SqliteJournal, inbox, lease, list, read, snapshots};
+
+impl SqliteJournal {
+    /// Gives a job to whoever does it: this thread, where a run that is alone has it to itself, or the one
+    /// that writes.
+    async fn hand_in(&self, job: Job) -> Result<(), AppendError> {
+        let writer = self.writer().await?;
+        let left = if may_block() && self.held.is_one() {
+            if self.others_are_due() {
+                tokio::task::yield_now().await;
+            }
+            writer.do_here(job)
+        } else {
+            Some(job)
+        };
+        if let Some(job) = left {
+            writer.hand_in(job);
+        }
+        Ok(())
+    }
+}
+
+impl Journal for SqliteJournal {
+    fn append(&self, batch: Batch) -> BoxFuture<'_, Result<(), AppendError>> {
+        let (answer, answered) = oneshot::channel();
+        let mut job = Some(Job::Append(batch, answer));
+        // What is handed in is written, whether or not anybody waits for it.
+        if let Some(writer) = self.writer.get().filter(|_| !may_block())
+            && let Some(job) = job.take()
+        {
+            writer.hand_in(job);
+        }
+        Box::pin(async move {
+            if let Some(job) = job {
+                self.hand_in(job).await?;
+            }
+            answered.await.unwrap_or_else(|_| Err(writer::gone()))
+        })
+    }
+
+    fn read(
+        &self,
+        run: &RunId,
+        after: u64,
+        bytes: usize,
+    ) -> BoxFuture<'_, Result<Page, ReadError>> {
+        let (run, wanted) = (run.clone(), run.clone());
+        Box::pin(async move {
+            let look = move |connection: &_| read::page(connection, &wanted, after, bytes);
+            self.readers.with(&run, look).await
+        })
+    }
+
+    fn tail(&self, run: &RunId, after: u64) -> Tail {
+        let (readers, run) = (Arc::clone(&self.readers), run.clone());
+        // What tells of changes lives as long as somebody follows.
+        let (changes, changed) = (Arc::clone(&self.changes), self.changes.of(&run));
+        follow(after, changed, move |after| {
+            let (readers, run, wanted) = (Arc::clone(&readers), run.clone(), run.clone());
+            let _follows = &changes;
+            async move {
+                let look = move |connection: &_| read::page(connection, &wanted, after, PAGE_BYTES);
+                readers.with(&run, look).await
+            }
+        })
+    }
+
+    fn head(&self, run: &RunId) -> BoxFuture<'_, Result<Option<Head>, ReadError>> {
+        let (run, wanted) = (run.clone(), run.clone());
+        Box::pin(async move {
+            self.readers.with(&run, move |connection| read::head(connection, &wanted)).await
+        })
+    }
+
+    fn runs(
+        &self,
+        after: Option<&Cursor>,
+        bytes: usize,
+    ) -> BoxFuture<'_, Result<Lines, ReadError>> {
+        let before = list::before(after);
+        Box::pin(async move {
+            let before = before?;
+            self.readers.with_all(move |connection| list::runs(connection, before, bytes)).await
+        })
+    }
+
+    fn line(&self, run: &RunId) -> BoxFuture<'_, Result<Option<CastLine>, ReadError>> {
+        let (run, wanted) = (run.clone(), run.clone());
+        Box::pin(async move {
+            self.readers.with(&run, move |connection| list::one(connection, &wanted)).await
+        })
+    }
+
+    fn claim(&self, run: &RunId) -> BoxFuture<'_, Result<Lease, ClaimError>> {
+        let (run, root, held) = (run.clone(), self.root.clone(), Arc::clone(&self.held));
+        Box::pin(async move {
+            let wanted = run.clone();
+            let lock = off_thread(move || lease::lock(&root, &wanted, &held)).await?;
+            let (answer, answered) = oneshot::channel();
+            let noted = match self.hand_in(Job::Claim(run.clone(), answer)).await {
+                Ok(()) => answered.await.unwrap_or_else(|_| Err(writer::gone())),
+                Err(error) => Err(error),
+            };
+            match noted {
+                Ok(epoch) => Ok(Lease::new(epoch, lock)),
+                Err(error) => Err(ClaimError::Storage { run, what: error.to_string() }),
+            }
+        })
+    }
+
+    fn is_driven(&self, run: &RunId) -> BoxFuture<'_, Result<bool, ClaimError>> {
+        let (run, root) = (run.clone(), self.root.clone());
+        Box::pin(async move { off_thread(move || lease::is_locked(&root, &run)).await })
+    }
+
+    fn post(&self, run: &RunId, command: &Command) -> BoxFuture<'_, Result<u64, ReadError>> {
+        let (run, wanted, command) = (run.clone(), run.clone(), command.clone());
+        Box::pin(async move {
+            let post = move |connection: &_| inbox::post(connection, &wanted, &command);
+            self.readers.with(&run, post).await
+        })
+    }
+
+    fn commands(&self, run: &RunId) -> BoxFuture<'_, Result<Vec<Posted>, ReadError>> {
+        let (run, wanted) = (run.clone(), run.clone());
+        Box::pin(async move {
+            self.readers.with(&run, move |connection| inbox::commands(connection, &wanted)).await
+        })
+    }
+
+    fn receipt(
+        &self,
+        run: &RunId,
+        command: u64,
+    ) -> BoxFuture<'_, Result<Option<Receipt>, ReadError>> {
+        let (run, wanted) = (run.clone(), run.clone());
+        Box::pin(async move {
+            let look = move |connection: &_| inbox::receipt(connection, &wanted, command);
+            self.readers.with(&run, look).await
+        })
+    }
+
+    fn snapshots(&self) -> Option<&dyn Snapshots> {
+        Some(self)
+    }
+}
+
+impl Snapshots for SqliteJournal {
+    fn keep(&self, run: &RunId, snapshot: Snapshot) -> BoxFuture<'_, ()> {
+        let job = Job::Keep(run.clone(), Box::new(snapshot));
+        // Whether it is kept is nobody's business.
+        Box::pin(async move { drop(self.hand_in(job).await) })
+    }
+
+    fn newest(&self, run: &RunId) -> BoxFuture<'_, Result<Option<Snapshot>, ReadError>> {
+        let (run, wanted) = (run.clone(), run.clone());
+        Box::pin(async move {
+            self.readers.with(&run, move |connection| snapshots::newest(connection, &wanted)).await
+        })
+    }
+
+    fn chapters(&self, run: &RunId) -> BoxFuture<'_, Result<Vec<Chapter>, ReadError>> {
+        let (run, wanted) = (run.clone(), run.clone());
+        Box::pin(async move {
+            let look = move |connection: &_| snapshots::chapters(connection, &wanted);
+            self.readers.with(&run, look).await
+        })
+    }
+}
