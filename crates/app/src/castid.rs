@@ -16,6 +16,7 @@ const CANDIDATES_MAX: usize = 5;
 const LAST: &str = "last";
 
 /// A new id: sortable by time, and different in two processes at one instant.
+#[must_use]
 pub fn fresh() -> RunId {
     let now = SystemClock.now();
     // A hasher of the standard library is seeded by the system for every process.
@@ -58,6 +59,7 @@ pub fn resolve(journal: &dyn Journal, wanted: &RunId, place: &str) -> Result<Run
 }
 
 /// What is said about a cast that is not there.
+#[must_use]
 pub fn unknown(wanted: &RunId, place: &str) -> Failure {
     Failure::resolution(format!(
         "there is no cast `{wanted}` in {place}; `materia casts` lists what there is"

@@ -22,6 +22,7 @@ fn sign(character: char) -> Option<char> {
 }
 
 /// The text without anything but letters, line ends and tabs.
+#[must_use]
 pub fn clean(text: &str) -> Cow<'_, str> {
     let kept = |c: char| c == '\n' || c == '\t' || sign(c).is_none();
     if text.chars().all(kept) {
@@ -31,6 +32,7 @@ pub fn clean(text: &str) -> Cow<'_, str> {
 }
 
 /// JSON text that says the same without anything a terminal would obey.
+#[must_use]
 pub fn escaped(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for character in json.chars() {
@@ -45,6 +47,7 @@ pub fn escaped(json: &str) -> String {
 }
 
 /// The text on one line, at most `chars_max` characters long.
+#[must_use]
 pub fn one_line(text: &str, chars_max: usize) -> String {
     let mut line = String::new();
     for (count, character) in text.trim().chars().enumerate() {
@@ -62,6 +65,7 @@ pub fn one_line(text: &str, chars_max: usize) -> String {
 }
 
 /// One character of a source line: a sign where it may not be shown, a blank for a tab.
+#[must_use]
 pub fn one(character: char) -> char {
     if character == '\t' { ' ' } else { sign(character).unwrap_or(character) }
 }

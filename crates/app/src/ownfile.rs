@@ -26,12 +26,14 @@ pub struct OwnFile<'a> {
 
 impl<'a> OwnFile<'a> {
     /// The file of a layer.
+    #[must_use]
     pub fn of_layer(project: &'a Project, layer: &Layer) -> Self {
         let of_project = layer.kind == LayerKind::Project;
         Self { project, path: layer.path.clone(), of_project }
     }
 
     /// A new file of the project.
+    #[must_use]
     pub fn in_project(project: &'a Project, name: &str) -> Self {
         Self { project, path: project.dir.join(name), of_project: true }
     }
@@ -50,6 +52,7 @@ impl<'a> OwnFile<'a> {
     }
 
     /// Its path for people.
+    #[must_use]
     pub fn shown(&self) -> String {
         self.project.shown(&self.path)
     }
@@ -115,11 +118,13 @@ impl<'a> OwnFile<'a> {
 }
 
 /// The strongest file of a kind.
+#[must_use]
 pub fn strongest(loaded: &Loaded, kind: LayerKind) -> Option<&Layer> {
     loaded.layers.iter().rev().find(|layer| layer.kind == kind)
 }
 
 /// What a layer is called.
+#[must_use]
 pub fn word(kind: LayerKind) -> &'static str {
     match kind {
         LayerKind::Shipped => "shipped",
@@ -131,6 +136,7 @@ pub fn word(kind: LayerKind) -> &'static str {
 }
 
 /// Where a thing comes from, for people: `shipped`, or the file.
+#[must_use]
 pub fn origin(layer: Option<&Layer>) -> String {
     match layer {
         None => String::new(),

@@ -32,6 +32,7 @@ impl Project {
     }
 
     /// The folder of the user's profile.
+    #[must_use]
     pub fn profile_dir(&self) -> Option<&Path> {
         self.sources.profile_dir.as_deref()
     }
@@ -45,6 +46,7 @@ impl Project {
     }
 
     /// The folder that casts are kept in, whatever else is wrong with the configuration.
+    #[must_use]
     pub fn artifact_root(&self) -> PathBuf {
         materia_compiler::artifact_dir(&materia_compiler::load(&self.sources).0)
     }
@@ -73,6 +75,7 @@ impl Project {
     }
 
     /// A path for people: relative to the project where it lies inside.
+    #[must_use]
     pub fn shown(&self, path: &Path) -> String {
         let path = path.strip_prefix(&self.dir).unwrap_or(path);
         clean::clean(&path.display().to_string()).into_owned()
@@ -149,11 +152,13 @@ pub fn refuse_taken_name(root: &Path, id: &RunId) -> Result<(), Failure> {
 }
 
 /// Whether an error is among the findings.
+#[must_use]
 pub fn has_errors(findings: &[Finding]) -> bool {
     findings.iter().any(|finding| finding.severity == Severity::Error)
 }
 
 /// The refusal of a configuration with errors.
+#[must_use]
 pub fn refused(findings: Vec<Finding>) -> Failure {
     let errors = findings.iter().filter(|finding| finding.severity == Severity::Error);
     let message = match errors.clone().count() {

@@ -13,6 +13,7 @@ use crate::story::Story;
 const TEXT_CHARS_MAX: usize = 100;
 
 /// A span of time for people.
+#[must_use]
 pub fn duration(micros: Micros) -> String {
     let millis = micros.max(0) / 1_000;
     let (seconds, minutes) = (millis / 1_000, millis / 60_000);
@@ -226,6 +227,7 @@ fn interrupted(reason: InterruptReason) -> &'static str {
 }
 
 /// How a cast stands, in one line, and what can be done about it.
+#[must_use]
 pub fn summary(report: &CastReport) -> String {
     let id = &report.cast_id;
     let turns = match report.usage.turns {

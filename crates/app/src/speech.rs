@@ -40,6 +40,7 @@ impl Speech {
     }
 
     /// The last line, fit for a terminal; nothing where nothing was said.
+    #[must_use]
     pub fn line(&self) -> Option<String> {
         let line = if self.open.trim().is_empty() { &self.whole } else { &self.open };
         let line = one_line(line, LINE_CHARS_MAX);

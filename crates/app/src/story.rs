@@ -106,22 +106,26 @@ impl Story {
     }
 
     /// How many items a loop has, if it iterates a list.
+    #[must_use]
     pub fn count(&self, region: &str) -> Option<u32> {
         self.lists.get(region)?.count
     }
 
     /// Whether a node has had a turn, so that what goes there goes back.
+    #[must_use]
     pub fn has_run(&self, node: &NodeId) -> bool {
         self.visited.contains(node)
     }
 
     /// An item for people: its key and, where it is known, its title.
+    #[must_use]
     pub fn item(&self, node: Option<&NodeId>, key: &str) -> String {
         let title = node.and_then(|node| self.title(node, key));
         labelled(key, title)
     }
 
     /// The item of a turn, for people.
+    #[must_use]
     pub fn item_of(&self, node: Option<&NodeId>, turn: &TurnStarted) -> Option<String> {
         let key = turn.item.as_deref()?;
         let given = turn.input.as_ref().and_then(|input| input.field("itemLabel")?.as_str());

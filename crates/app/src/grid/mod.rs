@@ -69,6 +69,7 @@ pub struct Drawing {
 }
 
 /// Draws a plan.
+#[must_use]
 pub fn text(plan: &Plan, look: Look) -> Drawing {
     let picture = if look.list { None } else { picture(plan) };
     let too_large = picture.is_none() && !look.list;
@@ -107,6 +108,7 @@ pub struct Standing {
 }
 
 /// Ranks the nodes of a plan as the picture does.
+#[must_use]
 pub fn ranks(plan: &Plan) -> Standing {
     let graph = Graph::new(plan, Detail::Names);
     let ranks = Ranks::of_graph(&graph);

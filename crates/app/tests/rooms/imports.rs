@@ -135,8 +135,8 @@ fn follow<'a>(
         return None;
     }
     way.push(room);
-    let next = rooms.get(room).into_iter().flatten();
-    let found = next.filter_map(|next| follow(next, rooms, way, done)).next();
+    let mut next = rooms.get(room).into_iter().flatten();
+    let found = next.find_map(|next| follow(next, rooms, way, done));
     way.pop();
     found
 }
