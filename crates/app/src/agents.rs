@@ -15,13 +15,9 @@ use materia_runners::agents::{
 };
 use materia_runners::{PlanningSupport, planning_support};
 
-use crate::failure::Failure;
-use crate::options::{Named, RunOptions};
+use crate::failure::{Failure, Hint};
+use crate::options::{Contradiction, Named, RunOptions};
 use crate::project;
-
-/// What is said wherever an agent is missing.
-const WAYS_ON: &str = "`materia doctor` shows what is there and how to get more, `materia demo` \
-                       runs a whole workflow without any, `--script FILE` answers in an agent's place";
 
 /// Who answers, where no script does.
 pub enum Answering {
@@ -106,16 +102,11 @@ pub fn answering(options: &RunOptions, asking: Asking<'_>) -> Result<Answers, Fa
     Ok(Answers { answering, commands, findings })
 }
 
-fn refuse_contradictions(options: &RunOptions, scripted: bool) -> Result<(), Failure> {
-    let refuse = |words: &str| Err(Failure::usage(words));
+fn refuse_contradictions(options: &RunOptions, scripted: bool) -> Result<(), Contradiction> {
     match (options.record.is_some(), options.replay.is_some()) {
-        (true, true) => refuse("`--record` and `--replay` contradict each other"),
-        (true, false) if scripted => {
-            refuse("`--record` records agents, and a script answers in their place")
-        }
-        (false, true) if scripted => {
-            refuse("`--replay` and `--script` both answer every agent socket; choose one")
-        }
+        (true, true) => Err(Contradiction::RecordAndReplay),
+        (true, false) if scripted => Err(Contradiction::RecordAndScript),
+        (false, true) if scripted => Err(Contradiction::ReplayAndScript),
         (true | false, false) | (false, true) => Ok(()),
     }
 }
@@ -160,9 +151,10 @@ fn choose(
             Err(NoAgent::None { looked_for }) => {
                 return Err(Failure::resolution(format!(
                     "socket `{node}` asks an agent, and no agent is installed (looked for {} in \
-                     every folder of PATH); {WAYS_ON}",
+                     every folder of PATH)",
                     looked_for.join(", ")
-                )));
+                ))
+                .hint(Hint::FindAgents));
             }
             Err(
                 error @ (NoAgent::Unknown { .. }
@@ -177,7 +169,8 @@ fn choose(
     if problems.is_empty() {
         return Ok(agents);
     }
-    Err(Failure::resolution(format!("not every agent can be asked:{problems}\n{WAYS_ON}")))
+    let message = format!("not every agent can be asked:{problems}");
+    Err(Failure::resolution(message).hint(Hint::FindAgents))
 }
 
 /// What the project itself says about the agents that will be asked: it decides which program is

@@ -6,7 +6,7 @@ use materia_contract::time::wall_time;
 use materia_contract::{CastLine, RunId};
 use materia_engine::{Clock, Journal, SystemClock, blocking};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Hint};
 
 /// The shortest beginning of an id that is looked for.
 const PREFIX_CHARS_MIN: usize = 4;
@@ -61,9 +61,7 @@ pub fn resolve(journal: &dyn Journal, wanted: &RunId, place: &str) -> Result<Run
 /// What is said about a cast that is not there.
 #[must_use]
 pub fn unknown(wanted: &RunId, place: &str) -> Failure {
-    Failure::resolution(format!(
-        "there is no cast `{wanted}` in {place}; `materia casts` lists what there is"
-    ))
+    Failure::resolution(format!("there is no cast `{wanted}` in {place}")).hint(Hint::ListCasts)
 }
 
 #[cfg(test)]

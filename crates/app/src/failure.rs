@@ -6,24 +6,69 @@ use materia_contract::{Finding, Refusal};
 use materia_engine::{ClaimError, EngineError, LoadError, ReadError};
 use materia_journal::OpenError;
 
+use crate::options::Contradiction;
+
 /// Why something was not done.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// It was refused before anything ran.
-    #[error("{}", .0.message)]
-    Refused(Box<Refusal>),
+    #[error("{}", .0.refusal.message)]
+    Refused(Box<Refused>),
+    /// Its options do not go together.
+    #[error(transparent)]
+    Contradiction(#[from] Contradiction),
     /// It broke off in the middle.
     #[error("{0}")]
     Broken(String),
 }
 
+/// A refusal, and what would help.
+#[derive(Debug, Clone)]
+pub struct Refused {
+    /// The refusal.
+    pub refusal: Refusal,
+    /// What would help; how that is done, the door knows.
+    pub hint: Option<Hint>,
+}
+
+/// Something that would help whoever was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hint {
+    /// To look which casts there are.
+    ListCasts,
+    /// To give the new cast another id.
+    OtherId,
+    /// To say where the profile is.
+    NameProfile,
+    /// To look which agents are there, or to do without any.
+    FindAgents,
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(Box::new(Refused { refusal, hint: None }))
+    }
+}
+
 impl Failure {
     fn refused(code: &str, message: impl Into<String>) -> Self {
         let (code, message) = (code.to_owned(), message.into());
-        Self::Refused(Box::new(Refusal { code, message, findings: Vec::new() }))
+        Refusal { code, message, findings: Vec::new() }.into()
     }
 
-    /// The command was written wrongly.
+    /// The same with a hint.
+    #[must_use]
+    pub fn hint(self, hint: Hint) -> Self {
+        match self {
+            Self::Refused(mut refused) => {
+                refused.hint = Some(hint);
+                Self::Refused(refused)
+            }
+            other @ (Self::Contradiction(_) | Self::Broken(_)) => other,
+        }
+    }
+
+    /// What was asked makes no sense.
     pub fn usage(message: impl Into<String>) -> Self {
         Self::refused("usage", message)
     }
@@ -46,7 +91,7 @@ impl Failure {
     /// The configuration has errors.
     pub fn configuration(message: impl Into<String>, findings: Vec<Finding>) -> Self {
         let (code, message) = ("configuration".to_owned(), message.into());
-        Self::Refused(Box::new(Refusal { code, message, findings }))
+        Refusal { code, message, findings }.into()
     }
 }
 
@@ -87,9 +132,7 @@ impl From<EngineError> for Failure {
             EngineError::Claim(error) => error.into(),
             EngineError::Load(error) => error.into(),
             EngineError::Drive(error) => Self::Broken(error.to_string()),
-            EngineError::Exists(_) => {
-                Self::resolution(format!("{error}; choose another `--cast-id`"))
-            }
+            EngineError::Exists(_) => Self::resolution(error.to_string()).hint(Hint::OtherId),
             EngineError::Newer { .. } => Self::resolution(error.to_string()),
         }
     }

@@ -39,6 +39,34 @@ impl RunOptions {
     }
 }
 
+/// Options that do not go together, or that lack another.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Contradiction {
+    /// Only scripted answers know how long they take.
+    #[error("simulated time needs a script: only scripted answers know how long they take")]
+    VirtualTimeWithoutScript,
+    /// A timeline is of simulated time.
+    #[error("a script's `timeline` is for simulated time, and this cast runs in real time")]
+    TimelineInRealTime,
+    /// The scripted provider answers from a script.
+    #[error("the provider `scripted` needs a script")]
+    ScriptedWithoutScript,
+    /// An agent and a script would both answer.
+    #[error(
+        "the provider `{0}` asks an agent, and the script answers every agent socket; choose one"
+    )]
+    ProviderAndScript(String),
+    /// What is recorded must be said first.
+    #[error("recording and answering from a recording contradict each other")]
+    RecordAndReplay,
+    /// A script says nothing that could be recorded.
+    #[error("a recording is of agents, and a script answers in their place")]
+    RecordAndScript,
+    /// A recording and a script would both answer.
+    #[error("the recording and the script both answer every agent socket; choose one")]
+    ReplayAndScript,
+}
+
 /// A path as it was named, and where it lies.
 #[derive(Debug, Clone)]
 pub(crate) struct Named<'a> {

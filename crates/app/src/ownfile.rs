@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 
 use materia_compiler::edit::EditError;
 use materia_compiler::{Layer, LayerKind, Loaded};
+use materia_contract::body::ConfigFile;
 
-use crate::failure::Failure;
+use crate::clean;
+use crate::failure::{Failure, Hint};
 use crate::project::Project;
 use crate::trust::Trust;
 
@@ -44,11 +46,52 @@ impl<'a> OwnFile<'a> {
             return Ok(Self::of_layer(project, layer));
         }
         let Some(profile) = project.profile_dir() else {
-            return Err(Failure::storage(
-                "no profile folder is known; set MATERIA_PROFILE_DIR or HOME",
-            ));
+            return Err(Failure::storage("no profile folder is known").hint(Hint::NameProfile));
         };
         Ok(Self { project, path: profile.join("config.json"), of_project: false })
+    }
+
+    /// The file that the choice of a loadout goes to: where the choice is written now, unless that counts for other
+    /// projects too; otherwise the project's strongest file.
+    #[must_use]
+    pub fn for_choice(project: &'a Project, loaded: &Loaded) -> Self {
+        let here = loaded.active_layer().filter(|layer| match layer.kind {
+            LayerKind::Project | LayerKind::Environment | LayerKind::Flag => true,
+            LayerKind::Shipped | LayerKind::Profile => false,
+        });
+        match here.or_else(|| strongest(loaded, LayerKind::Project)) {
+            Some(layer) => Self::of_layer(project, layer),
+            None => Self::in_project(project, CHOICE_FILE),
+        }
+    }
+
+    /// The file that a copy goes to, to be edited there: the one that was named for this run, or the
+    /// project's.
+    #[must_use]
+    pub fn for_copy(project: &'a Project, loaded: &Loaded) -> Self {
+        // What is edited should be seen, and kept with the project; the hidden file is for choices.
+        let seen = |layer: &&Layer| layer.kind == LayerKind::Project && layer.shown != CHOICE_FILE;
+        let named = strongest(loaded, LayerKind::Flag);
+        match named.or_else(|| loaded.layers.iter().rev().find(seen)) {
+            Some(layer) => Self::of_layer(project, layer),
+            None => Self::in_project(project, "materia.json"),
+        }
+    }
+
+    /// Puts another text in the place of the one that has this hash. Whoever changed it in between is not
+    /// undone, and what was approved of the project's files must be approved again.
+    pub fn replace(&self, hash: &str, text: &str) -> Result<(), Failure> {
+        let now = match fs::read(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            read => read.map_err(|error| self.unusable(&error))?,
+        };
+        if blake3::hash(&now).to_hex().as_str() != hash {
+            return Err(Failure::resolution(format!(
+                "`{}` was not changed: somebody else has changed it meanwhile; read it again",
+                self.shown()
+            )));
+        }
+        self.write(text).map_err(|error| self.unusable(&error))
     }
 
     /// Its path for people.
@@ -117,6 +160,38 @@ impl<'a> OwnFile<'a> {
     }
 }
 
+/// The files of a configuration, the weakest first.
+#[must_use]
+pub fn files(loaded: &Loaded) -> Vec<ConfigFile> {
+    let file = |layer: &Layer| ConfigFile {
+        layer: word(layer.kind).to_owned(),
+        file: layer.shown.clone(),
+        text: layer.text.to_string(),
+        hash: layer.hash.clone(),
+        editable: layer.kind != LayerKind::Shipped,
+    };
+    loaded.layers.iter().map(file).collect()
+}
+
+/// One of the files of a configuration, to be changed; by the name that [`files`] has for it.
+pub fn named<'p>(
+    project: &'p Project,
+    loaded: &Loaded,
+    shown: &str,
+) -> Result<OwnFile<'p>, Failure> {
+    let layer = loaded.layers.iter().find(|layer| layer.shown == shown);
+    match layer {
+        Some(layer) if layer.kind == LayerKind::Shipped => {
+            Err(Failure::resolution(format!("`{}` is shipped; copy what is in it", layer.shown)))
+        }
+        Some(layer) => Ok(OwnFile::of_layer(project, layer)),
+        None => Err(Failure::resolution(format!(
+            "`{}` is no file of this configuration",
+            clean::one_line(shown, 200)
+        ))),
+    }
+}
+
 /// The strongest file of a kind.
 #[must_use]
 pub fn strongest(loaded: &Loaded, kind: LayerKind) -> Option<&Layer> {
@@ -141,6 +216,47 @@ pub fn origin(layer: Option<&Layer>) -> String {
     match layer {
         None => String::new(),
         Some(layer) if layer.kind == LayerKind::Shipped => word(layer.kind).to_owned(),
-        Some(layer) => crate::clean::one_line(&layer.shown, 60),
+        Some(layer) => clean::one_line(&layer.shown, 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use materia_compiler::Sources;
+
+    use super::*;
+
+    fn project(folder: &Path) -> Project {
+        let project_dir = folder.to_owned();
+        Project::open(Sources { project_dir, ..Sources::default() }).unwrap()
+    }
+
+    #[test]
+    fn a_file_is_replaced_only_where_it_is_what_was_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("materia.json");
+        fs::write(&path, "{}").unwrap();
+        let project = project(folder.path());
+        let (loaded, _) = materia_compiler::load(&project.sources);
+        let read = files(&loaded).into_iter().find(|file| file.layer == "project").unwrap();
+        assert_eq!((read.file.as_str(), read.text.as_str()), ("materia.json", "{}"));
+        let file = named(&project, &loaded, &read.file).unwrap();
+        file.replace(&read.hash, "{ \"a\": 1 }").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "{ \"a\": 1 }");
+        let refused = file.replace(&read.hash, "{ \"a\": 2 }").unwrap_err();
+        assert!(refused.to_string().contains("meanwhile"), "{refused}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "{ \"a\": 1 }");
+    }
+
+    #[test]
+    fn only_files_of_the_configuration_can_be_changed_and_none_that_is_shipped() {
+        let folder = tempfile::tempdir().unwrap();
+        let project = project(folder.path());
+        let (loaded, _) = materia_compiler::load(&project.sources);
+        let shipped = files(&loaded).into_iter().find(|file| !file.editable).unwrap();
+        assert_eq!(shipped.layer, "shipped");
+        for name in [shipped.file.as_str(), "../elsewhere.json", "/etc/passwd", ""] {
+            assert!(named(&project, &loaded, name).is_err(), "{name}");
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use materia_compiler::shipped::{self, RUNTIME, Script};
 use materia_contract::Plan;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Hint};
 
 /// Makes sure that these scripts can be run: the runtime is there, and so are the copies.
 pub fn ready(profile: Option<&Path>, scripts: &[&'static Script]) -> Result<(), Failure> {
@@ -20,9 +20,10 @@ pub fn ready(profile: Option<&Path>, scripts: &[&'static Script]) -> Result<(), 
     }
     let Some(profile) = profile else {
         return Err(Failure::storage(format!(
-            "the shipped utilities are run from the profile folder, and none is known (needed here: {}); set MATERIA_PROFILE_DIR or HOME",
+            "the shipped utilities are run from the profile folder, and none is known (needed here: {})",
             names(scripts)
-        )));
+        ))
+        .hint(Hint::NameProfile));
     };
     shipped::sync(profile, scripts).map_err(|error| Failure::storage(error.to_string()))
 }

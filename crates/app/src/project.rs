@@ -45,6 +45,15 @@ impl Project {
         Checked::new(loaded, found, compiled, more)
     }
 
+    /// Checks every loadout and every materia of all layers.
+    #[must_use]
+    pub fn check(&self) -> Checked<()> {
+        let (loaded, found) = materia_compiler::load(&self.sources);
+        let mut findings = found;
+        findings.extend(materia_compiler::check(&loaded));
+        Checked { loaded, findings, made: Some(()) }
+    }
+
     /// The folder that casts are kept in, whatever else is wrong with the configuration.
     #[must_use]
     pub fn artifact_root(&self) -> PathBuf {
@@ -66,7 +75,7 @@ impl Project {
             return Err(castid::unknown(
                 wanted,
                 &format!(
-                    "{place} (it has no {JOURNAL_FILE}; a cast made with `--config` is found with it)"
+                    "{place} (it has no {JOURNAL_FILE}; a cast made with another configuration is found with that)"
                 ),
             ));
         };

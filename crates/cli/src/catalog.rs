@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::clean::one_line;
 use crate::failure::Failure;
-use crate::ownfile::{CHOICE_FILE, OwnFile, origin, strongest, word};
+use crate::ownfile::{OwnFile, origin, word};
 use crate::project::{self, Project};
 use crate::terminal::Terminal;
 
@@ -113,13 +113,7 @@ pub(crate) fn copy(
     if name.is_empty() || name.chars().any(char::is_control) {
         return Err(Failure::usage("the name of a copy must be plain text"));
     }
-    // What is edited should be seen, and kept with the project; the hidden file is for choices.
-    let seen = |layer: &&Layer| layer.kind == LayerKind::Project && layer.shown != CHOICE_FILE;
-    let named = strongest(loaded, LayerKind::Flag);
-    let file = match named.or_else(|| loaded.layers.iter().rev().find(seen)) {
-        Some(layer) => OwnFile::of_layer(project, layer),
-        None => OwnFile::in_project(project, "materia.json"),
-    };
+    let file = OwnFile::for_copy(project, loaded);
     let (field, thing) = (original.field, original.thing);
     let add = |text: &str| edit::add(text, field, name, &original.value);
     let added = terminal.warned(|warnings| file.change(add, warnings));

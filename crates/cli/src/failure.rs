@@ -2,6 +2,8 @@
 
 use std::io;
 
+use materia_app::failure::Hint;
+use materia_app::options::Contradiction;
 use materia_contract::{Refusal, RefusalReport};
 use materia_engine::{ClaimError, EngineError, LoadError, ReadError};
 use materia_journal::OpenError;
@@ -91,10 +93,57 @@ impl Failure {
 impl From<materia_app::Failure> for Failure {
     fn from(failure: materia_app::Failure) -> Self {
         match failure {
-            materia_app::Failure::Refused(refusal) => Self::Refused(refusal),
+            materia_app::Failure::Refused(refused) => {
+                let mut refusal = refused.refusal;
+                if let Some(hint) = refused.hint {
+                    let gap = if refusal.message.contains('\n') { "\n" } else { "; " };
+                    refusal.message = format!("{}{gap}{}", refusal.message, typed(hint));
+                }
+                Self::Refused(Box::new(refusal))
+            }
+            materia_app::Failure::Contradiction(options) => Self::usage(contradicts(&options)),
             materia_app::Failure::Broken(what) => Self::Broken(what),
         }
     }
+}
+
+/// What would help, as it is typed.
+fn typed(hint: Hint) -> &'static str {
+    match hint {
+        Hint::ListCasts => "`materia casts` lists what there is",
+        Hint::OtherId => "choose another `--cast-id`",
+        Hint::NameProfile => "set MATERIA_PROFILE_DIR or HOME",
+        Hint::FindAgents => {
+            "`materia doctor` shows what is there and how to get more, `materia demo` \
+             runs a whole workflow without any, `--script FILE` answers in an agent's place"
+        }
+    }
+}
+
+/// Options that do not go together, by the names that they have here.
+fn contradicts(options: &Contradiction) -> String {
+    match options {
+        Contradiction::VirtualTimeWithoutScript => {
+            "`--virtual-time` needs `--script FILE`: only scripted answers know how long they take"
+        }
+        Contradiction::TimelineInRealTime => {
+            "a script's `timeline` is for simulated time: add `--virtual-time`"
+        }
+        Contradiction::ScriptedWithoutScript => "`--provider scripted` needs `--script FILE`",
+        Contradiction::ProviderAndScript(name) => {
+            return format!(
+                "`--provider {name}` asks an agent, and the script answers every agent socket; choose one"
+            );
+        }
+        Contradiction::RecordAndReplay => "`--record` and `--replay` contradict each other",
+        Contradiction::RecordAndScript => {
+            "`--record` records agents, and a script answers in their place"
+        }
+        Contradiction::ReplayAndScript => {
+            "`--replay` and `--script` both answer every agent socket; choose one"
+        }
+    }
+    .to_owned()
 }
 
 /// What the application makes of an error of those beneath it, this makes of it too.

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use materia_app::project as app;
 pub(crate) use materia_app::project::{Found, cast_id, has_errors, refuse_taken_name};
 use materia_compiler::{Compiled, Loaded, Sources};
-use materia_contract::{Finding, RunId};
+use materia_contract::RunId;
 
 use crate::args::Global;
 use crate::clean;
@@ -71,11 +71,6 @@ impl DerefMut for Project {
     fn deref_mut(&mut self) -> &mut app::Project {
         &mut self.project
     }
-}
-
-/// The refusal of a configuration with errors.
-pub(crate) fn refused(findings: Vec<Finding>) -> Failure {
-    app::refused(findings).into()
 }
 
 /// The options that say which project and configuration is meant, as they would be typed.

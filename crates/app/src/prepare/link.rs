@@ -71,7 +71,9 @@ fn earlier(project: &Project, wanted: &RunId) -> Result<Result<Found, String>, F
     };
     match castid::resolve(&journal, wanted, &place) {
         Ok(id) => Ok(Ok(Found { root, journal, id })),
-        Err(Failure::Refused(refusal)) if refusal.code == "resolution" => Ok(Err(refusal.message)),
+        Err(Failure::Refused(refused)) if refused.refusal.code == "resolution" => {
+            Ok(Err(refused.refusal.message))
+        }
         Err(other) => Err(other),
     }
 }
@@ -93,5 +95,5 @@ fn refused(findings: Vec<Finding>) -> Failure {
     }
     let code = if usage { "usage" } else { "resolution" }.to_owned();
     let message = message.join("; ");
-    Failure::Refused(Box::new(Refusal { code, message, findings }))
+    Refusal { code, message, findings }.into()
 }

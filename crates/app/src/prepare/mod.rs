@@ -25,7 +25,7 @@ use serde_json::{Map, Value};
 use crate::agents::{self, Answering, Answers, Asking};
 use crate::castid;
 use crate::failure::Failure;
-use crate::options::{Named, RunOptions};
+use crate::options::{Contradiction, Named, RunOptions};
 use crate::profile;
 use crate::project::{self, Project};
 use crate::trust::{Question, Trust};
@@ -100,9 +100,7 @@ pub struct Beginning {
 /// Refuses options that do not go together.
 pub fn refuse_options(options: &RunOptions) -> Result<(), Failure> {
     if options.virtual_time && options.script.is_none() {
-        return Err(Failure::usage(
-            "`--virtual-time` needs `--script FILE`: only scripted answers know how long they take",
-        ));
+        return Err(Contradiction::VirtualTimeWithoutScript.into());
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use materia_contract::{Plan, ScriptBinding};
 
 use crate::clean;
 use crate::failure::Failure;
-use crate::options::{Named, RunOptions};
+use crate::options::{Contradiction, Named, RunOptions};
 
 /// Reads the script, and refuses options that do not go together or cannot be served.
 pub(super) fn read(
@@ -22,13 +22,9 @@ pub(super) fn read(
     let mut script = named.map(load).transpose()?;
     match options.provider.as_deref() {
         Some("scripted") if script.is_some() => {}
-        Some("scripted") => {
-            return Err(Failure::usage("`--provider scripted` needs `--script FILE`"));
-        }
+        Some("scripted") => return Err(Contradiction::ScriptedWithoutScript.into()),
         Some(name) if script.is_some() => {
-            return Err(Failure::usage(format!(
-                "`--provider {name}` asks an agent, and the script answers every agent socket; choose one"
-            )));
+            return Err(Contradiction::ProviderAndScript(name.to_owned()).into());
         }
         // Whether there is such an agent is found out where agents are chosen.
         Some(_) | None => {}
@@ -45,8 +41,7 @@ fn timeline(script: &mut Script, virtual_time: bool, plan: &Plan) -> Result<(), 
         return Ok(());
     }
     if !virtual_time {
-        let message = "a script's `timeline` is for simulated time: add `--virtual-time`";
-        return Err(Failure::usage(message));
+        return Err(Contradiction::TimelineInRealTime.into());
     }
     let faults = materia_runners::timeline_faults(script, plan);
     if !faults.is_empty() {

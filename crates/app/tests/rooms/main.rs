@@ -91,6 +91,15 @@ fn what_every_door_shares_knows_no_door() {
 }
 
 #[test]
+fn what_every_door_shares_names_no_command() {
+    for (module, code) in imports::modules(&crates().join("app/src")) {
+        for unwanted in ["`materia ", "`--", "MATERIA_"] {
+            assert!(!code.contains(unwanted), "app::{module} has `{unwanted}`");
+        }
+    }
+}
+
+#[test]
 fn no_two_rooms_know_each_other() {
     for name in WITHOUT_CIRCLES {
         let rooms = imports::rooms(&crates().join(name).join("src"));

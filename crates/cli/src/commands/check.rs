@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::args::Global;
 use crate::failure::{Exit, Failure};
 use crate::findings;
-use crate::project::{self, Project};
+use crate::project::Project;
 use crate::terminal::Terminal;
 
 /// Check the configuration and say everything that is wrong with it
@@ -37,12 +37,10 @@ pub(crate) fn check(
     if args.file.is_some() {
         project.sources.flag_config.clone_from(&args.file);
     }
-    let (loaded, mut found) = materia_compiler::load(&project.sources);
-    found.extend(materia_compiler::check(&loaded));
-    findings::show(&found, &loaded.layers, terminal);
-    if project::has_errors(&found) {
-        return Err(project::refused(found));
-    }
+    let checked = project.check();
+    findings::show(&checked.findings, &checked.loaded.layers, terminal);
+    let found = checked.findings.clone();
+    let (loaded, ()) = checked.sound()?;
     let files = loaded.layers.iter().filter(|layer| layer.kind != LayerKind::Shipped);
     let files: Vec<String> = files.map(|layer| layer.shown.clone()).collect();
     if files.is_empty() {

@@ -1,14 +1,14 @@
 use std::io::Write as _;
 
 use clap::Args;
-use materia_compiler::{LayerKind, Loaded, active_loadout, edit};
+use materia_compiler::{Loaded, active_loadout, edit};
 use serde_json::{Value, json};
 
 use crate::args::Global;
 use crate::catalog::{self, CopyOptions, Line, Original, joined, origin_data};
 use crate::clean::{clean, one_line};
 use crate::failure::{Exit, Failure};
-use crate::ownfile::{CHOICE_FILE, OwnFile, origin, strongest};
+use crate::ownfile::{OwnFile, origin};
 use crate::project::Project;
 use crate::terminal::Terminal;
 
@@ -147,8 +147,11 @@ fn switch(
         return Err(unknown(loaded, name));
     }
     let before = active_loadout(loaded);
-    let file =
-        if profile { OwnFile::in_profile(project, loaded)? } else { chosen_file(project, loaded) };
+    let file = if profile {
+        OwnFile::in_profile(project, loaded)?
+    } else {
+        OwnFile::for_choice(project, loaded)
+    };
     let set = |text: &str| edit::set(text, "activeLoadout", &name.into());
     terminal.warned(|warnings| file.change(set, warnings))?;
     let shown = file.shown();
@@ -167,17 +170,4 @@ fn switch(
         terminal.data(&json!({ "active": active, "before": before, "file": shown }))?;
     }
     Ok(())
-}
-
-/// Where the choice is written now, unless that counts for other projects too; otherwise in the
-/// project's strongest file.
-fn chosen_file<'a>(project: &'a Project, loaded: &Loaded) -> OwnFile<'a> {
-    let here = loaded.active_layer().filter(|layer| match layer.kind {
-        LayerKind::Project | LayerKind::Environment | LayerKind::Flag => true,
-        LayerKind::Shipped | LayerKind::Profile => false,
-    });
-    match here.or_else(|| strongest(loaded, LayerKind::Project)) {
-        Some(layer) => OwnFile::of_layer(project, layer),
-        None => OwnFile::in_project(project, CHOICE_FILE),
-    }
 }

@@ -42,7 +42,8 @@ impl Invocation {
 /// What is said where the cast that `--from` names cannot be found; `why` says where was looked.
 #[must_use]
 pub fn unknown_cast(why: &str) -> Vec<Finding> {
-    let help = "give the id of a cast of this project, or leave `--from` out";
+    let help =
+        "give the id of a cast of this project (`materia casts` lists them), or leave `--from` out";
     let mut faults = Faults::default();
     faults.push(Fault::error("link::unknown-cast", format!("`--from`: {why}")).help(help));
     faults.placeless()

@@ -4,11 +4,13 @@
 //! Each is a type with a schema of its own under `schemas/`, so that whoever reads one need not guess.
 
 mod budget;
+mod files;
 mod grid;
 mod health;
 mod replay;
 
 pub use budget::BudgetBody;
+pub use files::ConfigFile;
 pub use grid::{Advance, Grid, GridEdge, GridExit, GridLoop, GridSocket, SocketType};
 pub use health::{AgentHealth, Health, NodeRuntime, PlanningSupport, Sandbox};
 pub use replay::{Mismatch, ReplayBody, Verified};
