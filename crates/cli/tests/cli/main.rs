@@ -4,6 +4,7 @@
 
 mod asking;
 mod bench;
+mod bodies;
 mod carrying;
 mod casting;
 mod conformance;
