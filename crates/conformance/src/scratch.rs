@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use materia_contract::case::Case;
 use serde_json::Value;
+use tempfile::TempDir;
 
 /// How long one command may take.
 const COMMAND_TIME_MAX: Duration = Duration::from_mins(1);
@@ -21,7 +21,7 @@ const PROFILE: &str = "profile/";
 
 /// A folder with a project, a profile and a script; removed when dropped.
 pub(super) struct Scratch {
-    folder: PathBuf,
+    folder: TempDir,
     binary: PathBuf,
     has_script: bool,
     trusts: bool,
@@ -42,13 +42,14 @@ pub(super) struct Ran {
 impl Scratch {
     /// Lays out what a case asks for.
     pub(super) fn set_up(case: &Case, binary: &Path, beneath: &Path) -> Result<Self, String> {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("materia-conformance-{}-{number}", std::process::id());
-        let folder = beneath.join(name);
         let failed = |error: io::Error| format!("the scratch folder cannot be used: {error}");
-        // It must be ours: a folder that is already there is refused.
-        fs::DirBuilder::new().mode(0o700).create(&folder).map_err(failed)?;
+        // It must be ours: a new one, which nobody else can look into.
+        let private = fs::Permissions::from_mode(0o700);
+        let fresh = tempfile::Builder::new()
+            .prefix("materia-conformance-")
+            .permissions(private)
+            .tempdir_in(beneath);
+        let folder = fresh.map_err(failed)?;
         let scratch = Self {
             folder,
             binary: binary.to_owned(),
@@ -72,15 +73,15 @@ impl Scratch {
     }
 
     fn project(&self) -> PathBuf {
-        self.folder.join("project")
+        self.folder.path().join("project")
     }
 
     fn profile(&self) -> PathBuf {
-        self.folder.join("profile")
+        self.folder.path().join("profile")
     }
 
     fn script(&self) -> PathBuf {
-        self.folder.join("script.json")
+        self.folder.path().join("script.json")
     }
 
     /// Where a file of a case lies. What would lie elsewhere is refused.
@@ -190,7 +191,7 @@ impl Scratch {
     fn call(&self, args: &[String], input: Option<&Value>) -> Result<Ran, String> {
         let failed = |error: io::Error| format!("the command cannot be run: {error}");
         let [stdin, stdout, stderr] =
-            ["stdin", "stdout", "stderr"].map(|name| self.folder.join(name));
+            ["stdin", "stdout", "stderr"].map(|name| self.folder.path().join(name));
         // Files, not pipes: nobody has to read along, and nobody's open pipe is waited for.
         fs::write(&stdin, input.map(text).unwrap_or_default()).map_err(failed)?;
         let mut child = Command::new(&self.binary)
@@ -221,13 +222,6 @@ impl Scratch {
         let report = serde_json::from_str(&stdout).ok();
         let stderr = read(&stderr).map_err(failed)?;
         Ok(Ran { exit: status.code(), stdout, stderr, report })
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // What cannot be removed lies in the temporary folder and goes with it.
-        let _ = fs::remove_dir_all(&self.folder);
     }
 }
 

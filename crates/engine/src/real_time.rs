@@ -15,8 +15,8 @@ use materia_kernel::{
 use tokio::sync::watch;
 
 use crate::{
-    Asks, BoxFuture, DriveError, Driver, Leaves, Live, Options, StopSource, Tightened, TurnFault,
-    TurnJob, TurnReport, Work, World,
+    Asks, BoxFuture, Control, DriveError, Driver, Leaves, Live, Options, StopSource, Tightened,
+    TurnFault, TurnJob, TurnOrder, TurnReport, Work, World,
 };
 
 /// How long stopped turns may take to go away before the run stops waiting for them.
@@ -50,13 +50,27 @@ impl UnderWay {
             if reported.contains(&started) {
                 continue;
             }
-            let (source, asked) = StopSource::new();
-            let (tighten, tightened) = Tightened::channel();
-            let job = TurnJob { tightened, ..job(world, driver, started) };
-            self.stops.insert(started, Held { stop: source, tighten, mode: job.global_mode });
-            let performed = world.runner.run(job, asked);
-            self.futures.push(Box::pin(async move { (started, performed.await) }));
+            let (job, held) = job(world, driver, started);
+            self.take_in(started, held, world.runner.run(job));
         }
+    }
+
+    fn take_in(&mut self, turn: u64, held: Held, performed: BoxFuture<'static, TurnReport>) {
+        self.stops.insert(turn, held);
+        self.futures.push(Box::pin(async move { (turn, performed.await) }));
+    }
+
+    /// The turns that were in flight when the process of a run went away, if every one of them is still
+    /// alive somewhere. Where one is not, those that are end as well: what they did is done again with it.
+    pub(crate) async fn rejoined(world: &World, driver: &Driver) -> Option<Self> {
+        let mut under_way = Self::default();
+        for effect in outstanding(driver.run()) {
+            let Effect::StartTurn(started) = effect else { continue };
+            let (job, held) = job(world, driver, started);
+            let performed = world.runner.rejoin(job).await?;
+            under_way.take_in(started, held, performed);
+        }
+        (!under_way.is_empty()).then_some(under_way)
     }
 
     /// The next turn that ends; never resolves while none is under way.
@@ -128,8 +142,8 @@ pub(crate) async fn drive(
     mut driver: Driver,
     options: Options,
     asks: &mut Asks,
+    mut under_way: UnderWay,
 ) -> Result<Driver, DriveError> {
-    let mut under_way = UnderWay::default();
     let clock = Steady::new(world, driver.run());
     // Counted from the beginning of the run, also when it was resumed since.
     let deadline = options.run_for.map(|time| {
@@ -249,8 +263,18 @@ fn leaves(node: &Node, watched: bool) -> Leaves {
     }
 }
 
+/// A turn, and what is kept of it here.
+fn job(world: &World, driver: &Driver, started: u64) -> (TurnJob, Held) {
+    let order = order(driver, started);
+    let (source, stop) = StopSource::new();
+    let (tighten, tightened) = Tightened::channel();
+    let held = Held { stop: source, tighten, mode: order.global_mode };
+    let live = live(world, &order.run, &order.node);
+    (TurnJob { order, control: Control { stop, tightened, live } }, held)
+}
+
 /// What a runner needs to know about a turn.
-pub(crate) fn job(world: &World, driver: &Driver, started: u64) -> TurnJob {
+pub(crate) fn order(driver: &Driver, started: u64) -> TurnOrder {
     let run = driver.run();
     let turn = run.turn(started).expect("effects are of turns in flight");
     let created = run.created().expect("a run with turns was created");
@@ -273,7 +297,7 @@ pub(crate) fn job(world: &World, driver: &Driver, started: u64) -> TurnJob {
             unreachable!("the kernel gives utilities inputs and agents prompts")
         }
     };
-    TurnJob {
+    TurnOrder {
         run: run.id().clone(),
         turn: started,
         node: id.clone(),
@@ -284,11 +308,9 @@ pub(crate) fn job(world: &World, driver: &Driver, started: u64) -> TurnJob {
         run_dir: PathBuf::from(run.run_dir()),
         timeout: node.timeout_ms.map(Duration::from_millis),
         global_mode: turn.global_mode,
-        tightened: Tightened::never(),
         policy: node.policy.clone(),
         doc_root: created.plan.doc_root.clone(),
         virtual_time: created.virtual_time,
         leaves: leaves(node, run.watches(turn)),
-        live: live(world, run.id(), id),
     }
 }

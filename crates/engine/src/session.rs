@@ -13,6 +13,7 @@ use materia_kernel::{Now, Phase, Run};
 use tokio::sync::mpsc;
 
 use crate::load::load_tail;
+use crate::real_time::UnderWay;
 use crate::{
     ClaimError, Clock, Command, DriveError, Driver, Epoch, Journal, LoadError, Observer, Posted,
     Runner, off_thread, real_time, virtual_time,
@@ -126,7 +127,7 @@ pub async fn cast(
     let (journal, observer) = (Arc::clone(&world.journal), Arc::clone(&world.observer));
     let mut driver = Driver::fresh(id, lease.epoch(), journal, observer);
     driver.take(now, Ask::person(Input::Create(Box::new(created)))).await?;
-    drive(world, driver, options, asks).await
+    drive(world, driver, options, asks, UnderWay::default()).await
 }
 
 /// What a person does to a run that nobody drives.
@@ -176,10 +177,27 @@ pub async fn carry_on(
     let mut driver = take_up(world, id, lease.epoch()).await?;
     // What somebody asked of it while it came to rest comes before what is asked now.
     take_all(world, &mut driver, left_in_inbox(world, id).await).await?;
+    let under_way = rejoined(world, &driver, place).await;
     for input in inputs(driver.run(), place, step) {
+        let input = match (input, &under_way) {
+            // Nothing was lost, so there is nothing to recover.
+            (Input::Resume { pace: Some(value), .. }, Some(_)) => Input::act(Act::Mode { value }),
+            (Input::Resume { .. }, Some(_)) => continue,
+            (input, _) => input,
+        };
         driver.take(now_of(world, &driver), Ask::person(input)).await?;
     }
-    drive(world, driver, options, asks).await
+    drive(world, driver, options, asks, under_way.unwrap_or_default()).await
+}
+
+/// The turns in flight of a run whose process went away, if all of them live on, and the run where it was.
+async fn rejoined(world: &World, driver: &Driver, place: Place<'_>) -> Option<UnderWay> {
+    let run = driver.run();
+    let moved = run.cwd() != text(place.cwd) || run.run_dir() != text(place.run_dir);
+    if moved || is_virtual(driver) || *run.phase() != Phase::Running {
+        return None;
+    }
+    UnderWay::rejoined(world, driver).await
 }
 
 /// What a step of a person means for a run in its present state.
@@ -279,12 +297,14 @@ async fn drive(
     mut driver: Driver,
     options: Options,
     asks: &mut Asks,
+    mut under_way: UnderWay,
 ) -> Result<Phase, EngineError> {
     loop {
+        let under_way = std::mem::take(&mut under_way);
         driver = if is_virtual(&driver) {
             virtual_time::drive(world, driver, options.clone(), asks).await?
         } else {
-            real_time::drive(world, driver, options.clone(), asks).await?
+            real_time::drive(world, driver, options.clone(), asks, under_way).await?
         };
         // Whoever asked for something while the run came to rest was told that it would be heard.
         let mut left: Vec<Ask> = std::iter::from_fn(|| asks.try_recv().ok()).collect();

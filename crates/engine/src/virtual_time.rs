@@ -10,7 +10,7 @@ use materia_contract::time::Micros;
 use materia_contract::{Act, Actor, TimelineEntry};
 use materia_kernel::{Acting, Effect, Input, Moment, Phase, is_idle, outstanding};
 
-use crate::real_time::{UnderWay, job, kernel_report};
+use crate::real_time::{UnderWay, kernel_report, order};
 use crate::session::take_up;
 use crate::{Ask, Asks, DriveError, Driver, EngineError, Options, TurnReport, World};
 
@@ -126,8 +126,8 @@ impl Simulation<'_> {
             let ((_, turn), report) = next.remove_entry();
             self.reported.remove(&turn);
             if self.driver.run().turn(turn).is_some() {
-                let job = job(self.world, &self.driver, turn);
-                reports.push(kernel_report(turn, self.world.runner.land(&job, report)));
+                let order = order(&self.driver, turn);
+                reports.push(kernel_report(turn, self.world.runner.land(&order, report)));
             }
         }
         // At one instant turns end in the order they started, whenever they were due.

@@ -16,14 +16,15 @@
 //! changed under ignored paths.
 
 use std::ffi::OsStr;
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use std::{fs, io};
 
+use materia_contract::RunId;
 use materia_engine::TurnJob;
+use tempfile::TempDir;
 use tokio::io::AsyncReadExt as _;
 use tokio::process::Command;
 
@@ -61,7 +62,7 @@ impl Before {
     pub(crate) async fn diff(self, job: &TurnJob) -> Option<String> {
         let mut look = Look::open(job).await?;
         // Of the folder that the turn could see only objects are read, which are no more than data.
-        look.objects.push(self.look.own.0.join("objects"));
+        look.objects.push(self.look.own.path().join("objects"));
         let tree = look.tree().await?;
         if tree == self.tree {
             return None;
@@ -84,27 +85,20 @@ struct Look {
     own: OwnFolder,
 }
 
-/// A folder that goes with the look.
-struct OwnFolder(PathBuf);
-
-impl Drop for OwnFolder {
-    fn drop(&mut self) {
-        // What cannot be removed lies among temporary files and does no harm there.
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
+/// A folder that goes with the look: a new one under a name that nobody can know before, which only we can
+/// look into. Nothing that is there already is touched. What cannot be removed lies among temporary files
+/// and does no harm there.
+struct OwnFolder(TempDir);
 
 impl OwnFolder {
-    /// Makes one that nobody has had before.
-    fn new() -> io::Result<Self> {
-        static MADE: AtomicU64 = AtomicU64::new(0);
-        let number = MADE.fetch_add(1, Ordering::Relaxed);
-        let name = format!("materia-changes-{}-{number}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        // A process that was killed may have left one under the same number.
-        let _ = fs::remove_dir_all(&path);
-        fs::DirBuilder::new().mode(0o700).create(&path)?;
-        Ok(Self(path))
+    fn new(run: &RunId) -> io::Result<Self> {
+        let prefix = format!("materia-changes-{run}-");
+        let private = fs::Permissions::from_mode(0o700);
+        tempfile::Builder::new().prefix(&prefix).permissions(private).tempdir().map(Self)
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
     }
 }
 
@@ -116,15 +110,15 @@ impl Look {
         let told = finish(git.args(asked)).await?;
         let mut lines = told.lines().map(PathBuf::from);
         let (top, index, objects) = (lines.next()?, lines.next()?, lines.next()?);
-        let own = OwnFolder::new().ok()?;
+        let own = OwnFolder::new(&job.run).ok()?;
         // Just enough of a repository for git to take it for one.
         for folder in ["objects", "refs"] {
-            fs::create_dir(own.0.join(folder)).ok()?;
+            fs::create_dir(own.path().join(folder)).ok()?;
         }
-        fs::write(own.0.join("HEAD"), "ref: refs/heads/none\n").ok()?;
+        fs::write(own.path().join("HEAD"), "ref: refs/heads/none\n").ok()?;
         if index.exists() {
             // With it come the times of all files, and what did not change is not read again.
-            fs::copy(&index, own.0.join("index")).ok()?;
+            fs::copy(&index, own.path().join("index")).ok()?;
         }
         let project = job.cwd.canonicalize().ok()?;
         let casts = job.run_dir.parent().and_then(|casts| casts.canonicalize().ok());
@@ -144,7 +138,7 @@ impl Look {
 
     async fn git(&self, words: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Option<String> {
         let mut git = bare(&self.project);
-        git.env("GIT_DIR", &self.own.0)
+        git.env("GIT_DIR", self.own.path())
             .env("GIT_WORK_TREE", &self.top)
             .env("GIT_ALTERNATE_OBJECT_DIRECTORIES", std::env::join_paths(&self.objects).ok()?);
         for setting in SETTINGS {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use materia_contract::{ErrorCode, TurnOutput};
-use materia_engine::{BoxFuture, Runner, Stop, TurnFault, TurnJob, TurnReport, Work};
+use materia_engine::{BoxFuture, Runner, TurnFault, TurnJob, TurnOrder, TurnReport, Work};
 
 use crate::leaving;
 
@@ -18,20 +18,28 @@ pub struct Runners {
 }
 
 impl Runner for Runners {
-    fn run(&self, job: TurnJob, stop: Stop) -> BoxFuture<'static, TurnReport> {
+    fn run(&self, job: TurnJob) -> BoxFuture<'static, TurnReport> {
         // A script says itself what its turns leave.
         let scripted = matches!(job.work, Work::Agent { script: Some(_), .. });
         if job.leaves.any() && !scripted && !job.virtual_time {
-            let turn = self.bare(job.clone(), stop.clone());
-            return leaving::performed(job, stop, turn);
+            let turn = self.bare(job.clone());
+            return leaving::performed(job, turn);
         }
-        self.bare(job, stop)
+        self.bare(job)
     }
 
-    fn land(&self, job: &TurnJob, report: TurnReport) -> TurnReport {
+    fn rejoin(&self, job: TurnJob) -> BoxFuture<'static, Option<BoxFuture<'static, TurnReport>>> {
         match (&job.work, &self.agent) {
-            (Work::Utility { .. }, _) => self.utility.land(job, report),
-            (Work::Agent { .. }, Some(agent)) => agent.land(job, report),
+            (Work::Utility { .. }, _) => self.utility.rejoin(job),
+            (Work::Agent { .. }, Some(agent)) => agent.rejoin(job),
+            (Work::Agent { .. }, None) => Box::pin(std::future::ready(None)),
+        }
+    }
+
+    fn land(&self, order: &TurnOrder, report: TurnReport) -> TurnReport {
+        match (&order.work, &self.agent) {
+            (Work::Utility { .. }, _) => self.utility.land(order, report),
+            (Work::Agent { .. }, Some(agent)) => agent.land(order, report),
             (Work::Agent { .. }, None) => report,
         }
     }
@@ -39,10 +47,10 @@ impl Runner for Runners {
 
 impl Runners {
     /// The turn itself, whatever else somebody wants of it.
-    fn bare(&self, job: TurnJob, stop: Stop) -> BoxFuture<'static, TurnReport> {
+    fn bare(&self, job: TurnJob) -> BoxFuture<'static, TurnReport> {
         match (&job.work, &self.agent) {
-            (Work::Utility { .. }, _) => self.utility.run(job, stop),
-            (Work::Agent { .. }, Some(agent)) => agent.run(job, stop),
+            (Work::Utility { .. }, _) => self.utility.run(job),
+            (Work::Agent { .. }, Some(agent)) => agent.run(job),
             (Work::Agent { .. }, None) => {
                 let message = format!(
                     "socket `{}` asks an agent, and nobody is there to be asked; \

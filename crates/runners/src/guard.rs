@@ -35,7 +35,7 @@ pub(crate) async fn until_tightened<T>(
     turn: impl Future<Output = T>,
 ) -> (T, Option<TreeCheck>) {
     let mut turn = std::pin::pin!(turn);
-    let mut told = job.tightened.clone();
+    let mut told = job.control.tightened.clone();
     tokio::select! {
         result = &mut turn => return (result, None),
         () = told.told() => {}

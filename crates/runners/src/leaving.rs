@@ -4,17 +4,17 @@ use std::fs;
 use std::path::Path;
 
 use materia_contract::{Artifact, TurnOutput, text_hash};
-use materia_engine::{BoxFuture, Leaves, Stop, TurnJob, TurnReport};
+use materia_engine::{BoxFuture, Leaves, TurnJob, TurnOrder, TurnReport};
 
 use crate::changes::Before;
 
 /// Performs a turn with a look at the project before and after it.
 pub(crate) fn performed(
     job: TurnJob,
-    mut stop: Stop,
     turn: BoxFuture<'static, TurnReport>,
 ) -> BoxFuture<'static, TurnReport> {
     let Leaves { diff, logs } = job.leaves;
+    let mut stop = job.control.stop.clone();
     Box::pin(async move {
         let before = if diff {
             // Whoever stops the turn does not wait for a look at a large project.
@@ -48,7 +48,7 @@ pub(crate) fn performed(
 }
 
 /// Adds an artifact, unless the turn has left one of that kind by itself.
-fn leave(job: &TurnJob, output: &mut TurnOutput, kind: &str, content: String) {
+fn leave(job: &TurnOrder, output: &mut TurnOutput, kind: &str, content: String) {
     if output.artifacts.iter().any(|artifact| artifact.kind == kind) {
         return;
     }

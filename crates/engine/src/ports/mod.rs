@@ -15,7 +15,8 @@ pub use journal::{
 pub use memory::{MemoryJournal, status_after};
 pub use observer::{Committed, NoObserver, Observer};
 pub use runner::{
-    Leaves, Live, Runner, Stop, StopSource, Tightened, TurnFault, TurnJob, TurnReport, Work,
+    Control, Leaves, Live, Runner, Stop, StopSource, Tightened, TurnFault, TurnJob, TurnOrder,
+    TurnReport, Work,
 };
 pub use tail::{Tail, follow};
 

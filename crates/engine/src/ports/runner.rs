@@ -5,6 +5,7 @@ use std::time::Duration;
 use materia_contract::{
     ErrorCode, GlobalMode, NodeId, Policy, RunId, ScriptEntry, SessionRef, ToolsDoc, TurnOutput,
 };
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -21,19 +22,78 @@ use super::BoxFuture;
 ///   turn would have taken.
 pub trait Runner: Send + Sync {
     /// Performs one turn.
-    fn run(&self, job: TurnJob, stop: Stop) -> BoxFuture<'static, TurnReport>;
+    fn run(&self, job: TurnJob) -> BoxFuture<'static, TurnReport>;
 
-    /// Under simulated time: the instant at which a turn ends has come, and `job` says how it stands
+    /// A run is taken up whose process went away in the middle of this turn. If the turn is still alive
+    /// somewhere: what it will report, as from `run`. It is then not interrupted, as long as that holds for
+    /// all turns that were in flight; otherwise what is given here is dropped, which ends the turn.
+    fn rejoin(&self, job: TurnJob) -> BoxFuture<'static, Option<BoxFuture<'static, TurnReport>>> {
+        drop(job);
+        Box::pin(std::future::ready(None))
+    }
+
+    /// Under simulated time: the instant at which a turn ends has come, and `order` says how it stands
     /// now. What a turn leaves in the project it leaves here, not when it starts.
-    fn land(&self, job: &TurnJob, report: TurnReport) -> TurnReport {
-        let _ = job;
+    fn land(&self, order: &TurnOrder, report: TurnReport) -> TurnReport {
+        let _ = order;
         report
     }
 }
 
-/// One turn to perform.
+/// One turn to perform: what is ordered, and the ways to and from whoever ordered it.
 #[derive(Debug, Clone)]
 pub struct TurnJob {
+    /// What to do.
+    pub order: TurnOrder,
+    /// How it is told to end or to write less, and where it speaks.
+    pub control: Control,
+}
+
+impl std::ops::Deref for TurnJob {
+    type Target = TurnOrder;
+
+    fn deref(&self) -> &TurnOrder {
+        &self.order
+    }
+}
+
+impl std::ops::DerefMut for TurnJob {
+    fn deref_mut(&mut self) -> &mut TurnOrder {
+        &mut self.order
+    }
+}
+
+impl TurnJob {
+    /// A turn of which nothing more is heard than its report.
+    #[must_use]
+    pub fn new(order: TurnOrder, stop: Stop) -> Self {
+        let (tightened, live) = (Tightened::never(), Live::default());
+        Self { order, control: Control { stop, tightened, live } }
+    }
+
+    /// The same turn, told by `stop` when to end.
+    #[must_use]
+    pub fn stopped_by(mut self, stop: Stop) -> Self {
+        self.control.stop = stop;
+        self
+    }
+}
+
+/// The ways between a turn and whoever ordered it. They end with the process.
+#[derive(Debug, Clone)]
+pub struct Control {
+    /// Tells it to end.
+    pub stop: Stop,
+    /// Tells it when it may write less than when it started.
+    pub tightened: Tightened,
+    /// Where to say what it is doing while it does it.
+    pub live: Live,
+}
+
+/// What a turn is to do. Plain data, which could as well be sent to another machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnOrder {
     /// The run.
     pub run: RunId,
     /// The place of its `turn.started`, which is its identity.
@@ -54,8 +114,6 @@ pub struct TurnJob {
     pub timeout: Option<Duration>,
     /// What it may write, as it starts.
     pub global_mode: GlobalMode,
-    /// Tells when that becomes less while the turn runs.
-    pub tightened: Tightened,
     /// What the author allows it.
     pub policy: Option<Policy>,
     /// The folder it may write to in Planning mode, relative to `cwd`.
@@ -64,11 +122,9 @@ pub struct TurnJob {
     pub virtual_time: bool,
     /// What it is to leave besides its output.
     pub leaves: Leaves,
-    /// Where to say what the turn is doing while it does it.
-    pub live: Live,
 }
 
-impl TurnJob {
+impl TurnOrder {
     /// The path of an artifact of this turn: `sockets/<node>/<visit>-<attempt>.<extension>`.
     #[must_use]
     pub fn artifact(&self, extension: &str) -> PathBuf {
@@ -80,7 +136,7 @@ impl TurnJob {
 }
 
 /// What somebody wants of a turn besides its output.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Leaves {
     /// What it changed in the project.
     pub diff: bool,
@@ -97,7 +153,8 @@ impl Leaves {
 }
 
 /// What a turn is to do.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Work {
     /// Run a local program.
     Utility {
@@ -188,7 +245,7 @@ impl Tightened {
 }
 
 /// How a turn ended.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TurnReport {
     /// What came out, or what went wrong.
     pub outcome: Result<TurnOutput, TurnFault>,
@@ -197,7 +254,7 @@ pub struct TurnReport {
 }
 
 /// A turn without a usable result.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TurnFault {
     /// What went wrong, by name.
     pub code: ErrorCode,

@@ -13,5 +13,6 @@ mod decisions;
 mod driving;
 mod memory;
 mod pace;
+mod rejoin;
 mod same;
 mod story;

@@ -9,8 +9,8 @@ use materia_contract::{
     RunId, TurnOutput,
 };
 use materia_engine::{
-    BoxFuture, Clock, MemoryJournal, NoObserver, Options, Runner, Stop, SystemClock, TurnJob,
-    TurnReport, World, blocking, cast,
+    BoxFuture, Clock, MemoryJournal, NoObserver, Options, Runner, SystemClock, TurnJob, TurnReport,
+    World, blocking, cast,
 };
 use materia_kernel::Phase;
 
@@ -23,7 +23,7 @@ struct Answers {
 }
 
 impl Runner for Answers {
-    fn run(&self, job: TurnJob, _: Stop) -> BoxFuture<'static, TurnReport> {
+    fn run(&self, job: TurnJob) -> BoxFuture<'static, TurnReport> {
         let after = (self.after)(job.node.as_str());
         Box::pin(async move {
             let output = match job.node.as_str() {

@@ -105,8 +105,8 @@ impl Default for Counter {
 }
 
 impl Runner for Counter {
-    fn run(&self, job: TurnJob, mut stop: Stop) -> BoxFuture<'static, TurnReport> {
-        let this = self.clone();
+    fn run(&self, job: TurnJob) -> BoxFuture<'static, TurnReport> {
+        let (this, mut stop) = (self.clone(), job.control.stop.clone());
         Box::pin(async move {
             let now = this.in_flight.fetch_add(1, Ordering::SeqCst) + 1;
             this.most_in_flight.fetch_max(now, Ordering::SeqCst);

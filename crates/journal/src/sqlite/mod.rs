@@ -192,15 +192,9 @@ impl SqliteJournal {
 
 /// What the system says to a new file in `root`, if it refuses one: SQLite does not tell.
 fn why_not_writable(root: &Path) -> Option<OpenError> {
-    let probe = root.join(format!(".writable-{}", std::process::id()));
-    match std::fs::File::create_new(&probe) {
-        Ok(_) => {
-            // Nothing depends on it; at worst an empty file stays.
-            let _ = std::fs::remove_file(&probe);
-            None
-        }
-        Err(source) => Some(OpenError::Folder { path: root.to_owned(), source }),
-    }
+    // A new file under a name of its own, which goes at once.
+    let probe = tempfile::Builder::new().prefix(".writable-").tempfile_in(root);
+    probe.err().map(|source| OpenError::Folder { path: root.to_owned(), source })
 }
 
 /// What it takes to open the file for writing.

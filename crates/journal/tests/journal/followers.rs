@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use materia_contract::{Record, RunCreated, RunId, TurnOutput};
 use materia_engine::{
-    BoxFuture, Committed, Observer, Options, Runner, Stop, SystemClock, TurnJob, TurnReport, World,
+    BoxFuture, Committed, Observer, Options, Runner, SystemClock, TurnJob, TurnReport, World,
     blocking, cast,
 };
 use materia_journal::{Options as JournalOptions, SqliteJournal, Views};
@@ -53,7 +53,7 @@ fn created() -> RunCreated {
 struct Uneven;
 
 impl Runner for Uneven {
-    fn run(&self, job: TurnJob, _: Stop) -> BoxFuture<'static, TurnReport> {
+    fn run(&self, job: TurnJob) -> BoxFuture<'static, TurnReport> {
         let millis = job.turn.wrapping_mul(7_919) % 11;
         Box::pin(async move {
             tokio::time::sleep(Duration::from_millis(millis)).await;

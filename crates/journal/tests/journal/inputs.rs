@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use materia_contract::{RunCreated, RunId, TurnOutput};
 use materia_engine::{
-    BoxFuture, Committed, NoObserver, Observer, Options, Runner, Stop, SystemClock, TurnJob,
-    TurnReport, Work, World, blocking, cast,
+    BoxFuture, Committed, NoObserver, Observer, Options, Runner, SystemClock, TurnJob, TurnReport,
+    Work, World, blocking, cast,
 };
 use materia_journal::{CatchUp, Options as JournalOptions, SqliteJournal, Views};
 use serde_json::{Value, json};
@@ -49,7 +49,7 @@ type Read = BTreeMap<String, Value>;
 struct Reader(std::sync::Mutex<Read>);
 
 impl Runner for Reader {
-    fn run(&self, job: TurnJob, _: Stop) -> BoxFuture<'static, TurnReport> {
+    fn run(&self, job: TurnJob) -> BoxFuture<'static, TurnReport> {
         let Work::Utility { input, .. } = &job.work else { unreachable!("all are utilities") };
         self.0.lock().unwrap().insert(job.node.to_string(), (**input).clone());
         let output = match job.node.as_str() {

@@ -6,7 +6,7 @@
 //! recording says so.
 
 use materia_contract::{ErrorCode, FailureClass, TurnOutput};
-use materia_engine::{BoxFuture, Runner, Stop, TurnFault, TurnJob, TurnReport, Work};
+use materia_engine::{BoxFuture, Runner, TurnFault, TurnJob, TurnReport, Work};
 
 use super::ear::Listener;
 use super::fleet::Fleet;
@@ -74,7 +74,7 @@ impl ReplayRunner {
             Err(error) => return faulted(ErrorCode::ProviderFailed, error.to_string()),
         };
         let mut keeper = Keeper::open(job, Secrets::default());
-        let mut voice = Voice::new(job.live.clone(), Secrets::default());
+        let mut voice = Voice::new(job.control.live.clone(), Secrets::default());
         let mut lines = lines.peekable();
         let mut played = None;
         while let Some(line) = lines.next() {
@@ -111,7 +111,7 @@ impl ReplayRunner {
 }
 
 impl Runner for ReplayRunner {
-    fn run(&self, job: TurnJob, _stop: Stop) -> BoxFuture<'static, TurnReport> {
+    fn run(&self, job: TurnJob) -> BoxFuture<'static, TurnReport> {
         // No waiting: what the agent took its time for is known already.
         let report = self.perform(&job);
         Box::pin(std::future::ready(report))

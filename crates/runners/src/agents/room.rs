@@ -118,13 +118,13 @@ mod tests {
     use std::time::Duration;
 
     use materia_contract::{NodeId, RunId};
-    use materia_engine::{Live, Work};
+    use materia_engine::{StopSource, TurnOrder, Work};
 
     use super::*;
 
     fn job(dir: &Path, global_mode: GlobalMode) -> TurnJob {
         let work = Work::Utility { command: Vec::new(), input: Arc::new(serde_json::json!({})) };
-        TurnJob {
+        let order = TurnOrder {
             run: RunId::new("r"),
             turn: 3,
             node: NodeId::new("a"),
@@ -135,13 +135,12 @@ mod tests {
             run_dir: dir.join(".materia/r"),
             timeout: Some(Duration::from_secs(1)),
             global_mode,
-            tightened: materia_engine::Tightened::never(),
             policy: None,
             doc_root: "docs".to_owned(),
             virtual_time: false,
             leaves: materia_engine::Leaves::default(),
-            live: Live::default(),
-        }
+        };
+        TurnJob::new(order, StopSource::new().1)
     }
 
     #[test]

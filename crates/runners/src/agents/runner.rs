@@ -74,7 +74,7 @@ impl AgentRunner {
 }
 
 impl Runner for AgentRunner {
-    fn run(&self, job: TurnJob, stop: Stop) -> BoxFuture<'static, TurnReport> {
+    fn run(&self, job: TurnJob) -> BoxFuture<'static, TurnReport> {
         let runner = self.clone();
         Box::pin(async move {
             let Work::Agent { provider, session, .. } = &job.work else {
@@ -86,6 +86,7 @@ impl Runner for AgentRunner {
                 Err(error) => return refused(&job, &error.to_string()),
             };
             let session = session.clone();
+            let stop = job.control.stop.clone();
             let turn = Turn::begin(&runner, &job, &agent, stop);
             match turn {
                 Ok(turn) => {
@@ -200,7 +201,7 @@ impl<'a> Turn<'a> {
             room,
             ask,
             keeper: Keeper::open(job, secrets.clone()),
-            voice: Voice::new(job.live.clone(), secrets.clone()),
+            voice: Voice::new(job.control.live.clone(), secrets.clone()),
             tape: tape.transpose().map_err(|error| error.to_string())?,
             secrets,
             notes: Vec::new(),

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use materia_contract::script::{Answer, Script};
 use materia_contract::{Artifact, ErrorCode, GlobalMode, ScriptEntry, TurnOutput, text_hash};
-use materia_engine::{BoxFuture, Runner, Stop, TurnFault, TurnJob, TurnReport, Work};
+use materia_engine::{BoxFuture, Runner, TurnFault, TurnJob, TurnOrder, TurnReport, Work};
 
 use crate::dispatch::faulted;
 
@@ -33,7 +33,7 @@ impl ScriptedRunner {
 }
 
 impl Runner for ScriptedRunner {
-    fn run(&self, job: TurnJob, stop: Stop) -> BoxFuture<'static, TurnReport> {
+    fn run(&self, job: TurnJob) -> BoxFuture<'static, TurnReport> {
         let script = Arc::clone(&self.script);
         Box::pin(async move {
             let found = match &job.work {
@@ -53,17 +53,17 @@ impl Runner for ScriptedRunner {
                 }
             };
             match found {
-                Ok(answer) => give(&job, answer, stop).await,
+                Ok(answer) => give(&job, answer).await,
                 Err(report) => report,
             }
         })
     }
 
-    fn land(&self, job: &TurnJob, report: TurnReport) -> TurnReport {
-        let Work::Agent { script: Some(entry), .. } = &job.work else { return report };
+    fn land(&self, order: &TurnOrder, report: TurnReport) -> TurnReport {
+        let Work::Agent { script: Some(entry), .. } = &order.work else { return report };
         match find(&self.script, entry) {
             Ok(answer) if report.outcome.is_ok() => {
-                TurnReport { outcome: left(job, answer), ..report }
+                TurnReport { outcome: left(order, answer), ..report }
             }
             Ok(_) | Err(_) => report,
         }
@@ -86,13 +86,14 @@ fn find<'a>(script: &'a Script, entry: &ScriptEntry) -> Result<&'a Answer, Strin
 }
 
 /// Gives an answer: waits as long as it takes, changes the files it changes, and reports.
-async fn give(job: &TurnJob, answer: &Answer, mut stop: Stop) -> TurnReport {
+async fn give(job: &TurnJob, answer: &Answer) -> TurnReport {
+    let mut stop = job.control.stop.clone();
     let delay = Duration::from_millis(answer.delay_ms.unwrap_or(0));
     let late = job.timeout.filter(|limit| delay > *limit);
     let taken = late.unwrap_or(delay);
     // A model speaks while it works; so does its stand-in.
     if let Some(text) = &answer.text {
-        job.live.say(text);
+        job.control.live.say(text);
     }
     if !job.virtual_time && !taken.is_zero() {
         tokio::select! {
@@ -112,9 +113,9 @@ async fn give(job: &TurnJob, answer: &Answer, mut stop: Stop) -> TurnReport {
         }
         // What it changes it changes when its time has come: see `land`.
         None if job.virtual_time => Ok(output(job, answer)),
-        None if job.tightened.is() => {
-            let job = TurnJob { global_mode: GlobalMode::Planning, ..job.clone() };
-            left(&job, answer)
+        None if job.control.tightened.is() => {
+            let order = TurnOrder { global_mode: GlobalMode::Planning, ..job.order.clone() };
+            left(&order, answer)
         }
         None => left(job, answer),
     };
@@ -122,7 +123,7 @@ async fn give(job: &TurnJob, answer: &Answer, mut stop: Stop) -> TurnReport {
 }
 
 /// The end of an answer: it changes the files it changes, and says what it says.
-fn left(job: &TurnJob, answer: &Answer) -> Result<TurnOutput, TurnFault> {
+fn left(job: &TurnOrder, answer: &Answer) -> Result<TurnOutput, TurnFault> {
     writes::perform(job, answer).map_err(|error| fault(error.to_string(), None))?;
     match &answer.error {
         None => Ok(output(job, answer)),
@@ -136,7 +137,7 @@ fn fault(message: String, said: Option<TurnOutput>) -> TurnFault {
 }
 
 /// What the agent is taken to have said. Where an answer has both, `text` wins over `json`.
-fn output(job: &TurnJob, answer: &Answer) -> TurnOutput {
+fn output(job: &TurnOrder, answer: &Answer) -> TurnOutput {
     let output = match (&answer.text, &answer.json) {
         (Some(text), _) => text.clone(),
         (None, Some(json)) => json.to_string(),

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use materia_contract::GlobalMode;
 use materia_contract::script::Answer;
-use materia_engine::TurnJob;
+use materia_engine::TurnOrder;
 
 use crate::planning::{self, DocRootError};
 
@@ -64,7 +64,7 @@ pub(super) enum WriteError {
 }
 
 /// Writes the files and artifacts of an answer.
-pub(super) fn perform(job: &TurnJob, answer: &Answer) -> Result<(), WriteError> {
+pub(super) fn perform(job: &TurnOrder, answer: &Answer) -> Result<(), WriteError> {
     if answer.writes.is_empty() && answer.artifacts.is_empty() {
         return Ok(());
     }
@@ -87,7 +87,7 @@ pub(super) fn perform(job: &TurnJob, answer: &Answer) -> Result<(), WriteError> 
 
 /// Knows where an answer may write.
 struct Guard<'a> {
-    job: &'a TurnJob,
+    job: &'a TurnOrder,
     project: PathBuf,
     /// In Planning mode: the only folder.
     docs: Option<PathBuf>,
@@ -96,7 +96,7 @@ struct Guard<'a> {
 }
 
 impl<'a> Guard<'a> {
-    fn new(job: &'a TurnJob, writes: bool) -> Result<Self, WriteError> {
+    fn new(job: &'a TurnOrder, writes: bool) -> Result<Self, WriteError> {
         let failed = |source| WriteError::Io { path: job.cwd.display().to_string(), source };
         let docs = match job.global_mode {
             GlobalMode::Planning if writes => Some(planning::doc_root(&job.cwd, &job.doc_root)?),
@@ -149,7 +149,7 @@ impl<'a> Guard<'a> {
 }
 
 /// The paths that the policy of the turn's socket lets it write, where it says so.
-fn policy(job: &TurnJob) -> Option<&[String]> {
+fn policy(job: &TurnOrder) -> Option<&[String]> {
     job.policy.as_ref()?.write.as_deref()
 }
 

@@ -51,11 +51,12 @@ impl UtilityRunner {
 }
 
 impl Runner for UtilityRunner {
-    fn run(&self, job: TurnJob, stop: Stop) -> BoxFuture<'static, TurnReport> {
+    fn run(&self, job: TurnJob) -> BoxFuture<'static, TurnReport> {
         let runner = self.clone();
         Box::pin(async move {
             match &job.work {
                 Work::Utility { command, input } => {
+                    let stop = job.control.stop.clone();
                     runner.perform(&job, command, input, stop).await
                 }
                 Work::Agent { .. } => {

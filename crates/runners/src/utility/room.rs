@@ -110,7 +110,9 @@ impl Confined {
         let temporary =
             temporary(job).map_err(|error| format!("no folder for temporary files: {error}"))?;
         if let Some(limit) = before.limit() {
-            job.live.say(&format!("the check after this Planning turn is not complete: {limit}\n"));
+            job.control
+                .live
+                .say(&format!("the check after this Planning turn is not complete: {limit}\n"));
         }
         Ok(Self { docs, temporary, before })
     }

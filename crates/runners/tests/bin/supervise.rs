@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use materia_contract::{GlobalMode, NodeId, RunId};
-use materia_engine::{Runner, StopSource, Tightened, TurnJob, Work};
+use materia_engine::{Runner, StopSource, TurnJob, TurnOrder, Work};
 use materia_runners::{UtilityRunner, supervise};
 
 fn main() -> ExitCode {
@@ -20,7 +20,7 @@ fn main() -> ExitCode {
 /// Runs a command as materia would, until it ends or we are killed.
 fn run(command: Vec<String>) -> ExitCode {
     let here = std::env::current_dir().expect("a current folder");
-    let job = TurnJob {
+    let order = TurnOrder {
         run: RunId::new("killed"),
         turn: 1,
         node: NodeId::new("Socket-1"),
@@ -31,16 +31,14 @@ fn run(command: Vec<String>) -> ExitCode {
         run_dir: here.join("run"),
         timeout: None,
         global_mode: GlobalMode::Implementation,
-        tightened: Tightened::never(),
         policy: None,
         doc_root: "docs".to_owned(),
         virtual_time: false,
         leaves: materia_engine::Leaves::default(),
-        live: materia_engine::Live::default(),
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let (_source, stop) = StopSource::new();
     let runner = UtilityRunner::new(PathBuf::from("/proc/self/exe"));
-    let report = runtime.expect("a runtime").block_on(runner.run(job, stop));
+    let report = runtime.expect("a runtime").block_on(runner.run(TurnJob::new(order, stop)));
     if report.outcome.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -189,7 +189,7 @@ fn a_stop_ends_the_tree_before_the_future_resolves() {
     let job = stage.command(&["sh", "-c", "setsid sleep 60 & touch up; sleep 60"], json!({}));
     let (source, stop) = StopSource::new();
     runtime().block_on(async {
-        let turn = tokio::spawn(stage.runner.run(job, stop));
+        let turn = tokio::spawn(stage.runner.run(job.stopped_by(stop)));
         while !stage.cwd().join("up").exists() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
@@ -208,7 +208,7 @@ fn dropping_the_future_ends_the_tree() {
     let (_source, stop) = StopSource::new();
     runtime().block_on(async {
         tokio::select! {
-            _ = stage.runner.run(job, stop) => panic!("it sleeps for a minute"),
+            _ = stage.runner.run(job.stopped_by(stop)) => panic!("it sleeps for a minute"),
             () = async {
                 while !stage.cwd().join("up").exists() {
                     tokio::time::sleep(Duration::from_millis(5)).await;

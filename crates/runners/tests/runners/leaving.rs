@@ -143,7 +143,7 @@ fn nothing_that_the_repository_says_is_run() {
 fn nothing_that_the_turn_leaves_for_the_look_behind_it_is_run() {
     let stage = project();
     let ran = stage.cwd().join("ignored");
-    let looks = std::env::temp_dir().join(format!("materia-changes-{}-", std::process::id()));
+    let looks = std::env::temp_dir().join(format!("materia-changes-{}-", stage.job.run));
     let (looks, trap) = (looks.display(), format!("touch {}; cat", ran.display()));
     let script = format!(
         "for look in {looks}* .materia/run/tmp; do mkdir -p $look/info; echo '* filter=trap' > $look/info/attributes
@@ -155,7 +155,7 @@ fn nothing_that_the_turn_leaves_for_the_look_behind_it_is_run() {
     assert!(diff(&output).contains("+three"), "{}", diff(&output));
     assert!(!ran.exists(), "a program named by the turn has run");
     let left = fs::read_dir(std::env::temp_dir()).unwrap().filter_map(Result::ok);
-    let own = format!("materia-changes-{}-", std::process::id());
+    let own = format!("materia-changes-{}-", stage.job.run);
     assert_eq!(left.filter(|it| it.file_name().to_string_lossy().starts_with(&own)).count(), 0);
 }
 

@@ -15,7 +15,7 @@ use materia_engine::{Runner, StopSource, TurnFault, TurnJob, TurnReport, Work};
 use materia_runners::{Runners, ScriptError, ScriptedRunner, bind, load, unmatched_keys};
 use serde_json::{Value, json};
 
-use crate::stage::{Stage, perform, runtime};
+use crate::stage::{Stage, of, perform, runtime};
 
 fn agent(stage: &Stage, entry: Option<(&str, u32)>) -> TurnJob {
     let script = entry.map(|(key, index)| ScriptEntry { key: key.to_owned(), index });
@@ -28,7 +28,7 @@ fn agent(stage: &Stage, entry: Option<(&str, u32)>) -> TurnJob {
         session: None,
         script,
     };
-    TurnJob { work, ..stage.job.clone() }
+    of(&stage.job, work)
 }
 
 fn script(json: Value) -> Script {
@@ -293,7 +293,7 @@ fn turns_go_to_the_runner_of_their_kind() {
         Runners { utility: Arc::new(stage.runner.clone()), agent: Some(Arc::new(scripted)) };
     let run = |runners: &Runners, job| {
         let (_source, stop) = StopSource::new();
-        runtime().block_on(runners.run(job, stop)).outcome
+        runtime().block_on(runners.run(job.stopped_by(stop))).outcome
     };
     assert_eq!(run(&runners, agent(&stage, Some(("A", 0)))).unwrap().output, "agent");
     let utility = stage.command(&["echo", "tool"], json!({}));

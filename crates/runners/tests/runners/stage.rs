@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use materia_contract::{GlobalMode, NodeId, RunId, TurnOutput};
-use materia_engine::{Runner, Stop, StopSource, Tightened, TurnFault, TurnJob, TurnReport, Work};
+use materia_engine::{Runner, Stop, StopSource, TurnFault, TurnJob, TurnOrder, TurnReport, Work};
 use materia_runners::{PlanningSupport, UtilityRunner, planning_support};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -32,7 +32,7 @@ impl Stage {
         fs::create_dir_all(&run_dir).unwrap();
         // The folder's random name makes the run's id unique on this machine.
         let unique = dir.path().file_name().unwrap().to_str().unwrap().replace('.', "");
-        let job = TurnJob {
+        let order = TurnOrder {
             run: RunId::new(format!("t{unique}-{}", std::process::id())),
             turn: 7,
             node: NodeId::new("Socket-1"),
@@ -43,13 +43,12 @@ impl Stage {
             run_dir,
             timeout: Some(Duration::from_secs(30)),
             global_mode: GlobalMode::Implementation,
-            tightened: Tightened::never(),
             policy: None,
             doc_root: "docs".to_owned(),
             virtual_time: false,
             leaves: materia_engine::Leaves::default(),
-            live: materia_engine::Live::default(),
         };
+        let job = TurnJob::new(order, StopSource::new().1);
         let runner = UtilityRunner::new(SUPERVISOR.into()).with_grace(Duration::from_millis(300));
         Self { job, runner, dir }
     }
@@ -66,7 +65,7 @@ impl Stage {
     /// The job of running `command` on `input`.
     pub(crate) fn command(&self, command: &[&str], input: Value) -> TurnJob {
         let command = command.iter().map(|part| (*part).to_owned()).collect();
-        TurnJob { work: Work::Utility { command, input: Arc::new(input) }, ..self.job.clone() }
+        of(&self.job, Work::Utility { command, input: Arc::new(input) })
     }
 
     /// Runs a command to its end.
@@ -104,9 +103,14 @@ impl Stage {
     }
 }
 
+/// The same turn with other work.
+pub(crate) fn of(job: &TurnJob, work: Work) -> TurnJob {
+    TurnJob { order: TurnOrder { work, ..job.order.clone() }, control: job.control.clone() }
+}
+
 /// Performs a job with some runner.
 pub(crate) fn perform(runner: &dyn Runner, job: TurnJob, stop: Stop) -> TurnReport {
-    runtime().block_on(runner.run(job, stop))
+    runtime().block_on(runner.run(job.stopped_by(stop)))
 }
 
 pub(crate) fn runtime() -> tokio::runtime::Runtime {

@@ -115,7 +115,7 @@ fn a_stop_ends_the_tree_before_the_turn_resolves() {
     let driving = Driving::new("init; setsid sleep 60 & touch up; sleep 60");
     let (source, stop) = StopSource::new();
     runtime().block_on(async {
-        let turn = tokio::spawn(driving.runner().run(driving.job(), stop));
+        let turn = tokio::spawn(driving.runner().run(driving.job().stopped_by(stop)));
         while !driving.cwd().join("up").exists() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
@@ -132,7 +132,7 @@ fn dropping_the_turn_ends_the_tree() {
     let (_source, stop) = StopSource::new();
     runtime().block_on(async {
         tokio::select! {
-            _ = driving.runner().run(driving.job(), stop) => panic!("it sleeps for a minute"),
+            _ = driving.runner().run(driving.job().stopped_by(stop)) => panic!("it sleeps for a minute"),
             () = async {
                 while !driving.cwd().join("up").exists() {
                     tokio::time::sleep(Duration::from_millis(5)).await;

@@ -69,7 +69,7 @@ impl Driving {
     pub(crate) fn with(mut stage: Stage, name: &str, doc: AgentDoc) -> Self {
         let said = Arc::new(Mutex::new(String::new()));
         let ear = Arc::clone(&said);
-        stage.job.live = Live::new(move |text| ear.lock().unwrap().push_str(text));
+        stage.job.control.live = Live::new(move |text| ear.lock().unwrap().push_str(text));
         stage.job.work = Work::Agent {
             prompt: "Do it.".into(),
             tools: None,

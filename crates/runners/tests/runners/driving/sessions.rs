@@ -104,8 +104,10 @@ fn two_turns_do_not_use_one_session_at_once() {
     second.turn += 1;
     let (_source, stop) = StopSource::new();
     runtime().block_on(async {
-        let (one, other) =
-            tokio::join!(runner.run(first, stop.clone()), runner.run(second, stop.clone()));
+        let (one, other) = tokio::join!(
+            runner.run(first.stopped_by(stop.clone())),
+            runner.run(second.stopped_by(stop.clone()))
+        );
         assert!(one.outcome.is_ok() && other.outcome.is_ok(), "{one:?} {other:?}");
     });
     assert!(!driving.cwd().join("torn").exists());
@@ -122,11 +124,11 @@ fn one_that_waits_too_long_for_its_session_may_try_later() {
     second.visit += 1;
     let (_source, stop) = StopSource::new();
     runtime().block_on(async {
-        let turn = tokio::spawn(patient.run(first, stop.clone()));
+        let turn = tokio::spawn(patient.run(first.stopped_by(stop.clone())));
         while !driving.cwd().join("up").exists() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        let fault = hasty.run(second, stop.clone()).await.outcome.unwrap_err();
+        let fault = hasty.run(second.stopped_by(stop.clone())).await.outcome.unwrap_err();
         assert_eq!(fault.report.class, Some(FailureClass::Transient));
         assert!(fault.message.contains("still uses session"), "{}", fault.message);
         assert!(turn.await.unwrap().outcome.is_ok());

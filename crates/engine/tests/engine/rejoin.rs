@@ -1,0 +1,160 @@
+//! A process goes away, and turns that it had started live on somewhere.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use materia_contract::{Outcome, Pace, RunId, TurnOutput};
+use materia_engine::{
+    BoxFuture, MemoryJournal, NoObserver, Options, Place, Runner, Step, SystemClock, TurnJob,
+    TurnOrder, TurnReport, World, blocking, carry_on, cast, replay, report,
+};
+use materia_kernel::Phase;
+
+use crate::story::{fan_out, quiet};
+
+/// `a` ends at once; of the others only those in `alive` end, and only for whoever comes back to them.
+#[derive(Clone, Default)]
+struct Elsewhere {
+    alive: BTreeSet<&'static str>,
+    /// What was started here, and what was found again.
+    started: Arc<Mutex<Vec<String>>>,
+    found: Arc<Mutex<Vec<String>>>,
+    /// Whether turns that are started end by themselves.
+    ends: bool,
+}
+
+fn done(order: &TurnOrder, how: &str) -> TurnReport {
+    let output = format!(r#"{{"state": {{"{}": "{how}"}}}}"#, order.node);
+    let outcome = Ok(TurnOutput { output, ..TurnOutput::default() });
+    TurnReport { outcome, after: Duration::ZERO }
+}
+
+impl Runner for Elsewhere {
+    fn run(&self, job: TurnJob) -> BoxFuture<'static, TurnReport> {
+        self.started.lock().unwrap().push(job.node.to_string());
+        let ends = self.ends || job.node.as_str() == "a";
+        Box::pin(async move {
+            if !ends {
+                std::future::pending::<()>().await;
+            }
+            done(&job, "started")
+        })
+    }
+
+    fn rejoin(&self, job: TurnJob) -> BoxFuture<'static, Option<BoxFuture<'static, TurnReport>>> {
+        let lives = self.alive.contains(job.node.as_str());
+        if lives {
+            self.found.lock().unwrap().push(job.node.to_string());
+        }
+        let report = async move {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            done(&job, "found")
+        };
+        Box::pin(async move { lives.then(|| Box::pin(report) as BoxFuture<'static, TurnReport>) })
+    }
+}
+
+fn id() -> RunId {
+    RunId::new("c")
+}
+
+fn world(journal: &MemoryJournal, runner: &Elsewhere) -> World {
+    World {
+        journal: Arc::new(journal.clone()),
+        observer: Arc::new(NoObserver),
+        runner: Arc::new(runner.clone()),
+        clock: Arc::new(SystemClock),
+    }
+}
+
+/// A run whose process went away while `b`, `c` and `d` were in flight.
+async fn left_behind() -> MemoryJournal {
+    let (journal, runner) = (MemoryJournal::default(), Elsewhere::default());
+    let world = world(&journal, &runner);
+    let mut asks = quiet();
+    let driven = cast(&world, id(), fan_out(), Options::default(), &mut asks);
+    let gone = tokio::time::timeout(Duration::from_millis(200), driven).await;
+    assert!(gone.is_err(), "it would go on for ever");
+    assert_eq!(runner.started.lock().unwrap().len(), 4);
+    journal
+}
+
+async fn carried_on(journal: &MemoryJournal, runner: &Elsewhere, cwd: &str, pace: Option<Pace>) {
+    let place = Place { cwd: Path::new(cwd), run_dir: Path::new("/p/r") };
+    let (world, step) = (world(journal, runner), Step::Resume(pace));
+    let carried = carry_on(&world, &id(), place, step, Options::default(), &mut quiet()).await;
+    assert_eq!(carried.unwrap(), Phase::Completed);
+    replay(journal, &id(), None).unwrap();
+}
+
+fn visits(journal: &MemoryJournal) -> Vec<(String, u32, Outcome)> {
+    let visits = report(journal, &id()).unwrap().visits.into_iter();
+    visits.map(|visit| (visit.socket.to_string(), visit.attempt, visit.outcome)).collect()
+}
+
+fn kinds(journal: &MemoryJournal) -> Vec<String> {
+    let records = blocking(journal).records(&id(), 0, 1_000).unwrap();
+    records.into_iter().map(|record| record.kind).collect()
+}
+
+#[tokio::test]
+async fn turns_that_live_on_are_not_interrupted_and_their_reports_are_taken() {
+    for pace in [None, Some(Pace::Auto)] {
+        let journal = left_behind().await;
+        let runner = Elsewhere { alive: ["b", "c", "d"].into(), ..Elsewhere::default() };
+        carried_on(&journal, &runner, "/p", pace).await;
+        assert!(runner.started.lock().unwrap().is_empty(), "nothing is started again");
+        assert_eq!(*runner.found.lock().unwrap(), ["b", "c", "d"]);
+        let done = |node: &str| (node.to_owned(), 1, Outcome::Completed);
+        assert_eq!(visits(&journal), ["a", "b", "c", "d"].map(done));
+        assert!(!kinds(&journal).contains(&"turn.interrupted".to_owned()));
+        assert_eq!(report(&journal, &id()).unwrap().state["d"], "found");
+    }
+}
+
+#[tokio::test]
+async fn where_one_is_lost_or_the_project_has_moved_all_run_again() {
+    let all = ["b", "c", "d"];
+    for (alive, cwd) in [(&all[..2], "/p"), (&[], "/p"), (&all[..], "/moved")] {
+        let journal = left_behind().await;
+        let alive = alive.iter().copied().collect();
+        let runner = Elsewhere { alive, ends: true, ..Elsewhere::default() };
+        carried_on(&journal, &runner, cwd, None).await;
+        assert_eq!(*runner.started.lock().unwrap(), all);
+        let again = |node: &str| (node.to_owned(), 2, Outcome::Completed);
+        assert_eq!(visits(&journal)[4..], all.map(again));
+        let lost = kinds(&journal).iter().filter(|kind| *kind == "turn.interrupted").count();
+        assert_eq!(lost, 3);
+    }
+}
+
+/// Keeps what it is ordered to do as text, as a wire would have it.
+struct Wire(Arc<Mutex<Vec<String>>>);
+
+impl Runner for Wire {
+    fn run(&self, job: TurnJob) -> BoxFuture<'static, TurnReport> {
+        let sent = serde_json::to_string(&job.order).unwrap();
+        let received: TurnOrder = serde_json::from_str(&sent).unwrap();
+        assert_eq!(received, job.order);
+        self.0.lock().unwrap().push(sent);
+        let reported = serde_json::to_string(&done(&received, "there")).unwrap();
+        Box::pin(async move { serde_json::from_str(&reported).unwrap() })
+    }
+}
+
+#[tokio::test]
+async fn an_order_and_its_report_are_data() {
+    let (journal, sent) = (MemoryJournal::default(), Arc::default());
+    let far = World {
+        runner: Arc::new(Wire(Arc::clone(&sent))),
+        ..world(&journal, &Elsewhere::default())
+    };
+    let phase = cast(&far, id(), fan_out(), Options::default(), &mut quiet()).await.unwrap();
+    assert_eq!(phase, Phase::Completed);
+    let sent = sent.lock().unwrap();
+    assert_eq!(sent.len(), 4);
+    assert!(sent[0].contains(r#""node":"a""#) && sent[0].contains(r#""cwd":"/p""#), "{}", sent[0]);
+    assert_eq!(report(&journal, &id()).unwrap().state["b"], "there");
+}
