@@ -16,6 +16,7 @@ mod demo;
 mod failure;
 mod findings;
 mod live;
+mod log;
 mod onward;
 mod project;
 mod run;
@@ -36,5 +37,6 @@ fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|word| word == materia_runners::supervise::ARGUMENT) {
         return materia_runners::supervise::main();
     }
+    log::begin();
     commands::main()
 }

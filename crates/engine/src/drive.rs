@@ -136,7 +136,12 @@ impl Driver {
         let receipt = decided.command.map(|command| Receipt { command, answer });
         let (epoch, records_kept) = (self.epoch, Arc::clone(&records));
         let batch = Batch { run: run.clone(), epoch, after, records: records_kept, receipt };
-        self.journal.append(batch).await?;
+        let appended = self.journal.append(batch).await;
+        if let Err(error) = &appended {
+            tracing::error!(after, %error, "not written");
+        }
+        appended?;
+        tracing::debug!(first = after + 1, last = self.run.seq(), "decided");
         self.answered.extend(decided.command);
         self.head = head;
         self.observer.committed(&Committed { run, records, events: events.into() });

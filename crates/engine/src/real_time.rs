@@ -13,6 +13,7 @@ use materia_kernel::{
     Effect, Input, Now, Phase, Report, Run, TurnOutcome, TurnWork, is_idle, outstanding,
 };
 use tokio::sync::watch;
+use tracing::Instrument as _;
 
 use crate::{
     Asks, BoxFuture, Control, DriveError, Driver, Leaves, Live, Options, StopSource, Tightened,
@@ -51,13 +52,31 @@ impl UnderWay {
                 continue;
             }
             let (job, held) = job(world, driver, started);
-            self.take_in(started, held, world.runner.run(job));
+            let span = span(&job);
+            let performed = span.in_scope(|| world.runner.run(job));
+            self.take_in(started, held, span, performed);
         }
     }
 
-    fn take_in(&mut self, turn: u64, held: Held, performed: BoxFuture<'static, TurnReport>) {
+    fn take_in(
+        &mut self,
+        turn: u64,
+        held: Held,
+        span: tracing::Span,
+        performed: BoxFuture<'static, TurnReport>,
+    ) {
         self.stops.insert(turn, held);
-        self.futures.push(Box::pin(async move { (turn, performed.await) }));
+        let ended = async move {
+            tracing::debug!("under way");
+            let report = performed.await;
+            match &report.outcome {
+                Ok(_) => tracing::info!("done"),
+                // Its message may say what the program said.
+                Err(fault) => tracing::info!(code = fault.code.word(), "failed"),
+            }
+            (turn, report)
+        };
+        self.futures.push(Box::pin(ended.instrument(span)));
     }
 
     /// The turns that were in flight when the process of a run went away, if every one of them is still
@@ -67,8 +86,9 @@ impl UnderWay {
         for effect in outstanding(driver.run()) {
             let Effect::StartTurn(started) = effect else { continue };
             let (job, held) = job(world, driver, started);
-            let performed = world.runner.rejoin(job).await?;
-            under_way.take_in(started, held, performed);
+            let span = span(&job);
+            let performed = world.runner.rejoin(job).instrument(span.clone()).await?;
+            under_way.take_in(started, held, span, performed);
         }
         (!under_way.is_empty()).then_some(under_way)
     }
@@ -261,6 +281,12 @@ fn leaves(node: &Node, watched: bool) -> Leaves {
         diff: watched || node.output_selector == OutputSelector::ArtifactsDiff || composite("diff"),
         logs: node.output_selector == OutputSelector::ArtifactsLogs || composite("logs"),
     }
+}
+
+/// What is said about a turn is said with its name. What it is to do, and what it came to, stays unsaid.
+fn span(job: &TurnJob) -> tracing::Span {
+    let TurnOrder { turn, node, visit, attempt, .. } = &job.order;
+    tracing::info_span!("turn", turn, node = %node, visit, attempt)
 }
 
 /// A turn, and what is kept of it here.

@@ -112,6 +112,7 @@ pub enum EngineError {
 }
 
 /// Begins a run and drives it until it rests. Returns how it rests.
+#[tracing::instrument(name = "cast", skip_all, fields(id = %id))]
 pub async fn cast(
     world: &World,
     id: RunId,
@@ -165,6 +166,7 @@ pub enum Step {
 }
 
 /// Takes a step of a person and drives the run until it rests. Returns how it rests.
+#[tracing::instrument(name = "cast", skip_all, fields(id = %id))]
 pub async fn carry_on(
     world: &World,
     id: &RunId,
@@ -256,6 +258,7 @@ pub async fn resume(
 }
 
 /// Ends a run that nobody drives.
+#[tracing::instrument(name = "cast", skip_all, fields(id = %id))]
 pub async fn abort(world: &World, id: &RunId, reason: String) -> Result<Phase, EngineError> {
     let lease = world.journal.claim(id).await?;
     let mut driver = take_up(world, id, lease.epoch()).await?;
@@ -311,6 +314,8 @@ async fn drive(
         left.extend(left_in_inbox(world, driver.run().id()).await);
         take_all(world, &mut driver, left).await?;
         if *driver.run().phase() != Phase::Running {
+            let status = driver.run().phase().status().word();
+            tracing::info!(status, events = driver.run().seq(), "at rest");
             return Ok(driver.run().phase().clone());
         }
     }

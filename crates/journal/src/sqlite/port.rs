@@ -115,7 +115,10 @@ impl Journal for SqliteJournal {
                 Err(error) => Err(error),
             };
             match noted {
-                Ok(epoch) => Ok(Lease::new(epoch, lock)),
+                Ok(epoch) => {
+                    tracing::debug!(cast = %run, %epoch, "claimed");
+                    Ok(Lease::new(epoch, lock))
+                }
                 Err(error) => Err(ClaimError::Storage { run, what: error.to_string() }),
             }
         })

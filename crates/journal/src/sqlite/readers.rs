@@ -69,7 +69,10 @@ impl Readers {
             let taken = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
             let connection = match taken {
                 Some(connection) => connection,
-                None => connect::reader(&self.path, self.way, self.patience)?,
+                None => {
+                    tracing::trace!("one more connection for reading");
+                    connect::reader(&self.path, self.way, self.patience)?
+                }
             };
             let result = work(&connection);
             // After a fault the connection goes: it may hold pages that are not what they were.

@@ -255,6 +255,7 @@ impl Desk {
         let commit = || self.connection.prepare_cached("COMMIT")?.execute([]);
         commit().map_err(Failure::All)?;
         self.counters.add(&written);
+        tracing::debug!(batches = written.batches, records = written.records, "committed");
         for (job, answer) in group.iter().zip(&answers) {
             if let (Job::Append(batch, _), Ok(_)) = (job, answer) {
                 self.changes.tell(&batch.run);

@@ -85,6 +85,7 @@ impl Runner for AgentRunner {
                 Ok(agent) => agent,
                 Err(error) => return refused(&job, &error.to_string()),
             };
+            tracing::debug!(agent = agent.name, "asks");
             let session = session.clone();
             let stop = job.control.stop.clone();
             let turn = Turn::begin(&runner, &job, &agent, stop);

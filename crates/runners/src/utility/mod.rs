@@ -88,6 +88,7 @@ impl UtilityRunner {
         input.push(b'\n');
         let spec = self.spec(job, command, input.len(), &room);
 
+        tracing::debug!(input_bytes = spec.input_bytes, "starts a program");
         let begun = Instant::now();
         let (past, late) = match Link::open(&self.supervisor, &spec, input, self.grace) {
             Ok(link) => self.follow(job, link, stop).await,
@@ -97,6 +98,7 @@ impl UtilityRunner {
             }
         };
         let duration = begun.elapsed();
+        tracing::debug!(?duration, "the program is gone");
         let complaint = room.leave(job).await;
         let complaint = complaint.or_else(|| late?.complaint(&job.doc_root));
         conclude(job, &name, past, duration, complaint)
