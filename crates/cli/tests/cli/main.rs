@@ -15,6 +15,7 @@ mod examples;
 mod growing;
 mod leaving;
 mod linking;
+mod logging;
 mod looking;
 mod pictures;
 mod refusing;
