@@ -11,8 +11,8 @@ use materia_contract::{
 };
 use materia_engine::{
     AppendError, Asks, Batch, BoxFuture, ClaimError, Command, Cursor, Head, Journal, Lease, Lines,
-    MemoryJournal, NoObserver, Page, Posted, ReadError, Receipt, Runner, Snapshots, Stop,
-    SystemClock, Tail, TurnJob, TurnReport, World,
+    MemoryJournal, NoObserver, Page, Posted, ReadError, Receipt, Runner, Snapshots, SystemClock,
+    Tail, TurnJob, TurnReport, World,
 };
 
 pub(crate) fn edge(from: &str, when: Condition, to: &str, bound: Option<u32>) -> Edge {

@@ -291,7 +291,7 @@ fn turns_go_to_the_runner_of_their_kind() {
     let scripted = ScriptedRunner::new(script(json!({"turns": {"A": [{"text": "agent"}]}})));
     let mut runners =
         Runners { utility: Arc::new(stage.runner.clone()), agent: Some(Arc::new(scripted)) };
-    let run = |runners: &Runners, job| {
+    let run = |runners: &Runners, job: TurnJob| {
         let (_source, stop) = StopSource::new();
         runtime().block_on(runners.run(job.stopped_by(stop))).outcome
     };
