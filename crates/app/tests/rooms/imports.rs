@@ -37,10 +37,11 @@ pub(crate) fn rooms(sources: &Path) -> BTreeMap<String, BTreeSet<String>> {
     let modules = modules(sources);
     let room = |module: &str| module.split("::").next().unwrap().to_owned();
     let known: BTreeSet<String> = modules.keys().map(|module| room(module)).collect();
-    let root = ["lib", "main"];
+    let outermost = ["lib", "main"];
     let exports = modules.get("lib").map(|library| exports(library)).unwrap_or_default();
     let mut rooms: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (module, code) in modules.iter().filter(|(module, _)| !root.contains(&module.as_str())) {
+    for (module, code) in modules.iter().filter(|(module, _)| !outermost.contains(&module.as_str()))
+    {
         let own = room(module);
         let of = |used: String| exports.get(&used).cloned().unwrap_or(used);
         let used = uses(module, code).into_iter().map(of);
