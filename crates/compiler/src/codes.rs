@@ -53,6 +53,10 @@ pub const CODES: &[(&str, &str)] = &[
     ("graph::bad-id", "a name that no socket, edge, loop or exit can bear"),
     ("graph::duplicate-edge-id", "two edges of one loadout have the same id"),
     (
+        "graph::failure-to-end",
+        "the `onFailure` of a socket leads to `end`, and must lead to a socket",
+    ),
+    (
         "graph::may-not-match",
         "all edges of a socket may fail, and the cast then ends there, perhaps with items left",
     ),
@@ -60,6 +64,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("graph::no-entry", "the loadout does not say where it begins"),
     ("graph::no-materia", "the socket does not say what runs there"),
     ("graph::no-sockets", "the loadout is empty"),
+    ("graph::unbounded-cycle", "sockets that take every matching edge can go round for ever"),
     ("graph::unknown-entry", "the loadout begins at a socket that does not exist"),
     ("graph::unknown-materia", "the socket names a materia that does not exist"),
     ("graph::unknown-target", "an edge or a dependency names a socket that does not exist"),
@@ -67,6 +72,10 @@ pub const CODES: &[(&str, &str)] = &[
     ("graph::unreachable-socket", "no way leads from the entry to this socket"),
     ("link::ambiguous-target", "a target without a prefix is both a materia and a loadout"),
     ("link::bad-cast-id", "what `--from` names cannot be the id of a cast"),
+    (
+        "link::incompatible-shape",
+        "a target expects more than the one before it gives, or begins inside a loop without a list of its own",
+    ),
     ("link::invalid-graph", "a target cannot be led on to the next one"),
     ("link::no-delimiter", "`--` between the targets and the request is missing"),
     ("link::no-prompt", "nothing is asked for behind `--`"),
@@ -97,6 +106,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("materia::multi-turn", "a utility is to take instructions, which only an agent does"),
     ("materia::no-prompt", "an agent is asked nothing"),
     ("materia::other-kind", "a field that only the other kind of materia uses"),
+    ("params::unknown-socket", "a parameter that holds ids of sockets names none of the loadout"),
     (
         "path::bad-path",
         "the text is no path of the form $.a.b, state.a, item.a, lastJson.a or lastOutput",
@@ -106,13 +116,19 @@ pub const CODES: &[(&str, &str)] = &[
     ("policy::outside", "a policy lets turns write to a path outside the project"),
     ("trigger::no-effect", "an interval is given and nothing is scheduled"),
     ("trigger::no-interval", "a socket is scheduled and does not say how often"),
+    ("utility::bad-env", "a name or a value that no environment can hold"),
     ("utility::bad-script", "the name of a shipped script has a folder in it"),
     ("utility::command-and-script", "a utility has both a command and a script"),
     ("utility::empty-command", "the command names no program or holds a NUL character"),
     ("utility::no-command", "a utility has nothing to run"),
     ("utility::obsolete", "a name that a shipped utility had in the original system"),
+    ("utility::outside", "the folder that a utility runs in does not lie inside the project"),
     ("utility::program-missing", "the program is neither on PATH nor where its path says"),
     ("utility::unknown-runtime", "the script is to be run by something other than node"),
     ("utility::unknown-script", "no script of that name is shipped"),
+    (
+        "utility::verdict",
+        "a utility gives its verdict by its exit code and is read as JSON as well",
+    ),
     ("where::one-test", "a `where` has none or several of equals, notEquals and exists"),
 ];

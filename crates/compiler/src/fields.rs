@@ -61,6 +61,8 @@ pub(crate) fn thing(of: &str) -> &'static str {
         "Loadout" => "a loadout",
         "Socket" => "a socket",
         "EdgeDoc" => "an edge",
+        "OnFailureDoc" => "`onFailure`",
+        "RetriesDoc" => "`retries`",
         "WhereDoc" => "`where`",
         "TransformDoc" => "`transform`",
         "Materia" => "a materia",

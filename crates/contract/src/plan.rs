@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::{
     Amount, Approval, Condition, Consume, Control, DedupeBy, DeliveryMode, EdgeId, NodeId,
     NodeMode, OnInterrupt, OutputSelector, Overflow, Parse, Path, Routing, SessionPolicy, ToolsDoc,
-    Trigger,
+    Trigger, VerdictFrom,
 };
 
 /// How long a utility may run if nothing else is said.
@@ -51,6 +51,18 @@ pub struct Node {
     pub behavior: Behavior,
     /// How output is read.
     pub parse: Parse,
+    /// Where the verdict of a utility comes from, where it is not in its output (D48).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<VerdictFrom>,
+    /// Variables of a utility's environment, beside those that it inherits.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub env: IndexMap<String, String>,
+    /// The folder that a utility runs in, relative to the project; absent means the project itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// Names of `params` that hold ids of nodes (D50).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub socket_params: Vec<String>,
     /// Values copied into the variables, in order: dotted target, source.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub assign: IndexMap<String, Path>,
@@ -59,6 +71,12 @@ pub struct Node {
     pub timeout_ms: Option<u64>,
     /// Ways out, in the order they are tried.
     pub edges: Vec<Edge>,
+    /// The way out when a turn has failed for good; without one the run fails (D61).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_failure: Option<Edge>,
+    /// How often a failed turn of a utility is tried again, and after how long (D62).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retries: Option<Retries>,
     /// Whether the first matching edge is taken or every one.
     pub routing: Routing,
     /// Runs the node once for each element of a list.
@@ -66,7 +84,7 @@ pub struct Node {
     pub foreach: Option<Foreach>,
     /// Whether the scheduler may start turns here.
     pub mode: NodeMode,
-    /// A person's override of the mode.
+    /// What counts instead of the mode, where it is present (D17).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control: Option<Control>,
     /// What starts a turn.
@@ -223,6 +241,22 @@ pub enum Behavior {
         /// What it is given as `params`.
         params: serde_json::Map<String, Value>,
     },
+}
+
+/// How a utility that failed is tried again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Retries {
+    /// How many further attempts there may be.
+    pub max: u32,
+    /// How long to wait before each.
+    pub delay_ms: u64,
+}
+
+/// The id of the way out of a socket whose turn has failed.
+#[must_use]
+pub fn on_failure_edge(socket: &str) -> EdgeId {
+    EdgeId::new(format!("onFailure:{socket}"))
 }
 
 /// A guarded way out of a node.
@@ -389,6 +423,9 @@ pub struct Limits {
     pub max_no_advance_cycles: u32,
     /// Turns that may run at once.
     pub max_concurrent_turns: u32,
+    /// Turns of a dataflow node on a cycle without a bound, before a person is asked (D23).
+    #[serde(default = "cycle_turns_default", skip_serializing_if = "is_cycle_turns_default")]
+    pub max_cycle_turns: u32,
     /// Further tries after a provider failed in a way that may pass.
     #[serde(default = "retries_default")]
     pub max_retries: u32,
@@ -398,12 +435,22 @@ fn retries_default() -> u32 {
     4
 }
 
+fn cycle_turns_default() -> u32 {
+    50
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+fn is_cycle_turns_default(turns: &u32) -> bool {
+    *turns == cycle_turns_default()
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self {
             max_repairs: 1,
             max_no_advance_cycles: 3,
             max_concurrent_turns: 64,
+            max_cycle_turns: cycle_turns_default(),
             max_retries: retries_default(),
         }
     }
@@ -432,9 +479,15 @@ impl Node {
             materia: materia.into(),
             behavior,
             parse: Parse::Text,
+            verdict: None,
+            env: IndexMap::new(),
+            cwd: None,
+            socket_params: Vec::new(),
             assign: IndexMap::new(),
             timeout_ms: None,
             edges: Vec::new(),
+            on_failure: None,
+            retries: None,
             routing: Routing::First,
             foreach: None,
             mode: NodeMode::Auto,

@@ -16,7 +16,7 @@ use tokio::sync::watch;
 use tracing::Instrument as _;
 
 use crate::{
-    Asks, BoxFuture, Control, DriveError, Driver, Leaves, Live, Options, StopSource, Tightened,
+    Asks, BoxFuture, Control, DriveError, Driver, Leaves, Live, Manner, Options, StopSource, Tightened,
     TurnFault, TurnJob, TurnOrder, TurnReport, Work, World,
 };
 
@@ -299,6 +299,12 @@ fn job(world: &World, driver: &Driver, started: u64) -> (TurnJob, Held) {
     (TurnJob { order, control: Control { stop, tightened, live } }, held)
 }
 
+/// How the program of a node runs.
+fn manner(node: &Node) -> Manner {
+    let env = node.env.iter().map(|(name, value)| (name.clone(), value.clone()));
+    Manner { env: env.collect(), folder: node.cwd.clone(), verdict: node.verdict }
+}
+
 /// What a runner needs to know about a turn.
 pub(crate) fn order(driver: &Driver, started: u64) -> TurnOrder {
     let run = driver.run();
@@ -307,7 +313,7 @@ pub(crate) fn order(driver: &Driver, started: u64) -> TurnOrder {
     let (id, node) = run.node_of(turn);
     let work = match (&node.behavior, &turn.work) {
         (Behavior::Utility { command, .. }, TurnWork::Input(input)) => {
-            Work::Utility { command: command.clone(), input: input.clone() }
+            Work::Utility { command: command.clone(), input: input.clone(), manner: manner(node) }
         }
         (Behavior::Agent { tools, model, provider, .. }, TurnWork::Prompt(prompt)) => Work::Agent {
             prompt: prompt.clone(),

@@ -64,4 +64,4 @@ pub use recompute::{Divergence, Recomputation, cut};
 pub use state::{Phase, Run, Turn, TurnWork};
 
 /// Changes whenever the state or its meaning does, so that an older snapshot is not believed.
-pub const KERNEL_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+6");
+pub const KERNEL_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+7");

@@ -53,7 +53,10 @@ impl Opinion {
         };
         let count = items.as_ref().map(|items| u32::try_from(items.len()).unwrap_or(u32::MAX));
         hold!(self, data.count == count, "its list has {} items", count.unwrap_or(0));
-        self.loops[region] = AtLoop { entry, items, index: 0 };
+        let outer = self.outer_item(chart, region);
+        let mut rounds = self.loops[region].rounds;
+        rounds.begin(outer);
+        self.loops[region] = AtLoop { entry, items, index: 0, rounds };
         Ok(count)
     }
 
@@ -132,7 +135,7 @@ impl Opinion {
             && data.exit.as_ref() == id
             && data.to == word;
         hold!(self, right, "loop `{name}` is left to `{word}`");
-        if to.is_some_and(|to| self.circles(chart, to)) {
+        if way.is_some_and(|way| self.circles(chart, way)) {
             // Only an edge can be given further allowance.
             let way = exit.via.filter(|via| chart.edge(*via).is_some());
             let (code, socket) = (ErrorCode::NoAdvance, exit.result.node);

@@ -7,6 +7,8 @@ use materia_contract::{
     Behavior, Delivery, DeliveryMode, Edge, EdgeId, Exit, Node, NodeId, Plan, Routing, Trigger,
 };
 
+use crate::trail::Coming;
+
 /// The deepest target of an assignment: what is deeper could not be read back as JSON.
 const TARGET_STEPS_MAX: usize = 120;
 
@@ -29,6 +31,8 @@ pub(crate) struct Chart {
 pub(crate) struct NodeFacts {
     /// Its edges, as ways, in order.
     pub(crate) ways: Vec<usize>,
+    /// The way out of its failed turns.
+    pub(crate) on_failure: Option<usize>,
     /// Ways into it on which payloads wait until a turn is put together.
     pub(crate) late: Vec<usize>,
     /// The loops around it, outermost first.
@@ -36,6 +40,8 @@ pub(crate) struct NodeFacts {
     pub(crate) depends_on: Vec<usize>,
     /// Whether it is dataflow on a cycle, and therefore watched (D23).
     pub(crate) cyclic: bool,
+    /// Whether it is so even without the ways that have a bound.
+    pub(crate) unbounded: bool,
 }
 
 /// An edge, or an exit of a loop.
@@ -51,7 +57,10 @@ pub(crate) struct Way {
 enum Kind {
     /// Its place among the edges of its node.
     Edge(usize),
-    Exit,
+    /// The way out of a failed turn (D61).
+    OnFailure,
+    /// The exit of a loop.
+    Exit(usize),
 }
 
 /// What the plan says of a loop, by place.
@@ -60,6 +69,8 @@ pub(crate) struct Region {
     pub(crate) consumes: Option<usize>,
     /// Its exits, as ways, in order.
     pub(crate) exits: Vec<usize>,
+    /// The loops around it, outermost first.
+    pub(crate) around: Vec<usize>,
 }
 
 impl Chart {
@@ -81,6 +92,11 @@ impl Chart {
                 let to = edge.to.as_ref().map(place).transpose()?;
                 facts.ways.push(add(&edge.id, Way { from, to, kind: Kind::Edge(at) })?);
             }
+            if let Some(edge) = &node.on_failure {
+                let to = edge.to.as_ref().map(place).transpose()?;
+                let on_failure = add(&edge.id, Way { from, to, kind: Kind::OnFailure })?;
+                facts.on_failure = Some(on_failure);
+            }
             for region in &node.loops {
                 let at = plan.loops.get_index_of(region);
                 facts.loops.push(at.ok_or_else(|| format!("the plan has no loop `{region}`"))?);
@@ -92,14 +108,14 @@ impl Chart {
             nodes.push(facts);
         }
         let mut regions = Vec::with_capacity(plan.loops.len());
-        for region in plan.loops.values() {
+        for (nth, region) in plan.loops.values().enumerate() {
             let consumes = region.consumes.as_ref().map(place).transpose()?;
             let mut exits = Vec::new();
             for Exit { edge_id, from, to, .. } in &region.exits {
                 let to = to.as_ref().map(place).transpose()?;
-                exits.push(add(edge_id, Way { from: place(from)?, to, kind: Kind::Exit })?);
+                exits.push(add(edge_id, Way { from: place(from)?, to, kind: Kind::Exit(nth) })?);
             }
-            regions.push(Region { consumes, exits });
+            regions.push(Region { consumes, exits, around: Vec::new() });
         }
         let mut chart = Self {
             plan: plan.clone(),
@@ -125,22 +141,32 @@ impl Chart {
         let nodes = self.plan.nodes.values().enumerate();
         let ticks = |node: &Node| node.trigger == Trigger::Scheduled && node.interval_ms.is_some();
         self.scheduled = nodes.filter(|(_, node)| ticks(node)).map(|(at, _)| at).collect();
-        for at in self.on_cycles() {
+        for at in self.on_cycles(false) {
             self.nodes[at].cyclic = self.plan.nodes[at].routing == Routing::All;
+        }
+        for at in self.on_cycles(true) {
+            self.nodes[at].unbounded = self.plan.nodes[at].routing == Routing::All;
+        }
+        for node in 0..self.nodes.len() {
+            let around = self.nodes[node].loops.clone();
+            for (depth, region) in around.iter().enumerate() {
+                self.regions[*region].around = around[..depth].to_vec();
+            }
         }
     }
 
     /// Nodes that can reach themselves: those whose component, found by two walks, is more than one
-    /// node, or that lead to themselves (Kosaraju).
-    fn on_cycles(&self) -> Vec<usize> {
+    /// node, or that lead to themselves (Kosaraju); where asked for, without the ways that have a bound.
+    fn on_cycles(&self, without_bound: bool) -> Vec<usize> {
         let count = self.nodes.len();
         if self.plan.nodes.values().all(|node| node.routing != Routing::All) {
             return Vec::new();
         }
         let (mut next, mut before) = (vec![Vec::new(); count], vec![Vec::new(); count]);
         let mut alone = vec![true; count];
-        for way in self.ways.values() {
-            if let Some(to) = way.to {
+        for (at, way) in self.ways.values().enumerate() {
+            let bounded = self.edge(at).is_some_and(|edge| edge.max_traversals.is_some());
+            if let Some(to) = way.to.filter(|_| !(bounded && without_bound)) {
                 next[way.from].push(to);
                 before[to].push(way.from);
                 alone[to] &= way.from != to;
@@ -180,8 +206,23 @@ impl Chart {
         let way = &self.ways[at];
         match way.kind {
             Kind::Edge(place) => self.node(way.from).edges.get(place),
-            Kind::Exit => None,
+            Kind::OnFailure => self.node(way.from).on_failure.as_ref(),
+            Kind::Exit(_) => None,
         }
+    }
+
+    /// Whether a way is the one out of a failed turn.
+    pub(crate) fn is_on_failure(&self, at: usize) -> bool {
+        matches!(self.ways[at].kind, Kind::OnFailure)
+    }
+
+    /// What it means to come to a node, over a way or by itself.
+    pub(crate) fn coming(&self, to: usize, over: Option<usize>) -> Coming<'_> {
+        let exit_of = match over.map(|way| &self.ways[way].kind) {
+            Some(Kind::Exit(region)) => Some(*region),
+            Some(Kind::Edge(_) | Kind::OnFailure) | None => None,
+        };
+        Coming { to, loops: &self.nodes[to].loops, exit_of }
     }
 
     /// How payloads wait on a way; on an exit they wait as on a plain edge.

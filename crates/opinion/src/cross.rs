@@ -2,12 +2,12 @@
 
 use materia_contract::{
     DedupeBy, Delivery, DeliveryMode, DropReason, EnvelopeKind, Event, EventBody, HandoffSent,
-    Overflow, Parse, Uuid,
+    Overflow, Parse, PayloadContent, PayloadStatus, Uuid,
 };
 
 use crate::chart::Chart;
 use crate::owed::{Outcome, Owed, Paid};
-use crate::state::{Opinion, Waiting};
+use crate::state::{Caught, Opinion, Waiting};
 use crate::timers::micros;
 use crate::trail::Trail;
 use crate::words::is_preview;
@@ -36,8 +36,20 @@ impl Opinion {
             Parse::Text => EnvelopeKind::Message,
         };
         hold!(self, data.kind == kind, "its sender puts out another kind of payload");
-        let text = data.turn.and(self.last.text.as_deref()).unwrap_or_default();
+        let failed = self.caught.as_ref().filter(|caught| Some(caught.turn) == result.turn);
+        let text = match failed {
+            Some(caught) => caught.message.as_str(),
+            None => data.turn.and(self.last.text.as_deref()).unwrap_or_default(),
+        };
         hold!(self, is_preview(&data.preview, text), "its preview is not how the output begins");
+        if let Some(caught) = failed {
+            let told = data.mapped.as_deref().is_some_and(|mapped| tells(mapped, caught));
+            hold!(self, told, "what leads on from a failure tells of another one");
+        } else {
+            let transform = chart.delivery(way).transform.as_ref();
+            let maps = transform.is_some_and(|transform| !transform.map.is_empty());
+            self.is_mapped(data, maps)?;
+        }
         let trail = self.crossing.clone();
         self.crosses(chart, way, to, event, data, trail)
     }
@@ -70,7 +82,19 @@ impl Opinion {
         hold!(self, data.kind == offered.kind.unwrap_or(default), "it is of another kind");
         let text = offered.message.as_deref().unwrap_or_default();
         hold!(self, is_preview(&data.preview, text), "its preview is not how its message begins");
+        let transform = chart.delivery(way).transform.as_ref();
+        let maps = transform.is_some_and(|transform| !transform.map.is_empty());
+        self.is_mapped(data, maps)?;
         self.crosses(&chart, way, to, event, data, Trail::default())
+    }
+
+    fn is_mapped(&self, data: &HandoffSent, maps: bool) -> Checked {
+        hold!(
+            self,
+            data.mapped.is_some() == maps,
+            "what it says is replaced where its edge does so"
+        );
+        Ok(())
     }
 
     fn crosses(
@@ -86,12 +110,6 @@ impl Opinion {
         hold!(self, data.edge_id == *chart.way_id(way), "it crosses another edge");
         hold!(self, data.to == *chart.name(to), "the edge leads to `{}`", chart.name(to));
         let transform = delivery.transform.as_ref();
-        let maps = transform.is_some_and(|transform| !transform.map.is_empty());
-        hold!(
-            self,
-            data.mapped.is_some() == maps,
-            "what it says is replaced where its edge does so"
-        );
         let same = match delivery.dedupe_by {
             DedupeBy::None => data.sameness.is_none(),
             DedupeBy::PayloadId => data.sameness.as_deref() == Some(&*data.payload_id.to_string()),
@@ -103,7 +121,8 @@ impl Opinion {
             self.remember(delivery, way, event, data.payload_id, key);
         }
         let (id, ts) = (data.payload_id, event.ts);
-        let payload = Waiting { id, ts, way: Some(way), tick: false, trail: trail.up_to(to) };
+        let trail = trail.up_to(chart.coming(to, Some(way)));
+        let payload = Waiting { id, ts, way: Some(way), tick: false, trail };
         let on = &mut self.ways[way];
         on.pending = on.pending.saturating_add(1);
         let filter = transform.is_some_and(|transform| transform.guard.is_some());
@@ -274,4 +293,14 @@ impl Opinion {
         self.looks_at(chart, to);
         Ok(Paid::Void)
     }
+}
+
+/// Whether a payload says of a failure what is to be said (D61).
+fn tells(content: &PayloadContent, caught: &Caught) -> bool {
+    let PayloadContent { message, structured, artifacts, status } = content;
+    let reason = Some(caught.code.word().to_owned());
+    *message == Some(caught.message.clone())
+        && structured.is_none()
+        && artifacts.is_empty()
+        && *status == Some(PayloadStatus { ok: false, reason })
 }

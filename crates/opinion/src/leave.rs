@@ -9,7 +9,6 @@ use crate::chart::Chart;
 use crate::lookup::Scope;
 use crate::owed::{Exit, Outcome, Owed, Paid};
 use crate::state::{Opinion, Traversed};
-use crate::trail::Trail;
 use crate::words::{is_reason, item_key};
 use crate::{Checked, hold};
 
@@ -104,7 +103,7 @@ impl Opinion {
         let at = &mut self.loops[region];
         at.items = at.items.take().or(items);
         at.index = index;
-        self.crossing = Trail::default();
+        self.crossing.moved(region);
         if exhausted {
             let (by, exited) = (Some(result.node), vec![region]);
             let exit = Exit { region, by, via: None, result, exited };
@@ -200,16 +199,45 @@ impl Opinion {
             // A bound of nothing is spent at once.
             return (spent || bound == 0).then_some(ErrorCode::EdgeExhausted);
         }
-        if chart.node(result.node).routing == Routing::All && result.turn.is_some() {
+        if !counts(chart, way, result) {
             return None;
         }
-        let to = chart.ways[way].to?;
-        self.circles(chart, to).then_some(ErrorCode::NoAdvance)
+        self.circles(chart, way).then_some(ErrorCode::NoAdvance)
     }
 
-    /// Whether a node may not be entered once more without progress.
-    pub(crate) fn circles(&self, chart: &Chart, to: usize) -> bool {
-        self.crossing.is_spent(to, chart.plan.limits.max_no_advance_cycles)
+    /// Whether a way leads to a node that may not be entered once more without progress.
+    pub(crate) fn circles(&self, chart: &Chart, way: usize) -> bool {
+        let Some(to) = chart.ways[way].to else { return false };
+        let step = chart.coming(to, Some(way));
+        self.crossing.is_spent(step, chart.plan.limits.max_no_advance_cycles)
+    }
+
+    /// A turn that failed for good leads on (D61).
+    pub(crate) fn leads_on(
+        &mut self,
+        chart: &Chart,
+        node: usize,
+        turn: u64,
+        event: Option<&Event>,
+    ) -> Checked<Paid> {
+        let result = Outcome { node, turn: Some(turn), verdict: None };
+        let Some(way) = chart.nodes[node].on_failure else { return Ok(Paid::Void) };
+        let Some(to) = chart.ways[way].to else { return Ok(Paid::Void) };
+        if let Some(code) = self.forbidden(chart, way, result) {
+            self.owed.push(Owed::Failing { code, socket: node, way: Some(way) });
+            return Ok(Paid::Void);
+        }
+        self.selects(chart, result, Some(way), chart.name(to).as_str(), event)?;
+        if let Some(place) = self.held.iter().position(|held| held.started == turn) {
+            self.held.remove(place);
+            self.nodes[node].held = self.nodes[node].held.saturating_sub(1);
+        }
+        // A `foreach` is left with it.
+        self.nodes[node].foreach = None;
+        self.iterating.remove(&node);
+        self.owed.push(Owed::Arrive { result, way, to, exited: Vec::new(), enters: None });
+        self.owed.push(Owed::FollowUp { result, way });
+        Ok(Paid::Yes)
     }
 
     /// A way is chosen: the one that is due, leading where the plan says.
@@ -248,9 +276,8 @@ impl Opinion {
             }
             traversed.count = traversed.count.saturating_add(1);
         }
-        let counts = chart.node(result.node).routing == Routing::First || result.turn.is_none();
-        if let (true, Some(to)) = (counts, chart.ways[way].to) {
-            self.crossing.enter(to, bounded);
+        if let (true, Some(to)) = (counts(chart, way, result), chart.ways[way].to) {
+            self.crossing.enter(chart.coming(to, Some(way)), bounded);
         }
     }
 
@@ -269,7 +296,7 @@ impl Opinion {
         };
         let FollowUpCaptured { turn, target, item, reason } = data;
         let to = chart.ways[way].to.map(|to| chart.name(to));
-        let key = self.item(result.node).map(|(id, _)| item_key(id.index));
+        let key = chart.ways[way].to.and_then(|to| self.item_there(chart, result.node, to));
         let right = self.here(chart, event)? == result.node
             && Some(*turn) == result.turn
             && Some(target) == to
@@ -282,8 +309,39 @@ impl Opinion {
         let json = self.last.json.as_ref();
         let context = json.and_then(|json| json.get("context")).and_then(Value::as_str);
         let context = context.filter(|context| !context.trim().is_empty());
-        let said = context.or(self.last.text.as_deref()).unwrap_or_default();
+        let failed = self.caught.as_ref().filter(|caught| Some(caught.turn) == result.turn);
+        let said = match failed {
+            Some(caught) => caught.message.as_str(),
+            None => context.or(self.last.text.as_deref()).unwrap_or_default(),
+        };
         hold!(self, is_reason(reason, said), "the turn gave another reason");
         Ok(Paid::Yes)
     }
+
+    /// The key of the item on which a node will work when work comes to it (D25): that of a loop both are
+    /// in, or the first of a loop that is entered on the way.
+    fn item_there(&self, chart: &Chart, from: usize, to: usize) -> Option<String> {
+        let inside = &chart.nodes[from].loops;
+        chart.nodes[to].loops.iter().rev().find_map(|region| {
+            let at = &self.loops[*region];
+            if !inside.contains(region) {
+                let generated = chart.regions[*region].consumes.map(|generator| {
+                    self.nodes[generator].produced.as_ref().map_or(0, |items| items.len())
+                });
+                let listed = || self.list_of(chart, *region).map(|items| items.len());
+                let count = generated.or_else(listed).unwrap_or(0);
+                return (count > 0).then(|| item_key(0));
+            }
+            let items = at.items.as_ref()?;
+            (items.len() > at.index as usize).then(|| item_key(at.index))
+        })
+    }
+}
+
+/// Whether a way counts for circles: dataflow is watched otherwise (D23), but where nothing ran, or a turn
+/// failed, nothing else would notice.
+fn counts(chart: &Chart, way: usize, result: Outcome) -> bool {
+    chart.node(result.node).routing == Routing::First
+        || result.turn.is_none()
+        || chart.is_on_failure(way)
 }

@@ -66,6 +66,7 @@ impl Opinion {
             spent: Spent::default(),
             crossing: Trail::default(),
             passed: None,
+            caught: None,
             script: std::collections::BTreeMap::new(),
             barred: None,
             owed: Vec::new(),
@@ -104,7 +105,7 @@ impl Opinion {
             self.owed.push(Owed::Enter { region: *region });
         }
         let id = derived_id(self.writer(1), 1);
-        let trail = Trail::default().up_to(chart.entry);
+        let trail = Trail::default().up_to(chart.coming(chart.entry, None));
         let payload = Waiting { id, ts: event.ts, way: None, tick: false, trail };
         self.owed.push(Owed::Attached { node: chart.entry, payload });
         self.chart = Some(Arc::new(chart));
@@ -183,6 +184,10 @@ impl Opinion {
         let bound = chart.edge(way).and_then(|edge| edge.max_traversals).unwrap_or(0);
         let allowance = &mut self.ways[way].traversed.allowance;
         *allowance = allowance.saturating_add(bound);
+        if let (true, Some(caught)) = (chart.is_on_failure(way), &self.caught) {
+            self.owed.push(Owed::LeadsOn { node, turn: caught.turn });
+            return Ok(());
+        }
         let ran = self.passed != Some(node);
         let (turn, verdict) = if ran { (self.last.turn, self.last.verdict) } else { (None, None) };
         let result = Outcome { node, turn, verdict };
@@ -269,7 +274,10 @@ impl Opinion {
 
 /// Whether the scheduler may start a node, as the plan says (D17).
 pub(crate) fn runs_by_itself(node: &Node) -> bool {
-    node.mode == NodeMode::Auto
-        && node.control != Some(Control::Manual)
-        && node.trigger != Trigger::ManualOnly
+    let mode = match node.control {
+        None => node.mode,
+        Some(Control::Automatic) => NodeMode::Auto,
+        Some(Control::Manual) => NodeMode::Interactive,
+    };
+    mode == NodeMode::Auto && node.trigger != Trigger::ManualOnly
 }

@@ -89,6 +89,7 @@ impl Opinion {
                 Act::Mode { .. } | Act::GlobalMode { .. } | Act::Crash => Part::ModeChanges,
             },
             EventBody::TimerFired(_) => Part::Timers,
+            EventBody::ModeChanged(data) if data.reason == "stall" => Part::Starts,
             EventBody::ModeChanged(_) => Part::ModeChanges,
             EventBody::PayloadDelivered(_)
             | EventBody::PayloadConsumed(_)
@@ -135,6 +136,7 @@ impl Opinion {
             EventBody::SocketFinished(data) => self.finished(event, data),
             EventBody::TimelineReached(data) => self.reached(data),
             EventBody::TimerFired(data) => self.fired(event, data),
+            EventBody::ModeChanged(data) if data.reason == "stall" => self.stops(event, data),
             EventBody::ModeChanged(data) => self.mode_changed(event, data),
             EventBody::PayloadDelivered(_)
             | EventBody::PayloadConsumed(_)

@@ -33,6 +33,8 @@ pub(crate) enum Owed {
     Leave { node: usize, turn: Option<u64>, verdict: Option<bool>, element: bool },
     /// Ways out of a node are taken: those named, or all that match, from one on.
     Routes { result: Outcome, ways: Option<Vec<usize>>, from: Option<usize> },
+    /// A turn that failed for good leads on.
+    LeadsOn { node: usize, turn: u64 },
     /// Why work was sent back is kept.
     FollowUp { result: Outcome, way: usize },
     /// Work comes to a node over a way; loops around it are entered first.
@@ -119,6 +121,7 @@ impl Opinion {
                 Owed::Routes { result, ways, from } => {
                     self.routes(&chart, result, ways, from, event)?
                 }
+                Owed::LeadsOn { node, turn } => self.leads_on(&chart, node, turn, event)?,
                 Owed::FollowUp { result, way } => self.follow_up(&chart, result, way, event)?,
                 Owed::Arrive { result, way, to, exited, enters } => {
                     self.arrives(&chart, result, way, to, exited, enters, event)?

@@ -8,7 +8,7 @@ use materia_contract::{
 use crate::life::Life;
 use crate::owed::Owed;
 use crate::stall::Traces;
-use crate::state::{Consent, Opinion, Waiting};
+use crate::state::{Consent, Opinion, Rounds, Waiting};
 use crate::trail::Trail;
 use crate::{Checked, hold};
 
@@ -89,6 +89,10 @@ impl Opinion {
                     self.stalled = None;
                     for node in &mut self.nodes {
                         node.traces = Traces::default();
+                        node.rounds = Rounds::default();
+                    }
+                    for region in &mut self.loops {
+                        region.rounds = Rounds::default();
                     }
                 }
             }

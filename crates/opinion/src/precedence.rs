@@ -5,7 +5,7 @@ use materia_contract::{ErrorCode, Event, EventBody, Pace, Trigger, Uuid};
 
 use crate::chart::Chart;
 use crate::owed::{Owed, Paid};
-use crate::state::{Held, Opinion, Started};
+use crate::state::{Held, Opinion, Started, Why};
 use crate::{Checked, hold};
 
 /// Turns that the runtime answers itself in one decision, at the most: they take no time, and a circle of
@@ -19,6 +19,11 @@ pub(crate) enum Kind {
     Again,
     Element,
     Enters,
+}
+
+/// Whether a further attempt counts like a turn: one that the author of a utility asked for does (D62).
+pub(crate) fn is_paid(chart: &Chart, held: &Held) -> bool {
+    held.why == Why::Passing && chart.is_utility(held.turn.node)
 }
 
 impl Opinion {
@@ -47,7 +52,7 @@ impl Opinion {
             let Started { node, manual, .. } = held.turn;
             held.released
                 && (manual || self.pace == Pace::Auto)
-                && !self.is_spent(chart, node, false)
+                && !self.is_spent(chart, node, is_paid(chart, held))
         };
         self.held.iter().find(could).map(|held| held.started)
     }

@@ -1,8 +1,10 @@
 //! What an output says: its verdict, its items, what it changes and what of it means nothing (H1–H11).
 
 use indexmap::IndexMap;
-use materia_contract::{Condition, Event, EventBody, Node, Parse, Root, number};
-use serde_json::{Map, Value};
+use materia_contract::{
+    Condition, Event, EventBody, Node, Parse, Root, TurnOutput, VerdictFrom, number,
+};
+use serde_json::{Map, Value, json};
 
 use crate::chart::Chart;
 use crate::lookup::{Scope, assign};
@@ -22,7 +24,12 @@ pub(crate) struct Reading {
     pub(crate) ignored: Vec<Vec<String>>,
     /// The object itself.
     pub(crate) object: Option<Value>,
+    /// How the streams of a program end, where its exit code is the verdict.
+    pub(crate) context: Option<String>,
 }
+
+/// The most of a stream's end that a `context` has, in characters.
+const END_CHARS_MAX: usize = 2_000;
 
 impl Opinion {
     /// Reads an output whose object stands at that place.
@@ -30,13 +37,20 @@ impl Opinion {
         &self,
         chart: &Chart,
         node: usize,
-        text: &str,
+        report: &TurnOutput,
         span: Option<(usize, usize)>,
     ) -> Checked<Reading> {
-        let plan = chart.node(node);
+        let (plan, text) = (chart.node(node), report.output.as_str());
         let mut reading = Reading::default();
         let mut slimmed = None;
-        if plan.parse == Parse::Text {
+        if plan.verdict == Some(VerdictFrom::ExitCode) {
+            hold!(self, span.is_none(), "its exit code counts, and no object in its output");
+            let satisfied = report.exit_code == Some(0);
+            let context = by_exit_code(report);
+            reading.verdict = Some(satisfied);
+            reading.object = Some(json!({ "satisfied": satisfied, "context": context }));
+            reading.context = Some(context);
+        } else if plan.parse == Parse::Text {
             hold!(self, span.is_none(), "its output is text and has no object");
         } else {
             let part = span.and_then(|(start, end)| text.get(start..end));
@@ -68,13 +82,18 @@ impl Opinion {
     }
 
     /// Whether the whole output is an object that keeps its contract.
-    pub(crate) fn keeps_contract(&self, chart: &Chart, node: usize, text: &str) -> bool {
-        if chart.node(node).parse == Parse::Text {
+    pub(crate) fn keeps_contract(&self, chart: &Chart, node: usize, report: &TurnOutput) -> bool {
+        let text = report.output.as_str();
+        let plan = chart.node(node);
+        if plan.verdict.is_some() {
+            return self.read(chart, node, report, None).is_ok();
+        }
+        if plan.parse == Parse::Text {
             return false;
         }
         let trimmed = text.trim();
         let start = text.len() - text.trim_start().len();
-        self.read(chart, node, text, Some((start, start + trimmed.len()))).is_ok()
+        self.read(chart, node, report, Some((start, start + trimmed.len()))).is_ok()
     }
 
     /// What `assign` copies, in order; a later source sees what an earlier one has set.
@@ -246,6 +265,31 @@ fn slimmed(items: &Value) -> Result<(Vec<Value>, Vec<String>), String> {
         slim.push(Value::Object(kept));
     }
     Ok((slim, extras))
+}
+
+/// How standard output ends, and then standard error (D48).
+fn by_exit_code(report: &TurnOutput) -> String {
+    let streams = [report.output.trim(), report.stderr.trim()];
+    let ends = streams.into_iter().filter(|stream| !stream.is_empty()).map(|stream| {
+        let from = stream.char_indices().rev().nth(END_CHARS_MAX - 1).map_or(0, |(at, _)| at);
+        &stream[from..]
+    });
+    ends.collect::<Vec<_>>().join("\n")
+}
+
+/// Variables that an object sets, and groups of fields that it names in vain.
+pub(crate) type Left = (IndexMap<String, Value>, Vec<Vec<String>>);
+
+/// What the `state` of a failed utility sets, where its whole output is an object (D49).
+pub(crate) fn state_in(output: &str) -> Option<Left> {
+    let text = output.trim();
+    let object: Map<String, Value> = serde_json::from_str(text).ok()?;
+    if number::too_wide(text).is_some() {
+        return None;
+    }
+    let mut reading = Reading::default();
+    merged(&object, &mut reading).ok()?;
+    Some((reading.merged, reading.ignored))
 }
 
 /// A utility's `state` sets whole variables; what steers the graph is not read from there (H7).

@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use materia_contract::{Event, EventBody, Mode, Pace, TurnCompleted};
+use materia_contract::{Event, EventBody, Mode, ModeChanged, Pace, TurnCompleted};
 use serde_json::Value;
 
-use crate::Checked;
 use crate::chart::Chart;
 use crate::owed::Paid;
-use crate::state::{ItemId, Opinion};
+use crate::state::{ItemId, ListId, Opinion};
+use crate::{Checked, hold};
 
 /// Equal outputs, diffs and reasons in a row, and outputs in alternation, that show it.
 const EQUAL_OUTPUTS: usize = 3;
@@ -79,6 +79,49 @@ fn equal(newest: &VecDeque<(u64, u64)>, count: usize) -> Option<Vec<u64>> {
 }
 
 impl Opinion {
+    /// The item of the innermost loop around a loop.
+    pub(crate) fn outer_item(&self, chart: &Chart, region: usize) -> Option<ItemId> {
+        chart.regions[region].around.iter().rev().find_map(|outer| {
+            let at = &self.loops[*outer];
+            at.items.as_ref()?.get(at.index as usize)?;
+            Some(ItemId { list: ListId::Loop(*outer), entry: at.entry, index: at.index })
+        })
+    }
+
+    /// Whether a node on a cycle without a bound has had all the turns that it may have by itself: since the
+    /// start or the last switch to AUTO, for its item; entries of loops around it count likewise.
+    pub(crate) fn is_endless(&self, chart: &Chart, node: usize) -> bool {
+        let at = &self.nodes[node];
+        let turns = at.budgets.or(chart.node(node).budgets).and_then(|budgets| budgets.turns);
+        let bounded = turns.is_some() || self.budget.max_turns.is_some();
+        if bounded || !chart.nodes[node].unbounded {
+            return false;
+        }
+        let most = chart.plan.limits.max_cycle_turns;
+        let item = self.loop_item(chart, node).map(|(id, _)| id);
+        let own = at.rounds.item == item && at.rounds.count >= most;
+        own || chart.nodes[node].loops.iter().any(|region| self.loops[*region].rounds.count > most)
+    }
+
+    /// The scheduler stops before a turn that would be one too many on a cycle without a bound.
+    pub(crate) fn stops(&mut self, event: &Event, data: &ModeChanged) -> Checked {
+        let chart = self.chart()?;
+        let node = self.here(&chart, event)?;
+        let name = chart.name(node);
+        let stops = data.value == Mode::Pace(Pace::Interactive) && self.pace == Pace::Auto;
+        hold!(self, stops, "a stall stops the scheduler");
+        hold!(self, self.is_endless(&chart, node), "`{name}` may have further turns");
+        let takes = self.takes(&chart, node);
+        let takes: Vec<_> = takes.iter().map(|one| (one.ts, one.id)).collect();
+        self.may_begin(&chart, node, &takes)?;
+        hold!(self, !takes.is_empty(), "`{name}` has nothing to start with");
+        hold!(self, !self.is_spent(&chart, node, true), "`{name}` could not start anyway");
+        let newest: Vec<u64> = self.nodes[node].traces.outputs.iter().map(|one| one.0).collect();
+        hold!(self, data.evidence == newest, "its newest turns are others");
+        (self.pace, self.stalled) = (Pace::Interactive, Some(node));
+        Ok(())
+    }
+
     /// A node that repeats itself stops the scheduler, and no other does.
     pub(crate) fn watched(
         &mut self,

@@ -8,7 +8,7 @@ use materia_contract::{
 use crate::chart::Chart;
 use crate::life::runs_by_itself;
 use crate::owed::{Owed, Paid};
-use crate::precedence::Kind;
+use crate::precedence::{Kind, is_paid};
 use crate::state::{Held, Opinion, Waiting, Why};
 use crate::trail::Trail;
 use crate::{Checked, hold};
@@ -150,7 +150,12 @@ impl Opinion {
     }
 
     /// A node may take its inputs by itself, and a person has consented where one must.
-    fn may_begin(&self, chart: &Chart, node: usize, takes: &[(Micros, Uuid)]) -> Checked {
+    pub(crate) fn may_begin(
+        &self,
+        chart: &Chart,
+        node: usize,
+        takes: &[(Micros, Uuid)],
+    ) -> Checked {
         let (name, plan) = (chart.name(node), chart.node(node));
         self.runs_unasked(chart, node)?;
         hold!(self, self.has_room(chart, node), "`{name}` has as many turns as it may");
@@ -169,6 +174,7 @@ impl Opinion {
         self.runs_unasked(chart, node)?;
         hold!(self, self.has_room(chart, node), "`{name}` has as many turns as it may");
         hold!(self, !takes.is_empty(), "`{name}` has nothing to start with");
+        hold!(self, !self.is_endless(chart, node), "`{name}` has had all turns that it may have");
         if self.decision.oldest_taken > takes.first().copied() {
             return Err(self.objection(format!("`{name}` starts after a socket with newer inputs")));
         }
@@ -210,7 +216,7 @@ impl Opinion {
         let most = chart.plan.limits.max_concurrent_turns as usize;
         hold!(self, self.turns.len() < most, "the run has as many turns in flight as it may");
         hold!(self, !self.run_is_spent(), "the run has spent its budget");
-        let first = data.attempt == 1;
+        let first = data.attempt == 1 || self.is_paid_attempt(chart, &data.cause);
         hold!(self, !self.is_spent(chart, node, first), "`{name}` has spent its budget");
         let mode = data.global_mode.unwrap_or(self.beginning.global);
         hold!(self, mode == self.global, "the turn is told another global mode than the run's");
@@ -247,6 +253,12 @@ impl Opinion {
                 Some(self.taken_up(node, *turn, data)?)
             }
         };
+        if chart.nodes[node].unbounded
+            && matches!(data.cause, Cause::Input | Cause::Manual | Cause::Foreach { index: 0 })
+        {
+            let item = self.loop_item(chart, node).map(|(id, _)| id);
+            self.nodes[node].rounds.begin(item);
+        }
         let turn = self.begun(chart, node, event, data, before, starting.trail)?;
         let at = &mut self.nodes[node];
         at.in_flight += 1;
@@ -261,6 +273,11 @@ impl Opinion {
         self.turns.insert(event.seq, turn);
         self.is_answered(chart, node, event.seq, data);
         Ok(())
+    }
+
+    fn is_paid_attempt(&self, chart: &Chart, cause: &Cause) -> bool {
+        let Cause::Retry { turn } = cause else { return false };
+        self.held.iter().any(|held| held.started == *turn && is_paid(chart, held))
     }
 
     fn element_starts(

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use materia_contract::time::Micros;
 use materia_contract::{
-    Budget, GlobalMode, NodeBudgets, Pace, RunId, ScriptBinding, ScriptEntry, SessionRef, Timer,
-    Uuid, WaitReason,
+    Budget, ErrorCode, GlobalMode, NodeBudgets, Pace, RunId, ScriptBinding, ScriptEntry,
+    SessionRef, Timer, Uuid, WaitReason,
 };
 use serde_json::{Map, Value};
 
@@ -56,6 +56,8 @@ pub struct Opinion {
     pub(crate) crossing: Trail,
     /// The node that is being left, where it ran nothing.
     pub(crate) passed: Option<usize>,
+    /// The newest turn whose failure leads on.
+    pub(crate) caught: Option<Caught>,
     /// How far each list of the script was used.
     pub(crate) script: BTreeMap<String, Position>,
     /// The way that was barred when the run failed, with its node.
@@ -131,6 +133,7 @@ pub(crate) struct AtNode {
     pub(crate) budgets: Option<NodeBudgets>,
     pub(crate) blocked: bool,
     pub(crate) traces: Traces,
+    pub(crate) rounds: Rounds,
     pub(crate) produced: Option<Arc<Vec<Value>>>,
     pub(crate) session: Option<(Uuid, Option<ItemId>)>,
 }
@@ -162,6 +165,24 @@ pub(crate) struct AtLoop {
     pub(crate) entry: u32,
     pub(crate) items: Option<Arc<Vec<Value>>>,
     pub(crate) index: u32,
+    /// How often it was entered for one item around it.
+    pub(crate) rounds: Rounds,
+}
+
+/// How often something began for one item, where nothing else bounds it (D23).
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Rounds {
+    pub(crate) item: Option<ItemId>,
+    pub(crate) count: u32,
+}
+
+impl Rounds {
+    pub(crate) fn begin(&mut self, item: Option<ItemId>) {
+        if self.item != item {
+            *self = Self { item, count: 0 };
+        }
+        self.count = self.count.saturating_add(1);
+    }
 }
 
 /// A payload that has not come to its end.
@@ -258,6 +279,14 @@ pub(crate) struct Last {
     /// Whether `json` is of this turn.
     pub(crate) own_json: bool,
     pub(crate) verdict: Option<bool>,
+}
+
+/// A turn that failed for good at a node that has a way out for that.
+#[derive(Debug)]
+pub(crate) struct Caught {
+    pub(crate) turn: u64,
+    pub(crate) code: ErrorCode,
+    pub(crate) message: String,
 }
 
 /// What was spent.

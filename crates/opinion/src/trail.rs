@@ -3,48 +3,102 @@
 use std::sync::Arc;
 
 /// How work came to where it is. Every payload has its own.
+///
+/// What lies outside all loops is told first, then what lies in each loop around the node that was come to.
+/// A loop counts outside as the member by which it was entered.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Trail {
+pub(crate) struct Trail(Arc<Vec<Stretch>>);
+
+/// The part of a trail that lies in one loop, or in none.
+#[derive(Debug, Clone, Default)]
+struct Stretch {
+    within: Option<usize>,
     /// Nodes entered since the work last moved, cut back to a node that is entered again.
-    path: Arc<Vec<usize>>,
+    path: Vec<usize>,
     /// Cycles closed since then.
     cycles: u32,
 }
 
+/// Where work comes to: a node, the loops around it, and the loop whose exit was taken.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Coming<'a> {
+    pub(crate) to: usize,
+    pub(crate) loops: &'a [usize],
+    pub(crate) exit_of: Option<usize>,
+}
+
 impl Trail {
-    /// The trail as far as a node, where nothing is counted.
-    pub(crate) fn up_to(mut self, node: usize) -> Self {
-        if !self.path.contains(&node) {
-            Arc::make_mut(&mut self.path).push(node);
+    /// The stretch in which both ends of the step lie, by its place.
+    fn common(&self, step: Coming<'_>) -> usize {
+        let mut common = 0;
+        while let (Some(stretch), Some(region)) = (self.0.get(common + 1), step.loops.get(common)) {
+            if stretch.within != Some(*region) || step.exit_of == Some(*region) {
+                break;
+            }
+            common += 1;
         }
+        common
+    }
+
+    fn step(&mut self, step: Coming<'_>, counted: Option<u32>) {
+        let common = self.common(step);
+        let stretches = Arc::make_mut(&mut self.0);
+        stretches.truncate(common + 1);
+        if stretches.is_empty() {
+            stretches.push(Stretch::default());
+        }
+        let Some(stretch) = stretches.last_mut() else { return };
+        match (stretch.path.iter().position(|entered| *entered == step.to), counted) {
+            (None, _) => stretch.path.push(step.to),
+            (Some(place), Some(closes)) => {
+                stretch.path.truncate(place + 1);
+                stretch.cycles = stretch.cycles.saturating_add(closes);
+            }
+            (Some(_), None) => {}
+        }
+        for region in step.loops.iter().skip(common) {
+            stretches.push(Stretch { within: Some(*region), path: vec![step.to], cycles: 0 });
+        }
+    }
+
+    /// The trail as far as a node, where nothing is counted.
+    pub(crate) fn up_to(mut self, step: Coming<'_>) -> Self {
+        self.step(step, None);
         self
     }
 
-    /// Takes the other one where it has gone round more often, or further.
+    /// Enters a node. A way with a bound of its own closes no cycle.
+    pub(crate) fn enter(&mut self, step: Coming<'_>, bounded: bool) {
+        self.step(step, Some(u32::from(!bounded)));
+    }
+
+    /// Whether entering a node would close one cycle more than may be.
+    pub(crate) fn is_spent(&self, step: Coming<'_>, most: u32) -> bool {
+        let stretch = self.0.get(self.common(step));
+        stretch.is_some_and(|it| it.cycles >= most && it.path.contains(&step.to))
+    }
+
+    /// The item of a loop moved: nothing inside it counts any more.
+    pub(crate) fn moved(&mut self, region: usize) {
+        if let Some(place) = self.0.iter().position(|stretch| stretch.within == Some(region)) {
+            let stretches = Arc::make_mut(&mut self.0);
+            stretches.truncate(place);
+            stretches.push(Stretch { within: Some(region), ..Stretch::default() });
+        }
+    }
+
+    /// Takes the other one where it has gone round more often, or further; what is outermost counts first.
     pub(crate) fn join(&mut self, other: &Self) {
-        if (other.cycles, other.path.len()) > (self.cycles, self.path.len()) {
+        let far = |trail: &Self| -> Vec<(u32, usize)> {
+            trail.0.iter().map(|stretch| (stretch.cycles, stretch.path.len())).collect()
+        };
+        if far(other) > far(self) {
             self.clone_from(other);
         }
     }
 
-    /// Enters a node. A way with a bound of its own closes no cycle.
-    pub(crate) fn enter(&mut self, node: usize, bounded: bool) {
-        let path = Arc::make_mut(&mut self.path);
-        if let Some(place) = path.iter().position(|entered| *entered == node) {
-            path.truncate(place + 1);
-            self.cycles = self.cycles.saturating_add(u32::from(!bounded));
-        } else {
-            path.push(node);
-        }
-    }
-
-    /// Whether entering a node would close one cycle more than may be.
-    pub(crate) fn is_spent(&self, node: usize, most: u32) -> bool {
-        self.cycles >= most && self.path.contains(&node)
-    }
-
     /// Somebody gave the work further allowance.
     pub(crate) fn forgive(&mut self) {
-        self.cycles = 0;
+        Arc::make_mut(&mut self.0).iter_mut().for_each(|stretch| stretch.cycles = 0);
     }
 }

@@ -12,8 +12,8 @@ use serde_json::Value;
 use crate::chart::Chart;
 use crate::life::Life;
 use crate::owed::{Owed, Paid, Patch};
-use crate::read::Reading;
-use crate::state::{Held, Last, Opinion, Started, Why};
+use crate::read::{Reading, state_in};
+use crate::state::{Caught, Held, Last, Opinion, Started, Why};
 use crate::timers::micros;
 use crate::{Checked, hold};
 
@@ -70,9 +70,10 @@ impl Opinion {
         let reading = if by_runtime {
             self.answered_by_runtime(&chart, node, data)?
         } else {
-            self.read(&chart, node, &data.report.output, data.object)?
+            self.read(&chart, node, &data.report, data.object)?
         };
-        let Reading { verdict, items, merged, assigned, ignored, object } = reading;
+        let Reading { verdict, items, merged, assigned, ignored, object, context } = reading;
+        hold!(self, data.context == context, "its streams do not end as its `context` says");
         hold!(self, data.satisfied == verdict, "its output says otherwise about `satisfied`");
         let found = data.work_items.as_deref().map(Vec::as_slice);
         hold!(self, found == items.as_deref(), "its output has other work items");
@@ -181,8 +182,7 @@ impl Opinion {
         let turn = self.ends(&chart, event, (data.turn, data.visit, data.attempt))?;
         let node = turn.node;
         self.spend(node, &data.report);
-        if data.code == ErrorCode::ContractError
-            && self.keeps_contract(&chart, node, &data.report.output)
+        if data.code == ErrorCode::ContractError && self.keeps_contract(&chart, node, &data.report)
         {
             self.decision.kept_contract = Some(event.seq);
         }
@@ -201,12 +201,43 @@ impl Opinion {
                 Why::Passing
             }
             (false, None) => {
-                self.owed.push(Owed::Failing { code: data.code, socket: node, way: None });
+                self.fails_for_good(&chart, &turn, data);
                 Why::Failed
             }
         };
         self.holds(Held { started: data.turn, turn, why, released: repairs });
         Ok(())
+    }
+
+    /// A turn is not tried again: the run fails, or the failure leads on (D61). What a utility has put out
+    /// for the variables counts all the same (D49).
+    fn fails_for_good(&mut self, chart: &Chart, turn: &Started, data: &TurnFailed) {
+        let (node, plan) = (turn.node, chart.node(turn.node));
+        let of_program = matches!(data.code, ErrorCode::UtilityFailed | ErrorCode::UtilityTimeout);
+        let caught =
+            of_program || matches!(data.code, ErrorCode::ContractError | ErrorCode::ProviderFailed);
+        if caught && plan.on_failure.is_some() {
+            self.crossing = turn.trail.clone();
+            self.passed = None;
+            self.last.item = turn.about;
+            let (code, message) = (data.code, data.message.clone());
+            self.caught = Some(Caught { turn: data.turn, code, message });
+            self.owed.push(Owed::LeadsOn { node, turn: data.turn });
+        } else {
+            self.owed.push(Owed::Failing { code: data.code, socket: node, way: None });
+        }
+        let reads = plan.parse == Parse::Json && plan.verdict.is_none();
+        if !(of_program && reads && chart.is_utility(node)) {
+            return;
+        }
+        let Some((merged, ignored)) = state_in(&data.report.output) else { return };
+        if !merged.is_empty() {
+            let (turn, assigned) = (data.turn, indexmap::IndexMap::new());
+            self.owed.push(Owed::Patch(Box::new(Patch { node, turn, merged, assigned })));
+        }
+        for fields in ignored.into_iter().rev() {
+            self.owed.push(Owed::Ignored { node, turn: data.turn, fields });
+        }
     }
 
     fn holds(&mut self, held: Held) {
@@ -222,6 +253,9 @@ impl Opinion {
         data: &TurnFailed,
         turn: &Started,
     ) -> Checked<Option<Micros>> {
+        if let ErrorCode::UtilityFailed | ErrorCode::UtilityTimeout = data.code {
+            return self.retries_of_utility(chart, data, turn);
+        }
         let class = data.report.class.filter(|class| class.retries());
         let asked = data.report.retry_after_ms;
         let may = data.code == ErrorCode::ProviderFailed
@@ -242,6 +276,26 @@ impl Opinion {
         };
         self.taken_at(at.saturating_sub(micros(wait)));
         Ok(Some(micros(wait)))
+    }
+
+    /// A utility is tried again as often as its author says, and as late (D62).
+    fn retries_of_utility(
+        &mut self,
+        chart: &Chart,
+        data: &TurnFailed,
+        turn: &Started,
+    ) -> Checked<Option<Micros>> {
+        let retries = chart.node(turn.node).retries.filter(|retries| turn.retries < retries.max);
+        let due = retries.map(|retries| micros(retries.delay_ms));
+        hold!(
+            self,
+            due.is_some() == data.retry_at.is_some(),
+            "a utility is tried again as often as its `retries` say"
+        );
+        if let (Some(wait), Some(at)) = (due, data.retry_at) {
+            self.taken_at(at.saturating_sub(wait));
+        }
+        Ok(due)
     }
 
     pub(crate) fn interrupted(&mut self, event: &Event, data: &TurnInterrupted) -> Checked {

@@ -87,6 +87,27 @@ fn draft<'a>(scope: &Scope<'a>, doc: &'a EdgeDoc, place: Place, faults: &mut Fau
     Draft { doc, place, when, guard, to, delivery, whole, shadowed: false }
 }
 
+/// Reads where a failed turn of a socket leads (D61).
+pub(super) fn on_failure(
+    scope: &Scope<'_>,
+    id: &str,
+    socket: &Socket,
+    owner: &Place,
+    faults: &mut Faults,
+) -> Option<Target> {
+    let doc = socket.on_failure.as_ref()?;
+    let place = owner.child("onFailure").child("to");
+    let to = target(scope, "graph::unknown-target", &doc.to, &place, faults);
+    if to == Target::End {
+        let message = format!("a failed turn of socket `{id}` must lead to a socket, not to `end`");
+        let fault = Fault::error("graph::failure-to-end", message);
+        let help = "name the socket that deals with it, or remove `onFailure`: the cast then fails";
+        faults.push(place.mark(fault).help(help));
+        return Some(Target::Unknown);
+    }
+    Some(to)
+}
+
 /// Reads where something leads; `code` names the fault where that does not exist.
 pub(super) fn target(
     scope: &Scope<'_>,

@@ -41,6 +41,12 @@ pub(super) fn edge_ids(
         }
         ids.push(of_socket);
     }
+    for socket in sockets.iter().filter(|socket| socket.on_failure.is_some()) {
+        let id = materia_contract::on_failure_edge(socket.id);
+        if !taken.insert(id.to_string()) {
+            faults.push(socket.place.child("onFailure").mark(duplicate(id.as_str())));
+        }
+    }
     for region in &regions.list {
         for exit in &region.exits {
             let id = exit.edge_id(region.id);
@@ -68,7 +74,9 @@ pub(super) fn find_unreachable(
     regions: &Regions<'_>,
     faults: &mut Faults,
 ) {
-    let whole = |socket: &Draft<'_>| socket.edges.iter().all(|edge| edge.whole);
+    let whole = |socket: &Draft<'_>| {
+        socket.edges.iter().all(|edge| edge.whole) && socket.on_failure != Some(Target::Unknown)
+    };
     if !sockets.iter().all(whole) || !regions.list.iter().all(|region| region.whole) {
         return;
     }
@@ -84,7 +92,7 @@ pub(super) fn find_unreachable(
     while let Some(id) = open.pop() {
         let Some(socket) = by_id.get(id).filter(|_| reached.insert(id)) else { continue };
         let edges = socket.edges.iter().filter(|edge| !edge.shadowed).map(|edge| &edge.to);
-        open.extend(edges.filter_map(Target::socket));
+        open.extend(edges.chain(&socket.on_failure).filter_map(Target::socket));
         for at in regions.around(id).iter().filter(|at| entered.insert(**at)) {
             let exits = regions.list[*at].exits.iter().map(|exit| &exit.to);
             open.extend(exits.filter_map(Target::socket));

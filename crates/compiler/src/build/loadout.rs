@@ -6,7 +6,7 @@ use materia_contract::{Budget, EdgeId, Limits, Loadout, NodeId, Plan};
 
 use super::materia::Built;
 use super::region::{self, Regions};
-use super::{Place, agent, graph, socket, vacant};
+use super::{Place, agent, cycle, graph, socket, vacant};
 use crate::fault::{Fault, Faults};
 use crate::layers::Loaded;
 use crate::project::doc_root;
@@ -69,6 +69,7 @@ pub(super) fn build<'a>(
         budget: budget(loaded),
         doc_root: doc_root(loaded),
     };
+    cycle::find_unbounded(&scope, &plan, faults);
     agent::plan(loaded, &plan, None, faults);
     Some(plan)
 }
@@ -134,6 +135,7 @@ fn limits(loaded: &Loaded) -> Limits {
             .max_no_advance_cycles
             .unwrap_or(default.max_no_advance_cycles),
         max_concurrent_turns: limits.max_concurrent_turns.unwrap_or(default.max_concurrent_turns),
+        max_cycle_turns: limits.max_cycle_turns.unwrap_or(default.max_cycle_turns),
         max_retries: limits.max_retries.unwrap_or(default.max_retries),
     }
 }

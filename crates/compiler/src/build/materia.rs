@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use materia_contract::{Behavior, Materia, MateriaKind, Path, Root, target_steps};
 
-use super::{Place, TIMEOUT_MS_MAX, agent, script};
+use super::{Place, TIMEOUT_MS_MAX, agent, program, script};
 use crate::command::{is_program, resolve};
 use crate::fault::{Fault, Faults};
 use crate::layers::Loaded;
@@ -100,8 +100,8 @@ fn agent(
         faults.push(place.child(field).mark(fault).help(help));
         runs = false;
     }
-    if doc.params.is_some() && runs {
-        other_kind(name, "an agent", "params", place, faults);
+    for (field, _) in program::utilities_only(doc).into_iter().filter(|(_, there)| *there && runs) {
+        other_kind(name, "an agent", field, place, faults);
     }
     if doc.prompt.is_none() && runs && !place.is_mended(loaded) {
         let message = format!("materia `{name}` is an agent without a prompt");
@@ -143,6 +143,7 @@ fn utility(
         let fault = Fault::error("materia::multi-turn", message);
         faults.push(place.child("multiTurn").mark(fault).help("only an agent takes instructions"));
     }
+    program::check(name, doc, place, faults);
     let fault = match (&doc.command, &doc.script) {
         (Some(command), None) => {
             let command = argv(loaded, name, command, &place.child("command"), faults)?;
@@ -225,7 +226,7 @@ fn argv(
     Some(command)
 }
 
-fn other_kind(name: &str, kind: &str, field: &str, place: &Place, faults: &mut Faults) {
+pub(super) fn other_kind(name: &str, kind: &str, field: &str, place: &Place, faults: &mut Faults) {
     let message = format!("materia `{name}` is {kind}, which has no use for `{field}`");
     let fault = Fault::warning("materia::other-kind", message);
     faults.push(place.child(field).mark(fault).help("remove it, or change `type`"));

@@ -10,11 +10,13 @@
 mod active;
 mod advance;
 mod agent;
+mod cycle;
 mod delivery;
 mod edge;
 mod graph;
 mod loadout;
 mod materia;
+mod program;
 mod region;
 mod script;
 mod socket;

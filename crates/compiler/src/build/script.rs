@@ -94,11 +94,13 @@ pub(super) fn of(loaded: &Loaded, node: &Node) -> Option<&'static Script> {
 }
 
 /// Whether a node runs a shipped script just as it is shipped. Nobody need approve that: it is what
-/// this binary holds, whoever names it. With parameters of the project's own it could be made to do
-/// what nobody has looked at.
+/// this binary holds, whoever names it. With parameters, an environment or a folder of the project's own it
+/// could be made to do what nobody has looked at.
 pub(super) fn harmless(loaded: &Loaded, node: &Node) -> bool {
-    let params = loaded.config.materia.get(&node.materia).and_then(|doc| doc.params.as_ref());
-    of(loaded, node).is_some() && params.is_none_or(serde_json::Map::is_empty)
+    let doc = loaded.config.materia.get(&node.materia);
+    let params = doc.and_then(|doc| doc.params.as_ref());
+    let as_shipped = node.env.is_empty() && node.cwd.is_none();
+    of(loaded, node).is_some() && params.is_none_or(serde_json::Map::is_empty) && as_shipped
 }
 
 /// The shipped scripts that a plan runs, each once. They must be in the profile before it does.

@@ -2,9 +2,10 @@
 
 use indexmap::IndexMap;
 use materia_contract::{
-    Behavior, Consume, Edge, EdgeId, Foreach, Node, NodeBudgets, NodeId, NodeMode, OnInterrupt,
-    OutputSelector, Parse, Path, Policy, Root, Routing, SessionPolicy, Socket, Trigger,
-    UTILITY_TIMEOUT_MS_DEFAULT, is_node_id,
+    Behavior, Condition, Consume, Delivery, Edge, EdgeId, Foreach, MateriaKind, Node, NodeBudgets,
+    NodeId, NodeMode, OnInterrupt, OutputSelector, Parse, Path, Policy, Root, Routing,
+    SessionPolicy, Socket, Trigger, UTILITY_TIMEOUT_MS_DEFAULT, VerdictFrom, is_node_id,
+    on_failure_edge,
 };
 
 use super::Place;
@@ -12,9 +13,9 @@ use super::advance::{self, Advance};
 use super::delivery;
 use super::edge::{self, Moves, Target};
 use super::loadout::Scope;
-use super::materia::{Assignment, Built, assignments, path, timeout};
+use super::materia::{Assignment, Built, assignments, other_kind, path, timeout};
 use super::region::Regions;
-use super::script;
+use super::{program, script};
 use crate::fault::{Fault, Faults};
 use crate::suggest::did_you_mean;
 
@@ -29,6 +30,8 @@ pub(super) struct Draft<'a> {
     pub(super) doc: &'a Socket,
     pub(super) place: Place,
     pub(super) edges: Vec<edge::Draft<'a>>,
+    /// Where a failed turn leads.
+    pub(super) on_failure: Option<Target>,
     pub(super) advance: Option<Advance<'a>>,
     built: Option<&'a Built<'a>>,
     assign: Vec<Assignment>,
@@ -61,9 +64,12 @@ pub(super) fn draft<'a>(
     delivery::check_interval(doc, &place, faults);
     let policy = doc.policy.as_ref().map(|doc| delivery::policy(doc, &place, faults));
     let edges = edge::drafts(scope, doc, &place, faults);
+    let on_failure = edge::on_failure(scope, id, doc, &place, faults);
     let advance = advance::read(scope, regions, id, doc, &place, faults);
     let assign = merged(built, own);
-    let mut draft = Draft { id, doc, place, edges, advance, built, assign, foreach, policy };
+    let mut draft =
+        Draft { id, doc, place, edges, on_failure, advance, built, assign, foreach, policy };
+    draft.check_program(scope, faults);
     let needs_json = draft.check_parse(scope, faults);
     draft.check_edges(regions, needs_json, faults);
     draft
@@ -161,10 +167,34 @@ fn foreach(
 }
 
 impl Draft<'_> {
-    /// How the output is read; what generators put out is JSON by itself (D39).
+    /// Where the verdict comes from, if it is not in the output (D48).
+    fn verdict(&self) -> Option<VerdictFrom> {
+        let doc = self.built.map(|built| built.doc)?;
+        doc.verdict.filter(|_| doc.kind == Some(MateriaKind::Utility))
+    }
+
+    /// How the output is read; what generators put out is JSON by itself (D39), and so is what an exit
+    /// code stands for.
     pub(super) fn parse(&self) -> Parse {
+        if self.verdict().is_some() {
+            return Parse::Json;
+        }
         let default = if self.generator() { Parse::Json } else { Parse::Text };
         self.doc.parse.or(self.built.and_then(|built| built.doc.parse)).unwrap_or(default)
+    }
+
+    /// Reports what the socket says about a program that it does not run, or that its program cannot do.
+    fn check_program(&self, scope: &Scope<'_>, faults: &mut Faults) {
+        let Some(built) = self.built else { return };
+        let name = self.doc.materia.as_deref().unwrap_or_default();
+        let agent = built.doc.kind.unwrap_or_default() == MateriaKind::Agent;
+        if agent && self.doc.retries.is_some() {
+            other_kind(name, "an agent", "retries", &self.place, faults);
+        }
+        if !agent && built.doc.verdict.is_some() && self.doc.parse == Some(Parse::Json) {
+            faults.push(program::two_verdicts(name, &self.place.child("parse")));
+        }
+        program::check_socket_params(scope, built, faults);
     }
 
     fn generator(&self) -> bool {
@@ -233,12 +263,22 @@ impl Draft<'_> {
         let edges = self.edges.iter().zip(ids).map(|(edge, id)| built_edge(edge, id.clone()));
         let assign = self.assign.iter().map(|one| (one.target.clone(), one.source.clone()));
         let trigger = self.doc.trigger.unwrap_or(Trigger::OnAnyInput);
+        let utility = match &behavior {
+            Behavior::Utility { .. } => Some(built.doc),
+            Behavior::Agent { .. } => None,
+        };
         Some(Node {
             materia: self.doc.materia.clone()?,
             parse: self.parse(),
+            verdict: self.verdict(),
+            env: utility.map(|doc| doc.env.clone()).unwrap_or_default(),
+            cwd: utility.and_then(|doc| doc.cwd.clone()),
+            socket_params: utility.map(|doc| doc.socket_params.clone()).unwrap_or_default(),
             assign: assign.collect(),
             timeout_ms: limit.or(default),
             edges: edges.collect::<Option<Vec<_>>>()?,
+            on_failure: self.on_failure()?,
+            retries: program::retries(self.doc, built).filter(|_| utility.is_some()),
             routing: self.doc.routing.unwrap_or(Routing::First),
             budgets: self.doc.budgets.as_ref().map(|doc| NodeBudgets {
                 turns: doc.turns,
@@ -267,6 +307,23 @@ impl Draft<'_> {
             session: self.doc.session.or(built.doc.session).unwrap_or(SessionPolicy::Auto),
             behavior,
         })
+    }
+}
+
+impl Draft<'_> {
+    /// The way out of a failed turn, where there is one; `None` if it could not be read.
+    fn on_failure(&self) -> Option<Option<Edge>> {
+        let (Some(to), Some(doc)) = (&self.on_failure, &self.doc.on_failure) else {
+            return Some(None);
+        };
+        Some(Some(Edge {
+            id: on_failure_edge(self.id),
+            when: Condition::Always,
+            guard: None,
+            to: Some(NodeId::new(to.socket()?)),
+            max_traversals: doc.max_traversals,
+            delivery: Delivery::default(),
+        }))
     }
 }
 

@@ -189,7 +189,8 @@ pub(super) fn reached(plan: &Plan) -> HashSet<&str> {
     let mut reached = HashSet::new();
     while let Some(id) = open.pop() {
         let Some(node) = plan.nodes.get(id).filter(|_| reached.insert(id)) else { continue };
-        open.extend(live(node).filter_map(|edge| edge.to.as_ref()).map(NodeId::as_str));
+        let ways = live(node).chain(&node.on_failure);
+        open.extend(ways.filter_map(|edge| edge.to.as_ref()).map(NodeId::as_str));
         for region in node.loops.iter().filter_map(|id| loops.get(id.as_str())) {
             open.extend(
                 region.exits.iter().filter_map(|exit| exit.to.as_ref()).map(NodeId::as_str),

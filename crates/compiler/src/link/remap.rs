@@ -6,7 +6,10 @@
 
 use std::collections::HashMap;
 
-use materia_contract::{Edge, EdgeId, Exit, Foreach, Loop, Node, NodeId, Plan};
+use materia_contract::{
+    Behavior, Edge, EdgeId, Exit, Foreach, Loop, Node, NodeId, Plan, on_failure_edge,
+};
+use serde_json::Value;
 
 /// The socket of that number.
 pub(super) fn socket(number: usize) -> NodeId {
@@ -57,12 +60,18 @@ pub(super) fn remap(plan: &Plan, number: usize, first: usize) -> Plan {
 fn rename_node(names: &Names, old: &NodeId, node: &mut Node) {
     let Node {
         edges,
+        on_failure,
         foreach,
         loops,
         depends_on,
+        behavior,
+        socket_params,
         materia: _,
-        behavior: _,
         parse: _,
+        verdict: _,
+        env: _,
+        cwd: _,
+        retries: _,
         assign: _,
         timeout_ms: _,
         routing: _,
@@ -96,6 +105,32 @@ fn rename_node(names: &Names, old: &NodeId, node: &mut Node) {
     }
     for id in depends_on {
         names.socket(id);
+    }
+    if let Some(Edge { id, to, when: _, guard: _, max_traversals: _, delivery: _ }) = on_failure {
+        let mut new = old.clone();
+        names.socket(&mut new);
+        *id = on_failure_edge(new.as_str());
+        if let Some(to) = to {
+            names.socket(to);
+        }
+    }
+    if let Behavior::Utility { params, .. } = behavior {
+        for name in socket_params {
+            params.get_mut(name.as_str()).into_iter().for_each(|ids| rename_ids(names, ids));
+        }
+    }
+}
+
+/// Renames the id, or the list of ids, that a parameter holds (D50).
+fn rename_ids(names: &Names, value: &mut Value) {
+    match value {
+        Value::String(id) => {
+            let mut new = NodeId::new(id.as_str());
+            names.socket(&mut new);
+            *id = new.to_string();
+        }
+        Value::Array(list) => list.iter_mut().for_each(|id| rename_ids(names, id)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => {}
     }
 }
 

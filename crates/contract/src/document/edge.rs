@@ -55,6 +55,21 @@ pub struct EdgeDoc {
     pub extra: Extra,
 }
 
+/// The way out of a socket whose turn has failed for good.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OnFailureDoc {
+    /// A socket of this loadout.
+    pub to: String,
+    /// How often it may be taken for one work item.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub max_traversals: Option<u32>,
+    /// Fields this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
 /// One comparison: exactly one of `equals`, `notEquals` and `exists`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -19,6 +19,11 @@ pub struct LimitsDoc {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub max_concurrent_turns: Option<u32>,
+    /// Turns of a socket with `routing: "all"` on a cycle without a bound, before a person is asked; 50 if
+    /// left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub max_cycle_turns: Option<u32>,
     /// Further tries after a provider failed in a way that may pass; 4 if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_retries: Option<u32>,

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Extra, Parse, SessionPolicy};
+use crate::{Expects, Extra, Parse, SessionPolicy, VerdictFrom};
 
 /// A reusable behaviour: an agent with a prompt, or a local command.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -59,6 +59,21 @@ pub struct Materia {
     /// Utility: what it is given as `params`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub params: Option<serde_json::Map<String, Value>>,
+    /// Utility: names of `params` that hold ids of sockets: one, or a list. `link` renames them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub socket_params: Vec<String>,
+    /// Utility: `exitCode` makes the exit code the verdict: 0 is satisfied, anything else is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<VerdictFrom>,
+    /// Utility: variables of its environment, beside those that it inherits.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub env: IndexMap<String, String>,
+    /// Utility: the folder it runs in, inside the project; the project itself if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// What it must be given by what comes before it in a link; text if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expects: Option<Expects>,
     /// How output is read; `text` if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parse: Option<Parse>,
@@ -69,9 +84,28 @@ pub struct Materia {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub timeout_ms: Option<u64>,
+    /// Utility: how a failed turn is tried again; never if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retries: Option<RetriesDoc>,
     /// Whether it produces `workItems`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator: Option<bool>,
+    /// Fields this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// How a utility that failed or took too long is tried again.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RetriesDoc {
+    /// How many further attempts there may be.
+    #[schemars(range(min = 1, max = 10))]
+    pub max: u32,
+    /// How long to wait before each, in milliseconds; 0 if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 3_600_000))]
+    pub delay_ms: Option<u64>,
     /// Fields this version does not know.
     #[serde(flatten)]
     pub extra: Extra,

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AdvanceDoc, Approval, Consume, Control, EdgeDoc, Extra, ForeachDoc, NodeBudgetsDoc, NodeMode,
-    OnInterrupt, OutputSelector, Parse, PolicyDoc, Routing, SessionPolicy, Trigger,
+    OnFailureDoc, OnInterrupt, OutputSelector, Parse, PolicyDoc, RetriesDoc, Routing,
+    SessionPolicy, Trigger,
 };
 
 /// A placed node: which behaviour runs there, and where its output goes.
@@ -19,6 +20,12 @@ pub struct Socket {
     /// The ways out, tried in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edges: Vec<EdgeDoc>,
+    /// The way out when a turn here has failed for good; without one the cast fails.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_failure: Option<OnFailureDoc>,
+    /// Utility: how a failed turn is tried again; overrides the materia's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retries: Option<RetriesDoc>,
     /// Whether the first matching edge is taken, or every one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing: Option<Routing>,
@@ -41,7 +48,7 @@ pub struct Socket {
     /// Whether the scheduler may start turns here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<NodeMode>,
-    /// A person's override of `mode`.
+    /// What counts instead of `mode`: `manual` as `interactive`, `automatic` as `auto`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control: Option<Control>,
     /// What starts a turn here.

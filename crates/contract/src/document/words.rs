@@ -51,6 +51,24 @@ words!(
     }
 );
 words!(
+    /// What a materia must be given.
+    Expects {
+        /// Any text.
+        Text = "text",
+        /// A JSON object.
+        Json = "json",
+        /// Work items.
+        WorkItems = "workItems",
+    }
+);
+words!(
+    /// Where the verdict of a utility comes from, where it is not in its output.
+    VerdictFrom {
+        /// Its exit code: 0 is satisfied, anything else is not.
+        ExitCode = "exitCode",
+    }
+);
+words!(
     /// Whether the scheduler may start turns at a node.
     NodeMode {
         /// Only a person.
@@ -60,11 +78,11 @@ words!(
     }
 );
 words!(
-    /// A person's override of a node's mode.
+    /// What counts instead of a node's mode, where it is present.
     Control {
-        /// Only a person starts turns.
+        /// Only a person starts turns, as with `interactive`.
         Manual = "manual",
-        /// No override.
+        /// The scheduler starts turns, as with `auto`.
         Automatic = "automatic",
     }
 );

@@ -118,6 +118,9 @@ pub struct TurnCompleted {
     /// the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub object: Option<(usize, usize)>,
+    /// Its `context`, where the verdict comes from the exit code: how its output and its standard error end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
     /// The work items that a generator produced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work_items: Option<Arc<Vec<Value>>>,

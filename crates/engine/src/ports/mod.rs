@@ -15,7 +15,7 @@ pub use journal::{
 pub use memory::{MemoryJournal, status_after};
 pub use observer::{Committed, NoObserver, Observer};
 pub use runner::{
-    Control, Leaves, Live, Runner, Stop, StopSource, Tightened, TurnFault, TurnJob, TurnOrder,
+    Control, Leaves, Live, Manner, Runner, Stop, StopSource, Tightened, TurnFault, TurnJob, TurnOrder,
     TurnReport, Work,
 };
 pub use tail::{Tail, follow};

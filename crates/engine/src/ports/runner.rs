@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use materia_contract::{
     ErrorCode, GlobalMode, NodeId, Policy, RunId, ScriptEntry, SessionRef, ToolsDoc, TurnOutput,
+    VerdictFrom,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -162,6 +163,8 @@ pub enum Work {
         command: Vec<String>,
         /// What it reads on standard input, as one JSON object.
         input: Arc<Value>,
+        /// How it runs.
+        manner: Manner,
     },
     /// Ask an agent.
     Agent {
@@ -180,6 +183,18 @@ pub enum Work {
         /// The scripted answer to take, if a script answers.
         script: Option<ScriptEntry>,
     },
+}
+
+/// How a local program runs, where its author says so (D48).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Manner {
+    /// Variables of its environment, beside those that it inherits.
+    pub env: Vec<(String, String)>,
+    /// The folder that it runs in, relative to the project; absent means the project itself.
+    pub folder: Option<String>,
+    /// Where its verdict comes from, where it is not in its output.
+    pub verdict: Option<VerdictFrom>,
 }
 
 /// Where a turn says what it is doing.

@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use materia_contract::NodeId;
 
-use crate::state::Traces;
+use crate::ask::items;
+use crate::state::{Run, Traces};
 
 /// Equal outputs in a row that show a stall.
 const EQUAL_OUTPUTS: usize = 3;
@@ -45,8 +46,33 @@ fn alternating(newest: &VecDeque<(u64, u64)>) -> Option<Vec<u64>> {
     alternate.then(|| newest.range(from..).map(|(turn, _)| *turn).collect())
 }
 
+/// Whether a node on a cycle that nothing bounds has had all the turns that it may have by itself (D23).
+/// Where a loop is entered again and again, its entries are counted like turns.
+pub(crate) fn is_endless(run: &Run, index: usize) -> bool {
+    if !run.wiring().unbounded.contains(&index) {
+        return false;
+    }
+    let budgets = run.nodes[index].budgets.or(run.node(index).1.budgets);
+    if run.budget.max_turns.is_some() || budgets.is_some_and(|budgets| budgets.turns.is_some()) {
+        return false;
+    }
+    let most = run.plan().limits.max_cycle_turns;
+    let rounds = run.nodes[index].rounds;
+    let item = items::of_loops(run, index).map(|item| item.id);
+    let entered = |region: &usize| run.loops[*region].rounds.count > most;
+    (rounds.item == item && rounds.count >= most) || run.wiring().loops[index].iter().any(entered)
+}
+
+/// The newest turns of a node.
+pub(crate) fn newest(traces: &Traces) -> Vec<u64> {
+    traces.outputs.iter().map(|(turn, _)| *turn).collect()
+}
+
 /// What a person is told.
 pub(crate) fn message(node: &NodeId, what: &str, evidence: &[u64]) -> String {
+    if evidence.is_empty() {
+        return format!("`{node}` {what}");
+    }
     let turns: Vec<String> = evidence.iter().map(ToString::to_string).collect();
     format!("`{node}` {what} (turns at events {})", turns.join(", "))
 }

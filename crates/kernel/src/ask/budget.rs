@@ -1,9 +1,9 @@
 //! What a run may spend (D24). Spending is folded from events, so it survives everything they do.
 
-use materia_contract::{Amount, BudgetBound, NodeId};
+use materia_contract::{Amount, Behavior, BudgetBound, NodeId};
 
 use crate::ask::gates::{self, Gate};
-use crate::state::Run;
+use crate::state::{Held, Run, Why};
 use crate::tally::{Look, look};
 
 /// Each bound that is set, with what was spent and what may be.
@@ -42,6 +42,13 @@ pub(crate) enum Asks {
     Attempt,
 }
 
+/// What a further attempt at a held turn is. One that the author of a utility asked for counts like a turn
+/// (D62).
+pub(crate) fn asks(run: &Run, held: &Held) -> Asks {
+    let utility = matches!(run.node(held.turn.node).1.behavior, Behavior::Utility { .. });
+    if utility && held.why == Why::Passing { Asks::Turn } else { Asks::Attempt }
+}
+
 /// The bound of its own that a node has passed, in words (D24).
 pub(crate) fn node_exhausted(run: &Run, index: usize, asks: Asks) -> Option<String> {
     let state = &run.nodes[index];
@@ -61,8 +68,8 @@ pub(crate) fn node_exhausted(run: &Run, index: usize, asks: Asks) -> Option<Stri
 /// What a node has spent, where nothing but that keeps it from running.
 pub(crate) fn kept(run: &Run, index: usize) -> Option<String> {
     look(Look::Budget);
-    let again = run.held.is_released_at(index);
-    let again = again.then(|| node_exhausted(run, index, Asks::Attempt)).flatten();
+    let mut again = run.held.released_of(index).map(|held| asks(run, held));
+    let again = again.find_map(|asks| node_exhausted(run, index, asks));
     let wants = run.requests.first(index).is_some()
         || run.iterating.contains(&index)
         || gates::barred(run, index) == Some(Gate::Budget);

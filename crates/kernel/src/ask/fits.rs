@@ -35,7 +35,8 @@ pub fn fits(run: &Run, event: &Event) -> Result<(), Misfit> {
 
 /// Whether everything that a plan names is in it.
 pub(crate) fn whole(plan: &Plan) -> Result<(), String> {
-    let edges = plan.nodes.values().flat_map(|node| &node.edges).filter_map(|it| it.to.as_ref());
+    let ways = plan.nodes.values().flat_map(|node| node.edges.iter().chain(&node.on_failure));
+    let edges = ways.filter_map(|edge| edge.to.as_ref());
     let exits = plan.loops.values().flat_map(|region| &region.exits);
     let ends = exits.flat_map(|exit| exit.to.iter().chain([&exit.from]));
     let needed = plan.nodes.values().flat_map(|node| &node.depends_on);

@@ -15,9 +15,9 @@ pub enum Gate {
     Input,
     /// The pace is AUTO.
     Pace,
-    /// Its mode is `auto`.
+    /// Its mode is `auto`, or its control makes it so.
     Mode,
-    /// No person has taken it over.
+    /// Its control does not leave it to a person.
     Control,
     /// Its trigger lets the scheduler start it.
     Trigger,
@@ -69,7 +69,7 @@ impl Gate {
                 Trigger::OnAnyInput | Trigger::ManualOnly => run.oldest_input(index).is_some(),
             },
             Self::Pace => run.pace == Pace::Auto,
-            Self::Mode => node.mode == NodeMode::Auto,
+            Self::Mode => node.mode == NodeMode::Auto || node.control == Some(Control::Automatic),
             Self::Control => node.control != Some(Control::Manual),
             Self::Trigger => node.trigger != Trigger::ManualOnly,
             Self::Room => has_room(run, index),
@@ -94,6 +94,8 @@ pub(crate) enum Start {
     Again {
         /// Whether a person asked for that turn.
         by_hand: bool,
+        /// Whether it counts like a new turn.
+        asks: Asks,
     },
     /// The next element of a `foreach` that was entered.
     Element {
@@ -110,11 +112,11 @@ impl Start {
         match self {
             Self::Input => &Gate::ALL,
             Self::Asked => &[Room, Budget, RunBudget, Concurrency, Running],
-            Self::Again { by_hand: false } | Self::Element { by_hand: false } => {
+            Self::Again { by_hand: false, .. } | Self::Element { by_hand: false } => {
                 &[Pace, Budget, RunBudget, Concurrency, Running]
             }
             // What goes on with a turn that a person asked for goes on at every pace.
-            Self::Again { by_hand: true } | Self::Element { by_hand: true } => {
+            Self::Again { by_hand: true, .. } | Self::Element { by_hand: true } => {
                 &[Budget, RunBudget, Concurrency, Running]
             }
         }
@@ -123,7 +125,7 @@ impl Start {
     fn asks(self) -> Asks {
         match self {
             Self::Input | Self::Asked | Self::Element { .. } => Asks::Turn,
-            Self::Again { .. } => Asks::Attempt,
+            Self::Again { asks, .. } => asks,
         }
     }
 

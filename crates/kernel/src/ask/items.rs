@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::ask::output;
 use crate::ask::scope::Scope;
-use crate::state::{ItemId, Region, Run};
+use crate::state::{ItemId, LoopState, Region, Run};
 use crate::words::item_label;
 
 /// The item that a node works on.
@@ -36,6 +36,17 @@ pub(crate) fn of_loops(run: &Run, node: usize) -> Option<Item<'_>> {
     run.node(node).1.loops.iter().rev().find_map(|region| of_loop(run, region))
 }
 
+/// The item of the innermost loop around a loop that has one.
+pub(crate) fn around_loop(run: &Run, region: usize) -> Option<ItemId> {
+    let mut around = run.wiring().around[region].iter().rev();
+    around.find_map(|region| {
+        let LoopState { entry, items, index, .. } = &run.loops[*region];
+        let there = items.as_ref().is_some_and(|items| items.len() > *index as usize);
+        let region = Region::Loop(*region);
+        there.then_some(ItemId { region, entry: *entry, index: *index })
+    })
+}
+
 fn of_loop<'run>(run: &'run Run, region: &str) -> Option<Item<'run>> {
     let (place, _, plan) = run.plan().loops.get_full(region)?;
     let state = &run.loops[place];
@@ -47,6 +58,21 @@ fn of_loop<'run>(run: &'run Run, region: &str) -> Option<Item<'run>> {
     let origin = format!("event {}", state.entered_at);
     let (cursor, count) = (plan.cursor.as_str(), items.len());
     Some(Item { id, value, key, label, cursor, count, alias: "workItem", origin })
+}
+
+/// The item on which a node will work when work comes to it from another. Loops that are entered on the
+/// way begin with their first item.
+pub(crate) fn of_target(run: &Run, sender: usize, target: usize) -> Option<ItemId> {
+    let inside = &run.node(sender).1.loops;
+    run.node(target).1.loops.iter().rev().find_map(|region| {
+        if inside.contains(region) {
+            return of_loop(run, region).map(|item| item.id);
+        }
+        let (place, _, plan) = run.plan().loops.get_full(region)?;
+        let entered = list_of(run, plan).is_some_and(|items| !items.is_empty());
+        let entry = run.loops[place].entry + 1;
+        entered.then_some(ItemId { region: Region::Loop(place), entry, index: 0 })
+    })
 }
 
 pub(crate) fn key(index: u32) -> String {

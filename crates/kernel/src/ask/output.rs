@@ -2,8 +2,10 @@
 
 use indexmap::IndexMap;
 use materia_contract::number;
-use materia_contract::{Behavior, Condition, Node, Parse, Path, Root};
-use serde_json::{Map, Value};
+use materia_contract::{
+    Behavior, Condition, ErrorCode, Node, Parse, Path, Root, TurnOutput, VerdictFrom,
+};
+use serde_json::{Map, Value, json};
 
 use crate::ask::items;
 use crate::ask::scope::{self, Scope};
@@ -30,20 +32,57 @@ pub(crate) struct Reading {
     pub(crate) ignored: Vec<(Vec<String>, &'static str)>,
     /// Where the object stands in the output, where one was asked for.
     pub(crate) object: Option<(usize, usize)>,
+    /// Why, where the verdict comes from the exit code.
+    pub(crate) context: Option<String>,
     /// The work items, where the node is a generator.
     pub(crate) items: Option<Vec<Value>>,
 }
 
 /// Reads an output, or says every way in which it breaks its contract.
-pub(crate) fn read(run: &Run, turn: &Turn, node: &Node, text: &str) -> Result<Reading, String> {
+pub(crate) fn read(
+    run: &Run,
+    turn: &Turn,
+    node: &Node,
+    report: &TurnOutput,
+) -> Result<Reading, String> {
+    let text = report.output.as_str();
     let mut reading = Reading::default();
     let mut faults = Vec::new();
-    let parsed = match node.parse {
-        Parse::Text => None,
-        Parse::Json => Some(Value::Object(read_object(node, text, &mut reading, &mut faults)?)),
+    let parsed = match (node.verdict, node.parse) {
+        (Some(VerdictFrom::ExitCode), _) => {
+            reading.verdict = Some(report.exit_code == Some(0));
+            let context = ends_of(report);
+            let said = said(reading.verdict, &context);
+            reading.context = Some(context);
+            Some(said)
+        }
+        (None, Parse::Text) => None,
+        (None, Parse::Json) => {
+            Some(Value::Object(read_object(node, text, &mut reading, &mut faults)?))
+        }
     };
     copy_assigned(run, turn, node, text, parsed.as_ref(), &mut reading, &mut faults);
     if faults.is_empty() { Ok(reading) } else { Err(faults.join("; ")) }
+}
+
+/// The most of a stream's end that a `context` has, in characters.
+const END_CHARS_MAX: usize = 2_000;
+
+/// How the output of a program and then its standard error end (D48).
+fn ends_of(report: &TurnOutput) -> String {
+    let end = |text: &str| {
+        let text = text.trim();
+        let surplus = text.chars().count().saturating_sub(END_CHARS_MAX);
+        text.chars().skip(surplus).collect::<String>()
+    };
+    let ends = [end(&report.output), end(&report.stderr)];
+    let said: Vec<String> = ends.into_iter().filter(|end| !end.is_empty()).collect();
+    said.join("\n")
+}
+
+/// The object for which the exit code of a program stands.
+pub(crate) fn said(verdict: Option<bool>, context: &str) -> Value {
+    json!({ "satisfied": verdict == Some(true), "context": context })
 }
 
 /// The object of a JSON node, held to its contract; items have lost their extra fields.
@@ -178,6 +217,26 @@ fn merge_state(object: &Map<String, Value>, reading: &mut Reading, faults: &mut 
     }
 }
 
+/// What a utility that failed has to say about the variables all the same (D49).
+pub(crate) struct Evidence {
+    /// Whole variables that its `state` sets.
+    pub(crate) merged: IndexMap<String, Value>,
+    /// Fields without a meaning there, as paths, and why.
+    pub(crate) ignored: Vec<(Vec<String>, &'static str)>,
+}
+
+/// What a failed utility has left, where it has put out one object.
+pub(crate) fn evidence(node: &Node, code: ErrorCode, text: &str) -> Option<Evidence> {
+    let failed = matches!(code, ErrorCode::UtilityFailed | ErrorCode::UtilityTimeout);
+    if !failed || !is_utility(node) || node.parse != Parse::Json || node.verdict.is_some() {
+        return None;
+    }
+    let found = parse_object(text).ok()?;
+    let mut reading = Reading::default();
+    merge_state(&found.object, &mut reading, &mut Vec::new());
+    Some(Evidence { merged: reading.merged, ignored: reading.ignored })
+}
+
 /// Extra fields of an agent's answer mean nothing unless an `assign` reads them by name (D28).
 fn ignored_by_agents(
     object: &Map<String, Value>,
@@ -223,7 +282,9 @@ fn copy_assigned(
     let mut pending: Map<String, Value> =
         reading.merged.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
     let item = items::current(run, turn.node).map(|item| item.value);
-    let own_json = reading.object.map(|(start, end)| &text[start..end]);
+    let said = reading.context.as_ref().and(parsed).map(Value::to_string);
+    let object = reading.object.map(|(start, end)| &text[start..end]);
+    let own_json = object.or(said.as_deref());
     for (target, source) in &node.assign {
         let scope = Scope {
             output: parsed,

@@ -12,11 +12,16 @@ pub(crate) fn carried(run: &Run, from: &NodeId, data: &HandoffSent, ts: Micros) 
     let sender = &run.plan().nodes[from];
     let payload = match (&data.offered, data.turn) {
         (Some(offered), _) => Payload::plain(data.payload_id, data.kind, ts, "").offered(offered),
-        (None, Some(_)) => carrying_last(run, sender, data, ts),
-        // A node that ran nothing (an empty `foreach`) has nothing to say.
-        (None, None) => Payload::plain(data.payload_id, data.kind, ts, ""),
+        (None, Some(turn)) if !is_caught(run, turn) => carrying_last(run, sender, data, ts),
+        // A node that ran nothing (an empty `foreach`) has nothing to say, and what one says that failed
+        // stands in the event.
+        (None, Some(_) | None) => Payload::plain(data.payload_id, data.kind, ts, ""),
     };
     Payload { from: Some(from.clone()), edge: Some(data.edge_id.clone()), ..payload }
+}
+
+fn is_caught(run: &Run, turn: u64) -> bool {
+    run.caught.as_ref().is_some_and(|caught| caught.turn == turn)
 }
 
 /// A payload with what the last turn put out.

@@ -145,8 +145,8 @@ fn exit(draft: &mut Draft<'_>, region: &str, way: &Way, exited: &mut Vec<String>
         &sender,
         LoopExhausted { region: region.to_owned(), exit: exit_id, to: word.clone() },
     );
-    if let Some(to) = &to
-        && let Some((code, message)) = deliver::circles(draft.run(), to)
+    if let (Some(to), Some(exit)) = (&to, &chosen)
+        && let Some((code, message)) = deliver::circles(draft.run(), to, &exit.edge_id)
     {
         // Only an edge can be given further allowance; an exit that led on into this loop is none.
         let plan = draft.run().plan();

@@ -3,6 +3,8 @@
 //! A payload waits in the delivery queue of its edge and is attached to the input buffer of its
 //! node (D9). What happens between is the edge's rule; whatever becomes of it is an event (D14).
 
+use std::sync::Arc;
+
 use materia_contract::{
     DeliveryMode, DropReason, Edge, EdgeId, EnvelopeKind, ErrorCode, HandoffSent, NodeId, Offered,
     Overflow, Parse, PayloadDeduplicated, PayloadDelivered, PayloadDropped, PayloadFiltered,
@@ -12,7 +14,7 @@ use materia_contract::{
 use crate::ask::sent;
 use crate::decide::draft::Draft;
 use crate::span::micros;
-use crate::state::{Run, Trail};
+use crate::state::Run;
 use crate::words::preview;
 
 /// Sends what a turn has put out across an edge.
@@ -28,7 +30,11 @@ pub(crate) fn send(
         Parse::Json => EnvelopeKind::Handoff,
         Parse::Text => EnvelopeKind::Message,
     };
-    let text = turn.and(run.last.text.as_deref()).unwrap_or_default();
+    let caught = run.caught.as_ref().filter(|caught| turn == Some(caught.turn));
+    let text = match caught {
+        Some(caught) => caught.message.as_str(),
+        None => turn.and(run.last.text.as_deref()).unwrap_or_default(),
+    };
     let sent = HandoffSent {
         payload_id: run.uuid(draft.next_seq()),
         edge_id: edge.clone(),
@@ -37,7 +43,7 @@ pub(crate) fn send(
         kind,
         preview: preview(text),
         offered: None,
-        mapped: None,
+        mapped: caught.map(|caught| Arc::new(caught.content())),
         sameness: None,
     };
     cross(draft, from, sent);
@@ -179,22 +185,21 @@ pub(crate) fn forbidden(
         }
         return None;
     }
-    if run.plan().nodes[from].routing == Routing::All && turn.is_some() {
+    let uncounted = run.plan().nodes[from].routing == Routing::All && turn.is_some();
+    if uncounted && !run.wiring().is_on_failure(&edge.id) {
         return None;
     }
-    circles(run, edge.to.as_ref()?)
+    circles(run, edge.to.as_ref()?, &edge.id)
 }
 
 /// Why a node may not be entered once more without progress, if it may not (D22).
-pub(crate) fn circles(run: &Run, to: &NodeId) -> Option<(ErrorCode, String)> {
+pub(crate) fn circles(run: &Run, to: &NodeId, via: &EdgeId) -> Option<(ErrorCode, String)> {
     let to = run.index_of(to);
-    let Trail { path, cycles } = &run.crossing;
-    let place = path.iter().position(|entered| *entered == to)?;
-    if *cycles < run.plan().limits.max_no_advance_cycles {
+    let (path, cycles) = run.crossing.closing(run.wiring().entry(to, Some(via)))?;
+    if cycles < run.plan().limits.max_no_advance_cycles {
         return None;
     }
-    let mut cycle: Vec<&str> =
-        path[place..].iter().map(|entered| run.node(*entered).0.as_str()).collect();
+    let mut cycle: Vec<&str> = path.iter().map(|entered| run.node(*entered).0.as_str()).collect();
     cycle.push(run.node(to).0.as_str());
     let message = format!(
         "the cast goes in circles: {} closed again after {cycles} cycles without progress \

@@ -6,7 +6,7 @@ use materia_contract::{
 };
 
 use crate::decide::draft::Draft;
-use crate::decide::{acts, elements, schedule, settle};
+use crate::decide::{acts, elements, fault, schedule, settle};
 use crate::state::{Phase, Run};
 
 /// Carries on a run. Turns that were in flight are lost: nobody knows how they ended (D8).
@@ -47,6 +47,11 @@ pub(crate) fn revive(draft: &mut Draft<'_>) {
     let run = draft.run();
     let (Some(edge_id), Some(socket)) = (edge_id, socket) else { return };
     let index = run.index_of(&socket);
+    if run.wiring().is_on_failure(&edge_id) {
+        fault::lead_on(draft, index);
+        schedule::go_on(draft);
+        return;
+    }
     let ran = run.passed != Some(index);
     let (turn, verdict) = if ran { (run.last.turn, run.last.verdict) } else { (None, None) };
     settle::routed(draft, index, turn, verdict, Some(&edge_id));

@@ -6,6 +6,7 @@ mod cursor;
 mod deliver;
 mod draft;
 mod elements;
+mod fault;
 mod halt;
 mod rejection;
 mod retry;

@@ -1,7 +1,8 @@
-//! Trying again after a failure that may pass by itself: when, and how often.
+//! Trying again after a failure that may pass by itself: when, and how often. A utility is tried again
+//! where its author says so (D62).
 
 use materia_contract::time::Micros;
-use materia_contract::{ErrorCode, FailureClass, TurnOutput};
+use materia_contract::{ErrorCode, FailureClass, Node, TurnOutput};
 
 use crate::span::micros;
 use crate::state::Turn;
@@ -19,10 +20,15 @@ const ASKED_WAIT_MS_MAX: u64 = 3_600_000;
 pub(crate) fn at(
     now: Micros,
     most: u32,
+    node: &Node,
     code: ErrorCode,
     turn: &Turn,
     report: &TurnOutput,
 ) -> Option<Micros> {
+    if let ErrorCode::UtilityFailed | ErrorCode::UtilityTimeout = code {
+        let retries = node.retries.filter(|retries| turn.retries < retries.max)?;
+        return Some(now.saturating_add(micros(retries.delay_ms)));
+    }
     let class = report.class.filter(|class| class.retries())?;
     if code != ErrorCode::ProviderFailed || turn.retries >= most {
         return None;

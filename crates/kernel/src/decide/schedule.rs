@@ -9,10 +9,10 @@ use crate::ask::gates::{self, Gate, Start};
 use crate::ask::scope::Scope;
 use crate::ask::taking::Takeable;
 use crate::ask::work::{self, Given};
-use crate::ask::{approval, budget, items, taking};
+use crate::ask::{alike, approval, budget, items, taking};
 use crate::decide::draft::Draft;
-use crate::decide::{consent, elements, settle, spending};
-use crate::state::{Held, Iteration, Payload, Phase, Run, Turn, Why};
+use crate::decide::{consent, elements, settle, spending, stall};
+use crate::state::{Held, Iteration, Payload, Phase, Run, Why};
 use crate::tally::{Look, look};
 
 /// Starts all that is runnable; if nothing is left to do, the run comes to rest.
@@ -26,6 +26,9 @@ pub(crate) fn go_on(draft: &mut Draft<'_>) {
             Next::Asked(index) => start_asked(draft, index),
             Next::Again(ended) => restart(draft, ended),
             Next::Element(index) => elements::begin_element(draft, index),
+            Next::Enter(index) if alike::is_endless(draft.run(), index) => {
+                stall::endless(draft, index);
+            }
             Next::Enter(index) => enter(draft, index),
         }
     }
@@ -64,9 +67,12 @@ fn next_start(run: &Run) -> Option<Next> {
     // Manual turns come first (D7).
     let asked = run.requests.nodes().find(|index| may(*index, Start::Asked));
     let again = || {
-        let by_hand = |turn: &Turn| Start::Again { by_hand: turn.manual };
+        let start = |held: &Held| {
+            let asks = budget::asks(run, held);
+            Start::Again { by_hand: held.turn.manual, asks }
+        };
         let mut released = run.held.released();
-        released.find(|(_, held)| may(held.turn.node, by_hand(&held.turn))).map(|(ended, _)| ended)
+        released.find(|(_, held)| may(held.turn.node, start(held))).map(|(ended, _)| ended)
     };
     let element = || {
         let by_hand = |it: &Iteration| Start::Element { by_hand: it.manual };

@@ -5,18 +5,18 @@
 use std::sync::Arc;
 
 use materia_contract::{
-    Behavior, Condition, Edge, EdgeId, ErrorCode, FollowUpCaptured, InterruptReason, Node, NodeId,
+    Condition, Edge, EdgeId, ErrorCode, FollowUpCaptured, InterruptReason, Node, NodeId,
     OutputFieldsIgnored, Parse, Report, ReportedIn, Root, RouteSelected, Routing, RunFailed,
-    StatePatched, Timer, TimerSet, TurnCompleted, TurnFailed, TurnInterrupted, TurnOutcome,
-    TurnOutput,
+    StatePatched, TurnCompleted, TurnInterrupted, TurnOutcome, TurnOutput,
 };
 
 use crate::ask::output::{self, Reading};
 use crate::ask::scope::Scope;
 use crate::ask::{items, route, work};
 use crate::decide::draft::Draft;
-use crate::decide::{cursor, deliver, elements, retry, stall};
-use crate::state::{Phase, Turn, TurnWork};
+use crate::decide::fault::fault;
+use crate::decide::{cursor, deliver, elements, stall};
+use crate::state::{Phase, Turn};
 
 /// Turns ended. A report of a turn that is no longer in flight says nothing.
 pub(crate) fn reports(draft: &mut Draft<'_>, reports: Vec<Report>) {
@@ -43,7 +43,7 @@ pub(crate) fn ended(draft: &mut Draft<'_>, started: u64, report: TurnOutput) {
     let turn = run.turn(started).expect("accepted reports are of turns in flight");
     let (id, node) = run.node_of(turn);
     let (id, name) = (id.clone(), Name::of(started, turn));
-    match output::read(run, turn, node, &report.output) {
+    match output::read(run, turn, node, &report) {
         Ok(reading) => completed(draft, name, &id, reading, report),
         Err(faults) => {
             let message = format!("`{id}` broke its contract: {faults}");
@@ -84,7 +84,7 @@ impl Name {
 }
 
 fn completed(draft: &mut Draft<'_>, turn: Name, id: &NodeId, reading: Reading, report: TurnOutput) {
-    let Reading { verdict, merged, assigned, ignored, object, items } = reading;
+    let Reading { verdict, merged, assigned, ignored, object, context, items } = reading;
     let Name { started, visit, attempt, .. } = turn;
     draft.emit_at(
         id,
@@ -94,6 +94,7 @@ fn completed(draft: &mut Draft<'_>, turn: Name, id: &NodeId, reading: Reading, r
             attempt,
             satisfied: verdict,
             object,
+            context,
             work_items: items.map(Arc::new),
             report,
         },
@@ -180,41 +181,25 @@ pub(crate) fn take(
     draft.emit_at(&id, RouteSelected { turn, edge_id, to, satisfied: verdict });
     let Some(to) = &edge.to else { return };
     if let (Condition::NotSatisfied, Some(false), Some(turn)) = (edge.when, verdict, turn) {
-        let item = items::current(draft.run(), index).map(|item| item.key);
         let reason = work::follow_up_reason(draft.run());
-        draft.emit_at(&id, FollowUpCaptured { turn, target: to.clone(), item, reason });
+        follow_up(draft, index, turn, to, reason);
     }
     cursor::arrive(draft, index, turn, &edge.id, to, &mut Vec::new());
 }
 
-/// A turn ended badly, or its output cannot be used.
-fn fault(
+/// Keeps why work is sent back, for the item that its target will work on (D25).
+pub(crate) fn follow_up(
     draft: &mut Draft<'_>,
-    started: u64,
-    code: ErrorCode,
-    message: String,
-    report: TurnOutput,
+    index: usize,
+    turn: u64,
+    target: &NodeId,
+    reason: String,
 ) {
     let run = draft.run();
-    let turn = run.turn(started).expect("accepted reports are of turns in flight").clone();
-    let (id, node) = run.node_of(&turn);
-    let id = id.clone();
-    // An agent that broke the contract is asked once more; a utility would only do it again (D27).
-    let repair = code == ErrorCode::ContractError
-        && matches!(node.behavior, Behavior::Agent { .. })
-        && turn.repairs < run.plan().limits.max_repairs;
-    let most = run.plan().limits.max_retries;
-    let retry_at = retry::at(draft.now(), most, code, &turn, &report);
-    let artifacts = artifacts(run.run_dir(), &id, &turn);
-    let (visit, attempt, told) = (turn.visit, turn.attempt, message.clone());
-    let failed =
-        TurnFailed { turn: started, visit, attempt, code, message, repair, retry_at, report };
-    draft.emit_at(&id, failed);
-    if let Some(at) = retry_at {
-        draft.emit_at(&id, TimerSet { timer: Timer::Retry { turn: started }, at });
-    } else if !repair {
-        fail(draft, code, told, Some(id), artifacts, None);
-    }
+    let (id, target) = (run.node(index).0.clone(), target.clone());
+    let item = items::of_target(run, index, run.index_of(&target));
+    let item = item.map(|item| items::key(item.index));
+    draft.emit_at(&id, FollowUpCaptured { turn, target, item, reason });
 }
 
 /// Stops the run short. Whatever else was in flight is interrupted.
@@ -242,14 +227,4 @@ pub(crate) fn interrupt_all(draft: &mut Draft<'_>, reason: InterruptReason) {
         let id = draft.run().node(node).0.clone();
         draft.emit_at(&id, TurnInterrupted { turn, visit, attempt, reason });
     }
-}
-
-/// The files that show more about a turn.
-fn artifacts(run_dir: &str, id: &NodeId, turn: &Turn) -> Vec<String> {
-    let extensions: &[&str] = match turn.work {
-        TurnWork::Input(_) => &["input.json", "stdout", "stderr", "meta.json"],
-        TurnWork::Prompt(_) => &["prompt.txt", "output.txt", "meta.json"],
-    };
-    let stem = format!("{run_dir}/sockets/{id}/{}-{}", turn.visit, turn.attempt);
-    extensions.iter().map(|extension| format!("{stem}.{extension}")).collect()
 }

@@ -1,10 +1,12 @@
 //! Where loops stand, which ways were taken, and why work was sent back.
 
+use std::sync::Arc;
+
 use materia_contract::{
     CursorAdvanced, Event, FollowUpCaptured, LoopEntered, NodeId, RouteSelected, Routing,
 };
 
-use crate::ask::work;
+use crate::ask::{items, work};
 use crate::state::{FollowUps, Iteration, LoopState, Run, Trail, Traversed};
 
 /// The work moved: what was counted to catch standing still begins anew (D22).
@@ -13,7 +15,7 @@ pub(super) fn loop_advanced(run: &mut Run, region: &str, data: &CursorAdvanced) 
     let state = &mut run.loops[place];
     state.items = state.items.take().or_else(|| data.items.clone());
     state.index = data.index;
-    run.crossing = Trail::default();
+    run.crossing.moved(place);
     forget_wanted_in(run, place);
 }
 
@@ -23,7 +25,9 @@ pub(super) fn loop_entered(run: &mut Run, seq: u64, data: &LoopEntered) {
     let produced = |generator| run.nodes[run.index_of(generator)].produced.clone();
     let generated = plan.consumes.as_ref().map(|generator| produced(generator).unwrap_or_default());
     let items = data.items.clone().or(generated);
-    run.loops[place] = LoopState { entry: data.entry, items, index: 0, entered_at: seq };
+    let mut rounds = run.loops[place].rounds;
+    rounds.begin(items::around_loop(run, place));
+    run.loops[place] = LoopState { entry: data.entry, items, index: 0, entered_at: seq, rounds };
     forget_wanted_in(run, place);
 }
 
@@ -37,7 +41,8 @@ fn forget_wanted_in(run: &mut Run, region: usize) {
 /// The newest reasons for this target and item (D25).
 pub(super) fn follow_up(run: &mut Run, event: &Event, data: &FollowUpCaptured) {
     let target = run.index_of(&data.target);
-    let item = run.last.item;
+    let from = event.node.clone().expect("it names the sender");
+    let item = items::of_target(run, run.index_of(&from), target);
     let follow_ups = run.follow_ups.entry(target).or_default();
     if follow_ups.item != item {
         *follow_ups = FollowUps { item, ..FollowUps::default() };
@@ -45,7 +50,6 @@ pub(super) fn follow_up(run: &mut Run, event: &Event, data: &FollowUpCaptured) {
     if follow_ups.reasons.len() == work::FOLLOW_UPS_MAX {
         follow_ups.reasons.pop_front();
     }
-    let from = event.node.clone().expect("it names the sender");
     follow_ups.reasons.push_back((event.seq, from, data.reason.clone()));
 }
 
@@ -81,12 +85,16 @@ fn entered(run: &mut Run, index: usize, data: &CursorAdvanced) {
 
 pub(super) fn route_selected(run: &mut Run, from: &NodeId, data: &RouteSelected) {
     let Some(edge_id) = &data.edge_id else { return };
+    let on_failure = run.wiring().is_on_failure(edge_id);
+    if on_failure {
+        caught(run, from, data.turn);
+    }
     let from = &run.plan().nodes[from];
     // An exit of a loop is no edge of the node: it has no bound of its own.
     let edge = run.wiring().edge(run.plan(), edge_id);
     let bounded = edge.is_some_and(|edge| edge.max_traversals.is_some());
     // Where nothing ran, nothing else would notice that the work goes round.
-    let counts = from.routing == Routing::First || data.turn.is_none();
+    let counts = from.routing == Routing::First || data.turn.is_none() || on_failure;
     let target = run.plan().nodes.get_index_of(data.to.as_str());
     if bounded {
         let item = run.last.item;
@@ -97,6 +105,19 @@ pub(super) fn route_selected(run: &mut Run, from: &NodeId, data: &RouteSelected)
         traversed.count += 1;
     }
     if let (true, Some(target)) = (counts, target) {
-        run.crossing.enter(target, bounded);
+        let wiring = Arc::clone(run.wired.of(run.plan()));
+        run.crossing.enter(wiring.entry(target, Some(edge_id)), bounded);
     }
+}
+
+/// A failed turn has led on: it is not tried again, and its node is done with its list.
+fn caught(run: &mut Run, from: &NodeId, turn: Option<u64>) {
+    let index = run.index_of(from);
+    let held = run.held.of_node(index).find(|(_, held)| Some(held.started) == turn);
+    if let Some(ended) = held.map(|(ended, _)| ended) {
+        run.held.take(ended);
+    }
+    run.nodes[index].foreach = None;
+    run.nodes[index].wanted.forget();
+    run.iterating.remove(&index);
 }

@@ -7,7 +7,7 @@ use materia_contract::{
 
 use super::node;
 use crate::ask::alike;
-use crate::state::{Consent, Payload, Phase, Request, Run, Stall, Traces, Why};
+use crate::state::{Consent, Payload, Phase, Request, Rounds, Run, Stall, Traces, Why};
 
 pub(super) fn budget_changed(run: &mut Run, event: &Event, data: &BudgetChanged) {
     if let Some(budget) = data.budget {
@@ -22,7 +22,7 @@ pub(super) fn budget_changed(run: &mut Run, event: &Event, data: &BudgetChanged)
     }
 }
 
-/// Switching to AUTO begins every count of alike turns anew (D23).
+/// Switching to AUTO begins every count of turns on cycles anew (D23).
 pub(super) fn mode_changed(run: &mut Run, event: &Event, data: &ModeChanged) {
     let pace = match data.value {
         Mode::Pace(pace) => pace,
@@ -43,6 +43,10 @@ pub(super) fn mode_changed(run: &mut Run, event: &Event, data: &ModeChanged) {
             run.stalled = None;
             for index in run.wiring().cyclic.clone() {
                 run.nodes[index].traces = Traces::default();
+                run.nodes[index].rounds = Rounds::default();
+            }
+            for region in &mut run.loops {
+                region.rounds = Rounds::default();
             }
         }
         (Pace::Interactive, Some(node)) => {
@@ -56,7 +60,7 @@ pub(super) fn mode_changed(run: &mut Run, event: &Event, data: &ModeChanged) {
 
 pub(super) fn revived(run: &mut Run, data: &RunRevived) {
     run.phase = Phase::Running;
-    run.crossing.cycles = 0;
+    run.crossing.forgive();
     run.held.release_all(|held| held.why == Why::Interrupted);
     if let Some(edge_id) = &data.edge_id {
         let bound = run.wiring().edge(run.plan(), edge_id).and_then(|edge| edge.max_traversals);

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use materia_contract::{
-    Artifact, Cause, Event, Timer, TurnCompleted, TurnFailed, TurnInterrupted, TurnOutput,
-    TurnStarted, TurnUsage, UtilityInput,
+    Artifact, Cause, ErrorCode, Event, Timer, TurnCompleted, TurnFailed, TurnInterrupted,
+    TurnOutput, TurnStarted, TurnUsage, UtilityInput,
 };
 use serde_json::Value;
 
 use super::{node, traces};
 use crate::ask::budget::{self, Asks};
-use crate::ask::{given, items};
-use crate::state::{Held, LastOutput, Run, Turn, TurnWork, Why};
+use crate::ask::{given, items, output};
+use crate::state::{Caught, Held, LastOutput, Run, Turn, TurnWork, Why};
 
 pub(super) fn turn_started(run: &mut Run, event: &Event, data: &TurnStarted) {
     let index = run.index_of(node(event));
@@ -37,8 +37,19 @@ pub(super) fn turn_started(run: &mut Run, event: &Event, data: &TurnStarted) {
         }
         Cause::Input => false,
     };
+    let paid = before.as_ref().is_some_and(|held| budget::asks(run, held) == Asks::Turn);
     let item = items::of_loops(run, index).map(|item| item.id);
     let element = items::element(run, index).map(|item| item.id);
+    let begins = match data.cause {
+        Cause::Input | Cause::Manual | Cause::Foreach { index: 0 } => true,
+        Cause::Foreach { .. }
+        | Cause::Retry { .. }
+        | Cause::Repair { .. }
+        | Cause::Recast { .. } => false,
+    };
+    if begins && run.wiring().unbounded.contains(&index) {
+        run.nodes[index].rounds.begin(item);
+    }
     let state = &mut run.nodes[index];
     let (repairs, retries, about, trail) = if let Some(Held { turn, why, .. }) = before {
         let repairs = turn.repairs + u32::from(matches!(why, Why::Rejected(..)));
@@ -58,8 +69,8 @@ pub(super) fn turn_started(run: &mut Run, event: &Event, data: &TurnStarted) {
         state.consent = None;
     }
     state.in_flight.0.insert(event.seq);
-    // A further attempt is no further turn.
-    state.spent.turns += u64::from(data.attempt == 1);
+    // A further attempt is no further turn, unless the author asked for it (D62).
+    state.spent.turns += u64::from(data.attempt == 1 || paid);
     run.usage.turns += 1;
     if let Some(entry) = &data.script {
         let position = run.script.entry(entry.key.clone()).or_default();
@@ -146,6 +157,8 @@ pub(super) fn turn_completed(run: &mut Run, data: &TurnCompleted) {
         Some(part) if part.len() < text.len() => Arc::from(part),
         Some(_) | None => Arc::clone(&text),
     });
+    let said = data.context.as_ref().map(|context| output::said(data.satisfied, context));
+    let json = json.or(said.map(|said| said.to_string().into()));
     if let Some(items) = &data.work_items {
         run.nodes[turn.node].produced = Some(Arc::clone(items));
     }
@@ -185,10 +198,33 @@ pub(super) fn turn_failed(run: &mut Run, event: &Event, data: &TurnFailed) {
     } else {
         Why::Failed
     };
+    if why == Why::Failed && leads_on(run, turn.node, data.code) {
+        // What is being routed now is its failure.
+        run.crossing = turn.trail.clone();
+        run.passed = None;
+        run.last.item = turn.about;
+        let message = data.message.clone();
+        run.caught = Some(Caught { turn: data.turn, code: data.code, message });
+    }
     run.held.hold(event.seq, Held { started: data.turn, turn, why });
     if data.repair {
         run.held.release(event.seq);
     }
+}
+
+/// Whether a turn that failed so leads on instead of ending the run (D61).
+fn leads_on(run: &Run, node: usize, code: ErrorCode) -> bool {
+    let of_turn = match code {
+        ErrorCode::UtilityFailed
+        | ErrorCode::UtilityTimeout
+        | ErrorCode::ContractError
+        | ErrorCode::ProviderFailed => true,
+        ErrorCode::ScriptExhausted
+        | ErrorCode::EdgeExhausted
+        | ErrorCode::NoAdvance
+        | ErrorCode::Internal => false,
+    };
+    of_turn && run.node(node).1.on_failure.is_some()
 }
 
 pub(super) fn turn_interrupted(run: &mut Run, event: &Event, data: &TurnInterrupted) {

@@ -2,13 +2,23 @@
 
 use std::collections::BTreeSet;
 
-use materia_contract::{Plan, Routing};
+use materia_contract::{Edge, Plan, Routing};
 
 /// The `routing: "all"` nodes that can reach themselves.
+pub(crate) fn on_cycles(plan: &Plan) -> BTreeSet<usize> {
+    cyclic(plan, |_| true)
+}
+
+/// Those of them that can do so without an edge that has a bound of its own.
+pub(crate) fn without_bound(plan: &Plan) -> BTreeSet<usize> {
+    cyclic(plan, |edge| edge.max_traversals.is_none())
+}
+
+/// The `routing: "all"` nodes that can reach themselves over these edges and the exits of loops.
 ///
 /// Strongly connected components by Tarjan's algorithm, with a stack of its own, so that a long
 /// chain needs no deep recursion.
-pub(crate) fn on_cycles(plan: &Plan) -> BTreeSet<usize> {
+fn cyclic(plan: &Plan, which: impl Fn(&Edge) -> bool) -> BTreeSet<usize> {
     let all = |index: usize| plan.nodes[index].routing == Routing::All;
     if !(0..plan.nodes.len()).any(all) {
         return BTreeSet::new();
@@ -17,7 +27,8 @@ pub(crate) fn on_cycles(plan: &Plan) -> BTreeSet<usize> {
         .nodes
         .values()
         .map(|node| {
-            let targets = node.edges.iter().filter_map(|edge| edge.to.as_ref());
+            let edges = node.edges.iter().chain(&node.on_failure).filter(|edge| which(edge));
+            let targets = edges.filter_map(|edge| edge.to.as_ref());
             targets.filter_map(|to| plan.nodes.get_index_of(to)).collect()
         })
         .collect();

@@ -70,9 +70,10 @@ impl HeldTurns {
         self.by_node.get(&node).map_or(0, BTreeSet::len)
     }
 
-    /// Whether a turn of a node may start as soon as there is room.
-    pub(crate) fn is_released_at(&self, node: usize) -> bool {
-        self.of_node(node).any(|(ended, _)| self.released.contains(&ended))
+    /// The turns of a node that may start as soon as there is room.
+    pub(crate) fn released_of(&self, node: usize) -> impl Iterator<Item = &Held> {
+        let of = self.of_node(node).filter(|(ended, _)| self.released.contains(ended));
+        of.map(|(_, held)| held)
     }
 
     pub(crate) fn hold(&mut self, ended: u64, held: Held) {

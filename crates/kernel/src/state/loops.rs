@@ -34,6 +34,23 @@ pub(crate) struct LoopState {
     pub(crate) index: u32,
     /// The event that entered it.
     pub(crate) entered_at: u64,
+    /// How often it was entered for one item of the loop around it.
+    pub(crate) rounds: Rounds,
+}
+
+/// How often something has begun for one work item, where nothing else bounds it (D23).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Rounds {
+    pub(crate) item: Option<ItemId>,
+    pub(crate) count: u32,
+}
+
+impl Rounds {
+    /// It begins once more.
+    pub(crate) fn begin(&mut self, item: Option<ItemId>) {
+        let count = if self.item == item { self.count } else { 0 };
+        *self = Self { item, count: count.saturating_add(1) };
+    }
 }
 
 /// How often a bounded edge was taken for a work item, and what a person added to its bound.

@@ -18,7 +18,7 @@ mod wiring;
 
 pub(crate) use held::{Held, HeldTurns, Why};
 pub(crate) use inputs::{Accepted, DeliveryQueue, InputBuffer, Late};
-pub(crate) use loops::{FollowUps, ItemId, LoopState, Region, Traversed};
+pub(crate) use loops::{FollowUps, ItemId, LoopState, Region, Rounds, Traversed};
 pub(crate) use memo::Memo;
 pub(crate) use node::{Consent, Iteration, NodeState, Traces, Wanted};
 pub(crate) use nodes::Nodes;
@@ -28,7 +28,7 @@ pub(crate) use phase::Stall;
 pub(crate) use ready::Ready;
 pub(crate) use requests::{Request, Requests};
 pub use run::Run;
-pub(crate) use trail::Trail;
-pub(crate) use turn::{InFlightTurns, LastOutput, ScriptPosition};
+pub(crate) use trail::{Entry, Trail};
+pub(crate) use turn::{Caught, InFlightTurns, LastOutput, ScriptPosition};
 pub use turn::{Turn, TurnWork};
 pub(crate) use wiring::{Wired, Wiring};

@@ -8,7 +8,7 @@ use materia_contract::{Amount, NodeBudgets, Uuid};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{InFlightTurns, InputBuffer, ItemId, Memo, Payload, Trail};
+use super::{InFlightTurns, InputBuffer, ItemId, Memo, Payload, Rounds, Trail};
 
 /// What the run knows about one node.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -39,6 +39,8 @@ pub(crate) struct NodeState {
     pub(crate) budgets: Option<NodeBudgets>,
     /// Whether its budget keeps it from running.
     pub(crate) blocked: bool,
+    /// Turns begun for one work item, where it lies on a cycle without a bound.
+    pub(crate) rounds: Rounds,
     /// What its newest turns came to, where it lies on a cycle.
     pub(crate) traces: Traces,
     /// The list that it last produced, if it is a generator.

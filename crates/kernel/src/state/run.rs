@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{
-    DeliveryQueue, FollowUps, HeldTurns, LastOutput, Late, LoopState, Nodes, Payload, Phase, Ready,
-    Requests, ScriptPosition, Stall, Trail, Traversed, Turn, Wired, Wiring,
+    Caught, DeliveryQueue, FollowUps, HeldTurns, LastOutput, Late, LoopState, Nodes, Payload,
+    Phase, Ready, Requests, ScriptPosition, Stall, Trail, Traversed, Turn, Wired, Wiring,
 };
 
 use crate::tally::{Look, look};
@@ -82,6 +82,8 @@ pub struct Run {
     pub(crate) crossing: Trail,
     /// The node that is being left, where it let its inputs through and ran nothing.
     pub(crate) passed: Option<usize>,
+    /// The newest turn whose failure leads on instead of ending the run.
+    pub(crate) caught: Option<Caught>,
     pub(crate) usage: UsageTotals,
     /// How far each list of the script has been used.
     pub(crate) script: BTreeMap<String, ScriptPosition>,
@@ -125,6 +127,7 @@ impl Run {
             warned: BTreeSet::new(),
             crossing: Trail::default(),
             passed: None,
+            caught: None,
             usage: UsageTotals::default(),
             script: BTreeMap::new(),
         }
@@ -285,7 +288,8 @@ impl Run {
         let created = self.created.as_ref().expect("the run was created");
         let request = &created.request;
         let payload = Payload::plain(self.uuid(1), EnvelopeKind::User, self.created_at, request);
-        Payload { trail: Trail::default().up_to(self.index_of(&created.plan.entry)), ..payload }
+        let entry = self.wiring().entry(self.index_of(&created.plan.entry), None);
+        Payload { trail: Trail::default().up_to(entry), ..payload }
     }
 
     /// Puts a node in its place among those that have inputs.

@@ -6,40 +6,147 @@ use serde::{Deserialize, Serialize};
 
 /// How work came to where it is (D22). Every payload has its own, so that branches that run side by
 /// side do not count as one going in circles.
+///
+/// It has a level for what lies outside all loops and one for each loop around the node that it has come
+/// to, outermost first. An item that moves forgets the level of its loop and those inside, and nothing
+/// outside.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Trail {
+    levels: Arc<Vec<Level>>,
+}
+
+/// One level of a trail.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Level {
+    /// The loop; absent outside of all.
+    region: Option<usize>,
     /// Nodes entered since the work last moved, cut back to a node when it is entered again.
-    pub(crate) path: Arc<Vec<usize>>,
+    path: Vec<usize>,
     /// Cycles closed since the work last moved.
-    pub(crate) cycles: u32,
+    cycles: u32,
+}
+
+/// A node that work comes to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Entry<'a> {
+    pub(crate) node: usize,
+    /// The loops around it, outermost first.
+    pub(crate) loops: &'a [usize],
+    /// The loop whose exit leads there.
+    pub(crate) left: Option<usize>,
 }
 
 impl Trail {
+    /// How many levels stay when work comes to a node: those outside of every loop that is left or entered.
+    fn shared(&self, to: Entry<'_>) -> usize {
+        let around = self.levels.iter().skip(1).zip(to.loops);
+        let same = around.take_while(|(level, region)| {
+            level.region == Some(**region) && to.left != Some(**region)
+        });
+        1 + same.count()
+    }
+
+    /// Comes to a node; `note` says what that means for the way at the level that is shared.
+    fn come(&mut self, to: Entry<'_>, note: impl FnOnce(&mut Level)) {
+        let shared = self.shared(to);
+        let levels = Arc::make_mut(&mut self.levels);
+        if levels.is_empty() {
+            levels.push(Level::default());
+        }
+        levels.truncate(shared);
+        note(levels.last_mut().expect("the outermost level stays"));
+        let entered = to.loops.iter().skip(shared - 1);
+        levels.extend(entered.map(|region| Level {
+            region: Some(*region),
+            path: vec![to.node],
+            cycles: 0,
+        }));
+    }
+
     /// The trail as far as a node, where nothing is counted: work has just begun there, or every
     /// matching edge was taken (D23 watches those).
-    pub(crate) fn up_to(mut self, node: usize) -> Self {
-        if !self.path.contains(&node) {
-            Arc::make_mut(&mut self.path).push(node);
-        }
+    pub(crate) fn up_to(mut self, to: Entry<'_>) -> Self {
+        self.come(to, |level| {
+            if !level.path.contains(&to.node) {
+                level.path.push(to.node);
+            }
+        });
         self
+    }
+
+    /// Enters a node. A way that is bounded by itself closes no cycle.
+    pub(crate) fn enter(&mut self, to: Entry<'_>, bounded: bool) {
+        self.come(to, |level| match level.path.iter().position(|entered| *entered == to.node) {
+            Some(place) => {
+                level.path.truncate(place + 1);
+                level.cycles += u32::from(!bounded);
+            }
+            None => level.path.push(to.node),
+        });
+    }
+
+    /// The cycle that entering a node would close, and how many have closed before.
+    pub(crate) fn closing(&self, to: Entry<'_>) -> Option<(&[usize], u32)> {
+        let level = self.levels.get(self.shared(to) - 1)?;
+        let place = level.path.iter().position(|entered| *entered == to.node)?;
+        Some((&level.path[place..], level.cycles))
+    }
+
+    /// The item of a loop moved.
+    pub(crate) fn moved(&mut self, region: usize) {
+        let place = self.levels.iter().position(|level| level.region == Some(region));
+        let levels = Arc::make_mut(&mut self.levels);
+        let Some(place) = place else { return };
+        levels.truncate(place + 1);
+        levels[place] = Level { region: Some(region), ..Level::default() };
+    }
+
+    /// Somebody gave the work further allowance.
+    pub(crate) fn forgive(&mut self) {
+        for level in Arc::make_mut(&mut self.levels) {
+            level.cycles = 0;
+        }
     }
 
     /// Takes the other one where it has gone round more often, or further.
     pub(crate) fn join(&mut self, other: &Self) {
-        if (other.cycles, other.path.len()) > (self.cycles, self.path.len()) {
+        let weight = |level: &Level| (level.cycles, level.path.len());
+        if other.levels.iter().map(weight).gt(self.levels.iter().map(weight)) {
             self.clone_from(other);
         }
     }
+}
 
-    /// Enters a node. A way that is bounded by itself closes no cycle.
-    pub(crate) fn enter(&mut self, node: usize, bounded: bool) {
-        let path = Arc::make_mut(&mut self.path);
-        match path.iter().position(|entered| *entered == node) {
-            Some(place) => {
-                path.truncate(place + 1);
-                self.cycles += u32::from(!bounded);
-            }
-            None => path.push(node),
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(node: usize, loops: &[usize]) -> Entry<'_> {
+        Entry { node, loops, left: None }
+    }
+
+    #[test]
+    fn an_item_that_moves_forgets_its_own_level_alone() {
+        let mut trail = Trail::default().up_to(at(0, &[]));
+        trail.enter(at(1, &[7]), false);
+        trail.enter(at(2, &[7]), false);
+        trail.enter(at(1, &[7]), false);
+        assert_eq!(trail.closing(at(2, &[7])), None, "it was cut back");
+        assert_eq!(trail.closing(at(1, &[7])), Some(([1].as_slice(), 1)));
+        trail.moved(7);
+        assert_eq!(trail.closing(at(1, &[7])), None);
+        let back = Entry { node: 0, loops: &[], left: Some(7) };
+        assert_eq!(trail.closing(back), Some(([0, 1].as_slice(), 0)), "the way through the loop");
+    }
+
+    #[test]
+    fn an_exit_into_its_own_loop_enters_it_anew() {
+        let mut trail = Trail::default().up_to(at(1, &[7]));
+        let again = Entry { node: 1, loops: &[7], left: Some(7) };
+        trail.moved(7);
+        assert_eq!(trail.closing(again), Some(([1].as_slice(), 0)));
+        trail.enter(again, false);
+        trail.moved(7);
+        assert_eq!(trail.closing(again), Some(([1].as_slice(), 1)));
     }
 }

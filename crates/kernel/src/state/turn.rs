@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use materia_contract::time::Micros;
-use materia_contract::{Artifact, GlobalMode, PromptLayer, ScriptEntry, SessionRef, Uuid};
+use materia_contract::{
+    Artifact, ErrorCode, GlobalMode, PayloadContent, PayloadStatus, PromptLayer, ScriptEntry,
+    SessionRef, Uuid,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -76,6 +79,27 @@ pub(crate) struct LastOutput {
     pub(crate) verdict: Option<bool>,
     /// What it left besides.
     pub(crate) artifacts: Arc<[Artifact]>,
+}
+
+/// A turn that failed for good, at a node that has a way out for that (D61).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Caught {
+    /// Its `turn.started`.
+    pub(crate) turn: u64,
+    pub(crate) code: ErrorCode,
+    pub(crate) message: String,
+}
+
+impl Caught {
+    /// What its way out carries.
+    pub(crate) fn content(&self) -> PayloadContent {
+        PayloadContent {
+            message: Some(self.message.clone()),
+            structured: None,
+            artifacts: Vec::new(),
+            status: Some(PayloadStatus { ok: false, reason: Some(self.code.word().to_owned()) }),
+        }
+    }
 }
 
 /// How far a list of the script has been used.

@@ -7,13 +7,13 @@ use materia_contract::{
     Control, Delivery, DeliveryMode, Edge, EdgeId, Node, NodeId, NodeMode, Plan, Trigger,
 };
 
-use super::cycles;
+use super::{Entry, cycles};
 
 /// Lookups into a plan.
 #[derive(Debug, Default)]
 pub(crate) struct Wiring {
     /// Where each edge is: its node, and its place among the edges of that node.
-    edges: BTreeMap<EdgeId, (usize, usize)>,
+    edges: BTreeMap<EdgeId, (usize, Place)>,
     /// Nodes whose turns wait for a person.
     pub(crate) approved: BTreeSet<usize>,
     /// Those of them inside each loop, in the order of the loops.
@@ -22,22 +22,53 @@ pub(crate) struct Wiring {
     pub(crate) by_itself: BTreeSet<usize>,
     /// Nodes of dataflow that lie on a cycle: only they can go in circles unseen.
     pub(crate) cyclic: BTreeSet<usize>,
+    /// Nodes of dataflow that lie on a cycle without a bound: their turns are counted (D23).
+    pub(crate) unbounded: BTreeSet<usize>,
     /// Nodes that run at intervals.
     pub(crate) scheduled: Vec<usize>,
+    /// The loops around each node, outermost first, by their place in the plan.
+    pub(crate) loops: Vec<Vec<usize>>,
+    /// The loops around each loop, outermost first.
+    pub(crate) around: Vec<Vec<usize>>,
+    /// The loop that each exit leaves.
+    exits: BTreeMap<EdgeId, usize>,
+}
+
+/// Where an edge stands at its node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Among its edges.
+    Nth(usize),
+    /// It is the way out of a failed turn (D61).
+    OnFailure,
 }
 
 impl Wiring {
     fn of(plan: &Plan) -> Self {
         let approved_in = vec![Vec::new(); plan.loops.len()];
-        let mut wiring = Self { approved_in, cyclic: cycles::on_cycles(plan), ..Self::default() };
+        let (cyclic, unbounded) = (cycles::on_cycles(plan), cycles::without_bound(plan));
+        let mut wiring = Self { approved_in, cyclic, unbounded, ..Self::default() };
+        wiring.around = vec![Vec::new(); plan.loops.len()];
+        for (region, of) in plan.loops.values().enumerate() {
+            wiring.exits.extend(of.exits.iter().map(|exit| (exit.edge_id.clone(), region)));
+        }
         for (index, node) in plan.nodes.values().enumerate() {
             for (place, edge) in node.edges.iter().enumerate() {
-                wiring.edges.insert(edge.id.clone(), (index, place));
+                wiring.edges.insert(edge.id.clone(), (index, Place::Nth(place)));
             }
+            if let Some(edge) = &node.on_failure {
+                wiring.edges.insert(edge.id.clone(), (index, Place::OnFailure));
+            }
+            let around = node.loops.iter().filter_map(|name| plan.loops.get_index_of(name));
+            let around: Vec<usize> = around.collect();
+            for (depth, region) in around.iter().enumerate() {
+                wiring.around[*region] = around[..depth].to_vec();
+            }
+            wiring.loops.push(around);
             if node.approval.is_some() {
                 wiring.approved.insert(index);
-                for region in node.loops.iter().filter_map(|name| plan.loops.get_index_of(name)) {
-                    wiring.approved_in[region].push(index);
+                for region in &wiring.loops[index] {
+                    wiring.approved_in[*region].push(index);
                 }
             }
             if starts_by_itself(node) {
@@ -63,7 +94,22 @@ impl Wiring {
     ) -> Option<(&'plan NodeId, &'plan Edge)> {
         let (node, place) = self.edges.get(id)?;
         let (from, node) = plan.nodes.get_index(*node)?;
-        Some((from, node.edges.get(*place)?))
+        let edge = match place {
+            Place::Nth(place) => node.edges.get(*place)?,
+            Place::OnFailure => node.on_failure.as_ref()?,
+        };
+        Some((from, edge))
+    }
+
+    /// Whether an edge is the way out of a failed turn.
+    pub(crate) fn is_on_failure(&self, id: &EdgeId) -> bool {
+        self.edges.get(id).is_some_and(|(_, place)| *place == Place::OnFailure)
+    }
+
+    /// What it means to come to a node over an edge or an exit, as far as the way there is concerned.
+    pub(crate) fn entry(&self, node: usize, via: Option<&EdgeId>) -> Entry<'_> {
+        let left = via.and_then(|via| self.exits.get(via)).copied();
+        Entry { node, loops: &self.loops[node], left }
     }
 
     /// How payloads wait on an edge; on an exit of a loop they wait as on a plain one.
@@ -93,9 +139,13 @@ impl Wiring {
 
 /// Whether nothing that the author wrote leaves the start of a node to a person.
 fn starts_by_itself(node: &Node) -> bool {
-    node.mode == NodeMode::Auto
-        && node.control != Some(Control::Manual)
-        && node.trigger != Trigger::ManualOnly
+    // Where there is a `control`, it counts instead of the mode (D17).
+    let auto = match node.control {
+        Some(Control::Manual) => false,
+        Some(Control::Automatic) => true,
+        None => node.mode == NodeMode::Auto,
+    };
+    auto && node.trigger != Trigger::ManualOnly
 }
 
 /// A [`Wiring`] that is made when it is first asked for. It is no part of the state: two runs

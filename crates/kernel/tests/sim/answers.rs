@@ -20,9 +20,12 @@ pub(crate) enum Mood {
 
 /// How a turn of this node ends.
 pub(crate) fn outcome(dice: &mut Dice, node: &Node, mood: Mood) -> TurnOutcome {
-    if mood == Mood::Hostile && dice.percent(2) {
+    // A node that deals with its failures has more of them.
+    let often = if node.on_failure.is_some() || node.retries.is_some() { 12 } else { 2 };
+    if mood == Mood::Hostile && dice.percent(often) {
         let code = match node.behavior {
             Behavior::Agent { .. } => ErrorCode::ProviderFailed,
+            Behavior::Utility { .. } if dice.percent(20) => ErrorCode::UtilityTimeout,
             Behavior::Utility { .. } => ErrorCode::UtilityFailed,
         };
         // Some failures may pass by themselves; a provider may say how long that takes.
@@ -36,8 +39,15 @@ pub(crate) fn outcome(dice: &mut Dice, node: &Node, mood: Mood) -> TurnOutcome {
         });
         let retry_after_ms = dice.maybe(20, |dice| *dice.pick(&[1, 5_000, 4_000_000]));
         let usage = usage(dice);
-        let report = TurnOutput { usage, class, retry_after_ms, ..TurnOutput::default() };
-        return TurnOutcome::Faulted { code, message: "it broke".into(), report };
+        // Even so it may have put something out.
+        let output = match dice.below(3) {
+            0 => String::new(),
+            1 => broken(dice),
+            _ => Value::Object(object(dice, node, mood)).to_string(),
+        };
+        let report = TurnOutput { output, usage, class, retry_after_ms, ..TurnOutput::default() };
+        let message = (*dice.pick(&["it broke", "it broke again"])).to_owned();
+        return TurnOutcome::Faulted { code, message, report };
     }
     let output = match node.parse {
         Parse::Text if mood == Mood::Calm => "done".to_owned(),
@@ -48,7 +58,22 @@ pub(crate) fn outcome(dice: &mut Dice, node: &Node, mood: Mood) -> TurnOutcome {
     let hostile = mood == Mood::Hostile;
     let artifacts = if hostile && dice.percent(20) { vec![artifact(dice)] } else { Vec::new() };
     let usage = if hostile { usage(dice) } else { None };
-    TurnOutcome::Ended(TurnOutput { output, usage, artifacts, ..TurnOutput::default() })
+    let (exit_code, stderr) = ends(dice, node, hostile);
+    let report =
+        TurnOutput { output, stderr, exit_code, usage, artifacts, ..TurnOutput::default() };
+    TurnOutcome::Ended(report)
+}
+
+/// How a program ends that decides by its exit code.
+fn ends(dice: &mut Dice, node: &Node, hostile: bool) -> (Option<i32>, String) {
+    match node.verdict {
+        Some(_) if hostile => {
+            let code = if dice.percent(50) { 0 } else { 3 };
+            (Some(code), (*dice.pick(&["", "one test failed"])).to_owned())
+        }
+        Some(_) => (Some(0), String::new()),
+        None => (None, String::new()),
+    }
 }
 
 fn broken(dice: &mut Dice) -> String {
@@ -72,6 +97,9 @@ fn object(dice: &mut Dice, node: &Node, mood: Mood) -> Map<String, Value> {
         let mut state = Map::from_iter([("list".to_owned(), Value::Array(list))]);
         if !calm && dice.percent(40) {
             state.insert("float".into(), json!(dice.float()));
+        }
+        if !calm && dice.percent(5) {
+            state.insert("satisfied".into(), json!(true));
         }
         object.insert("state".into(), Value::Object(state));
     } else if !calm && dice.percent(10) {

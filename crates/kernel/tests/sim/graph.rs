@@ -5,7 +5,8 @@ use materia_contract::{
     Amount, Approval, Behavior, Budget, Condition, Consume, Control, DedupeBy, Delivery,
     DeliveryMode, Edge, EdgeId, Exit, Foreach, GlobalMode, Guard, JOURNAL_VERSION, Limits, Loop,
     Node, NodeBudgets, NodeId, NodeMode, OnInterrupt, OutputSelector, Overflow, Pace, Parse,
-    PayloadPart, Plan, Routing, RunCreated, SessionPolicy, Test, Transform, Trigger,
+    PayloadPart, Plan, Retries, Routing, RunCreated, SessionPolicy, Test, Transform, Trigger,
+    VerdictFrom, on_failure_edge,
 };
 
 use crate::dice::Dice;
@@ -53,6 +54,7 @@ fn plan(dice: &mut Dice) -> Plan {
         max_repairs: dice.within(0, 2),
         max_no_advance_cycles: dice.within(1, 3),
         max_concurrent_turns: *dice.pick(&[1, 2, 3, 64]),
+        max_cycle_turns: dice.within(2, 6),
         max_retries: 4,
     };
     let (entry, doc_root) = (name(0), "docs".to_owned());
@@ -85,6 +87,24 @@ fn node(dice: &mut Dice, index: usize, count: usize) -> Node {
     node.routing = if dice.percent(60) { Routing::All } else { Routing::First };
     for _ in 0..dice.weighted(&[(2, 0), (5, 1), (4, 2), (2, 3)]) {
         node.edges.push(edge(dice, count));
+    }
+    // Some failures lead on, to the same node or to another, some of them only so often.
+    node.on_failure = dice.maybe(20, |dice| Edge {
+        id: EdgeId::new(""),
+        when: Condition::Always,
+        guard: None,
+        to: Some(name(dice.below(count))),
+        max_traversals: dice.maybe(50, |dice| dice.within(1, 3)),
+        delivery: Delivery::default(),
+    });
+    if !is_agent {
+        node.retries = dice.maybe(25, |dice| Retries {
+            max: dice.within(1, 3),
+            delay_ms: u64::from(dice.within(0, 6)),
+        });
+        if index > 0 {
+            node.verdict = dice.maybe(20, |_| VerdictFrom::ExitCode);
+        }
     }
     node.mode = if dice.percent(7) { NodeMode::Interactive } else { NodeMode::Auto };
     node.control =
@@ -229,8 +249,12 @@ fn finish(id: &NodeId, node: &mut Node) {
         *count += 1;
         edge.id = EdgeId::new(if *count == 1 { name } else { format!("{name}#{count}") });
     }
+    if let Some(edge) = &mut node.on_failure {
+        edge.id = on_failure_edge(id.as_str());
+    }
     let guarded = node.edges.iter().any(|edge| edge.when != Condition::Always);
-    if guarded || node.generator || node.advance.is_some() || !node.requires.is_empty() {
+    let decides = node.verdict.is_some();
+    if guarded || decides || node.generator || node.advance.is_some() || !node.requires.is_empty() {
         node.parse = Parse::Json;
     }
 }

@@ -15,6 +15,8 @@ pub(crate) struct Notes {
     sent: BTreeSet<Uuid>,
     asked: BTreeSet<NodeId>,
     quiet: BTreeSet<EdgeId>,
+    /// The newest turn that failed.
+    failed: Option<u64>,
 }
 
 impl Notes {
@@ -24,11 +26,20 @@ impl Notes {
         match &event.body {
             EventBody::ModeChanged(data) => {
                 seen.note(&format!("mode {:?} by {}", data.value, data.reason));
+                if data.message.as_ref().is_some_and(|message| message.contains("without a bound"))
+                {
+                    seen.note("cycle without a bound stopped");
+                }
             }
             EventBody::RunWaiting(data) => seen.note(&format!("waiting for {:?}", data.reason)),
             EventBody::RunFailed(data) => seen.note(&format!("failed as {}", data.code.word())),
             EventBody::TurnFailed(data) => {
                 seen.note(&format!("turn failed as {}", data.code.word()));
+                self.failed = Some(data.turn);
+                let utility = data.code.word().starts_with("utility");
+                if utility && data.retry_at.is_some() {
+                    seen.note("utility tried again");
+                }
             }
             EventBody::TurnInterrupted(data) => {
                 seen.note(&format!("interrupted by {:?}", data.reason));
@@ -37,6 +48,20 @@ impl Notes {
                 if !self.asked.insert(event.node.clone().unwrap()) {
                     seen.note("approval asked for again");
                 }
+            }
+            EventBody::RouteSelected(data) => {
+                let id = data.edge_id.as_ref().map(ToString::to_string).unwrap_or_default();
+                if id.starts_with("onFailure:") {
+                    seen.note("failure led on");
+                }
+            }
+            EventBody::StatePatched(data) if before.node_of(data.turn).is_none() => {
+                if self.failed == Some(data.turn) {
+                    seen.note("evidence of a failed utility");
+                }
+            }
+            EventBody::TurnCompleted(data) if data.context.is_some() => {
+                seen.note(&format!("exit code says {:?}", data.satisfied));
             }
             EventBody::HandoffSent(data) => {
                 if !self.sent.insert(data.payload_id) {

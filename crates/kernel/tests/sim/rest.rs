@@ -17,13 +17,9 @@ const ENDLESS_ROUNDS: usize = 12;
 const HELPINGS: usize = 2;
 
 impl World<'_> {
-    /// Whether nothing in the rules bounds the run: ticks never end, and a loop that is entered again
-    /// begins anew (D19), so that an exit that leads back can be taken for ever.
+    /// Whether nothing in the rules bounds the run: ticks never end.
     fn may_go_on_for_ever(&self) -> bool {
-        let plan = self.plan();
-        let mut exits = plan.loops.values().flat_map(|region| &region.exits);
-        plan.nodes.values().any(|node| node.interval_ms.is_some())
-            || exits.any(|exit| exit.to.is_some())
+        self.plan().nodes.values().any(|node| node.interval_ms.is_some())
     }
 
     /// Faults stop and everything outstanding is answered: the run comes to rest.

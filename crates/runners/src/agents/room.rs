@@ -118,12 +118,16 @@ mod tests {
     use std::time::Duration;
 
     use materia_contract::{NodeId, RunId};
-    use materia_engine::{StopSource, TurnOrder, Work};
+    use materia_engine::{Manner, StopSource, TurnOrder, Work};
 
     use super::*;
 
     fn job(dir: &Path, global_mode: GlobalMode) -> TurnJob {
-        let work = Work::Utility { command: Vec::new(), input: Arc::new(serde_json::json!({})) };
+        let work = Work::Utility {
+            command: Vec::new(),
+            input: Arc::new(serde_json::json!({})),
+            manner: Manner::default(),
+        };
         let order = TurnOrder {
             run: RunId::new("r"),
             turn: 3,

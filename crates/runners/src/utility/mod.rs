@@ -12,14 +12,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use materia_contract::{ErrorCode, GlobalMode, TurnOutput};
-use materia_engine::{BoxFuture, Runner, Stop, TurnFault, TurnJob, TurnReport, Work};
+use materia_contract::{ErrorCode, GlobalMode, TurnOutput, VerdictFrom};
+use materia_engine::{BoxFuture, Manner, Runner, Stop, TurnFault, TurnJob, TurnReport, Work};
 use serde_json::Value;
 
 use crate::dispatch::faulted;
-use crate::guard;
 use crate::supervise::protocol::{RawPath, Spec, Verdict};
 use crate::tree_check::TreeCheck;
+use crate::{guard, planning};
 use link::{Ending, Link, Past};
 use room::Room;
 
@@ -55,9 +55,9 @@ impl Runner for UtilityRunner {
         let runner = self.clone();
         Box::pin(async move {
             match &job.work {
-                Work::Utility { command, input } => {
+                Work::Utility { command, input, manner } => {
                     let stop = job.control.stop.clone();
-                    runner.perform(&job, command, input, stop).await
+                    runner.perform(&job, command, input, manner, stop).await
                 }
                 Work::Agent { .. } => {
                     let message = format!("socket `{}` is no utility", job.node);
@@ -74,9 +74,16 @@ impl UtilityRunner {
         job: &TurnJob,
         command: &[String],
         input: &Value,
+        manner: &Manner,
         stop: Stop,
     ) -> TurnReport {
         let name = report::shown_command(command);
+        let folder = match folder(&job.cwd, manner.folder.as_deref()) {
+            Ok(folder) => folder,
+            Err(message) => {
+                return faulted(ErrorCode::UtilityFailed, format!("{name} was not run: {message}"));
+            }
+        };
         let room = match Room::prepare(job).await {
             Ok(room) => room,
             Err(message) => {
@@ -86,7 +93,7 @@ impl UtilityRunner {
         let mut input = serde_json::to_vec(input).expect("a JSON value always renders");
         // One object on one line, for those who read lines.
         input.push(b'\n');
-        let spec = self.spec(job, command, input.len(), &room);
+        let spec = self.spec(job, command, input.len(), &room, &folder, &manner.env);
 
         tracing::debug!(input_bytes = spec.input_bytes, "starts a program");
         let begun = Instant::now();
@@ -101,7 +108,7 @@ impl UtilityRunner {
         tracing::debug!(?duration, "the program is gone");
         let complaint = room.leave(job).await;
         let complaint = complaint.or_else(|| late?.complaint(&job.doc_root));
-        conclude(job, &name, past, duration, complaint)
+        conclude(job, &name, past, duration, complaint, manner.verdict)
     }
 
     async fn follow(&self, job: &TurnJob, link: Link, stop: Stop) -> (Past, Option<TreeCheck>) {
@@ -113,21 +120,52 @@ impl UtilityRunner {
         }
     }
 
-    fn spec(&self, job: &TurnJob, command: &[String], input_bytes: usize, room: &Room) -> Spec {
-        let mut env = vec![
+    fn spec(
+        &self,
+        job: &TurnJob,
+        command: &[String],
+        input_bytes: usize,
+        room: &Room,
+        folder: &Path,
+        own: &[(String, String)],
+    ) -> Spec {
+        let own = own.iter().map(|(name, value)| (name.clone(), RawPath::from(value.as_str())));
+        // Ours come last: what they say is true whatever an author writes.
+        let mut env: Vec<(String, RawPath)> = own.collect();
+        env.extend([
             ("MATERIA_CAST_ID".to_owned(), RawPath::from(job.run.as_str())),
             ("MATERIA_SOCKET_ID".to_owned(), RawPath::from(job.node.as_str())),
-        ];
+        ]);
         env.extend(room.temporary().map(|path| ("TMPDIR".to_owned(), RawPath::from(path))));
         Spec {
             argv: command.to_vec(),
-            cwd: RawPath::from(&job.cwd),
+            cwd: RawPath::from(folder),
             env,
             input_bytes,
             grace_ms: u64::try_from(self.grace.as_millis()).unwrap_or(u64::MAX),
             writable: room.writable(job),
             ..Spec::default()
         }
+    }
+}
+
+/// The real path of the folder that a program runs in: inside the project, whatever links there are.
+fn folder(project: &Path, name: Option<&str>) -> Result<PathBuf, String> {
+    let Some(name) = name else { return Ok(project.to_owned()) };
+    let inside = planning::is_plain(Path::new(name));
+    let real = || -> io::Result<(PathBuf, PathBuf)> {
+        Ok((project.canonicalize()?, project.join(name).canonicalize()?))
+    };
+    match real() {
+        Ok((project, real)) if inside && real.starts_with(&project) => {
+            if real.is_dir() {
+                Ok(real)
+            } else {
+                Err(format!("its folder `{name}` is none"))
+            }
+        }
+        Ok(_) => Err(format!("its folder `{name}` does not lie inside the project")),
+        Err(error) => Err(format!("its folder `{name}` cannot be used: {error}")),
     }
 }
 
@@ -138,6 +176,7 @@ fn conclude(
     past: Past,
     duration: Duration,
     complaint: Option<String>,
+    verdict: Option<VerdictFrom>,
 ) -> TurnReport {
     let Past { stdout, stderr, ending } = past;
     let (stdout, stderr) = (stdout.into_text(), stderr.into_text());
@@ -164,6 +203,7 @@ fn conclude(
     }
 
     let fault = match kept {
+        Ok(()) if verdict.is_some() && report::exited(&ending) => None,
         Ok(()) => report::fault(name, &ending, job.timeout, &output.stderr),
         Err(error) => {
             let message = format!("the raw output of {name} could not be kept: {error}");

@@ -47,6 +47,11 @@ impl Text {
     }
 }
 
+/// Whether the program came to an end of its own, with whatever code.
+pub(super) fn exited(ending: &Ending) -> bool {
+    matches!(ending, Ending::Reported(Verdict { exit_code: Some(_), spawn_error: None, .. }))
+}
+
 /// What is wrong with an ending, if anything is.
 pub(super) fn fault(
     name: &str,

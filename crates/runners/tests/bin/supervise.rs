@@ -26,7 +26,11 @@ fn run(command: Vec<String>) -> ExitCode {
         node: NodeId::new("Socket-1"),
         visit: 1,
         attempt: 1,
-        work: Work::Utility { command, input: Arc::new(serde_json::json!({})) },
+        work: Work::Utility {
+            command,
+            input: Arc::new(serde_json::json!({})),
+            manner: materia_engine::Manner::default(),
+        },
         cwd: here.clone(),
         run_dir: here.join("run"),
         timeout: None,

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use materia_contract::{GlobalMode, NodeId, RunId, TurnOutput};
-use materia_engine::{Runner, Stop, StopSource, TurnFault, TurnJob, TurnOrder, TurnReport, Work};
+use materia_engine::{
+    Manner, Runner, Stop, StopSource, TurnFault, TurnJob, TurnOrder, TurnReport, Work,
+};
 use materia_runners::{PlanningSupport, UtilityRunner, planning_support};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -38,7 +40,11 @@ impl Stage {
             node: NodeId::new("Socket-1"),
             visit: 2,
             attempt: 1,
-            work: Work::Utility { command: Vec::new(), input: Arc::new(json!({"a": 1})) },
+            work: Work::Utility {
+                command: Vec::new(),
+                input: Arc::new(json!({"a": 1})),
+                manner: Manner::default(),
+            },
             cwd,
             run_dir,
             timeout: Some(Duration::from_secs(30)),
@@ -65,7 +71,8 @@ impl Stage {
     /// The job of running `command` on `input`.
     pub(crate) fn command(&self, command: &[&str], input: Value) -> TurnJob {
         let command = command.iter().map(|part| (*part).to_owned()).collect();
-        of(&self.job, Work::Utility { command, input: Arc::new(input) })
+        let manner = Manner::default();
+        of(&self.job, Work::Utility { command, input: Arc::new(input), manner })
     }
 
     /// Runs a command to its end.

@@ -105,7 +105,7 @@ pub(super) fn item(layered: &mut Layered, run: &Run, index: usize) {
 /// The reasons for which this item was sent back to this node, newest kept, with their events.
 pub(super) fn follow_ups(run: &Run, index: usize) -> Option<(String, Vec<String>)> {
     let follow_ups = run.follow_ups.get(&index)?;
-    let item = items::current(run, index).map(|item| item.id);
+    let item = items::of_loops(run, index).map(|item| item.id);
     if follow_ups.reasons.is_empty() || follow_ups.item != item {
         return None;
     }
@@ -177,7 +177,12 @@ pub(crate) fn follow_up_reason(run: &Run) -> String {
     let context = run.last.json.as_deref().and_then(output::context_in);
     let reason = context.filter(|context| !context.trim().is_empty());
     let reason = reason.unwrap_or_else(|| run.last.text.as_deref().unwrap_or_default().to_owned());
-    cut(reason.trim(), FOLLOW_UP_CHARS_MAX)
+    reason_of(&reason)
+}
+
+/// A reason, as long as one may be.
+pub(crate) fn reason_of(text: &str) -> String {
+    cut(text.trim(), FOLLOW_UP_CHARS_MAX)
 }
 
 /// At most `chars` characters, with an ellipsis where something was left out.
