@@ -106,7 +106,6 @@ pub const CODES: &[(&str, &str)] = &[
     ("materia::multi-turn", "a utility is to take instructions, which only an agent does"),
     ("materia::no-prompt", "an agent is asked nothing"),
     ("materia::other-kind", "a field that only the other kind of materia uses"),
-    ("params::unknown-socket", "a parameter that holds ids of sockets names none of the loadout"),
     (
         "path::bad-path",
         "the text is no path of the form $.a.b, state.a, item.a, lastJson.a or lastOutput",
@@ -126,6 +125,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("utility::program-missing", "the program is neither on PATH nor where its path says"),
     ("utility::unknown-runtime", "the script is to be run by something other than node"),
     ("utility::unknown-script", "no script of that name is shipped"),
+    ("utility::unknown-socket", "a parameter that holds ids of sockets names none of the loadout"),
     (
         "utility::verdict",
         "a utility gives its verdict by its exit code and is read as JSON as well",

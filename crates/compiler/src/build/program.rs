@@ -124,7 +124,7 @@ pub(super) fn check_socket_params(scope: &Scope<'_>, built: &Built<'_>, faults: 
                     (message, "write one id in double quotes, or a list of them".to_owned())
                 }
             };
-            faults.push(place.mark(Fault::error("params::unknown-socket", message)).help(help));
+            faults.push(place.mark(Fault::error("utility::unknown-socket", message)).help(help));
         }
     }
 }

@@ -70,7 +70,7 @@ fn entry(target: Option<&Target<'_>>, plan: Option<&Plan>) -> String {
     }
 }
 
-fn section(target: &Target<'_>) -> &'static str {
+pub(super) fn section(target: &Target<'_>) -> &'static str {
     match target.kind {
         TargetKind::Materia => "materia",
         TargetKind::Loadout => "loadouts",

@@ -3,7 +3,8 @@
 //! 1. [`usage`] looks at the words of the command itself.
 //! 2. [`resolve`] finds what each target means, and wraps a lone materia as a graph of one socket.
 //! 3. Each target is built like any loadout, so that all its findings apply, at their places.
-//! 4. [`ends`] finds where each plan but the last can end; exactly one place may (D30).
+//! 4. [`ends`] finds where each plan but the last can end; exactly one place may (D30). What it gives there
+//!    must be what the next one expects ([`shapes`], D51).
 //! 5. [`compose`] renumbers the sockets, keeps names of targets apart (D31), and leads every way
 //!    to `end` to the entry of the next target.
 //!
@@ -23,6 +24,7 @@ mod compose;
 mod ends;
 mod remap;
 mod resolve;
+mod shapes;
 mod stitch;
 mod usage;
 
@@ -79,6 +81,7 @@ fn linked(
 ) -> Option<Linked> {
     let plans = plans(loaded, targets, faults);
     ends::check(loaded, targets, &plans, faults);
+    shapes::check(loaded, targets, &plans, faults);
     let sockets = plans.iter().flatten().map(|plan| plan.nodes.len()).sum::<usize>();
     if sockets > SOCKETS_MAX {
         let message =

@@ -346,3 +346,55 @@ fn a_link_has_a_bound() {
         "error link::too-large -: together the targets have 10001 sockets, more than 10000"
     );
 }
+
+#[test]
+fn what_a_target_expects_is_given_by_the_one_before() {
+    let project = |expects: &str| {
+        let reader = format!(r#""reader": {{"prompt": "p", "expects": "{expects}"}}"#);
+        Project::with(format!("{{\"materia\": {{{MATERIA}, {reader}}}, \"loadouts\": {{}}}}"))
+    };
+    let fits = |expects: &str, before: &str| {
+        let (linked, findings) = linked(&project(expects), &asked(&[before, "reader"]));
+        let refused = render(&findings).contains("error link::incompatible-shape");
+        assert_eq!(linked.is_none(), refused, "{}", render(&findings));
+        !refused
+    };
+    for (expects, text, json, items) in
+        [("text", true, true, true), ("json", false, true, true), ("workItems", false, false, true)]
+    {
+        let found = (fits(expects, "text"), fits(expects, "json"), fits(expects, "gen"));
+        assert_eq!(found, (text, json, items), "{expects}");
+    }
+}
+
+#[test]
+fn an_entry_inside_a_loop_has_no_list() {
+    let inside = r#""Work": {"entry": "w", "sockets": {"w": {"materia": "text", "advance": {"items": "state.tasks"}, "edges": [{"to": "w"}]}}, "loops": {"items": {"sockets": ["w"]}}}"#;
+    let told = refused(inside, &["gen", "Work"]);
+    assert!(
+        told.contains("link::incompatible-shape") && told.contains("inside loop `items`"),
+        "{told}"
+    );
+    let first = composed(inside, &["Work"]);
+    assert_eq!(first.nodes.len(), 1, "as the first target it begins as it would alone");
+}
+
+#[test]
+fn ids_in_parameters_and_ways_of_failures_are_renamed() {
+    let config = r#"{"materia": {"text": {"prompt": "p"},
+        "join": {"type": "utility", "command": ["sh"], "socketParams": ["sources", "one"], "params": {"sources": ["a", "j"], "one": "a", "other": "a"}}},
+        "loadouts": {"L": {"entry": "a", "sockets": {"a": {"materia": "text", "onFailure": {"to": "j"}, "edges": [{"to": "j"}]}, "j": {"materia": "join"}}}}}"#;
+    let (linked, findings) = linked(&Project::with(config), &asked(&["text", "L"]));
+    let plan = linked.unwrap_or_else(|| panic!("{}", render(&findings))).compiled.plan;
+    let materia_contract::Behavior::Utility { params, .. } = &plan.nodes["Socket-3"].behavior
+    else {
+        panic!("it is a utility")
+    };
+    let params = serde_json::Value::Object(params.clone());
+    let expected =
+        serde_json::json!({"sources": ["Socket-2", "Socket-3"], "one": "Socket-2", "other": "a"});
+    assert_eq!(params, expected);
+    let way = plan.nodes["Socket-2"].on_failure.as_ref().unwrap();
+    assert_eq!(way.id.as_str(), "onFailure:Socket-2");
+    assert_eq!(way.to.as_ref().map(NodeId::as_str), Some("Socket-3"));
+}

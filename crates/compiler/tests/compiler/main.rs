@@ -17,6 +17,7 @@ mod loops;
 mod original;
 mod plans;
 mod player;
+mod programs;
 mod properties;
 mod schemas;
 mod shipped;

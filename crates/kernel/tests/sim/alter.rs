@@ -32,6 +32,10 @@ const UNFINDABLE: &[(&str, &str)] = &[
     ),
     ("turn.completed.artifacts", "what a turn left is an input likewise"),
     ("turn.completed.usage", "what a turn cost is an input; it shows only at a bound"),
+    (
+        "turn.completed.exitCode",
+        "an input likewise: it shows where it is the verdict and becomes 0, or was it",
+    ),
     ("turn.failed.output", "an input likewise"),
     ("turn.failed.artifacts", "an input likewise"),
     ("turn.failed.usage", "an input likewise"),
