@@ -43,18 +43,24 @@ pub(super) fn find_unbounded(scope: &Scope<'_>, plan: &Plan, faults: &mut Faults
     }
 }
 
-/// Where each socket can lead to without a bound.
+/// Where each socket can lead to without a bound. Steps of a state machine and ways of failures are counted
+/// otherwise (D22).
 fn ways(plan: &Plan) -> Vec<Vec<usize>> {
     let place = |edge: &Edge| edge.to.as_ref().and_then(|to| plan.nodes.get_index_of(to));
     let mut ways: Vec<Vec<usize>> = Vec::with_capacity(plan.nodes.len());
     for node in plan.nodes.values() {
-        let edges = node.edges.iter().filter(|edge| !moves_on(plan, node, edge));
-        let edges = edges.chain(&node.on_failure).filter(|edge| edge.max_traversals.is_none());
+        let edges = node.edges.iter().filter(|edge| {
+            node.routing == Routing::All
+                && edge.max_traversals.is_none()
+                && !moves_on(plan, node, edge)
+        });
         ways.push(edges.filter_map(place).collect());
     }
     for exit in plan.loops.values().flat_map(|region| &region.exits) {
         let to = exit.to.as_ref().and_then(|to| plan.nodes.get_index_of(to));
-        if let (Some(from), Some(to)) = (plan.nodes.get_index_of(&exit.from), to) {
+        let from = plan.nodes.get_index_of(&exit.from);
+        let from = from.filter(|from| plan.nodes[*from].routing == Routing::All);
+        if let (Some(from), Some(to)) = (from, to) {
             ways[from].push(to);
         }
     }
