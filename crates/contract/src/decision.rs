@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::time::Micros;
-use crate::{Event, EventBody, Input, InputOf, Report, TurnOutcome};
+use crate::{Event, EventBody, Input, InputOf, NextTick, Report, TurnOutcome};
 
 /// What a decision rests on, as it is kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -26,6 +26,9 @@ pub struct Decided {
     /// settled is settled all the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<u64>,
+    /// When the schedules whose tick was due come round next. The run knows no time zones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ticks: Vec<NextTick>,
     /// What was decided on.
     pub input: RecordedInput,
 }

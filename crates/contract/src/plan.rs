@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Amount, Approval, Condition, Consume, Control, DedupeBy, DeliveryMode, EdgeId, NodeId,
+    Amount, Approval, Condition, Consume, Control, Cron, DedupeBy, DeliveryMode, EdgeId, NodeId,
     NodeMode, OnInterrupt, OutputSelector, Overflow, Parse, Path, Routing, SessionPolicy, ToolsDoc,
     Trigger, VerdictFrom,
 };
@@ -101,6 +101,9 @@ pub struct Node {
     /// The interval of a `scheduled` trigger.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval_ms: Option<u64>,
+    /// The times of a `scheduled` trigger, instead of an interval (D63).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cron: Option<Cron>,
     /// Whether a turn waits for a person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Approval>,
@@ -498,6 +501,7 @@ impl Node {
             output_selector: OutputSelector::MessageFinal,
             artifacts: Vec::new(),
             interval_ms: None,
+            cron: None,
             approval: None,
             depends_on: Vec::new(),
             policy: None,

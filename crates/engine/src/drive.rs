@@ -1,8 +1,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use materia_contract::{ChainHash, Decided, Event, Record, RunId};
-use materia_kernel::{Decision, KERNEL_VERSION, Now, Rejection, Run, take};
+use materia_contract::time::Micros;
+use materia_contract::{ChainHash, Decided, Event, Input, NextTick, Record, RunId};
+use materia_kernel::{
+    Decision, KERNEL_VERSION, Now, Rejection, Run, due_schedules, take_with,
+};
 
 use crate::load::Loaded;
 use crate::visits::Visits;
@@ -94,9 +97,11 @@ impl Driver {
             return Ok(());
         }
         let after = self.run.seq();
-        let taken =
-            input.map_err(Rejection::Unreadable).and_then(|input| take(&mut self.run, now, input));
-        let Decision { input, events } = match taken {
+        let taken = input.map_err(Rejection::Unreadable).and_then(|input| {
+            let ticks = next_ticks(&self.run, now.at, &input);
+            take_with(&mut self.run, now, &ticks, input)
+        });
+        let Decision { input, ticks, events } = match taken {
             Ok(decision) => decision,
             Err(rejection) => {
                 let reason = rejection.to_string();
@@ -108,7 +113,7 @@ impl Driver {
             let (first, last) = (after + 1, after);
             return Ok(self.answer(command, after, Answer::Done { first, last }).await?);
         }
-        let decided = Decided { at: now.at, by, command, until: None, input };
+        let decided = Decided { at: now.at, by, command, until: None, ticks, input };
         self.append(after, &decided, events).await?;
         Ok(())
     }
@@ -179,4 +184,14 @@ impl Driver {
         let chapter = self.visits.close(seq, &self.run.created()?.plan);
         Some(Snapshot { seq, hash, version: KERNEL_VERSION.to_owned(), bytes, chapter })
     }
+}
+
+/// When the schedules that an input needs come round next.
+fn next_ticks(run: &Run, now: Micros, input: &Input) -> Vec<NextTick> {
+    let due = due_schedules(run, now, input).into_iter();
+    let next = due.filter_map(|(node, cron)| {
+        let at = cron.schedule().ok()?.after(now)?;
+        Some(NextTick { node: node.clone(), at })
+    });
+    next.collect()
 }

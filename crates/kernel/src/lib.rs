@@ -57,7 +57,9 @@ pub use ask::insight::{
 };
 pub use ask::owed::{Effect, is_idle, outstanding};
 pub use ask::route::matching;
-pub use decide::{Decision, Now, Rejection, decide, order_timeline, step, take};
+pub use decide::{
+    Decision, Now, Rejection, decide, due_schedules, order_timeline, step, take, take_with,
+};
 pub use evolve::evolve;
 pub use materia_contract::{Acting, Input, Moment, Report, TurnOutcome};
 pub use recompute::{Divergence, Recomputation, cut};

@@ -2,7 +2,7 @@
 
 use materia_contract::{Decided, Event, InputError, RunId};
 
-use crate::decide::{Decision, Now, Rejection, take};
+use crate::decide::{Decision, Now, Rejection, take_with};
 use crate::state::Run;
 
 /// The first place at which a journal is not what this program would have written.
@@ -124,7 +124,8 @@ impl Recomputation {
         let seq = first.seq;
         let input = decided.restored(events).map_err(|error| Divergence::Input { seq, error })?;
         let now = Now { at: decided.at, wall: first.wall, until: decided.until };
-        let Decision { input, events: expected } = take(&mut self.run, now, input)
+        let Decision { input, ticks, events: expected } =
+            take_with(&mut self.run, now, &decided.ticks, input)
             .map_err(|rejection| Divergence::Refused { seq, rejection })?;
         let mut found = events.iter();
         for expected in expected {
@@ -141,7 +142,7 @@ impl Recomputation {
             let kind = more.body.type_name();
             return Err(Divergence::Unexplained { seq: more.seq, kind });
         }
-        if input != decided.input {
+        if input != decided.input || ticks != decided.ticks {
             return Err(Divergence::OtherInput { seq });
         }
         Ok(())
@@ -162,7 +163,7 @@ pub fn cut(
     let until = Some(decided.until.map_or(at, |until| until.min(at)));
     let now = Now { at: decided.at, wall, until };
     let decision =
-        take(run, now, input).map_err(|rejection| Divergence::Refused { seq, rejection })?;
+        take_with(run, now, &decided.ticks, input).map_err(|rejection| Divergence::Refused { seq, rejection })?;
     let shared = events.iter().take_while(|event| event.seq <= at);
     for (found, expected) in shared.zip(&decision.events) {
         if found != expected {

@@ -139,7 +139,10 @@ impl Chart {
             }
         }
         let nodes = self.plan.nodes.values().enumerate();
-        let ticks = |node: &Node| node.trigger == Trigger::Scheduled && node.interval_ms.is_some();
+        let ticks = |node: &Node| {
+            let times = node.interval_ms.is_some() || node.cron.is_some();
+            node.trigger == Trigger::Scheduled && times
+        };
         self.scheduled = nodes.filter(|(_, node)| ticks(node)).map(|(at, _)| at).collect();
         for at in self.on_cycles(false) {
             self.nodes[at].cyclic = self.plan.nodes[at].routing == Routing::All;

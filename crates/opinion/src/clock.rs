@@ -122,6 +122,7 @@ impl Decision {
             answered: (0, 0),
             modes: (0, 0),
             fired: (0, 0),
+            scheduled: Vec::new(),
             opening: None,
             oldest_taken: None,
         }

@@ -1,6 +1,6 @@
 //! What no decision may end in.
 
-use materia_contract::{Act, Decided, MomentOf, RecordedInput};
+use materia_contract::{Act, Decided, MomentOf, NextTick, RecordedInput};
 
 use crate::life::Life;
 use crate::state::{Decision, Opinion};
@@ -16,6 +16,7 @@ impl Opinion {
         let decision = std::mem::replace(&mut self.decision, Decision::new());
         at_its_instant(&decision, decided)?;
         self.rests_on(&decision, &decided.input)?;
+        is_told(&decision, decided)?;
         if self.life == Life::Running {
             if let RecordedInput::Moment(_) = decided.input {
                 let due = self.timers.first().filter(|(at, _, _)| *at <= decided.at);
@@ -162,6 +163,22 @@ fn acted(decision: &Decision, input: &RecordedInput) -> Checked {
     let more = most.into_iter().find(|((done, _), most)| done > most);
     let Some(((_, seq), _)) = more else { return Ok(()) };
     Err(Objection { seq, what: "what its decision rests on does not ask for that".to_owned() })
+}
+
+/// Schedules come round when the decision was told, and it was told nothing else (D63).
+fn is_told(decision: &Decision, decided: &Decided) -> Checked {
+    let object = |seq: u64, what: &str| Err(Objection { seq, what: what.to_owned() });
+    for (seq, set) in &decision.scheduled {
+        if !decided.ticks.contains(set) {
+            return object(*seq, "nobody told the decision that the schedule comes round then");
+        }
+    }
+    // Where the run failed at once, nothing came of what it was told.
+    let set = |tick: &&NextTick| decision.scheduled.iter().any(|(_, set)| set == *tick);
+    if decision.scheduled.is_empty() || decided.ticks.iter().all(|tick| set(&tick)) {
+        return Ok(());
+    }
+    object(decision.first, "the decision was told of schedules that did not come round")
 }
 
 /// The instant of the decision explains every time in it.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use materia_contract::time::Micros;
 use materia_contract::{
-    Budget, ErrorCode, GlobalMode, NodeBudgets, Pace, RunId, ScriptBinding, ScriptEntry,
+    Budget, ErrorCode, GlobalMode, NextTick, NodeBudgets, Pace, RunId, ScriptBinding, ScriptEntry,
     SessionRef, Timer, Uuid, WaitReason,
 };
 use serde_json::{Map, Value};
@@ -110,6 +110,8 @@ pub(crate) struct Decision {
     pub(crate) answered: (usize, u64),
     pub(crate) modes: (usize, u64),
     pub(crate) fired: (usize, u64),
+    /// Ticks that were set by a schedule, each with its event.
+    pub(crate) scheduled: Vec<(u64, NextTick)>,
     /// What it began with.
     pub(crate) opening: Option<&'static str>,
     /// The oldest input of the node that was started last by its inputs.

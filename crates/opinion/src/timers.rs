@@ -1,7 +1,7 @@
 //! Timers are set, moved and fired, each as an event (D7, D18).
 
 use materia_contract::time::Micros;
-use materia_contract::{Event, EventBody, Timer, TimerFired};
+use materia_contract::{Event, EventBody, NextTick, Timer, TimerFired};
 
 use crate::chart::Chart;
 use crate::owed::{Owed, Paid};
@@ -52,6 +52,15 @@ impl Opinion {
         node: usize,
         event: Option<&Event>,
     ) -> Checked<Paid> {
+        if chart.node(node).cron.is_some() {
+            // Which instant it is, the decision was told.
+            let at = self.set(chart, node, &Timer::Tick, event)?;
+            let node_id = chart.name(node).clone();
+            self.decision.scheduled.push((self.seq, NextTick { node: node_id, at }));
+            self.between(Micros::MIN, at.saturating_sub(1));
+            self.runs(node, &Timer::Tick, at);
+            return Ok(Paid::Yes);
+        }
         let interval = micros(chart.node(node).interval_ms.unwrap_or(0));
         if interval <= 0 {
             return Ok(Paid::Void);

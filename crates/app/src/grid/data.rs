@@ -1,6 +1,8 @@
 //! A plan and the places of its nodes, as data.
 
-use materia_contract::body::{Advance, Grid, GridEdge, GridExit, GridLoop, GridSocket, SocketType};
+use materia_contract::body::{
+    Advance, Grid, GridEdge, GridExit, GridFailure, GridLoop, GridSocket, SocketType,
+};
 use materia_contract::{Behavior, END, Loop, Node, NodeId, Plan};
 
 use super::{Standing, ranks};
@@ -39,6 +41,11 @@ fn socket(id: &NodeId, node: &Node, rank: usize, back: &[bool]) -> GridSocket {
             Behavior::Utility { .. } => SocketType::Utility,
         },
         edges: edges.collect(),
+        on_failure: node.on_failure.as_ref().map(|edge| GridFailure {
+            id: edge.id.clone(),
+            to: named(edge.to.as_ref()),
+            max_traversals: edge.max_traversals,
+        }),
         generator: node.generator,
         multi_turn: node.multi_turn,
         advance: node.advance.map(|when| Advance { when }),

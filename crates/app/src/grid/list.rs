@@ -11,12 +11,17 @@ pub(super) fn text(plan: &Plan) -> String {
     for (id, node) in &plan.nodes {
         let mark = if *id == plan.entry { "▶" } else { " " };
         text.push_str(&line(&format!("{mark} {:columns$}  {}", id.as_str(), about(node))));
-        for (place, edge) in node.edges.iter().enumerate() {
-            let branch = if place + 1 == node.edges.len() { "└─" } else { "├─" };
-            text.push_str(&line(&format!("  {branch} {}", way(edge))));
+        let mut ways: Vec<String> = node.edges.iter().map(way).collect();
+        if ways.is_empty() {
+            ways.push(format!("→ {END}"));
         }
-        if node.edges.is_empty() {
-            text.push_str(&line(&format!("  └─ → {END}")));
+        ways.extend(node.on_failure.iter().map(|edge| {
+            let to = edge.to.as_ref().map_or(END, |node| node.as_str());
+            format!("→ {to}  {}", words::failure(edge))
+        }));
+        for (place, way) in ways.iter().enumerate() {
+            let branch = if place + 1 == ways.len() { "└─" } else { "├─" };
+            text.push_str(&line(&format!("  {branch} {way}")));
         }
     }
     text.push_str(&loops(plan));

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use materia_contract::{
-    Behavior, Condition, Edge, Exit, Loop, Node, NodeMode, Routing, Test, Trigger,
+    Behavior, Condition, Control, Edge, Exit, Loop, Node, NodeMode, Routing, Test, Trigger,
 };
 use serde_json::Value;
 
@@ -41,8 +41,24 @@ pub(super) fn features(node: &Node) -> Vec<String> {
     if node.routing == Routing::All {
         features.push("takes every matching edge".to_owned());
     }
-    if node.mode == NodeMode::Interactive || node.trigger == Trigger::ManualOnly {
+    let by_hand = match node.control {
+        Some(Control::Manual) => true,
+        Some(Control::Automatic) => false,
+        None => node.mode == NodeMode::Interactive,
+    };
+    if by_hand || node.trigger == Trigger::ManualOnly {
         features.push("started by a person".to_owned());
+    }
+    if let Some(cron) = &node.cron {
+        features.push(format!("at {} {}", cron.expression, cron.timezone));
+    } else if let Some(interval) = node.interval_ms {
+        features.push(format!("every {interval} ms"));
+    }
+    if let Some(retries) = node.retries {
+        features.push(format!("tried again up to {}×", retries.max));
+    }
+    if node.verdict.is_some() {
+        features.push("decides by its exit code".to_owned());
     }
     let published = serde_json::to_value(node).unwrap_or_default();
     if published.get("approval").is_some_and(Value::is_string) {
@@ -105,6 +121,12 @@ pub(super) fn exit(exit: &Exit) -> String {
             format!("exit {}", exit.condition.word())
         }
     }
+}
+
+/// The way out of a failed turn.
+pub(super) fn failure(edge: &Edge) -> String {
+    let most = edge.max_traversals.map(|most| format!(" ≤{most}×"));
+    format!("on failure{}", most.unwrap_or_default())
 }
 
 /// What a loop iterates.

@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 use materia_contract::{
-    DedupeBy, Delivery, DeliveryMode, EdgeDoc, Guard, Path, PayloadPart, Policy, PolicyDoc, Root,
+    Cron, CronError, DedupeBy, Delivery, DeliveryMode, EdgeDoc, Guard, Path, PayloadPart, Policy, PolicyDoc, Root,
     Socket, Transform, TransformDoc, Trigger,
 };
 
@@ -11,6 +11,9 @@ use super::edge::{self, Target};
 use super::materia::path;
 use crate::fault::{Fault, Faults};
 use crate::layers::Loaded;
+
+/// The time zone of a schedule that names none.
+const TIMEZONE_DEFAULT: &str = "UTC";
 
 /// Reads how payloads wait on an edge; `None` if that could not be read.
 pub(super) fn read(
@@ -131,18 +134,43 @@ fn of_payload(path: &Path, place: &Place, faults: &mut Faults) -> bool {
     false
 }
 
-/// Checks that a socket that runs at intervals has one.
-pub(super) fn check_interval(doc: &Socket, place: &Place, faults: &mut Faults) {
+/// The schedule of a socket, as it is written.
+pub(super) fn cron(doc: &Socket) -> Option<Cron> {
+    let timezone = doc.timezone.clone().unwrap_or_else(|| TIMEZONE_DEFAULT.to_owned());
+    doc.cron.clone().map(|expression| Cron { expression, timezone })
+}
+
+/// Checks that a socket that runs by the clock says when, once and so that it can be read.
+pub(super) fn check_schedule(doc: &Socket, place: &Place, faults: &mut Faults) {
     let scheduled = doc.trigger == Some(Trigger::Scheduled);
-    if scheduled && doc.interval_ms.is_none() {
+    if scheduled && doc.interval_ms.is_none() && doc.cron.is_none() {
         let fault = Fault::error("trigger::no-interval", "this socket is scheduled at no interval");
-        let help = "add `intervalMs`, the time between two ticks in milliseconds";
+        let help = "add `intervalMs`, the time between two ticks in milliseconds, or `cron`";
         faults.push(place.child("trigger").mark(fault).help(help));
     }
-    if !scheduled && doc.interval_ms.is_some() {
-        let message = "`intervalMs` needs `trigger: scheduled`";
-        let fault = Fault::warning("trigger::no-effect", message);
-        faults.push(place.child("intervalMs").mark(fault).help("add the trigger, or remove it"));
+    if doc.interval_ms.is_some() && doc.cron.is_some() {
+        let message = "this socket has both an interval and a schedule";
+        let fault = Fault::error("trigger::interval-and-cron", message);
+        faults.push(place.child("cron").mark(fault).help("keep one of `intervalMs` and `cron`"));
+    }
+    let fields = [
+        ("intervalMs", doc.interval_ms.is_some() && !scheduled, "`trigger: scheduled`"),
+        ("cron", doc.cron.is_some() && !scheduled, "`trigger: scheduled`"),
+        ("timezone", doc.timezone.is_some() && doc.cron.is_none(), "`cron`"),
+    ];
+    for (field, _, needs) in fields.into_iter().filter(|(_, vain, _)| *vain) {
+        let fault = Fault::warning("trigger::no-effect", format!("`{field}` needs {needs}"));
+        faults.push(place.child(field).mark(fault).help("add that, or remove it"));
+    }
+    if let Some(Err(error)) = cron(doc).map(|cron| cron.schedule()) {
+        let (field, help) = match error {
+            CronError::Zone(_) => ("timezone", "use a name such as UTC or Europe/Zurich"),
+            CronError::Fields(_) | CronError::Field { .. } | CronError::Never => {
+                ("cron", "five fields, such as \"30 6 * * mon-fri\" for 06:30 on weekdays")
+            }
+        };
+        let fault = Fault::error("trigger::bad-cron", format!("this schedule cannot be kept: {error}"));
+        faults.push(place.child(field).mark(fault).help(help));
     }
 }
 

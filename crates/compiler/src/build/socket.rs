@@ -61,7 +61,7 @@ pub(super) fn draft<'a>(
             faults.push_with(place.mark(fault), |fault| fault.help(scope.socket_help(name)));
         }
     }
-    delivery::check_interval(doc, &place, faults);
+    delivery::check_schedule(doc, &place, faults);
     let policy = doc.policy.as_ref().map(|doc| delivery::policy(doc, &place, faults));
     let edges = edge::drafts(scope, doc, &place, faults);
     let on_failure = edge::on_failure(scope, id, doc, &place, faults);
@@ -294,6 +294,7 @@ impl Draft<'_> {
             output_selector: self.doc.output_selector.unwrap_or(OutputSelector::MessageFinal),
             artifacts: self.doc.artifacts.clone(),
             interval_ms: self.doc.interval_ms.filter(|_| trigger == Trigger::Scheduled),
+            cron: delivery::cron(self.doc).filter(|_| trigger == Trigger::Scheduled),
             approval: self.doc.approval,
             depends_on: self.doc.depends_on.iter().map(NodeId::new).collect(),
             policy: self.policy.clone(),

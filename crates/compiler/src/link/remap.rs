@@ -83,6 +83,7 @@ fn rename_node(names: &Names, old: &NodeId, node: &mut Node) {
         output_selector: _,
         artifacts: _,
         interval_ms: _,
+        cron: _,
         approval: _,
         policy: _,
         on_interrupt: _,

@@ -46,6 +46,9 @@ pub struct GridSocket {
     pub kind: SocketType,
     /// The ways out, in the order in which they are tried.
     pub edges: Vec<GridEdge>,
+    /// Where a failed turn leads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_failure: Option<GridFailure>,
     /// Whether its output has work items.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub generator: bool,
@@ -57,6 +60,19 @@ pub struct GridSocket {
     pub advance: Option<Advance>,
     /// Its row, from the top.
     pub rank: usize,
+}
+
+/// The way out of a failed turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct GridFailure {
+    /// Its id.
+    pub id: EdgeId,
+    /// The socket it leads to.
+    pub to: String,
+    /// How often it may be taken for one work item.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_traversals: Option<u32>,
 }
 
 /// When a socket moves a loop on.

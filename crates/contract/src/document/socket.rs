@@ -58,6 +58,12 @@ pub struct Socket {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub interval_ms: Option<u64>,
+    /// The times of a `scheduled` trigger, instead of an interval: `minute hour day-of-month month day-of-week`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cron: Option<String>,
+    /// The time zone in which `cron` is read, by its IANA name; UTC if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timezone: Option<String>,
     /// How many turns may run here at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]

@@ -131,7 +131,9 @@ pub(super) fn edges_to<'plan>(
 ) -> impl Iterator<Item = (&'plan NodeId, &'plan Edge)> {
     plan.nodes
         .iter()
-        .flat_map(|(from, node)| node.edges.iter().map(move |edge| (from, edge)))
+        .flat_map(|(from, node)| {
+            node.edges.iter().chain(&node.on_failure).map(move |edge| (from, edge))
+        })
         .filter(move |(_, edge)| edge.to.as_ref() == Some(name))
 }
 

@@ -1,7 +1,7 @@
 //! A decision while it is being taken.
 
 use materia_contract::time::Micros;
-use materia_contract::{Event, EventBody, NodeId, ReportedIn};
+use materia_contract::{Event, EventBody, NextTick, NodeId, ReportedIn};
 
 use crate::evolve::evolve;
 use crate::state::Run;
@@ -38,13 +38,21 @@ pub(crate) struct Draft<'run> {
     now: Now,
     events: Vec<Event>,
     reported: Vec<ReportedIn>,
+    /// When schedules come round next, as whoever knows time zones says.
+    ticks: Vec<NextTick>,
     /// Turns that the runtime answered itself.
     answered: u32,
 }
 
 impl<'run> Draft<'run> {
-    pub(crate) fn new(run: &'run mut Run, now: Now) -> Self {
-        Self { run, now, events: Vec::with_capacity(8), reported: Vec::new(), answered: 0 }
+    pub(crate) fn new(run: &'run mut Run, now: Now, ticks: Vec<NextTick>) -> Self {
+        let events = Vec::with_capacity(8);
+        Self { run, now, events, reported: Vec::new(), ticks, answered: 0 }
+    }
+
+    /// The next tick of a node that has a schedule.
+    pub(crate) fn tick_of(&self, node: &NodeId) -> Option<Micros> {
+        self.ticks.iter().find(|tick| tick.node == *node).map(|tick| tick.at)
     }
 
     /// The run as it is after the events so far.
@@ -100,7 +108,7 @@ impl<'run> Draft<'run> {
         self.events.push(event);
     }
 
-    pub(crate) fn finish(self) -> (Vec<Event>, Vec<ReportedIn>) {
-        (self.events, self.reported)
+    pub(crate) fn finish(self) -> (Vec<Event>, Vec<ReportedIn>, Vec<NextTick>) {
+        (self.events, self.reported, self.ticks)
     }
 }

@@ -16,8 +16,10 @@ mod spending;
 mod stall;
 mod timers;
 
+use materia_contract::time::Micros;
 use materia_contract::{
-    BudgetChanged, Event, InFirstEvent, Input, Moment, MomentOf, NodeId, RecordedInput, RunCreated,
+    BudgetChanged, Cron, Event, InFirstEvent, Input, Moment, MomentOf, NextTick, NodeId,
+    RecordedInput, RunCreated, Timer, Trigger,
 };
 
 pub use acts::order_timeline;
@@ -36,6 +38,8 @@ use crate::state::{Phase, Run, Why};
 pub struct Decision {
     /// What was decided on. Reports that nobody waited for are no part of it.
     pub input: RecordedInput,
+    /// When schedules come round next, as far as that was needed.
+    pub ticks: Vec<NextTick>,
     /// What followed.
     pub events: Vec<Event>,
 }
@@ -58,9 +62,26 @@ pub fn step(run: &mut Run, now: impl Into<Now>, input: Input) -> Result<Vec<Even
 /// make them durable must throw `run` away, for it has gone ahead of its journal. A rejected input
 /// has changed nothing.
 pub fn take(run: &mut Run, now: impl Into<Now>, input: Input) -> Result<Decision, Rejection> {
+    take_with(run, now, &[], input)
+}
+
+/// The same, where schedules come round: `ticks` says when those of [`due_schedules`] do so next.
+pub fn take_with(
+    run: &mut Run,
+    now: impl Into<Now>,
+    ticks: &[NextTick],
+    input: Input,
+) -> Result<Decision, Rejection> {
+    let now = now.into();
     accept(run, &input)?;
+    let mut needed = Vec::new();
+    for (node, _) in due_schedules(run, now.at, &input) {
+        let told = ticks.iter().find(|tick| tick.node == *node && tick.at > now.at);
+        let told = told.ok_or_else(|| Rejection::NoNextTick(node.clone()))?;
+        needed.push(told.clone());
+    }
     let mut recorded = recorded(&input);
-    let mut draft = Draft::new(run, now.into());
+    let mut draft = Draft::new(run, now, needed);
     match input {
         Input::Create(created) => create(&mut draft, *created),
         Input::Moment(moment) => instant(&mut draft, moment),
@@ -83,11 +104,27 @@ pub fn take(run: &mut Run, now: impl Into<Now>, input: Input) -> Result<Decision
         Input::Idle => schedule::rest(&mut draft),
         Input::Abort { reason } => halt::abort(&mut draft, reason),
     }
-    let (events, reported) = draft.finish();
+    let (events, reported, ticks) = draft.finish();
     if let RecordedInput::Moment(moment) = &mut recorded {
         moment.reports = reported;
     }
-    Ok(Decision { input: recorded, events })
+    Ok(Decision { input: recorded, ticks, events })
+}
+
+/// The schedules of which an input needs to know when they come round next: all where the run is created,
+/// afterwards those whose tick is due.
+pub fn due_schedules<'a>(run: &'a Run, at: Micros, input: &'a Input) -> Vec<(&'a NodeId, &'a Cron)> {
+    if let Input::Create(created) = input {
+        let scheduled = created.plan.nodes.iter().filter(|(_, node)| {
+            node.trigger == Trigger::Scheduled && node.cron.is_some()
+        });
+        return scheduled.filter_map(|(id, node)| Some((id, node.cron.as_ref()?))).collect();
+    }
+    let Input::Moment(_) = input else { return Vec::new() };
+    let due = run.timers.iter().take_while(|(due, _, _)| *due <= at);
+    let ticks = due.filter(|(_, _, timer)| *timer == Timer::Tick);
+    let nodes = ticks.map(|(_, index, _)| run.node(*index));
+    nodes.filter_map(|(id, node)| Some((id, node.cron.as_ref()?))).collect()
 }
 
 /// The input as it is kept, but for the reports: which events have them shows when they are there.

@@ -32,6 +32,9 @@ pub enum Rejection {
     /// Something can still happen by itself.
     #[error("the cast still has something to do by itself")]
     NotIdle,
+    /// Whoever knows time zones has not said when a schedule comes round next.
+    #[error("nobody has said when the schedule of `{0}` comes round next")]
+    NoNextTick(NodeId),
     /// There is nothing to revive.
     #[error(
         "nothing of this cast is exhausted; only a cast that failed as edge_exhausted or no_advance can be revived"

@@ -7,18 +7,26 @@ use crate::decide::draft::Draft;
 use crate::span::micros;
 use crate::state::Run;
 
-/// Sets the first tick of every scheduled node: one interval after the run's start (D18).
+/// Sets the first tick of every scheduled node: one interval after the run's start (D18), or when its
+/// schedule comes round (D63).
 pub(crate) fn begin(draft: &mut Draft<'_>) {
     for index in draft.run().wiring().scheduled.clone() {
         set_tick(draft, index);
     }
 }
 
-/// Sets the next tick of a node on its grid: the first that is still to come.
+/// Sets the next tick of a node: on its grid the first that is still to come, by its schedule the one that
+/// the decision was told of.
 fn set_tick(draft: &mut Draft<'_>, index: usize) {
     let run = draft.run();
     let (id, node) = run.node(index);
     let id = id.clone();
+    if node.cron.is_some() {
+        if let Some(at) = draft.tick_of(&id) {
+            draft.emit_at(&id, TimerSet { timer: Timer::Tick, at });
+        }
+        return;
+    }
     let Some(interval) = node.interval_ms.map(micros).filter(|interval| *interval > 0) else {
         return;
     };

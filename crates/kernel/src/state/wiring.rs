@@ -74,7 +74,9 @@ impl Wiring {
             if starts_by_itself(node) {
                 wiring.by_itself.insert(index);
             }
-            if node.trigger == Trigger::Scheduled && node.interval_ms.is_some() {
+            if node.trigger == Trigger::Scheduled
+                && (node.interval_ms.is_some() || node.cron.is_some())
+            {
                 wiring.scheduled.push(index);
             }
         }

@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 use materia_contract::{
-    Amount, Approval, Behavior, Budget, Condition, Consume, Control, DedupeBy, Delivery,
+    Amount, Approval, Behavior, Budget, Condition, Consume, Control, Cron, DedupeBy, Delivery,
     DeliveryMode, Edge, EdgeId, Exit, Foreach, GlobalMode, Guard, JOURNAL_VERSION, Limits, Loop,
     Node, NodeBudgets, NodeId, NodeMode, OnInterrupt, OutputSelector, Overflow, Pace, Parse,
     PayloadPart, Plan, Retries, Routing, RunCreated, SessionPolicy, Test, Transform, Trigger,
@@ -115,7 +115,12 @@ fn node(dice: &mut Dice, index: usize, count: usize) -> Node {
         (10, Trigger::Scheduled),
     ]);
     if node.trigger == Trigger::Scheduled {
-        node.interval_ms = Some(u64::from(dice.within(2, 20)));
+        if dice.percent(30) {
+            let (expression, timezone) = ("* * * * *".to_owned(), "UTC".to_owned());
+            node.cron = Some(Cron { expression, timezone });
+        } else {
+            node.interval_ms = Some(u64::from(dice.within(2, 20)));
+        }
     }
     node.max_in_flight = dice.weighted(&[(4, 1), (2, 2), (1, 3)]);
     node.consume = if dice.percent(30) { Consume::One } else { Consume::All };

@@ -133,6 +133,9 @@ impl Notes {
                     Timer::Retry { .. } => seen.note("retry fired"),
                     Timer::Tick => {
                         seen.note("tick fired");
+                        if plan.nodes[node].cron.is_some() {
+                            seen.note("tick by schedule fired");
+                        }
                         if data.payload_id.is_none() {
                             seen.note("tick merged with one that is owed");
                         }

@@ -19,7 +19,7 @@ const HELPINGS: usize = 2;
 impl World<'_> {
     /// Whether nothing in the rules bounds the run: ticks never end.
     fn may_go_on_for_ever(&self) -> bool {
-        self.plan().nodes.values().any(|node| node.interval_ms.is_some())
+        self.plan().nodes.values().any(|node| node.interval_ms.is_some() || node.cron.is_some())
     }
 
     /// Faults stop and everything outstanding is answered: the run comes to rest.

@@ -102,6 +102,7 @@ const EXPECTED: &[&str] = &[
     "retry fired",
     "superseded on Debounce",
     "superseded on Latest",
+    "tick by schedule fired",
     "tick due while the node is full",
     "tick fired",
     "tick merged with one that is owed",

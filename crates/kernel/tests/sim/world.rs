@@ -2,12 +2,12 @@
 
 use materia_contract::time::Micros;
 use materia_contract::{
-    Act, Budget, Decided, EnvelopeKind, Event, EventBody, GlobalMode, NodeBudgets, NodeId, Offered,
+    Act, Budget, Decided, EnvelopeKind, Event, EventBody, GlobalMode, NextTick, NodeBudgets, NodeId, Offered,
     Pace, PayloadStatus, Plan, RunId, Uuid,
 };
 use materia_kernel::{
-    Acting, Decision, Effect, Input, Moment, Rejection, Report, Run, evolve, outstanding, step,
-    take,
+    Acting, Decision, Effect, Input, Moment, Rejection, Report, Run, due_schedules, evolve,
+    outstanding, step, take_with,
 };
 use materia_opinion::{Life, Opinion};
 
@@ -110,7 +110,9 @@ impl<'a> World<'a> {
         if self.tells {
             println!("-- {} {input:?}", self.now);
         }
-        let Decision { input, events } = match take(&mut self.run, self.now, input) {
+        let ticks = self.ticks(&input);
+        let taken = take_with(&mut self.run, self.now, &ticks, input);
+        let Decision { input, ticks, events } = match taken {
             Ok(decision) => decision,
             Err(rejection) => {
                 assert_eq!(self.run, self.folded, "what is refused changes nothing");
@@ -123,10 +125,19 @@ impl<'a> World<'a> {
             self.hears(event);
         }
         assert_eq!(self.run, self.folded, "folding the events gives the run");
-        let decided = Decided { at: self.now, by: None, command: None, until: None, input };
+        let decided = Decided { at: self.now, by: None, command: None, until: None, ticks, input };
         self.agrees(&decided);
         self.decisions.push((decided, self.journal.len()));
         true
+    }
+
+    /// When schedules come round next: whenever whoever is asked says. Mostly that is soon.
+    fn ticks(&mut self, input: &Input) -> Vec<NextTick> {
+        let due = due_schedules(&self.run, self.now, input);
+        let nodes: Vec<NodeId> = due.into_iter().map(|(node, _)| node.clone()).collect();
+        let at = |world: &mut Self| world.now + i64::from(world.dice.within(1, 20_000));
+        let next = nodes.into_iter().map(|node| NextTick { node, at: at(self) });
+        next.collect()
     }
 
     /// An event is kept, folded, and held to the rules.
@@ -442,6 +453,7 @@ fn refusal(rejection: &Rejection) -> &'static str {
         Rejection::StaleTurn { .. } => "rejected: late report",
         Rejection::Ended(_) => "rejected: the run has ended",
         Rejection::NothingToApprove(_) => "rejected: nothing to approve",
+        Rejection::NoNextTick(_) => panic!("every schedule was told of"),
         _ => "rejected: something else",
     }
 }

@@ -87,7 +87,7 @@ impl Play {
 
     fn take(&mut self, input: Input) {
         let Decision { input, events } = take(&mut self.run, self.now, input).unwrap();
-        let decided = Decided { at: self.now, by: None, command: None, until: None, input };
+        let decided = Decided { at: self.now, by: None, command: None, until: None, ticks: Vec::new(), input };
         self.history.decisions.push((decided, events));
     }
 
