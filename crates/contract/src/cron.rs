@@ -115,7 +115,8 @@ fn set(
             None => (part, None),
             Some((range, step)) => {
                 let step = step.parse::<u32>().ok().filter(|step| *step > 0);
-                let step = step.ok_or_else(|| wrong("behind `/` stands a number above 0".into()))?;
+                let step =
+                    step.ok_or_else(|| wrong("behind `/` stands a number above 0".into()))?;
                 (range, Some(step))
             }
         };
@@ -229,7 +230,10 @@ mod tests {
             ["2027-01-01T00:00:00Z", "2027-01-15T00:00:00Z"]
         );
         assert_eq!(times("30 6 * * 7", "UTC", "2026-11-16T00:00:00Z", 1), ["2026-11-22T06:30:00Z"]);
-        assert_eq!(times("5/25 0 * * *", "UTC", "2026-11-16T00:00:00Z", 2), ["2026-11-16T00:05:00Z", "2026-11-16T00:30:00Z"]);
+        assert_eq!(
+            times("5/25 0 * * *", "UTC", "2026-11-16T00:00:00Z", 2),
+            ["2026-11-16T00:05:00Z", "2026-11-16T00:30:00Z"]
+        );
         assert_eq!(times("0 0 29 2 *", "UTC", "2096-03-01T00:00:00Z", 1), ["2104-02-29T00:00:00Z"]);
     }
 
@@ -239,7 +243,10 @@ mod tests {
             times("0 0 13 * fri", "UTC", "2026-11-07T00:00:00Z", 3),
             ["2026-11-13T00:00:00Z", "2026-11-20T00:00:00Z", "2026-11-27T00:00:00Z"]
         );
-        assert_eq!(times("0 0 */2 * mon", "UTC", "2026-11-16T00:00:00Z", 1), ["2026-11-23T00:00:00Z"]);
+        assert_eq!(
+            times("0 0 */2 * mon", "UTC", "2026-11-16T00:00:00Z", 1),
+            ["2026-11-23T00:00:00Z"]
+        );
     }
 
     #[test]
@@ -267,7 +274,9 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_named() {
-        let told = |expression: &str, zone: &str| cron(expression, zone).schedule().unwrap_err().to_string();
+        let told = |expression: &str, zone: &str| {
+            cron(expression, zone).schedule().unwrap_err().to_string()
+        };
         assert!(told("* * * *", "UTC").contains("4 fields"));
         assert!(told("60 * * * *", "UTC").contains("`60` is no minute: it goes from 0 to 59"));
         assert!(told("* 5-3 * * *", "UTC").contains("5 comes after 3"));

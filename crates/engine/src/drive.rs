@@ -3,9 +3,7 @@ use std::sync::Arc;
 
 use materia_contract::time::Micros;
 use materia_contract::{ChainHash, Decided, Event, Input, NextTick, Record, RunId};
-use materia_kernel::{
-    Decision, KERNEL_VERSION, Now, Rejection, Run, due_schedules, take_with,
-};
+use materia_kernel::{Decision, KERNEL_VERSION, Now, Rejection, Run, due_schedules, take_with};
 
 use crate::load::Loaded;
 use crate::visits::Visits;

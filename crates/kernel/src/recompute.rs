@@ -126,7 +126,7 @@ impl Recomputation {
         let now = Now { at: decided.at, wall: first.wall, until: decided.until };
         let Decision { input, ticks, events: expected } =
             take_with(&mut self.run, now, &decided.ticks, input)
-            .map_err(|rejection| Divergence::Refused { seq, rejection })?;
+                .map_err(|rejection| Divergence::Refused { seq, rejection })?;
         let mut found = events.iter();
         for expected in expected {
             let Some(found) = found.next() else {
@@ -162,8 +162,8 @@ pub fn cut(
     let input = decided.restored(events).map_err(|error| Divergence::Input { seq, error })?;
     let until = Some(decided.until.map_or(at, |until| until.min(at)));
     let now = Now { at: decided.at, wall, until };
-    let decision =
-        take_with(run, now, &decided.ticks, input).map_err(|rejection| Divergence::Refused { seq, rejection })?;
+    let decision = take_with(run, now, &decided.ticks, input)
+        .map_err(|rejection| Divergence::Refused { seq, rejection })?;
     let shared = events.iter().take_while(|event| event.seq <= at);
     for (found, expected) in shared.zip(&decision.events) {
         if found != expected {

@@ -53,7 +53,9 @@ impl Graph {
             }
             let mut ways: Vec<(Option<&NodeId>, String)> =
                 node.edges.iter().map(|edge| (edge.to.as_ref(), words::label(edge))).collect();
-            ways.extend(node.on_failure.iter().map(|edge| (edge.to.as_ref(), words::failure(edge))));
+            ways.extend(
+                node.on_failure.iter().map(|edge| (edge.to.as_ref(), words::failure(edge))),
+            );
             for region in plan.loops.values() {
                 let exits = region.exits.iter().filter(|exit| exit.from == *id);
                 ways.extend(exits.map(|exit| (exit.to.as_ref(), words::exit(exit))));

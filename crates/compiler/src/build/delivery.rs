@@ -2,8 +2,8 @@
 
 use indexmap::IndexMap;
 use materia_contract::{
-    Cron, CronError, DedupeBy, Delivery, DeliveryMode, EdgeDoc, Guard, Path, PayloadPart, Policy, PolicyDoc, Root,
-    Socket, Transform, TransformDoc, Trigger,
+    Cron, CronError, DedupeBy, Delivery, DeliveryMode, EdgeDoc, Guard, Path, PayloadPart, Policy,
+    PolicyDoc, Root, Socket, Transform, TransformDoc, Trigger,
 };
 
 use super::Place;
@@ -169,7 +169,8 @@ pub(super) fn check_schedule(doc: &Socket, place: &Place, faults: &mut Faults) {
                 ("cron", "five fields, such as \"30 6 * * mon-fri\" for 06:30 on weekdays")
             }
         };
-        let fault = Fault::error("trigger::bad-cron", format!("this schedule cannot be kept: {error}"));
+        let fault =
+            Fault::error("trigger::bad-cron", format!("this schedule cannot be kept: {error}"));
         faults.push(place.child(field).mark(fault).help(help));
     }
 }

@@ -107,3 +107,33 @@ fn cycles_of_dataflow_want_a_bound() {
     );
     assert_eq!(checked(&first), "", "steps of a state machine are stopped otherwise");
 }
+
+#[test]
+fn a_schedule_can_be_read_and_comes() {
+    let with = |fields: &str| {
+        checked(&loadout(&format!(
+            r#""a": {{"materia": "text", "trigger": "scheduled", {fields}}}"#
+        )))
+    };
+    assert_eq!(with(r#""cron": "30 6 * * mon-fri", "timezone": "Europe/Zurich""#), "");
+    for (fields, place) in [
+        (r#""cron": "61 * * * *""#, "a/cron: this schedule cannot be kept: `61` is no minute"),
+        (r#""cron": "0 0 30 2 *""#, "a/cron: this schedule cannot be kept: no day has such a date"),
+        (
+            r#""cron": "* * * * *", "timezone": "Nowhere""#,
+            "a/timezone: this schedule cannot be kept",
+        ),
+    ] {
+        let found = with(fields);
+        assert!(found.contains("error trigger::bad-cron") && found.contains(place), "{found}");
+    }
+    let both = with(r#""cron": "* * * * *", "intervalMs": 5"#);
+    assert!(both.contains("error trigger::interval-and-cron"), "{both}");
+    let vain = checked(&loadout(r#""a": {"materia": "text", "cron": "* * * * *"}"#));
+    assert!(vain.contains("warning trigger::no-effect") && vain.contains("`cron` needs"), "{vain}");
+    let vain = checked(&loadout(r#""a": {"materia": "text", "timezone": "UTC"}"#));
+    assert!(
+        vain.contains("warning trigger::no-effect") && vain.contains("`timezone` needs"),
+        "{vain}"
+    );
+}

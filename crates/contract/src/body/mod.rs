@@ -11,6 +11,6 @@ mod replay;
 
 pub use budget::BudgetBody;
 pub use files::ConfigFile;
-pub use grid::{Advance, Grid, GridEdge, GridExit, GridLoop, GridSocket, SocketType};
+pub use grid::{Advance, Grid, GridEdge, GridExit, GridFailure, GridLoop, GridSocket, SocketType};
 pub use health::{AgentHealth, Health, NodeRuntime, PlanningSupport, Sandbox};
 pub use replay::{Mismatch, ReplayBody, Verified};

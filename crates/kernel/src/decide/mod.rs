@@ -113,11 +113,17 @@ pub fn take_with(
 
 /// The schedules of which an input needs to know when they come round next: all where the run is created,
 /// afterwards those whose tick is due.
-pub fn due_schedules<'a>(run: &'a Run, at: Micros, input: &'a Input) -> Vec<(&'a NodeId, &'a Cron)> {
+pub fn due_schedules<'a>(
+    run: &'a Run,
+    at: Micros,
+    input: &'a Input,
+) -> Vec<(&'a NodeId, &'a Cron)> {
     if let Input::Create(created) = input {
-        let scheduled = created.plan.nodes.iter().filter(|(_, node)| {
-            node.trigger == Trigger::Scheduled && node.cron.is_some()
-        });
+        let scheduled = created
+            .plan
+            .nodes
+            .iter()
+            .filter(|(_, node)| node.trigger == Trigger::Scheduled && node.cron.is_some());
         return scheduled.filter_map(|(id, node)| Some((id, node.cron.as_ref()?))).collect();
     }
     let Input::Moment(_) = input else { return Vec::new() };

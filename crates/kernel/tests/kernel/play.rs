@@ -362,8 +362,8 @@ pub(crate) type Kept = (Decided, Vec<Event>);
 
 /// Takes an input and keeps what was decided.
 pub(crate) fn keep(run: &mut Run, now: i64, input: Input) -> Kept {
-    let Decision { input, events } = take(run, now, input).unwrap();
-    (Decided { at: now, by: None, command: None, until: None, ticks: Vec::new(), input }, events)
+    let Decision { input, ticks, events } = take(run, now, input).unwrap();
+    (Decided { at: now, by: None, command: None, until: None, ticks, input }, events)
 }
 
 /// Takes the decisions of a journal again, from the texts that are kept of them.

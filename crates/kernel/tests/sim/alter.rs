@@ -25,10 +25,7 @@ const UNFINDABLE: &[(&str, &str)] = &[
         "input.input.resume",
         "where a run was not resumed after all, nothing was done with its folders",
     ),
-    (
-        "input.ticks",
-        "where a run failed before its timers fired, nothing came of what it was told",
-    ),
+    ("input.ticks", "where a run failed before its timers fired, nothing came of what it was told"),
     ("event.wall", "the clock on the wall is noted for people"),
     (
         "turn.completed.output",

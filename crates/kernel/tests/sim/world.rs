@@ -2,8 +2,8 @@
 
 use materia_contract::time::Micros;
 use materia_contract::{
-    Act, Budget, Decided, EnvelopeKind, Event, EventBody, GlobalMode, NextTick, NodeBudgets, NodeId, Offered,
-    Pace, PayloadStatus, Plan, RunId, Uuid,
+    Act, Budget, Decided, EnvelopeKind, Event, EventBody, GlobalMode, NextTick, NodeBudgets,
+    NodeId, Offered, Pace, PayloadStatus, Plan, RunId, Uuid,
 };
 use materia_kernel::{
     Acting, Decision, Effect, Input, Moment, Rejection, Report, Run, due_schedules, evolve,

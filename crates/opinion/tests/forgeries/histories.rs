@@ -86,8 +86,8 @@ impl Play {
     }
 
     fn take(&mut self, input: Input) {
-        let Decision { input, events } = take(&mut self.run, self.now, input).unwrap();
-        let decided = Decided { at: self.now, by: None, command: None, until: None, ticks: Vec::new(), input };
+        let Decision { input, ticks, events } = take(&mut self.run, self.now, input).unwrap();
+        let decided = Decided { at: self.now, by: None, command: None, until: None, ticks, input };
         self.history.decisions.push((decided, events));
     }
 

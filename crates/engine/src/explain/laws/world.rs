@@ -276,8 +276,8 @@ pub(super) struct History {
 impl History {
     /// Takes an input; what does not fit changes nothing.
     fn take(&mut self, run: &mut Run, now: i64, input: Input) {
-        let Ok(Decision { input, events }) = take(run, now, input) else { return };
-        let decided = Decided { at: now, by: None, command: None, until: None, ticks: Vec::new(), input };
+        let Ok(Decision { input, ticks, events }) = take(run, now, input) else { return };
+        let decided = Decided { at: now, by: None, command: None, until: None, ticks, input };
         let head = self.records.last().map_or(ChainHash::origin(run.id()), |record| record.hash);
         self.records.extend(Record::seal_decision(decided.text(), &events, head));
         if !events.is_empty() {
