@@ -16,8 +16,8 @@ use tokio::sync::watch;
 use tracing::Instrument as _;
 
 use crate::{
-    Asks, BoxFuture, Control, DriveError, Driver, Leaves, Live, Manner, Options, StopSource, Tightened,
-    TurnFault, TurnJob, TurnOrder, TurnReport, Work, World,
+    Asks, BoxFuture, Control, DriveError, Driver, Leaves, Live, Manner, Options, StopSource,
+    Tightened, TurnFault, TurnJob, TurnOrder, TurnReport, Work, World,
 };
 
 /// How long stopped turns may take to go away before the run stops waiting for them.

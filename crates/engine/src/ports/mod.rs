@@ -15,8 +15,8 @@ pub use journal::{
 pub use memory::{MemoryJournal, status_after};
 pub use observer::{Committed, NoObserver, Observer};
 pub use runner::{
-    Control, Leaves, Live, Manner, Runner, Stop, StopSource, Tightened, TurnFault, TurnJob, TurnOrder,
-    TurnReport, Work,
+    Control, Leaves, Live, Manner, Runner, Stop, StopSource, Tightened, TurnFault, TurnJob,
+    TurnOrder, TurnReport, Work,
 };
 pub use tail::{Tail, follow};
 
