@@ -15,8 +15,8 @@ use materia_contract::{
     Limits, Node, NodeId, Pace, Plan, Receipt, RunCreated, RunId, RunPlace, Trigger, TurnOutput,
 };
 use materia_engine::{
-    BoxFuture, ClaimError, NoObserver, Options, PostError, Runner, Stop, SystemClock, TurnFault,
-    TurnJob, TurnReport, blocking, load, replay,
+    BoxFuture, ClaimError, NoObserver, Options, PostError, Runner, SystemClock, TurnFault, TurnJob,
+    TurnReport, blocking, load, replay,
 };
 use materia_journal::SqliteJournal;
 use materia_kernel::Phase;
@@ -27,7 +27,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 struct Slow(Duration);
 
 impl Runner for Slow {
-    fn run(&self, job: TurnJob, mut stop: Stop) -> BoxFuture<'static, TurnReport> {
+    fn run(&self, job: TurnJob) -> BoxFuture<'static, TurnReport> {
+        let mut stop = job.control.stop.clone();
         let time = if job.node.as_str() == "wait" { Duration::from_hours(1) } else { self.0 };
         Box::pin(async move {
             let outcome = tokio::select! {
