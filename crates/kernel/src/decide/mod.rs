@@ -114,7 +114,11 @@ pub fn due_schedules<'a>(
             .filter(|(_, node)| node.trigger == Trigger::Scheduled && node.cron.is_some());
         return scheduled.filter_map(|(id, node)| Some((id, node.cron.as_ref()?))).collect();
     }
-    let Input::Moment(_) = input else { return Vec::new() };
+    let Input::Moment(moment) = input else { return Vec::new() };
+    // Timers fire with an instant; what is done alone leaves them to the next one.
+    if moment.acts.iter().any(|acting| !acting.act.is_of_an_instant()) {
+        return Vec::new();
+    }
     let due = run.timers.iter().take_while(|(due, _, _)| *due <= at);
     let ticks = due.filter(|(_, _, timer)| *timer == Timer::Tick);
     let nodes = ticks.map(|(_, index, _)| run.node(*index));
