@@ -3,7 +3,7 @@
 //! Which exit status or status line that becomes is the matter of each door.
 
 use materia_contract::{Finding, Refusal};
-use materia_engine::{ClaimError, EngineError, LoadError, ReadError};
+use materia_engine::{ClaimError, EngineError, LoadError, PostError, ReadError};
 use materia_journal::OpenError;
 
 use crate::options::Contradiction;
@@ -110,8 +110,17 @@ impl From<ReadError> for Failure {
 impl From<LoadError> for Failure {
     fn from(error: LoadError) -> Self {
         match error {
-            LoadError::Unknown(_) => Self::resolution(error.to_string()),
+            LoadError::Unknown(_) | LoadError::Newer { .. } => Self::resolution(error.to_string()),
             LoadError::Read(_) | LoadError::Damaged { .. } => Self::storage(error.to_string()),
+        }
+    }
+}
+
+impl From<PostError> for Failure {
+    fn from(error: PostError) -> Self {
+        match error {
+            PostError::OtherBody(_) => Self::resolution(error.to_string()),
+            PostError::Read(error) => error.into(),
         }
     }
 }
@@ -133,7 +142,9 @@ impl From<EngineError> for Failure {
             EngineError::Load(error) => error.into(),
             EngineError::Drive(error) => Self::Broken(error.to_string()),
             EngineError::Exists(_) => Self::resolution(error.to_string()).hint(Hint::OtherId),
-            EngineError::Newer { .. } => Self::resolution(error.to_string()),
+            EngineError::Answered(_) | EngineError::OtherBody(_) => {
+                Self::resolution(error.to_string())
+            }
         }
     }
 }

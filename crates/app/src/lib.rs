@@ -7,6 +7,7 @@
 //! * [`project`]: a folder and the files that configure it; compiling, and finding its casts.
 //! * [`prepare`]: everything before a run is driven; [`options`] say how it is to be performed, [`agents`] who answers.
 //! * [`standing`]: where a cast stands, and what brings it on.
+//! * [`host`]: many runs in one process: begin, carry on, tell, watch, stop.
 //! * [`trust`]: what has to be approved before it runs, as a question and its answer.
 //! * [`ownfile`]: changing a configuration file.
 //! * [`verify`]: whether a cast is what its events say. [`health`]: which agents could be asked here.
@@ -27,6 +28,7 @@ pub mod clean;
 pub mod failure;
 pub mod grid;
 pub mod health;
+pub mod host;
 pub mod news;
 pub mod options;
 pub mod ownfile;
@@ -42,5 +44,6 @@ pub mod trust;
 pub mod verify;
 
 pub use failure::Failure;
+pub use host::Host;
 pub use options::RunOptions;
 pub use project::{Found, Project};

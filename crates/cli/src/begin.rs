@@ -41,7 +41,8 @@ pub(crate) fn ready(
     let Prepared { script, answering, .. } = prepared;
     let plan = created.plan.clone();
     let start = Start::Begin(Box::new(created));
-    Drive { project, root, journal, id, plan, script, answering, start }.go(terminal)
+    let lease = None;
+    Drive { lease, project, root, journal, id, plan, script, answering, start }.go(terminal)
 }
 
 /// Shows what was found while a run was prepared, and has its questions answered.

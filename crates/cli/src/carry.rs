@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use materia_app::prepare::{self, Prepared};
-use materia_contract::{CastStatus, GlobalMode, RunCreated};
-use materia_engine::{Answer, ClaimError, Command, Step, blocking};
+use materia_contract::{Answer, CastStatus, Command, CommandId, Do, GlobalMode, RunCreated};
+use materia_engine::{ClaimError, Lease, blocking};
 use materia_kernel::{Input, Phase, Run, decide};
 use serde_json::json;
 
@@ -44,7 +44,7 @@ impl Carry<'_> {
     pub(crate) fn on(
         &self,
         terminal: &mut Terminal,
-        choose: impl FnOnce(&Run) -> Result<Step, Failure>,
+        choose: impl FnOnce(&Run) -> Result<Do, Failure>,
     ) -> Result<Exit, Failure> {
         let wanted = project::cast_id(self.id)?;
         let project = Project::here(self.global)?;
@@ -53,23 +53,24 @@ impl Carry<'_> {
             return Err(Failure::usage("`--cast-id` cannot give a cast another name"));
         }
         project::refuse_taken_name(&found.root, &found.id)?;
-        match blocking(found.journal()).claim(&found.id) {
-            Ok(lease) => drop(lease),
+        // Held until the cast rests: what is decided below is decided on the run that goes on.
+        let lease = match blocking(found.journal()).claim(&found.id) {
+            Ok(lease) => lease,
             Err(held @ ClaimError::Held { .. }) => {
                 return tell(&found, held, choose, terminal);
             }
             Err(error @ (ClaimError::Io { .. } | ClaimError::Storage { .. })) => {
                 return Err(error.into());
             }
-        }
+        };
         // The state that will go on, snapshot and all: that is what has to be trusted.
         let (run, _) = materia_engine::load(found.journal(), &found.id)?;
-        let step = choose(&run)?;
-        refuse_unfit(&run, &step, &project)?;
+        let what = choose(&run)?;
+        refuse_unfit(&run, &what, &project)?;
         let created = run
             .created()
             .ok_or_else(|| Failure::storage(format!("cast `{}` has no beginning", found.id)))?;
-        self.drive(&project, found, created, step, terminal)
+        self.drive(&project, (found, lease), created, what, terminal)
     }
 
     /// Shows a cast that rests, and leaves it as it is.
@@ -91,13 +92,13 @@ impl Carry<'_> {
     fn drive(
         &self,
         project: &Project,
-        found: Found,
+        (found, lease): (Found, Lease),
         created: &RunCreated,
-        step: Step,
+        what: Do,
         terminal: &mut Terminal,
     ) -> Result<Exit, Failure> {
         let options = self.options;
-        refuse_changes(options, created, &step)?;
+        refuse_changes(options, created, &what)?;
         let (loaded, _) = materia_compiler::load(&project.sources);
         let prepared = prepare::going_on(project, created, &options.plain())
             .map_err(|failure| findings::of(failure, &loaded.layers, terminal))?;
@@ -107,8 +108,9 @@ impl Carry<'_> {
         let Prepared { script, answering, .. } = prepared;
         let Found { root, journal, id } = found;
         let (journal, plan) = (Arc::new(journal), created.plan.clone());
-        let start = Start::CarryOn(step);
-        Drive { project, root, journal, id, plan, script, answering, start }.go(terminal)
+        let start = Start::CarryOn(Command::person(what));
+        let lease = Some(lease);
+        Drive { lease, project, root, journal, id, plan, script, answering, start }.go(terminal)
     }
 }
 
@@ -116,25 +118,20 @@ impl Carry<'_> {
 fn tell(
     found: &Found,
     held: ClaimError,
-    choose: impl FnOnce(&Run) -> Result<Step, Failure>,
+    choose: impl FnOnce(&Run) -> Result<Do, Failure>,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
     let (run, _) = materia_engine::load(found.journal(), &found.id)?;
-    let step = choose(&run)?;
-    let command = match step.clone() {
-        Step::Act(act) => Command::Act { act },
-        Step::Say { node, text } => Command::Say { node, text },
-        Step::Continue { node } => Command::Continue { node },
-        Step::SetBudget(budget) => Command::Budget { budget },
-        Step::SetNodeBudgets { node, budgets } => Command::NodeBudgets { node, budgets },
-        Step::Resume(_) | Step::Recast | Step::Revive => return Err(held.into()),
-    };
-    if let Some(why) = rejection(&run, &step) {
+    let what = choose(&run)?;
+    if let Do::Resume { .. } | Do::Recast | Do::Revive = what {
+        return Err(held.into());
+    }
+    if let Some(why) = rejection(&run, &what) {
         return Err(Failure::resolution(format!("{held}: {why}")));
     }
-    let number = blocking(found.journal()).post(&found.id, &command)?;
+    let posting = blocking(found.journal()).post(&found.id, &Command::person(what))?;
     let id = &found.id;
-    let answer = receipt(found, number)?;
+    let answer = receipt(found, &posting.id)?;
     match &answer {
         Some(Answer::Refused { reason }) => {
             return Err(Failure::resolution(format!("cast `{id}`: {reason}")));
@@ -161,10 +158,10 @@ fn tell(
 }
 
 /// Waits a little for what became of a command. It is kept whoever waits for it.
-fn receipt(found: &Found, number: u64) -> Result<Option<Answer>, Failure> {
+fn receipt(found: &Found, id: &CommandId) -> Result<Option<Answer>, Failure> {
     let begun = Instant::now();
     while begun.elapsed() < RECEIPT_PATIENCE {
-        if let Some(receipt) = blocking(found.journal()).receipt(&found.id, number)? {
+        if let Some(receipt) = blocking(found.journal()).receipt(&found.id, id)? {
             return Ok(Some(receipt.answer));
         }
         std::thread::sleep(RECEIPT_LOOK);
@@ -173,13 +170,13 @@ fn receipt(found: &Found, number: u64) -> Result<Option<Answer>, Failure> {
 }
 
 /// Refuses a step that the cast does not take as it stands, and says what can be done instead.
-fn refuse_unfit(run: &Run, step: &Step, project: &Project) -> Result<(), Failure> {
-    let said = matches!(step, Step::Say { .. } | Step::Continue { .. });
+fn refuse_unfit(run: &Run, what: &Do, project: &Project) -> Result<(), Failure> {
+    let said = matches!(what, Do::Say { .. } | Do::Continue { .. });
     if said && *run.phase() == Phase::Running {
         let why = "its process went away in the middle of a turn";
         return Err(unfit(run, why, project));
     }
-    match rejection(run, step) {
+    match rejection(run, what) {
         None => Ok(()),
         Some(why) => Err(unfit(run, &why, project)),
     }
@@ -190,24 +187,13 @@ fn unfit(run: &Run, why: &str, project: &Project) -> Failure {
     Failure::resolution(format!("cast `{}`: {why}; {advice}", run.id()))
 }
 
-/// Asks the kernel whether it would take the step; why not, if not.
-fn rejection(run: &Run, step: &Step) -> Option<String> {
-    let nowhere = String::new;
-    let input = match step.clone() {
-        Step::Resume(pace) => Input::Resume { cwd: nowhere(), run_dir: nowhere(), pace },
-        Step::Act(act) => Input::act(act),
-        Step::Recast => Input::Recast { cwd: nowhere(), run_dir: nowhere() },
-        Step::Revive => Input::Revive,
-        Step::SetBudget(budget) => Input::SetBudget(budget),
-        Step::SetNodeBudgets { node, budgets } => Input::SetNodeBudgets { node, budgets },
-        Step::Say { node, text } => Input::Say { node, text },
-        Step::Continue { node } => Input::Continue { node },
-    };
-    decide(run, run.ts(), input).err().map(|rejection| rejection.to_string())
+/// Asks the kernel whether it would do that; why not, if not.
+fn rejection(run: &Run, what: &Do) -> Option<String> {
+    decide(run, run.ts(), Input::act(what.clone())).err().map(|rejection| rejection.to_string())
 }
 
 /// A run keeps the settings it began with; to ask for others is to misunderstand it.
-fn refuse_changes(options: &RunOptions, created: &RunCreated, step: &Step) -> Result<(), Failure> {
+fn refuse_changes(options: &RunOptions, created: &RunCreated, what: &Do) -> Result<(), Failure> {
     let refuse =
         |what: &str| Err(Failure::usage(format!("{what}; a cast keeps what it began with")));
     if options.virtual_time && !created.virtual_time {
@@ -216,7 +202,7 @@ fn refuse_changes(options: &RunOptions, created: &RunCreated, step: &Step) -> Re
     if options.planning && created.global_mode != GlobalMode::Planning {
         return refuse("the cast does not run in Planning mode");
     }
-    if options.interactive && !matches!(step, Step::Resume(_)) {
+    if options.interactive && !matches!(what, Do::Resume { .. }) {
         let message = "`--interactive` goes with a beginning or with `resume`; `materia pause` changes the pace of a cast";
         return Err(Failure::usage(message));
     }

@@ -5,7 +5,7 @@ use std::io;
 use materia_app::failure::Hint;
 use materia_app::options::Contradiction;
 use materia_contract::{Refusal, RefusalReport};
-use materia_engine::{ClaimError, EngineError, LoadError, ReadError};
+use materia_engine::{ClaimError, EngineError, LoadError, PostError, ReadError};
 use materia_journal::OpenError;
 
 /// The exit status of a command.
@@ -157,4 +157,4 @@ macro_rules! as_the_application_says {
     };
 }
 
-as_the_application_says!(OpenError, ReadError, LoadError, ClaimError, EngineError);
+as_the_application_says!(OpenError, ReadError, LoadError, ClaimError, PostError, EngineError);

@@ -6,16 +6,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use materia_app::agents::Answering;
+use materia_app::host::{Host, Setting};
 use materia_contract::script::Script;
-use materia_contract::{CastReport, CastStatus, Plan, RunCreated, RunId};
+use materia_contract::{CastReport, CastStatus, Command, Plan, RunCreated, RunId, RunPlace};
 use materia_engine::{
-    Ask, DriveError, EngineError, Observer, Options, Place, Runner, Step, SystemClock, World,
-    blocking, on_own_thread,
+    DriveError, EngineError, Journal as _, Lease, Observer, Options, Runner, SystemClock, blocking,
+    on_own_thread,
 };
 use materia_journal::{SqliteJournal, Views};
 use materia_runners::{Runners, ScriptedRunner, UtilityRunner};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::mpsc::UnboundedSender;
 
 use crate::failure::{Exit, Failure};
 use crate::live::{Observers, Plain, Screen};
@@ -28,6 +28,8 @@ use crate::terminal::{People, Terminal};
 
 /// A run that is about to be driven.
 pub(crate) struct Drive<'a> {
+    /// The right to drive it, where it was there before.
+    pub lease: Option<Lease>,
     /// The project it runs in.
     pub project: &'a Project,
     /// The folder that casts are kept in.
@@ -50,29 +52,25 @@ pub(crate) struct Drive<'a> {
 pub(crate) enum Start {
     /// It begins here.
     Begin(Box<RunCreated>),
-    /// A person takes a step, and it goes on.
-    CarryOn(Step),
+    /// A person does something to it, and it goes on.
+    CarryOn(Command),
 }
 
 impl Drive<'_> {
     /// Drives the run until it rests, and shows how it rests.
-    pub(crate) fn go(self, terminal: &mut Terminal) -> Result<Exit, Failure> {
+    pub(crate) fn go(mut self, terminal: &mut Terminal) -> Result<Exit, Failure> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(|error| Failure::Broken(format!("cannot start: {error}")))?;
         let views = Arc::new(Views::start(&self.root));
         if matches!(self.start, Start::CarryOn(_)) {
-            self.catch_up(&views, terminal)?;
+            self.catch_up(&views, terminal);
         }
         let live = Live::new(terminal, &self.plan, self.story()?);
         let observers: Vec<Arc<dyn Observer>> = vec![views.clone(), live.observer()];
-        let world = World {
-            journal: self.journal.clone(),
-            observer: Arc::new(Observers(observers)),
-            runner: runner(self.script.as_ref(), &self.answering)?,
-            clock: Arc::new(SystemClock),
-        };
+        let observer: Arc<dyn Observer> = Arc::new(Observers(observers));
+        let runner = runner(self.script.as_ref(), &self.answering)?;
         let interrupted = Arc::new(AtomicBool::new(false));
         // The run has this thread to itself, and may wait there for the disk. Whoever listens meanwhile, to
         // signals and to other processes, has another one.
@@ -81,7 +79,7 @@ impl Drive<'_> {
             .enable_all()
             .build()
             .map_err(|error| Failure::Broken(format!("cannot start: {error}")))?;
-        let drive = self.drive(&world, &live, &interrupted, ears.handle());
+        let drive = self.drive(observer, runner, &live, &interrupted, ears.handle());
         let result = runtime.block_on(on_own_thread(drive));
         live.finish();
         // What is still under way is ended before anything is said about the end.
@@ -97,17 +95,17 @@ impl Drive<'_> {
         self.conclude(result, interrupted, terminal)
     }
 
+    /// A host with this one run.
     async fn drive(
-        &self,
-        world: &World,
+        &mut self,
+        observer: Arc<dyn Observer>,
+        runner: Arc<dyn Runner>,
         live: &Live,
         interrupted: &Arc<AtomicBool>,
         ears: &tokio::runtime::Handle,
     ) -> Result<(), EngineError> {
-        let (sender, mut asks) = tokio::sync::mpsc::unbounded_channel();
-        let helper = self.command("resume");
-        ears.spawn(heed_signals(sender.clone(), live.clone(), helper, interrupted.clone()));
-        ears.spawn(materia_engine::watch_inbox(self.journal.clone(), self.id.clone(), sender));
+        let clock = Arc::new(SystemClock);
+        let host = Host::new(self.journal.clone(), observer, clock, ears);
         if let Live::Screen(screen) = live {
             let screen = screen.clone();
             ears.spawn(async move { screen.keep_drawing().await });
@@ -118,17 +116,26 @@ impl Drive<'_> {
             run_for: run_for.map(Duration::from_millis),
             timeline: timeline.unwrap_or_default(),
         };
+        let (id, setting) = (self.id.clone(), Setting { runner, options });
+        let stop = {
+            let (host, id) = (host.clone(), self.id.clone());
+            move |message: &str| host.ask_to_stop(&id, message)
+        };
+        let helper = self.command("resume");
+        ears.spawn(heed_signals(stop, live.clone(), helper, interrupted.clone()));
         match &self.start {
-            Start::Begin(created) => {
-                let created = (**created).clone();
-                materia_engine::cast(world, self.id.clone(), created, options, &mut asks).await?;
+            Start::Begin(created) => host.begin_here(id, (**created).clone(), setting).await?,
+            Start::CarryOn(command) => {
+                let lease = match self.lease.take() {
+                    Some(lease) => lease,
+                    None => self.journal.claim(&id).await?,
+                };
+                let text = |path: &Path| path.to_string_lossy().into_owned();
+                let place =
+                    RunPlace { cwd: text(&self.project.dir), run_dir: text(&self.folder()) };
+                host.carry_on_here(lease, id, place, command.clone(), setting).await?
             }
-            Start::CarryOn(step) => {
-                let place = Place { cwd: &self.project.dir, run_dir: &self.folder() };
-                let step = step.clone();
-                materia_engine::carry_on(world, &self.id, place, step, options, &mut asks).await?;
-            }
-        }
+        };
         Ok(())
     }
 
@@ -150,12 +157,10 @@ impl Drive<'_> {
     }
 
     /// Brings the files of a cast up to its journal before it goes on.
-    fn catch_up(&self, views: &Views, terminal: &Terminal) -> Result<(), Failure> {
-        let _lease = blocking(&*self.journal).claim(&self.id)?;
+    fn catch_up(&self, views: &Views, terminal: &Terminal) {
         if let Err(error) = views.catch_up(&*self.journal, &self.id) {
             terminal.say(format_args!("warning: the files beside the journal: {error}"));
         }
-        Ok(())
     }
 
     /// Says how the run ended; where it never began, this is a refusal.
@@ -191,7 +196,8 @@ impl Drive<'_> {
             refused @ (EngineError::Claim(_)
             | EngineError::Load(_)
             | EngineError::Exists(_)
-            | EngineError::Newer { .. }) => return Err(refused.into()),
+            | EngineError::Answered(_)
+            | EngineError::OtherBody(_)) => return Err(refused.into()),
         };
         let begins = matches!(self.start, Start::Begin(_));
         if begins && matches!(blocking(&*self.journal).head(&self.id), Ok(None)) {
@@ -274,7 +280,7 @@ impl Live {
 
 /// The first signal stops the run in good order; the second ends the process at once.
 async fn heed_signals(
-    asks: UnboundedSender<Ask>,
+    stop: impl Fn(&str) -> bool,
     live: Live,
     helper: String,
     interrupted: Arc<AtomicBool>,
@@ -296,8 +302,8 @@ async fn heed_signals(
         live.say(&format!(
             "{name}: stopping; `{helper}` carries on later. Once more leaves at once."
         ));
-        // An error means that the run has just ended by itself.
-        let _ = asks.send(Ask::stop(format!("stopped by {name}")));
+        // Where nobody hears it, the run has just ended by itself.
+        let _ = stop(&format!("stopped by {name}"));
     }
 }
 

@@ -3,7 +3,7 @@
 use materia_contract::body::{BudgetBody, Grid, Health, ReplayBody};
 use materia_contract::case::Case;
 use materia_contract::script::Script;
-use materia_contract::{CastReport, Config, Envelope, EventLine};
+use materia_contract::{CastReport, Command, Config, Envelope, EventLine, Receipt};
 use schemars::{JsonSchema, schema_for};
 
 /// Every schema: the name of its file under `schemas/`, and its text.
@@ -20,6 +20,8 @@ pub fn schemas() -> Vec<(&'static str, String)> {
         ("doctor.schema.json", text::<Health>("Materia health of a machine")),
         ("grid.schema.json", text::<Grid>("Materia graph of a plan")),
         ("replay.schema.json", text::<ReplayBody>("Materia verification of a cast")),
+        ("command.schema.json", text::<Command>("Materia command")),
+        ("receipt.schema.json", text::<Receipt>("Materia receipt of a command")),
     ]
 }
 

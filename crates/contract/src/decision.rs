@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::time::Micros;
-use crate::{Event, EventBody, Input, InputOf, NextTick, Report, TurnOutcome};
+use crate::{CommandId, Event, EventBody, Input, InputOf, NextTick, Report, TurnOutcome};
 
 /// What a decision rests on, as it is kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -19,9 +19,9 @@ pub struct Decided {
     /// Who asked for it; absent where nobody did and the run went on by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Actor>,
-    /// The command that it carries out, by the number under which it was left.
+    /// The command that it carries out, where it has an id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub command: Option<u64>,
+    pub command: Option<CommandId>,
     /// Where a fork has cut it: nothing was started behind this event any more. What the event had
     /// settled is settled all the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -43,6 +43,12 @@ impl Actor {
     pub const PERSON: Self = Self(std::borrow::Cow::Borrowed("person"));
     /// The timeline of a script.
     pub const TIMELINE: Self = Self(std::borrow::Cow::Borrowed("timeline"));
+
+    /// A person at a terminal, who acts where nobody else is named.
+    #[must_use]
+    pub fn person() -> Self {
+        Self::PERSON
+    }
 
     /// An actor of that name.
     #[must_use]

@@ -1,67 +1,28 @@
 //! What the world brings to a run: the one thing that a decision rests on besides the state.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::{Act, Budget, ErrorCode, NodeBudgets, NodeId, Pace, RunCreated, TurnOutput};
+use crate::older::AnyInput;
+use crate::{Do, ErrorCode, RunCreated, TurnOutput};
 
 /// What the world brings to a run.
 ///
 /// `Created` is what a creation holds and `Reported` a report: whole where the kernel takes an
 /// input, and a place in the events where a decision is kept (see
 /// [`RecordedInput`](crate::RecordedInput)).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum InputOf<Created, Reported> {
     /// Somebody asks for a run of a plan.
     Create(Created),
     /// An instant, with all that happens at it. Nothing starts before all of it is settled (D7).
     Moment(MomentOf<Reported>),
-    /// Somebody carries on a run that had stopped, in whatever way.
-    Resume {
-        /// The project folder now.
-        cwd: String,
-        /// The folder of the cast now.
-        run_dir: String,
-        /// The pace from now on. Where it is left out, a run that a person had paused goes on by
-        /// itself, and any other keeps its pace.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        pace: Option<Pace>,
-    },
-    /// A person gives an exhausted run further allowance.
-    Revive,
-    /// A person tries the failed turn again.
-    Recast {
-        /// The project folder now.
-        cwd: String,
-        /// The folder of the cast now.
-        run_dir: String,
-    },
-    /// A person changes what the run may spend.
-    SetBudget(Budget),
-    /// A person changes what one node may spend.
-    SetNodeBudgets {
-        /// The node.
-        node: NodeId,
-        /// What it may spend from now on.
-        budgets: NodeBudgets,
-    },
-    /// A person says something to a node.
-    Say {
-        /// The node; where it is left out, the one that waits.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        node: Option<NodeId>,
-        /// What is said.
-        text: String,
-    },
-    /// A person finishes a multi-turn node.
-    Continue {
-        /// The node; where it is left out, the one that waits.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        node: Option<NodeId>,
-    },
-    /// A person stops the run for now.
-    Stop {
+    /// What was under way when somebody stopped the run has been ended.
+    Stopped {
+        /// Turns that ended by themselves before they were ended.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        reports: Vec<Reported>,
         /// A sentence for whoever looks at it later.
         message: String,
     },
@@ -69,11 +30,16 @@ pub enum InputOf<Created, Reported> {
     RunForElapsed,
     /// Only a person can make anything happen now.
     Idle,
-    /// A person ends the run for good.
-    Abort {
-        /// Who, or why.
-        reason: String,
-    },
+}
+
+impl<'de, Created, Reported> Deserialize<'de> for InputOf<Created, Reported>
+where
+    Created: Deserialize<'de>,
+    Reported: Deserialize<'de>,
+{
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        AnyInput::deserialize(deserializer).map(Self::from)
+    }
 }
 
 /// An input as a run takes it.
@@ -108,10 +74,32 @@ impl<Reported> Default for MomentOf<Reported> {
 #[serde(rename_all = "camelCase")]
 pub struct Acting {
     /// What.
-    pub act: Act,
+    pub act: Do,
     /// Its place in the script's timeline, where it comes from there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeline: Option<u32>,
+    /// Where the run is now, if whoever does it has just taken the run up. Turns that were in flight
+    /// are then nobody's any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<RunPlace>,
+}
+
+impl Acting {
+    /// A person does it to a run that somebody drives.
+    #[must_use]
+    pub fn person(act: Do) -> Self {
+        Self { act, timeline: None, place: None }
+    }
+}
+
+/// Where a run is; it may have been moved since it began.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunPlace {
+    /// The project folder.
+    pub cwd: String,
+    /// The folder of the cast.
+    pub run_dir: String,
 }
 
 /// How one turn ended.
@@ -152,11 +140,20 @@ impl Input {
         Self::Moment(Moment { reports, acts: Vec::new() })
     }
 
-    /// A person does something.
+    /// A person does something to a run that somebody drives.
     #[must_use]
-    pub fn act(act: Act) -> Self {
-        let acts = vec![Acting { act, timeline: None }];
-        Self::Moment(Moment { reports: Vec::new(), acts })
+    pub fn act(act: Do) -> Self {
+        Self::acting(Acting::person(act))
+    }
+
+    /// Whoever has just taken the run up does something to it.
+    #[must_use]
+    pub fn taken_up(act: Do, place: RunPlace) -> Self {
+        Self::acting(Acting { place: Some(place), ..Acting::person(act) })
+    }
+
+    fn acting(acting: Acting) -> Self {
+        Self::Moment(Moment { reports: Vec::new(), acts: vec![acting] })
     }
 
     /// An instant that a timer waited for.
@@ -179,17 +176,12 @@ impl<Created, Reported> InputOf<Created, Reported> {
                 let reports = reports.into_iter().map(report).collect::<Result<_, E>>()?;
                 InputOf::Moment(MomentOf { reports, acts })
             }
-            Self::Resume { cwd, run_dir, pace } => InputOf::Resume { cwd, run_dir, pace },
-            Self::Revive => InputOf::Revive,
-            Self::Recast { cwd, run_dir } => InputOf::Recast { cwd, run_dir },
-            Self::SetBudget(budget) => InputOf::SetBudget(budget),
-            Self::SetNodeBudgets { node, budgets } => InputOf::SetNodeBudgets { node, budgets },
-            Self::Say { node, text } => InputOf::Say { node, text },
-            Self::Continue { node } => InputOf::Continue { node },
-            Self::Stop { message } => InputOf::Stop { message },
+            Self::Stopped { reports, message } => {
+                let reports = reports.into_iter().map(report).collect::<Result<_, E>>()?;
+                InputOf::Stopped { reports, message }
+            }
             Self::RunForElapsed => InputOf::RunForElapsed,
             Self::Idle => InputOf::Idle,
-            Self::Abort { reason } => InputOf::Abort { reason },
         })
     }
 }

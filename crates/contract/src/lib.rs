@@ -6,7 +6,6 @@
 //!
 //! Deliberately absent: files, clocks, threads, and any rule of a run.
 
-mod act;
 mod agents;
 mod amount;
 mod answer;
@@ -14,9 +13,11 @@ pub mod body;
 mod canonical;
 pub mod capability;
 pub mod case;
+mod command;
 mod cron;
 mod decision;
 mod document;
+mod doing;
 mod envelope;
 mod event;
 mod failure;
@@ -26,6 +27,7 @@ mod id;
 mod input;
 mod link;
 pub mod number;
+mod older;
 mod path;
 mod plan;
 mod record;
@@ -33,13 +35,14 @@ pub mod script;
 mod summary;
 pub mod time;
 
-pub use act::*;
 pub use agents::*;
 pub use amount::*;
 pub use canonical::*;
+pub use command::*;
 pub use cron::*;
 pub use decision::*;
 pub use document::*;
+pub use doing::*;
 pub use envelope::*;
 pub use event::*;
 pub use failure::*;

@@ -12,12 +12,12 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
 
-use materia_contract::{CastLine, Record, RunId};
+use materia_contract::{CastLine, Command, CommandId, Record, RunId};
 use tokio::sync::Semaphore;
 
 use crate::{
-    Chapter, ClaimError, Command, Head, Journal, Lease, PAGE_BYTES, Page, Posted, ReadError,
-    Receipt, Snapshot,
+    Chapter, ClaimError, Head, Journal, Lease, PAGE_BYTES, Page, PostError, Posted, Posting,
+    ReadError, Receipt, Snapshot,
 };
 
 thread_local! {
@@ -183,7 +183,7 @@ impl<J: Journal + ?Sized> Blocking<'_, J> {
     }
 
     /// See [`Journal::post`].
-    pub fn post(&self, run: &RunId, command: &Command) -> Result<u64, ReadError> {
+    pub fn post(&self, run: &RunId, command: &Command) -> Result<Posting, PostError> {
         wait(self.0.post(run, command))
     }
 
@@ -193,7 +193,7 @@ impl<J: Journal + ?Sized> Blocking<'_, J> {
     }
 
     /// See [`Journal::receipt`].
-    pub fn receipt(&self, run: &RunId, command: u64) -> Result<Option<Receipt>, ReadError> {
+    pub fn receipt(&self, run: &RunId, command: &CommandId) -> Result<Option<Receipt>, ReadError> {
         wait(self.0.receipt(run, command))
     }
 }

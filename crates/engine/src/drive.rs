@@ -2,13 +2,15 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use materia_contract::time::Micros;
-use materia_contract::{ChainHash, Decided, Event, Input, NextTick, Record, RunId};
+use materia_contract::{
+    Acting, Actor, ChainHash, CommandId, Decided, Event, Input, Moment, NextTick, Record, Report,
+    RunId,
+};
 use materia_kernel::{Decision, KERNEL_VERSION, Now, Rejection, Run, due_schedules, take_with};
 
-use crate::load::Loaded;
 use crate::visits::Visits;
 use crate::{
-    Answer, AppendError, Ask, Batch, Committed, Epoch, Journal, Observer, Receipt, Snapshot,
+    Answer, AppendError, Batch, Committed, Epoch, Journal, Observer, Posted, Receipt, Snapshot,
 };
 
 /// How many events lie between two snapshots at the least. It bounds what a restart has to fold.
@@ -28,11 +30,19 @@ pub struct Driver {
     /// Turns since the last snapshot.
     visits: Visits,
     /// Commands that have their receipt. One may come twice: from the inbox, and from who looked there.
-    answered: BTreeSet<u64>,
+    answered: BTreeSet<CommandId>,
     /// That of the lease under which it is driven.
     epoch: Epoch,
     journal: Arc<dyn Journal>,
     observer: Arc<dyn Observer>,
+}
+
+/// On whose account a decision is taken.
+struct Account {
+    /// Who asked for it, if anybody did.
+    by: Option<Actor>,
+    /// The id of the command, and the hash of what it asks for.
+    command: Option<(CommandId, Option<String>)>,
 }
 
 /// Why an input was not taken.
@@ -49,12 +59,11 @@ pub enum DriveError {
 impl Driver {
     /// Takes up a run at the state its journal gives.
     pub(crate) fn new(
-        loaded: Loaded,
+        (run, head, visits): (Run, ChainHash, Visits),
         epoch: Epoch,
         journal: Arc<dyn Journal>,
         observer: Arc<dyn Observer>,
     ) -> Self {
-        let Loaded { run, head, visits } = loaded;
         let (snapshot_at, snapshot_gap) = (run.seq(), SNAPSHOT_EVERY_EVENTS);
         let answered = BTreeSet::new();
         Self { run, head, snapshot_at, snapshot_gap, visits, answered, epoch, journal, observer }
@@ -69,7 +78,7 @@ impl Driver {
         observer: Arc<dyn Observer>,
     ) -> Self {
         let (head, visits) = (ChainHash::origin(&id), Visits::default());
-        Self::new(Loaded { run: Run::new(id), head, visits }, epoch, journal, observer)
+        Self::new((Run::new(id), head, visits), epoch, journal, observer)
     }
 
     /// The run as its journal has it.
@@ -83,37 +92,100 @@ impl Driver {
         self.epoch
     }
 
-    /// Takes what is asked: decides, appends, evolves. When it returns, what was decided is durable, and
-    /// so is the receipt of a command that another process left, whether it was carried out or refused.
-    pub async fn take(
+    /// Takes what the run comes to by itself: decides, appends, evolves. When it returns, what was
+    /// decided is durable.
+    pub async fn take(&mut self, now: impl Into<Now>, input: Input) -> Result<(), DriveError> {
+        self.take_for(now, input, None).await
+    }
+
+    /// The same, where somebody asked for it.
+    pub async fn take_for(
         &mut self,
         now: impl Into<Now>,
-        ask: impl Into<Ask>,
+        input: Input,
+        by: impl Into<Option<Actor>>,
     ) -> Result<(), DriveError> {
-        let (now, Ask { input, by, command }) = (now.into(), ask.into());
-        if command.is_some_and(|command| self.answered.contains(&command)) {
+        self.decide(now.into(), input, Account { by: by.into(), command: None }).await
+    }
+
+    /// Takes a command, behind what these turns have come to. When it returns, what was decided is durable,
+    /// and so is the receipt of a command that has an id, whether it was carried out or refused.
+    pub async fn obey(
+        &mut self,
+        now: impl Into<Now>,
+        posted: &Posted,
+        reports: Vec<Report>,
+    ) -> Result<(), DriveError> {
+        let acting = |command: &materia_contract::Command| Acting::person(command.what.clone());
+        let input = posted
+            .command
+            .as_ref()
+            .map(|command| Input::Moment(Moment { reports, acts: vec![acting(command)] }));
+        self.obey_with(now, posted, input.map_err(Clone::clone)).await
+    }
+
+    /// The same, where it is worked out what the command means for the run.
+    pub(crate) async fn obey_with(
+        &mut self,
+        now: impl Into<Now>,
+        posted: &Posted,
+        input: Result<Input, String>,
+    ) -> Result<(), DriveError> {
+        if posted.id.as_ref().is_some_and(|id| self.answered.contains(id)) {
             return Ok(());
         }
+        let by = posted.command.as_ref().map_or(Actor::PERSON, |command| command.actor.clone());
+        let command = posted.id.clone().map(|id| (id, posted.body.clone()));
+        let account = Account { by: Some(by), command };
+        match input.map_err(Rejection::Unreadable).and_then(|input| {
+            self.is_meant(posted)?;
+            Ok(input)
+        }) {
+            Ok(input) => self.decide(now.into(), input, account).await,
+            Err(rejection) => Err(self.refuse(rejection, account).await?),
+        }
+    }
+
+    /// Whether the run is where the sender of a command believes it to be.
+    pub(crate) fn is_meant(&self, posted: &Posted) -> Result<(), Rejection> {
+        let expected = posted.command.as_ref().ok().and_then(|command| command.expected_seq);
+        let actual = self.run.seq();
+        match expected {
+            Some(expected) if expected != actual => Err(Rejection::GoneOn { expected, actual }),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    async fn decide(&mut self, now: Now, input: Input, account: Account) -> Result<(), DriveError> {
         let after = self.run.seq();
-        let taken = input.map_err(Rejection::Unreadable).and_then(|input| {
-            let ticks = next_ticks(&self.run, now.at, &input);
-            take_with(&mut self.run, now, &ticks, input)
-        });
+        let ticks = next_ticks(&self.run, now.at, &input);
+        let taken = take_with(&mut self.run, now, &ticks, input);
         let Decision { input, ticks, events } = match taken {
             Ok(decision) => decision,
-            Err(rejection) => {
-                let reason = rejection.to_string();
-                self.answer(command, after, Answer::Refused { reason }).await?;
-                return Err(rejection.into());
-            }
+            Err(rejection) => return Err(self.refuse(rejection, account).await?),
         };
         if events.is_empty() {
             let (first, last) = (after + 1, after);
-            return Ok(self.answer(command, after, Answer::Done { first, last }).await?);
+            return Ok(self.answer(account, Answer::Done { first, last }).await?);
         }
-        let decided = Decided { at: now.at, by, command, until: None, ticks, input };
-        self.append(after, &decided, events).await?;
+        let Account { by, command } = account;
+        let named = command.as_ref().map(|(id, _)| id.clone());
+        let decided = Decided { at: now.at, by, command: named, until: None, ticks, input };
+        let answer = Answer::Done { first: after + 1, last: self.run.seq() };
+        let receipt = command.map(|(command, body)| Receipt { command, body, answer });
+        self.append(after, &decided, events, receipt).await?;
         Ok(())
+    }
+
+    /// Keeps why a command was refused.
+    async fn refuse(
+        &mut self,
+        rejection: Rejection,
+        account: Account,
+    ) -> Result<DriveError, AppendError> {
+        let reason = rejection.to_string();
+        self.answer(account, Answer::Refused { reason }).await?;
+        Ok(rejection.into())
     }
 
     /// Makes a decision durable, with the receipt of its command.
@@ -122,6 +194,7 @@ impl Driver {
         after: u64,
         decided: &Decided,
         events: Vec<Event>,
+        receipt: Option<Receipt>,
     ) -> Result<(), AppendError> {
         let records: Arc<[Record]> =
             Record::seal_decision(decided.text(), &events, self.head).into();
@@ -135,8 +208,6 @@ impl Driver {
         {
             kept.keep(&run, snapshot).await;
         }
-        let answer = Answer::Done { first: after + 1, last: self.run.seq() };
-        let receipt = decided.command.map(|command| Receipt { command, answer });
         let (epoch, records_kept) = (self.epoch, Arc::clone(&records));
         let batch = Batch { run: run.clone(), epoch, after, records: records_kept, receipt };
         let appended = self.journal.append(batch).await;
@@ -145,7 +216,7 @@ impl Driver {
         }
         appended?;
         tracing::debug!(first = after + 1, last = self.run.seq(), "decided");
-        self.answered.extend(decided.command);
+        self.answered.extend(decided.command.clone());
         self.head = head;
         self.observer.committed(&Committed { run, records, events: events.into() });
         // A run does not go on faster than those who write down what it does.
@@ -156,15 +227,12 @@ impl Driver {
     }
 
     /// Keeps the receipt of a command that led to no event.
-    async fn answer(
-        &mut self,
-        command: Option<u64>,
-        after: u64,
-        answer: Answer,
-    ) -> Result<(), AppendError> {
-        let Some(command) = command else { return Ok(()) };
-        let (run, epoch, records) = (self.run.id().clone(), self.epoch, Arc::from([]));
-        let receipt = Some(Receipt { command, answer });
+    async fn answer(&mut self, account: Account, answer: Answer) -> Result<(), AppendError> {
+        let Some((command, body)) = account.command else { return Ok(()) };
+        let (run, epoch, after) = (self.run.id().clone(), self.epoch, self.run.seq());
+        let (receipt, records) = (Receipt { command, body, answer }, Arc::from([]));
+        let command = receipt.command.clone();
+        let receipt = Some(receipt);
         self.journal.append(Batch { run, epoch, after, records, receipt }).await?;
         self.answered.insert(command);
         Ok(())

@@ -26,6 +26,7 @@ mod explain;
 mod fold;
 mod fork;
 mod load;
+mod obey;
 pub mod ports;
 mod real_time;
 mod replay;
@@ -37,7 +38,7 @@ mod visits;
 pub use blocking::{Blocking, blocking, may_block, off_thread, on_own_thread, wait};
 pub use clock::{Clock, SystemClock};
 pub use drive::{DriveError, Driver};
-pub use explain::{Because, Condition, Doing, SuggestedStep, Suggestion, Why, WhyError, why};
+pub use explain::{Because, Condition, Suggested, SuggestedStep, Suggestion, Why, WhyError, why};
 pub use fold::Unfolding;
 pub use fork::{ForkError, fork};
 pub use load::{LoadError, load};
@@ -45,5 +46,5 @@ pub use ports::*;
 pub use replay::{Replay, ReplayError, ReplayFault, replay};
 pub use report::report;
 pub use session::{
-    Ask, Asks, EngineError, Options, Place, Step, World, abort, carry_on, cast, resume, watch_inbox,
+    Asks, EngineError, Options, Place, World, carry_on, cast, only_do, resume, watch_inbox,
 };

@@ -1,13 +1,15 @@
 //! From a journal to a run: the newest snapshot that can be believed, then the events behind it.
 
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 
-use materia_contract::{ChainHash, Event, Record, RunId};
+use materia_contract::{ChainHash, Event, JOURNAL_VERSION, Record, RunId};
 use materia_kernel::{KERNEL_VERSION, Misfit, Run};
 
 use crate::fold::Fold;
 use crate::visits::Visits;
-use crate::{Journal, PAGE_BYTES, Page, ReadError, Snapshot, blocking};
+use crate::{
+    Driver, Epoch, Journal, Observer, PAGE_BYTES, Page, ReadError, Snapshot, blocking, off_thread,
+};
 
 /// Why a run could not be taken up.
 #[derive(Debug, thiserror::Error)]
@@ -18,6 +20,16 @@ pub enum LoadError {
     /// The journal could not be read.
     #[error(transparent)]
     Read(#[from] ReadError),
+    /// It was written by a newer program.
+    #[error(
+        "cast `{run}` was written by a newer version of materia (journal version {found}, this one knows {JOURNAL_VERSION})"
+    )]
+    Newer {
+        /// The run.
+        run: RunId,
+        /// Its version.
+        found: u32,
+    },
     /// An event is not what was written.
     #[error("cast `{run}` is damaged at event {seq}: {what}")]
     Damaged {
@@ -42,6 +54,23 @@ pub(crate) struct Loaded {
 pub fn load(journal: &dyn Journal, id: &RunId) -> Result<(Run, ChainHash), LoadError> {
     let Loaded { run, head, .. } = load_tail(journal, id)?;
     Ok((run, head))
+}
+
+/// The same, ready to be driven under the lease of `epoch`.
+pub(crate) async fn take_up(
+    journal: &Arc<dyn Journal>,
+    observer: &Arc<dyn Observer>,
+    id: &RunId,
+    epoch: Epoch,
+) -> Result<Driver, LoadError> {
+    let (reading, wanted) = (Arc::clone(journal), id.clone());
+    let loaded = off_thread(move || load_tail(&*reading, &wanted)).await?;
+    let Loaded { run, head, visits } = loaded;
+    let found = run.created().map_or(JOURNAL_VERSION, |created| created.journal_version);
+    if found > JOURNAL_VERSION {
+        return Err(LoadError::Newer { run: id.clone(), found });
+    }
+    Ok(Driver::new((run, head, visits), epoch, Arc::clone(journal), Arc::clone(observer)))
 }
 
 /// The same, with the turns since the newest snapshot.

@@ -17,7 +17,7 @@ use tracing::Instrument as _;
 
 use crate::{
     Asks, BoxFuture, Control, DriveError, Driver, Leaves, Live, Manner, Options, StopSource,
-    Tightened, TurnFault, TurnJob, TurnOrder, TurnReport, Work, World,
+    Tightened, TurnFault, TurnJob, TurnOrder, TurnReport, Work, World, obey,
 };
 
 /// How long stopped turns may take to go away before the run stops waiting for them.
@@ -118,16 +118,28 @@ impl UnderWay {
         self.futures.is_empty()
     }
 
-    /// Ends everything and waits until it is gone.
-    pub(crate) async fn stop_all(&mut self) {
+    /// What turns have come to that nobody has waited for.
+    pub(crate) fn ended_by_now(&mut self) -> Vec<Report> {
+        in_order(self.also_ended())
+    }
+
+    /// Ends everything and waits until it is gone. Gives what turns came to that ended by themselves
+    /// before: what such a turn has done it must not do again.
+    pub(crate) async fn end(&mut self) -> Vec<Report> {
         for held in self.stops.values() {
             held.stop.ask();
         }
-        let gone = async { while self.futures.next().await.is_some() {} };
+        let mut ended = Vec::new();
+        let gone = async {
+            while let Some((turn, report)) = self.futures.next().await {
+                ended.extend(report.outcome.is_ok().then_some((turn, report)));
+            }
+        };
         // Dropping what is left ends it the hard way.
         let _ = tokio::time::timeout(STOP_PATIENCE, gone).await;
         self.futures.clear();
         self.stops.clear();
+        in_order(ended)
     }
 }
 
@@ -180,47 +192,40 @@ pub(crate) async fn drive(
         }
         // In this order: what a person asks comes first, and turns that end at once and for ever cannot
         // put off the end. A timer that is due fires with whatever else happens.
-        let mut asked = false;
-        let ask = tokio::select! {
+        let input = tokio::select! {
             biased;
-            ask = asks.recv(), if listening => match ask {
-                None => {
-                    listening = false;
-                    continue;
-                }
-                Some(ask) => {
-                    if ask.ends_turns() {
-                        under_way.stop_all().await;
+            posted = asks.recv(), if listening => {
+                match posted {
+                    None => listening = false,
+                    Some(posted) => {
+                        let now = |_: &Driver| clock.now();
+                        obey::obey(&mut driver, &mut under_way, posted, now).await?;
                     }
-                    asked = true;
-                    ask
                 }
+                continue;
             },
             () = sleep_until(deadline) => {
-                under_way.stop_all().await;
-                Input::RunForElapsed.into()
+                under_way.end().await;
+                Input::RunForElapsed
             }
-            first = under_way.next() => ended(first, under_way.also_ended()).into(),
-            () = timer(&clock, &driver) => Input::tick().into(),
+            first = under_way.next() => {
+                let others = under_way.also_ended();
+                Input::reports(in_order(std::iter::once(first).chain(others)))
+            }
+            () = timer(&clock, &driver) => Input::tick(),
         };
-        match driver.take(clock.now(), ask).await {
-            // What somebody else asked for no longer fits; the run goes on as it is.
-            Err(DriveError::Rejected(_)) if asked => {}
-            taken => taken?,
-        }
+        driver.take(clock.now(), input).await?;
     }
-    under_way.stop_all().await;
+    under_way.end().await;
     Ok(driver)
 }
 
-/// Turns that ended by now, as one instant: in the order in which they had started (D7).
-fn ended(first: (u64, TurnReport), others: Vec<(u64, TurnReport)>) -> Input {
-    let mut reports: Vec<Report> = std::iter::once(first)
-        .chain(others)
-        .map(|(turn, report)| kernel_report(turn, report))
-        .collect();
+/// What turns came to, in the order in which they had started (D7).
+fn in_order(ended: impl IntoIterator<Item = (u64, TurnReport)>) -> Vec<Report> {
+    let reports = ended.into_iter().map(|(turn, report)| kernel_report(turn, report));
+    let mut reports: Vec<Report> = reports.collect();
     reports.sort_by_key(|report| report.turn);
-    Input::reports(reports)
+    reports
 }
 
 /// Tells a turn under way if it may write less than when it started.

@@ -1,22 +1,22 @@
 //! What a program does with runs: begin one, carry one on, end one.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use materia_contract::time::VIRTUAL_EPOCH;
 use materia_contract::{
-    Act, Actor, Budget, Input, JOURNAL_VERSION, NodeBudgets, NodeId, Pace, RunCreated, RunId,
-    TimelineEntry, WaitReason,
+    Actor, Command, CommandId, Do, Input, RunCreated, RunId, RunPlace, TimelineEntry, WaitReason,
 };
 use materia_kernel::{Now, Phase, Run};
 use tokio::sync::mpsc;
 
-use crate::load::load_tail;
+use crate::load::take_up;
 use crate::real_time::UnderWay;
 use crate::{
-    ClaimError, Clock, Command, DriveError, Driver, Epoch, Journal, LoadError, Observer, Posted,
-    Runner, off_thread, real_time, virtual_time,
+    ClaimError, Clock, DriveError, Driver, Journal, Lease, LoadError, Observer, Posted, Receipt,
+    Runner, obey, real_time, virtual_time,
 };
 
 /// How often a run under way looks for commands from other processes.
@@ -44,45 +44,8 @@ pub struct Options {
     pub timeline: Arc<[TimelineEntry]>,
 }
 
-/// Something asked of a run under way.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Ask {
-    /// What; an error where it cannot be read.
-    pub input: Result<Input, String>,
-    /// Who asks.
-    pub by: Option<Actor>,
-    /// The number under which another process left it.
-    pub command: Option<u64>,
-}
-
-impl Ask {
-    /// A person asks.
-    #[must_use]
-    pub fn person(input: Input) -> Self {
-        Self { input: Ok(input), by: Some(Actor::PERSON), command: None }
-    }
-
-    /// Stop in good order.
-    #[must_use]
-    pub fn stop(message: impl Into<String>) -> Self {
-        Self::person(Input::Stop { message: message.into() })
-    }
-
-    /// Whether the turns in flight end on its account.
-    pub(crate) fn ends_turns(&self) -> bool {
-        matches!(self.input, Ok(Input::Stop { .. } | Input::Abort { .. }))
-    }
-}
-
-/// What the run does by itself.
-impl From<Input> for Ask {
-    fn from(input: Input) -> Self {
-        Self { input: Ok(input), by: None, command: None }
-    }
-}
-
 /// Where a run hears what is asked of it.
-pub type Asks = mpsc::UnboundedReceiver<Ask>;
+pub type Asks = mpsc::UnboundedReceiver<Posted>;
 
 /// Why a run could not be driven.
 #[derive(Debug, thiserror::Error)]
@@ -99,16 +62,12 @@ pub enum EngineError {
     /// The id is taken.
     #[error("there is a cast `{0}` already")]
     Exists(RunId),
-    /// It was written by a newer program.
-    #[error(
-        "cast `{run}` was written by a newer version of materia (journal version {found}, this one knows {JOURNAL_VERSION})"
-    )]
-    Newer {
-        /// The run.
-        run: RunId,
-        /// Its version.
-        found: u32,
-    },
+    /// The command was taken before.
+    #[error("that was done before, under the id `{}`", .0.command)]
+    Answered(Box<Receipt>),
+    /// Another command has the id.
+    #[error("the command id `{0}` was used for another command; give this one an id of its own")]
+    OtherBody(CommandId),
 }
 
 /// Begins a run and drives it until it rests. Returns how it rests.
@@ -127,109 +86,144 @@ pub async fn cast(
     let now = if created.virtual_time { VIRTUAL_EPOCH } else { world.clock.now() };
     let (journal, observer) = (Arc::clone(&world.journal), Arc::clone(&world.observer));
     let mut driver = Driver::fresh(id, lease.epoch(), journal, observer);
-    driver.take(now, Ask::person(Input::Create(Box::new(created)))).await?;
+    let create = Input::Create(Box::new(created));
+    driver.take_for(now, create, Actor::PERSON).await?;
     drive(world, driver, options, asks, UnderWay::default()).await
 }
 
-/// What a person does to a run that nobody drives.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Step {
-    /// Carry it on, at this pace where one is named.
-    Resume(Option<Pace>),
-    /// Do something to it.
-    Act(Act),
-    /// Try what failed again.
-    Recast,
-    /// Give an exhausted edge its allowance once more.
-    Revive,
-    /// Change what it may spend, and carry it on if that is what it waited for.
-    SetBudget(Budget),
-    /// Change what one node may spend, and carry the run on if that is what it waited for.
-    SetNodeBudgets {
-        /// The node.
-        node: NodeId,
-        /// What it may spend from now on.
-        budgets: NodeBudgets,
-    },
-    /// Say something to a node.
-    Say {
-        /// The node; where it is left out, the one that waits.
-        node: Option<NodeId>,
-        /// What is said.
-        text: String,
-    },
-    /// Finish a multi-turn node.
-    Continue {
-        /// The node; where it is left out, the one that waits.
-        node: Option<NodeId>,
-    },
-}
-
-/// Takes a step of a person and drives the run until it rests. Returns how it rests.
+/// Takes up a run that nobody else drives, does what a command asks, and drives it until it rests. Returns
+/// how it rests. Whoever calls it holds the lease and has looked at the run under it: what he decided
+/// on is what is carried on.
 #[tracing::instrument(name = "cast", skip_all, fields(id = %id))]
 pub async fn carry_on(
     world: &World,
+    lease: Lease,
     id: &RunId,
     place: Place<'_>,
-    step: Step,
+    command: Command,
     options: Options,
     asks: &mut Asks,
 ) -> Result<Phase, EngineError> {
-    let lease = world.journal.claim(id).await?;
-    let mut driver = take_up(world, id, lease.epoch()).await?;
+    let mut driver = take_up(&world.journal, &world.observer, id, lease.epoch()).await?;
     // What somebody asked of it while it came to rest comes before what is asked now.
     take_all(world, &mut driver, left_in_inbox(world, id).await).await?;
     let under_way = rejoined(world, &driver, place).await;
-    for input in inputs(driver.run(), place, step) {
-        let input = match (input, &under_way) {
-            // Nothing was lost, so there is nothing to recover.
-            (Input::Resume { pace: Some(value), .. }, Some(_)) => Input::act(Act::Mode { value }),
-            (Input::Resume { .. }, Some(_)) => continue,
-            (input, _) => input,
-        };
-        driver.take(now_of(world, &driver), Ask::person(input)).await?;
-    }
-    drive(world, driver, options, asks, under_way.unwrap_or_default()).await
+    do_first(world, &mut driver, place, command, under_way.is_some()).await?;
+    let rested = drive(world, driver, options, asks, under_way.unwrap_or_default()).await;
+    drop(lease);
+    rested
 }
 
 /// The turns in flight of a run whose process went away, if all of them live on, and the run where it was.
 async fn rejoined(world: &World, driver: &Driver, place: Place<'_>) -> Option<UnderWay> {
     let run = driver.run();
-    let moved = run.cwd() != text(place.cwd) || run.run_dir() != text(place.run_dir);
+    let RunPlace { cwd, run_dir } = place.owned();
+    let moved = run.cwd() != cwd || run.run_dir() != run_dir;
     if moved || is_virtual(driver) || *run.phase() != Phase::Running {
         return None;
     }
     UnderWay::rejoined(world, driver).await
 }
 
-/// What a step of a person means for a run in its present state.
+/// Does what a command asks to a run that was just taken up.
+async fn do_first(
+    world: &World,
+    driver: &mut Driver,
+    place: Place<'_>,
+    command: Command,
+    rejoined: bool,
+) -> Result<(), EngineError> {
+    let what = command.what.clone();
+    let posted = Posted::from(command);
+    if let Some(id) = &posted.id
+        && let Some(receipt) =
+            world.journal.receipt(driver.run().id(), id).await.map_err(LoadError::from)?
+    {
+        let same = receipt.body.is_none() || receipt.body == posted.body;
+        return Err(if same {
+            EngineError::Answered(Box::new(receipt))
+        } else {
+            EngineError::OtherBody(id.clone())
+        });
+    }
+    // The sender knows the run as it rested, not as it is once it was recovered.
+    let meant = driver.is_meant(&posted);
+    let Steps { before, asked, after } = if rejoined {
+        // Nothing was lost, so there is nothing to recover.
+        alive(driver.run(), what)
+    } else {
+        steps(driver.run(), place, what)
+    };
+    if meant.is_ok()
+        && let Some(before) = before
+    {
+        driver.take_for(now_of(world, driver), before, Actor::PERSON).await?;
+    }
+    let unexpecting = match (&meant, &posted.command) {
+        (Ok(()), Ok(command)) => {
+            let command = Command { expected_seq: None, ..command.clone() };
+            Posted { command: Ok(command), ..posted }
+        }
+        (Ok(()) | Err(_), _) => posted,
+    };
+    driver.obey_with(now_of(world, driver), &unexpecting, Ok(asked)).await?;
+    if let Some(after) = after {
+        driver.take_for(now_of(world, driver), after, Actor::PERSON).await?;
+    }
+    Ok(())
+}
+
+/// What a command means for a run that was just taken up.
+pub(crate) struct Steps {
+    /// What has to come first.
+    pub(crate) before: Option<Input>,
+    /// The command itself.
+    pub(crate) asked: Input,
+    /// What comes of it besides.
+    pub(crate) after: Option<Input>,
+}
+
+/// What a command means for a run that nobody drove and whose turns live on all the same.
+fn alive(run: &Run, what: Do) -> Steps {
+    let asked = match what {
+        Do::Resume { pace } => Do::Mode { value: pace.unwrap_or(run.pace()) },
+        other => other,
+    };
+    Steps { before: None, asked: Input::act(asked), after: None }
+}
+
+/// What a command means for a run in its present state.
 ///
 /// A run whose process went away is recovered first: its turns in flight are lost, and nothing else
 /// may be built on them.
-pub(crate) fn inputs(run: &Run, place: Place<'_>, step: Step) -> Vec<Input> {
-    let resume_at =
-        |pace| Input::Resume { cwd: text(place.cwd), run_dir: text(place.run_dir), pace };
+pub(crate) fn steps(run: &Run, place: Place<'_>, what: Do) -> Steps {
+    let taken_up = |what: Do| Input::taken_up(what, place.owned());
     // What a person does to one thing leaves the pace as it is.
-    let resume = || resume_at(Some(run.pace()));
+    let resume = || taken_up(Do::Resume { pace: Some(run.pace()) });
     let crashed = *run.phase() == Phase::Running;
     let out_of_budget =
         matches!(run.phase(), Phase::Waiting(waiting) if waiting.reason == WaitReason::Budget);
-    let recovered = |input: Input| if crashed { vec![resume(), input] } else { vec![input] };
-    let set = |input: Input| {
-        if crashed || out_of_budget { vec![input, resume()] } else { vec![input] }
-    };
-    match step {
-        Step::Resume(speed) => vec![resume_at(speed)],
-        Step::Act(act) => recovered(Input::act(act)),
-        Step::Recast => {
-            vec![Input::Recast { cwd: text(place.cwd), run_dir: text(place.run_dir) }]
+    let (before, after) = match &what {
+        Do::Resume { .. } | Do::Recast | Do::Revive | Do::Stop { .. } | Do::Abort { .. } => {
+            (false, false)
         }
-        Step::Revive => vec![Input::Revive],
-        Step::SetBudget(budget) => set(Input::SetBudget(budget)),
-        Step::SetNodeBudgets { node, budgets } => set(Input::SetNodeBudgets { node, budgets }),
-        Step::Say { node, text } => recovered(Input::Say { node, text }),
-        Step::Continue { node } => recovered(Input::Continue { node }),
-    }
+        Do::Budget { .. } | Do::NodeBudget { .. } => (false, crashed || out_of_budget),
+        Do::Say { .. }
+        | Do::Continue { .. }
+        | Do::Offer { .. }
+        | Do::Trigger { .. }
+        | Do::Approve { .. }
+        | Do::Deny { .. }
+        | Do::Mode { .. }
+        | Do::Pause
+        | Do::GlobalMode { .. }
+        | Do::Crash => (crashed, false),
+    };
+    let asked = match what {
+        Do::Resume { .. } | Do::Recast => taken_up(what),
+        other => Input::act(other),
+    };
+    Steps { before: before.then(resume), asked, after: after.then(resume) }
 }
 
 /// Where a run is now; it may have been moved since it began.
@@ -241,8 +235,11 @@ pub struct Place<'a> {
     pub run_dir: &'a Path,
 }
 
-fn text(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
+impl Place<'_> {
+    fn owned(self) -> RunPlace {
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        RunPlace { cwd: text(self.cwd), run_dir: text(self.run_dir) }
+    }
 }
 
 /// Carries on a run that had stopped, and drives it until it rests.
@@ -254,31 +251,21 @@ pub async fn resume(
     options: Options,
     asks: &mut Asks,
 ) -> Result<Phase, EngineError> {
-    carry_on(world, id, Place { cwd, run_dir }, Step::Resume(None), options, asks).await
-}
-
-/// Ends a run that nobody drives.
-#[tracing::instrument(name = "cast", skip_all, fields(id = %id))]
-pub async fn abort(world: &World, id: &RunId, reason: String) -> Result<Phase, EngineError> {
+    let command = Command::person(Do::Resume { pace: None });
     let lease = world.journal.claim(id).await?;
-    let mut driver = take_up(world, id, lease.epoch()).await?;
-    driver.take(now_of(world, &driver), Ask::person(Input::Abort { reason })).await?;
-    Ok(driver.run().phase().clone())
+    carry_on(world, lease, id, Place { cwd, run_dir }, command, options, asks).await
 }
 
-/// Takes up a run under the lease of `epoch`.
-pub(crate) async fn take_up(
+/// Does something to a run that nobody else drives, and leaves it at that. Whoever calls it holds the lease.
+pub async fn only_do(
     world: &World,
+    lease: &Lease,
     id: &RunId,
-    epoch: Epoch,
-) -> Result<Driver, EngineError> {
-    let (reading, wanted) = (Arc::clone(&world.journal), id.clone());
-    let loaded = off_thread(move || load_tail(&*reading, &wanted)).await?;
-    let found = loaded.run.created().map_or(JOURNAL_VERSION, |created| created.journal_version);
-    if found > JOURNAL_VERSION {
-        return Err(EngineError::Newer { run: id.clone(), found });
-    }
-    Ok(Driver::new(loaded, epoch, Arc::clone(&world.journal), Arc::clone(&world.observer)))
+    command: Command,
+) -> Result<Phase, EngineError> {
+    let mut driver = take_up(&world.journal, &world.observer, id, lease.epoch()).await?;
+    driver.obey(now_of(world, &driver), &command.into(), Vec::new()).await?;
+    Ok(driver.run().phase().clone())
 }
 
 /// What time it is for a run: its own, if its time is simulated. A clock that was set back while nobody
@@ -310,7 +297,7 @@ async fn drive(
             real_time::drive(world, driver, options.clone(), asks, under_way).await?
         };
         // Whoever asked for something while the run came to rest was told that it would be heard.
-        let mut left: Vec<Ask> = std::iter::from_fn(|| asks.try_recv().ok()).collect();
+        let mut left: Vec<Posted> = std::iter::from_fn(|| asks.try_recv().ok()).collect();
         left.extend(left_in_inbox(world, driver.run().id()).await);
         take_all(world, &mut driver, left).await?;
         if *driver.run().phase() != Phase::Running {
@@ -322,49 +309,42 @@ async fn drive(
 }
 
 /// What other processes have asked of a run and nobody has taken.
-async fn left_in_inbox(world: &World, id: &RunId) -> Vec<Ask> {
+async fn left_in_inbox(world: &World, id: &RunId) -> Vec<Posted> {
     // A failed look is no reason to stop the run: what was asked is still there afterwards.
-    world.journal.commands(id).await.unwrap_or_default().into_iter().map(asked).collect()
+    world.journal.commands(id).await.unwrap_or_default()
 }
 
 /// Takes what was asked of a run; what does not fit it any more has no effect.
-async fn take_all(world: &World, driver: &mut Driver, asks: Vec<Ask>) -> Result<(), EngineError> {
-    for ask in asks {
-        match driver.take(now_of(world, driver), ask).await {
-            Ok(()) | Err(DriveError::Rejected(_)) => {}
-            Err(error) => return Err(error.into()),
-        }
+async fn take_all(
+    world: &World,
+    driver: &mut Driver,
+    left: Vec<Posted>,
+) -> Result<(), EngineError> {
+    for posted in left {
+        let now = |driver: &Driver| now_of(world, driver);
+        obey::obey(driver, &mut UnderWay::default(), posted, now).await?;
     }
     Ok(())
 }
 
-/// What a command of another process means.
-fn asked(posted: Posted) -> Ask {
-    let input = posted.command.map(|command| match command {
-        Command::Abort { reason } => Input::Abort { reason },
-        Command::Stop => Input::Stop { message: "another process stopped the cast".into() },
-        Command::Act { act } => Input::act(act),
-        Command::Say { node, text } => Input::Say { node, text },
-        Command::Continue { node } => Input::Continue { node },
-        Command::Budget { budget } => Input::SetBudget(budget),
-        Command::NodeBudgets { node, budgets } => Input::SetNodeBudgets { node, budgets },
-    });
-    Ask { input, by: Some(Actor::PERSON), command: Some(posted.number) }
-}
-
 /// Passes on what other processes ask of a run, until the run no longer listens.
-pub async fn watch_inbox(journal: Arc<dyn Journal>, id: RunId, asks: mpsc::UnboundedSender<Ask>) {
+pub async fn watch_inbox(
+    journal: Arc<dyn Journal>,
+    id: RunId,
+    asks: mpsc::UnboundedSender<Posted>,
+) {
     // A command stays in the inbox until its receipt is there; it is passed on once.
-    let mut passed_on = 0;
+    let mut passed_on = BTreeSet::new();
     loop {
         tokio::time::sleep(INBOX_INTERVAL).await;
         // A failed look is no reason to stop the run; the next look may succeed.
-        for posted in journal.commands(&id).await.unwrap_or_default() {
-            if posted.number <= passed_on {
-                continue;
-            }
-            passed_on = posted.number;
-            if asks.send(asked(posted)).is_err() {
+        let Ok(waiting) = journal.commands(&id).await else { continue };
+        // Whatever waits no longer will not come again.
+        passed_on.retain(|id| waiting.iter().any(|posted| posted.id.as_ref() == Some(id)));
+        for posted in waiting {
+            if posted.id.clone().is_some_and(|id| passed_on.insert(id))
+                && asks.send(posted).is_err()
+            {
                 return;
             }
         }

@@ -7,12 +7,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use materia_contract::time::Micros;
-use materia_contract::{Act, Actor, TimelineEntry};
+use materia_contract::{Actor, Do, RunPlace, TimelineEntry};
 use materia_kernel::{Acting, Effect, Input, Moment, Phase, is_idle, outstanding};
 
+use crate::load::take_up;
 use crate::real_time::{UnderWay, kernel_report, order};
-use crate::session::take_up;
-use crate::{Ask, Asks, DriveError, Driver, EngineError, Options, TurnReport, World};
+use crate::{Asks, Driver, EngineError, Options, TurnReport, World, obey};
 
 /// Drives a run until it rests.
 pub(crate) async fn drive(
@@ -67,11 +67,12 @@ impl Simulation<'_> {
                 Some(ask) = asks.recv() => asked = Some(ask),
             }
         }
-        if let Some(ask) = asked.or_else(|| asks.try_recv().ok()) {
-            if ask.ends_turns() {
-                self.under_way.stop_all().await;
-            }
-            return self.take_asked(ask).await;
+        if let Some(posted) = asked.or_else(|| asks.try_recv().ok()) {
+            // Turns are performed at once and end later: none has ended that was not taken.
+            let now = self.now;
+            let clock = |_: &Driver| now.into();
+            obey::obey(&mut self.driver, &mut self.under_way, posted, clock).await?;
+            return Ok(());
         }
         let due = self.due();
         if let Some(deadline) = self.deadline
@@ -87,14 +88,6 @@ impl Simulation<'_> {
         let due = due.expect("a run that is not idle waits for a turn, a timer or the timeline");
         self.now = self.now.max(due);
         self.instant().await
-    }
-
-    /// What somebody asked for may no longer fit; then the run goes on as it is.
-    async fn take_asked(&mut self, ask: Ask) -> Result<(), EngineError> {
-        match self.driver.take(self.now, ask).await {
-            Err(DriveError::Rejected(_)) => Ok(()),
-            taken => Ok(taken?),
-        }
     }
 
     /// The next instant at which something happens.
@@ -141,26 +134,30 @@ impl Simulation<'_> {
             && Some(entry.at_ms) == at_ms
         {
             let place = u32::try_from(acts.len()).unwrap_or(u32::MAX);
-            acts.push(Acting { act: entry.act.clone(), timeline: Some(reached + place) });
+            acts.push(Acting {
+                timeline: Some(reached + place),
+                ..Acting::person(entry.act.clone())
+            });
         }
-        let crashes = acts.iter().any(|acting| acting.act == Act::Crash);
+        let crashes = acts.iter().any(|acting| acting.act == Do::Crash);
         let by = (!acts.is_empty()).then_some(Actor::TIMELINE);
-        let input = Ok(Input::Moment(Moment { reports, acts }));
-        self.driver.take(self.now, Ask { input, by, command: None }).await?;
+        let input = Input::Moment(Moment { reports, acts });
+        self.driver.take_for(self.now, input, by).await?;
         if crashes { self.crash().await } else { Ok(()) }
     }
 
     /// Throws away everything but the journal, and takes the run up from there.
     async fn crash(&mut self) -> Result<(), EngineError> {
-        self.under_way.stop_all().await;
+        self.under_way.end().await;
         self.agenda.clear();
         self.reported.clear();
-        let epoch = self.driver.epoch();
-        self.driver = take_up(self.world, self.driver.run().id(), epoch).await?;
+        let (journal, observer) = (&self.world.journal, &self.world.observer);
+        let (id, epoch) = (self.driver.run().id(), self.driver.epoch());
+        self.driver = take_up(journal, observer, id, epoch).await?;
         let run = self.driver.run();
         if *run.phase() == Phase::Running {
-            let (cwd, run_dir) = (run.cwd().to_owned(), run.run_dir().to_owned());
-            let resume = Input::Resume { cwd, run_dir, pace: None };
+            let place = RunPlace { cwd: run.cwd().to_owned(), run_dir: run.run_dir().to_owned() };
+            let resume = Input::taken_up(Do::Resume { pace: None }, place);
             self.driver.take(self.now, resume).await?;
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! What no decision may end in.
 
-use materia_contract::{Act, Decided, MomentOf, NextTick, RecordedInput};
+use materia_contract::{Acting, Decided, Do, MomentOf, NextTick, RecordedInput, ReportedIn};
 
 use crate::life::Life;
 use crate::state::{Decision, Opinion};
@@ -17,8 +17,10 @@ impl Opinion {
         at_its_instant(&decision, decided)?;
         self.rests_on(&decision, &decided.input)?;
         is_told(&decision, decided)?;
-        if self.life == Life::Running {
-            if let RecordedInput::Moment(_) = decided.input {
+        // Whoever stops a run starts nothing, and ends what is under way before it rests (D57).
+        let stops = alone(&decided.input).is_some_and(|it| matches!(it.act, Do::Stop { .. }));
+        if self.life == Life::Running && !stops {
+            if is_instant(&decided.input) {
                 let due = self.timers.first().filter(|(at, _, _)| *at <= decided.at);
                 hold!(
                     self,
@@ -74,7 +76,7 @@ impl Opinion {
         let object = |seq: u64, what: &str| Err(Objection { seq, what: what.to_owned() });
         let opening = decision.opening.unwrap_or_default();
         if let Some(seq) = decision.stopped
-            && !matches!(input, RecordedInput::Stop { .. })
+            && !matches!(input, RecordedInput::Stopped { .. })
         {
             return object(
                 seq,
@@ -84,49 +86,100 @@ impl Opinion {
         acted(decision, input)?;
         let fits = match input {
             RecordedInput::Create(_) => opening == "run.created",
-            RecordedInput::Revive => opening == "run.revived",
-            RecordedInput::SetBudget(_) | RecordedInput::SetNodeBudgets { .. } => {
-                opening == "budget.changed"
-            }
             RecordedInput::Idle => matches!(opening, "run.waiting" | "run.completed"),
-            RecordedInput::Abort { .. } => matches!(opening, "turn.interrupted" | "run.aborted"),
-            RecordedInput::Stop { .. } | RecordedInput::RunForElapsed => {
-                matches!(opening, "turn.interrupted" | "run.waiting")
+            RecordedInput::RunForElapsed => matches!(opening, "turn.interrupted" | "run.waiting"),
+            RecordedInput::Stopped { reports, .. } => {
+                self.ended_as_reported(decision, reports)?;
+                !reports.is_empty() || matches!(opening, "turn.interrupted" | "run.waiting")
             }
-            RecordedInput::Resume { .. } => matches!(opening, "turn.interrupted" | "run.resumed"),
-            RecordedInput::Recast { .. } => opening == "run.resumed",
-            RecordedInput::Say { .. } => matches!(opening, "run.resumed" | "message.received"),
-            RecordedInput::Continue { .. } => matches!(opening, "run.resumed" | "socket.finished"),
             RecordedInput::Moment(MomentOf { reports, acts }) => {
-                let reported = reports.iter().map(|one| (one.turn, one.event));
-                let mut ends = decision.ends.iter().map(|(turn, event, _)| (*turn, *event));
-                if !reported.clone().eq(ends.clone()) {
-                    // The first end that was not reported, or where one is missing the last event.
-                    let other = ends.clone().zip(reported).find(|(end, report)| end != report);
-                    let more = ends.nth(reports.len()).map(|(_, event)| event);
-                    let seq = other.map(|((_, event), _)| event).or(more).unwrap_or(self.seq);
-                    return object(seq, "other turns ended than its input reports");
-                }
-                if let Some(seq) = decision.kept_contract {
-                    let reported = reports.iter().find(|one| one.event == seq);
-                    if reported.is_some_and(|one| !one.faulted) {
-                        return object(
-                            seq,
-                            "the turn failed for its contract, which its output keeps",
-                        );
-                    }
+                self.ended_as_reported(decision, reports)?;
+                if let Some(acting) = alone(input) {
+                    return if !reports.is_empty() || leads_to(acting, opening) {
+                        Ok(())
+                    } else {
+                        object(decision.first, "its input leads to something else")
+                    };
                 }
                 let entries = acts.iter().filter(|acting| acting.timeline.is_some()).count();
                 self.life == Life::Failed || entries == decision.reached as usize
             }
         };
-        let creates = matches!(input, RecordedInput::Create(_));
-        let ends = creates || matches!(input, RecordedInput::Moment(_)) || decision.ends.is_empty();
+        let ends = match input {
+            RecordedInput::Create(_) | RecordedInput::Moment(_) | RecordedInput::Stopped { .. } => {
+                true
+            }
+            RecordedInput::RunForElapsed | RecordedInput::Idle => decision.ends.is_empty(),
+        };
         if fits && ends {
             Ok(())
         } else {
             object(decision.first, "its input leads to something else")
         }
+    }
+    /// The turns that ended are those that were reported, and each as it was.
+    fn ended_as_reported(&self, decision: &Decision, reports: &[ReportedIn]) -> Checked {
+        let object = |seq: u64, what: &str| Err(Objection { seq, what: what.to_owned() });
+        let reported = reports.iter().map(|one| (one.turn, one.event));
+        let mut ends = decision.ends.iter().map(|(turn, event, _)| (*turn, *event));
+        if !reported.clone().eq(ends.clone()) {
+            // The first end that was not reported, or where one is missing the last event.
+            let other = ends.clone().zip(reported).find(|(end, report)| end != report);
+            let more = ends.nth(reports.len()).map(|(_, event)| event);
+            let seq = other.map(|((_, event), _)| event).or(more).unwrap_or(self.seq);
+            return object(seq, "other turns ended than its input reports");
+        }
+        if let Some(seq) = decision.kept_contract {
+            let reported = reports.iter().find(|one| one.event == seq);
+            if reported.is_some_and(|one| !one.faulted) {
+                return object(seq, "the turn failed for its contract, which its output keeps");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What is done alone, where that is what was decided on.
+fn alone(input: &RecordedInput) -> Option<&Acting> {
+    let RecordedInput::Moment(MomentOf { acts, .. }) = input else { return None };
+    acts.iter().find(|acting| !acting.act.is_of_an_instant())
+}
+
+/// Whether it is an instant, with timers that are due and all.
+fn is_instant(input: &RecordedInput) -> bool {
+    matches!(input, RecordedInput::Moment(_)) && alone(input).is_none()
+}
+
+/// Whether what is done alone begins with such an event.
+fn leads_to(acting: &Acting, opening: &str) -> bool {
+    match &acting.act {
+        Do::Revive => opening == "run.revived",
+        Do::Budget { .. } | Do::NodeBudget { .. } => opening == "budget.changed",
+        Do::Abort { .. } => matches!(opening, "turn.interrupted" | "run.aborted"),
+        Do::Stop { .. } => matches!(
+            opening,
+            "mode.changed"
+                | "run.waiting"
+                | "run.completed"
+                | "budget.warned"
+                | "node.blocked"
+                | "approval.requested"
+        ),
+        Do::Resume { .. } if acting.place.is_some() => {
+            matches!(opening, "turn.interrupted" | "run.resumed")
+        }
+        Do::Resume { .. } => matches!(opening, "run.resumed" | "mode.changed"),
+        Do::Recast => opening == "run.resumed",
+        Do::Say { .. } => matches!(opening, "run.resumed" | "message.received"),
+        Do::Continue { .. } => matches!(opening, "run.resumed" | "socket.finished"),
+        Do::Offer { .. }
+        | Do::Trigger { .. }
+        | Do::Approve { .. }
+        | Do::Deny { .. }
+        | Do::Mode { .. }
+        | Do::Pause
+        | Do::GlobalMode { .. }
+        | Do::Crash => false,
     }
 }
 
@@ -135,29 +188,27 @@ fn acted(decision: &Decision, input: &RecordedInput) -> Checked {
     let acts = match input {
         RecordedInput::Moment(moment) => moment.acts.as_slice(),
         RecordedInput::Create(_)
-        | RecordedInput::Resume { .. }
-        | RecordedInput::Revive
-        | RecordedInput::Recast { .. }
-        | RecordedInput::SetBudget(_)
-        | RecordedInput::SetNodeBudgets { .. }
-        | RecordedInput::Say { .. }
-        | RecordedInput::Continue { .. }
-        | RecordedInput::Stop { .. }
+        | RecordedInput::Stopped { .. }
         | RecordedInput::RunForElapsed
-        | RecordedInput::Idle
-        | RecordedInput::Abort { .. } => &[],
+        | RecordedInput::Idle => &[],
     };
-    let count = |of: fn(&Act) -> bool| acts.iter().filter(|acting| of(&acting.act)).count();
-    let resumed = usize::from(matches!(input, RecordedInput::Resume { .. }));
-    let instant = matches!(input, RecordedInput::Moment(_));
+    let count = |of: fn(&Do) -> bool| acts.iter().filter(|acting| of(&acting.act)).count();
+    let changes_mode = |act: &Do| {
+        matches!(
+            act,
+            Do::Mode { .. }
+                | Do::Pause
+                | Do::GlobalMode { .. }
+                | Do::Resume { .. }
+                | Do::Stop { .. }
+        )
+    };
+    let instant = is_instant(input);
     let most = [
-        (decision.requested, count(|act| matches!(act, Act::Trigger { .. }))),
-        (decision.offered, count(|act| matches!(act, Act::Offer { .. }))),
-        (decision.answered, count(|act| matches!(act, Act::Approve { .. } | Act::Deny { .. }))),
-        (
-            decision.modes,
-            resumed + count(|act| matches!(act, Act::Mode { .. } | Act::GlobalMode { .. })),
-        ),
+        (decision.requested, count(|act| matches!(act, Do::Trigger { .. }))),
+        (decision.offered, count(|act| matches!(act, Do::Offer { .. }))),
+        (decision.answered, count(|act| matches!(act, Do::Approve { .. } | Do::Deny { .. }))),
+        (decision.modes, count(changes_mode)),
         (decision.fired, if instant { usize::MAX } else { 0 }),
     ];
     let more = most.into_iter().find(|((done, _), most)| done > most);

@@ -1,7 +1,7 @@
 //! The order of a decision (D7): ends of turns, arrivals, timers, changes of mode, starts; and what a
 //! decision closes with.
 
-use materia_contract::{Act, Event, EventBody, InterruptReason, Mode};
+use materia_contract::{Do, Event, EventBody, InterruptReason, Mode};
 
 use crate::owed::Owed;
 use crate::state::Opinion;
@@ -82,11 +82,24 @@ impl Opinion {
             | EventBody::MessageReceived(_)
             | EventBody::SocketFinished(_) => Part::Arrivals,
             EventBody::TimelineReached(data) => match data.act {
-                Act::Offer { .. }
-                | Act::Trigger { .. }
-                | Act::Approve { .. }
-                | Act::Deny { .. } => Part::Arrivals,
-                Act::Mode { .. } | Act::GlobalMode { .. } | Act::Crash => Part::ModeChanges,
+                Do::Offer { .. } | Do::Trigger { .. } | Do::Approve { .. } | Do::Deny { .. } => {
+                    Part::Arrivals
+                }
+                Do::Mode { .. } | Do::Pause | Do::GlobalMode { .. } | Do::Crash => {
+                    Part::ModeChanges
+                }
+                Do::Say { .. }
+                | Do::Continue { .. }
+                | Do::Budget { .. }
+                | Do::NodeBudget { .. }
+                | Do::Resume { .. }
+                | Do::Recast
+                | Do::Revive
+                | Do::Stop { .. }
+                | Do::Abort { .. } => {
+                    let what = format!("`{}` cannot stand in a timeline", data.act.name());
+                    return Err(self.objection(what));
+                }
             },
             EventBody::TimerFired(_) => Part::Timers,
             EventBody::ModeChanged(data) if data.reason == "stall" => Part::Starts,

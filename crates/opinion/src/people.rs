@@ -1,7 +1,7 @@
 //! What people and timelines do to a run.
 
 use materia_contract::{
-    Act, ApprovalRequested, BudgetChanged, Event, MessageReceived, Mode, ModeChanged, Pace,
+    ApprovalRequested, BudgetChanged, Do, Event, MessageReceived, Mode, ModeChanged, Pace,
     SocketFinished, TimelineReached, TurnRequested,
 };
 
@@ -68,7 +68,7 @@ impl Opinion {
         );
         self.timeline = self.timeline.saturating_add(1);
         self.decision.reached = self.decision.reached.saturating_add(1);
-        if let Act::Trigger { node, .. } | Act::Approve { node } | Act::Deny { node } = &data.act {
+        if let Do::Trigger { node, .. } | Do::Approve { node } | Do::Deny { node } = &data.act {
             let chart = self.chart()?;
             self.place(&chart, node)?;
         }
@@ -76,7 +76,7 @@ impl Opinion {
     }
 
     pub(crate) fn mode_changed(&mut self, event: &Event, data: &ModeChanged) -> Checked {
-        let known = ["person", "timeline", "resume"].contains(&data.reason.as_str());
+        let known = ["person", "timeline", "resume", "stop"].contains(&data.reason.as_str());
         hold!(self, known && event.node.is_none(), "nothing before it asks for that mode");
         hold!(self, self.changes(data.value), "the mode is what it was");
         self.decision.modes = (self.decision.modes.0 + 1, self.seq);

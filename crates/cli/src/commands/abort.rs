@@ -2,9 +2,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use materia_contract::{CastStatus, RunId};
+use materia_contract::{CastStatus, Command, Do, RunId};
 use materia_engine::{
-    ClaimError, Command, EngineError, Journal, Observer, SystemClock, World, blocking, status_after,
+    ClaimError, DriveError, EngineError, Journal, Observer, SystemClock, World, blocking,
+    status_after,
 };
 use materia_journal::Views;
 use materia_runners::{Runners, UtilityRunner};
@@ -52,9 +53,11 @@ pub(crate) fn abort(
             let who = pid.map(|pid| format!("process {pid}"));
             let who = who.unwrap_or_else(|| "another process".to_owned());
             terminal.say(format_args!("Asking {who}, which runs the cast, to end it."));
-            blocking(&*journal)
-                .post(&id, &Command::Abort { reason: "a person ended it".to_owned() })?;
+            blocking(&*journal).post(&id, &command())?;
             wait(&*journal, &id, &who)?;
+        }
+        Err(EngineError::Drive(DriveError::Rejected(why))) => {
+            return Err(Failure::resolution(format!("cast `{id}`: {why}")));
         }
         Err(EngineError::Drive(error)) => {
             return Err(Failure::storage(format!("cast `{id}` could not be ended: {error}")));
@@ -68,6 +71,10 @@ pub(crate) fn abort(
     }
     // The other process may have reached another end first.
     Ok(if report.status == CastStatus::Aborted { Exit::Done } else { Exit::Failed })
+}
+
+fn command() -> Command {
+    Command::person(Do::Abort { reason: Some("a person ended it".to_owned()) })
 }
 
 fn refuse_ended(status: CastStatus, id: &RunId) -> Result<(), Failure> {
@@ -85,11 +92,9 @@ fn end_it(
     views: &Arc<Views>,
     id: &RunId,
 ) -> Result<(), EngineError> {
-    {
-        let _lease = blocking(&**journal).claim(id)?;
-        // Views that cannot be mended now are mended by the next replay.
-        let _ = views.catch_up(&**journal, id);
-    }
+    let lease = blocking(&**journal).claim(id)?;
+    // Views that cannot be mended now are mended by the next replay.
+    let _ = views.catch_up(&**journal, id);
     let observer: Arc<dyn Observer> = views.clone();
     let runner =
         Runners { utility: Arc::new(UtilityRunner::new("/proc/self/exe".into())), agent: None };
@@ -101,7 +106,7 @@ fn end_it(
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|source| ClaimError::Io { run: id.clone(), source })?;
-    runtime.block_on(materia_engine::abort(&world, id, "a person ended it".to_owned()))?;
+    runtime.block_on(materia_engine::only_do(&world, &lease, id, command()))?;
     Ok(())
 }
 

@@ -1,6 +1,5 @@
 use clap::Args;
-use materia_contract::{Act, NodeId};
-use materia_engine::Step;
+use materia_contract::{Do, NodeId};
 
 use crate::args::{Global, RunOptions};
 use crate::carry::Carry;
@@ -44,12 +43,12 @@ struct Whom {
 impl Whom {
     fn do_to(
         &self,
-        act: impl FnOnce(NodeId) -> Act,
+        what: impl FnOnce(NodeId) -> Do,
         global: &Global,
         terminal: &mut Terminal,
     ) -> Result<Exit, Failure> {
-        let act = act(NodeId::new(self.node.as_str()));
-        Carry { id: &self.id, options: &self.options, global }.on(terminal, |_| Ok(Step::Act(act)))
+        let what = what(NodeId::new(self.node.as_str()));
+        Carry { id: &self.id, options: &self.options, global }.on(terminal, |_| Ok(what))
     }
 }
 
@@ -59,7 +58,7 @@ pub(crate) fn approve(
     global: &Global,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
-    args.whom.do_to(|node| Act::Approve { node }, global, terminal)
+    args.whom.do_to(|node| Do::Approve { node }, global, terminal)
 }
 
 /// Runs `deny`.
@@ -68,5 +67,5 @@ pub(crate) fn deny(
     global: &Global,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
-    args.whom.do_to(|node| Act::Deny { node }, global, terminal)
+    args.whom.do_to(|node| Do::Deny { node }, global, terminal)
 }

@@ -1,7 +1,6 @@
 use clap::Args;
 use materia_contract::body::BudgetBody;
-use materia_contract::{Amount, Budget, NodeBudgets, NodeId, UsageTotals};
-use materia_engine::Step;
+use materia_contract::{Amount, Budget, Do, NodeBudgets, NodeId, UsageTotals};
 
 use crate::args::{Global, RunOptions};
 use crate::carry::Carry;
@@ -67,29 +66,14 @@ pub(crate) fn budget(
                 "`--node` needs a bound: `--max-turns`, `--max-time-ms` or `--max-cost`",
             ));
         }
-        let node = NodeId::new(node);
-        return Carry { id: &args.id, options: &args.options, global }.on(terminal, |run| {
-            let kept = run.node_budgets(&node).unwrap_or_default();
-            let budgets = NodeBudgets {
-                turns: budgets.turns.or(kept.turns),
-                time_ms: budgets.time_ms.or(kept.time_ms),
-                cost: budgets.cost.or(kept.cost),
-            };
-            Ok(Step::SetNodeBudgets { node: node.clone(), budgets })
-        });
+        let what = Do::NodeBudget { node: NodeId::new(node), budgets };
+        return Carry { id: &args.id, options: &args.options, global }.on(terminal, |_| Ok(what));
     }
     if given == Budget::default() {
         return show(args, global, terminal);
     }
-    Carry { id: &args.id, options: &args.options, global }.on(terminal, |run| {
-        let kept = run.budget();
-        Ok(Step::SetBudget(Budget {
-            max_tokens: given.max_tokens.or(kept.max_tokens),
-            max_cost: given.max_cost.or(kept.max_cost),
-            max_turns: given.max_turns.or(kept.max_turns),
-            warn_at_percent: given.warn_at_percent.or(kept.warn_at_percent),
-        }))
-    })
+    let what = Do::Budget { budget: given };
+    Carry { id: &args.id, options: &args.options, global }.on(terminal, |_| Ok(what))
 }
 
 fn cost(text: &str) -> Result<Amount, String> {

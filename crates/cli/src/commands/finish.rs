@@ -1,6 +1,5 @@
 use clap::Args;
-use materia_contract::NodeId;
-use materia_engine::Step;
+use materia_contract::{Do, NodeId};
 
 use crate::args::{Global, RunOptions};
 use crate::carry::Carry;
@@ -30,6 +29,6 @@ pub(crate) fn finish(
     global: &Global,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
-    let step = Step::Continue { node: args.node.as_deref().map(NodeId::new) };
-    Carry { id: &args.id, options: &args.options, global }.on(terminal, |_| Ok(step))
+    let what = Do::Continue { node: args.node.as_deref().map(NodeId::new) };
+    Carry { id: &args.id, options: &args.options, global }.on(terminal, |_| Ok(what))
 }

@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
 use clap::Args;
-use materia_contract::Pace;
-use materia_engine::{Journal, Step, blocking, wait};
+use materia_contract::{Do, Pace};
+use materia_engine::{Journal, blocking, wait};
 use materia_kernel::Phase;
 
 use crate::args::{Global, RunOptions};
@@ -64,7 +64,7 @@ pub(crate) fn fork(
     drop(journal);
     if *run.phase() == Phase::Running {
         let asked = options.interactive.then_some(Pace::Interactive);
-        carry.on(terminal, |run| Ok(Step::Resume(Some(asked.unwrap_or(run.pace())))))
+        carry.on(terminal, |run| Ok(Do::Resume { pace: Some(asked.unwrap_or(run.pace())) }))
     } else {
         carry.as_it_is(terminal)
     }

@@ -1,6 +1,5 @@
 use clap::{Args, ValueEnum};
-use materia_contract::{Act, GlobalMode, Pace};
-use materia_engine::Step;
+use materia_contract::{Do, GlobalMode, Pace};
 
 use crate::args::{Global, RunOptions};
 use crate::carry::Carry;
@@ -58,13 +57,13 @@ pub(crate) fn mode(
     global: &Global,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
-    let act = match args.value {
-        Value::Auto => Act::Mode { value: Pace::Auto },
-        Value::Interactive => Act::Mode { value: Pace::Interactive },
-        Value::Planning => Act::GlobalMode { value: GlobalMode::Planning },
-        Value::Implementation => Act::GlobalMode { value: GlobalMode::Implementation },
+    let what = match args.value {
+        Value::Auto => Do::Mode { value: Pace::Auto },
+        Value::Interactive => Do::Mode { value: Pace::Interactive },
+        Value::Planning => Do::GlobalMode { value: GlobalMode::Planning },
+        Value::Implementation => Do::GlobalMode { value: GlobalMode::Implementation },
     };
-    Carry { id: &args.id, options: &args.options, global }.on(terminal, |_| Ok(Step::Act(act)))
+    Carry { id: &args.id, options: &args.options, global }.on(terminal, |_| Ok(what))
 }
 
 /// Runs `pause`.
@@ -73,6 +72,5 @@ pub(crate) fn pause(
     global: &Global,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
-    let act = Act::Mode { value: Pace::Interactive };
-    Carry { id: &args.id, options: &args.options, global }.on(terminal, |_| Ok(Step::Act(act)))
+    Carry { id: &args.id, options: &args.options, global }.on(terminal, |_| Ok(Do::Pause))
 }

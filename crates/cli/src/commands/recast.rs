@@ -1,5 +1,5 @@
 use clap::Args;
-use materia_engine::Step;
+use materia_contract::Do;
 
 use crate::args::{Global, RunOptions};
 use crate::carry::Carry;
@@ -27,5 +27,5 @@ pub(crate) fn recast(
     global: &Global,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
-    Carry { id: &args.id, options: &args.options, global }.on(terminal, |_| Ok(Step::Recast))
+    Carry { id: &args.id, options: &args.options, global }.on(terminal, |_| Ok(Do::Recast))
 }

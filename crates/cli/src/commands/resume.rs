@@ -1,6 +1,5 @@
 use clap::Args;
-use materia_contract::Pace;
-use materia_engine::Step;
+use materia_contract::{Do, Pace};
 
 use crate::args::{Global, RunOptions};
 use crate::carry::Carry;
@@ -30,5 +29,5 @@ pub(crate) fn resume(
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
     let pace = args.options.interactive.then_some(Pace::Interactive);
-    Carry { id: &args.id, options: &args.options, global }.on(terminal, |_| Ok(Step::Resume(pace)))
+    Carry { id: &args.id, options: &args.options, global }.on(terminal, |_| Ok(Do::Resume { pace }))
 }

@@ -1,6 +1,5 @@
 use clap::Args;
-use materia_contract::{NodeId, Plan};
-use materia_engine::Step;
+use materia_contract::{Do, NodeId, Plan};
 
 use crate::args::{Global, RunOptions};
 use crate::carry::Carry;
@@ -43,7 +42,7 @@ pub(crate) fn say(
     }
     Carry { id: &args.id, options: &args.options, global }.on(terminal, |run| {
         let (node, text) = addressed(&args.words, run.created().map(|created| &created.plan));
-        Ok(Step::Say { node, text })
+        Ok(Do::Say { node, text })
     })
 }
 

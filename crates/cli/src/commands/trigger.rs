@@ -1,6 +1,5 @@
 use clap::Args;
-use materia_contract::{Act, NodeId};
-use materia_engine::Step;
+use materia_contract::{Do, NodeId};
 
 use crate::args::{Global, RunOptions};
 use crate::carry::Carry;
@@ -38,6 +37,6 @@ pub(crate) fn trigger(
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
     let message = (!args.words.is_empty()).then(|| args.words.join(" "));
-    let act = Act::Trigger { node: NodeId::new(args.node.as_str()), message };
-    Carry { id: &args.id, options: &args.options, global }.on(terminal, |_| Ok(Step::Act(act)))
+    let what = Do::Trigger { node: NodeId::new(args.node.as_str()), message };
+    Carry { id: &args.id, options: &args.options, global }.on(terminal, |_| Ok(what))
 }

@@ -17,6 +17,7 @@ mod leaving;
 mod linking;
 mod logging;
 mod looking;
+mod obeying;
 mod pictures;
 mod refusing;
 mod shipped;

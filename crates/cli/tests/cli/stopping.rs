@@ -53,6 +53,69 @@ fn ctrl_c_stops_in_good_order_and_resume_completes() {
     }
 }
 
+/// Comes to a good end when it is asked to end, like a program that finishes what it has begun.
+const FINISHES: &str = "
+import os, signal, sys, time
+def finish(*_):
+    open('count.txt', 'a').write('x')
+    sys.exit(0)
+signal.signal(signal.SIGTERM, finish)
+open('began.txt', 'a').write('x')
+time.sleep(60)
+";
+
+#[test]
+fn what_came_to_a_good_end_while_it_was_stopped_does_not_run_again() {
+    let bench = Bench::with(&utilities(&[("a", FINISHES), ("b", COUNT)]));
+    let child = started(&bench);
+    signal(&child, Signal::INT);
+    let ran = finish(child).exits(130);
+    assert_eq!(ran.json()["status"], "waiting");
+    assert_eq!(report(&bench)["visits"][0]["outcome"], "completed", "its report was taken");
+    let after = bench.run(&["resume", "c1", "--json"]).exits(0).json();
+    assert_eq!(after["status"], "completed");
+    assert_eq!(after["visits"].as_array().unwrap().len(), 2);
+    assert_eq!((bench.read("began.txt").as_str(), bench.read("count.txt").as_str()), ("x", "xx"));
+    bench.run(&["replay", "c1"]).exits(0);
+}
+
+/// Whoever is ended finds in the journal that the cast is stopped (D57).
+#[test]
+fn a_stop_is_durable_before_anything_is_ended() {
+    let looks = format!(
+        "
+import os, signal, subprocess, sys, time
+def look(*_):
+    subprocess.run([{:?}, 'events', 'c1', '--json'], stdout=open('seen.txt', 'w'))
+    os._exit(1)
+signal.signal(signal.SIGTERM, look)
+first = not os.path.exists('began.txt')
+open('began.txt', 'a').write('x')
+if first:
+    time.sleep(60)
+",
+        env!("CARGO_BIN_EXE_materia")
+    );
+    let bench = Bench::with(&utilities(&[("a", &looks)]));
+    let child = started(&bench);
+    signal(&child, Signal::INT);
+    finish(child).exits(130);
+    let seen = bench.read("seen.txt");
+    let seen: Vec<Value> = seen.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let last = seen.last().unwrap();
+    assert_eq!((&last["type"], &last["data"]["reason"]), (&"mode.changed".into(), &"stop".into()));
+    let kinds: Vec<Value> = bench.run(&["events", "c1", "--json"]).exits(0).lines();
+    let end: Vec<&str> =
+        kinds[seen.len()..].iter().map(|it| it["type"].as_str().unwrap()).collect();
+    assert_eq!(end, ["turn.interrupted", "run.waiting"]);
+    let after = bench.run(&["resume", "c1", "--json"]).exits(0).json();
+    assert_eq!(
+        (&after["status"], after["visits"].as_array().unwrap().len()),
+        (&"completed".into(), 2)
+    );
+    bench.run(&["replay", "c1"]).exits(0);
+}
+
 #[test]
 fn a_second_ctrl_c_leaves_at_once() {
     let deaf = "

@@ -1,7 +1,7 @@
 //! Plays a plan on the kernel: every turn gets an answer, nothing else exists.
 
 use materia_contract::{
-    EventBody, GlobalMode, JOURNAL_VERSION, Node, NodeId, Pace, Plan, RunCreated, RunId,
+    Do, EventBody, GlobalMode, JOURNAL_VERSION, Node, NodeId, Pace, Plan, RunCreated, RunId,
     TurnOutput, WaitReason,
 };
 use materia_kernel::{Effect, Input, Phase, Run, TurnOutcome, outstanding, step};
@@ -47,7 +47,7 @@ pub(crate) fn play(
         } else if let Phase::Waiting(waiting) = run.phase()
             && waiting.reason == WaitReason::MultiTurn
         {
-            Input::Continue { node: None }
+            Input::act(Do::Continue { node: None })
         } else {
             return Some((visits, run.phase().clone()));
         };

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{Act, GlobalMode, Pace};
+use crate::{Do, GlobalMode, Pace};
 
 /// Data of `turn.requested`. A message becomes a payload with the id of this event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -51,7 +51,7 @@ pub struct TimelineReached {
     /// Its place in the timeline, from 0.
     pub index: u32,
     /// What happens.
-    pub act: Act,
+    pub act: Do,
 }
 
 /// Data of `mode.changed`.

@@ -1,12 +1,13 @@
 //! Trying something out on a copy of a run: the kernel itself says whether a node would then start.
 
-use materia_contract::{Behavior, Event, EventBody, Node, NodeId, Pace, Parse, Root, TurnOutput};
+use materia_contract::{
+    Behavior, Do, Event, EventBody, Node, NodeId, Pace, Parse, Root, TurnOutput,
+};
 use materia_kernel::{Effect, Input, Phase, Run, TurnOutcome, outstanding, step};
 use serde_json::{Map, Value, json};
 
-use super::suggestion::Doing;
-use crate::Step;
-use crate::session::{Place, inputs};
+use super::suggestion::Suggested;
+use crate::session::{Place, Steps, steps};
 
 /// A copy of a run to which things are done, until a node starts.
 #[derive(Clone)]
@@ -36,38 +37,39 @@ impl<'a> Attempt<'a> {
         let mut attempt = Self::of(run, node);
         if *run.phase() == Phase::Running {
             let pace = if interactive { Pace::Interactive } else { run.pace() };
-            attempt.command(Step::Resume(Some(pace)), Driven::Gone);
+            attempt.command(Do::Resume { pace: Some(pace) }, Driven::Gone);
         }
         attempt
     }
 
     /// Does all of it, in order; `None` where something is refused or a turn does not end well.
-    pub(super) fn through(mut self, doings: &[Doing], mut driven: Driven) -> Option<Self> {
+    pub(super) fn through(mut self, doings: &[Suggested], mut driven: Driven) -> Option<Self> {
         for doing in doings {
             if self.started {
                 break;
             }
-            if let Doing::Wait { node, .. } = doing {
-                self.end_turn_of(node).then_some(())?;
-                continue;
+            match doing {
+                Suggested::Fork { .. } => return None,
+                Suggested::Wait { node, .. } => self.end_turn_of(node).then_some(())?,
+                Suggested::Do(what) => {
+                    self.command(what.clone(), driven).then_some(())?;
+                    driven = Driven::Live;
+                }
             }
-            let asked = doing.step(self.run.budget())?;
-            self.command(asked, driven).then_some(())?;
-            driven = Driven::Live;
         }
         Some(self)
     }
 
     /// A command of a person; false if it is refused.
-    fn command(&mut self, asked: Step, driven: Driven) -> bool {
+    fn command(&mut self, what: Do, driven: Driven) -> bool {
+        if driven == Driven::Live && *self.run.phase() == Phase::Running {
+            // The process that drives a run takes the command alone: nothing has to be recovered.
+            return self.take(Input::act(what));
+        }
         let (cwd, run_dir) = (self.run.cwd().to_owned(), self.run.run_dir().to_owned());
         let place = Place { cwd: cwd.as_ref(), run_dir: run_dir.as_ref() };
-        let mut taken = inputs(&self.run, place, asked);
-        if driven == Driven::Live && *self.run.phase() == Phase::Running {
-            // The process that drives a run takes the input alone: nothing has to be recovered.
-            taken.retain(|input| !matches!(input, Input::Resume { .. }));
-        }
-        taken.into_iter().all(|input| self.take(input))
+        let Steps { before, asked, after } = steps(&self.run, place, what);
+        [before, Some(asked), after].into_iter().flatten().all(|input| self.take(input))
     }
 
     fn take(&mut self, input: Input) -> bool {

@@ -18,11 +18,11 @@ mod search;
 mod suggestion;
 mod trail;
 
-use materia_contract::{ChainHash, NodeId, RunId};
+use materia_contract::{ChainHash, Do, NodeId, RunId};
 use materia_kernel::{Run, barred};
 use serde::Serialize;
 
-pub use suggestion::{Doing, SuggestedStep, Suggestion};
+pub use suggestion::{Suggested, SuggestedStep, Suggestion};
 
 use crate::fold::Fold;
 use crate::load::walk;
@@ -175,7 +175,7 @@ fn suggested(
     (index, name): (usize, &NodeId),
     settled: impl FnOnce() -> Result<Option<Settled>, LoadError>,
     states_at: impl Fn(&[u64]) -> Result<Vec<(u64, Run)>, LoadError>,
-) -> Result<Option<Vec<Doing>>, LoadError> {
+) -> Result<Option<Vec<Suggested>>, LoadError> {
     let at = run.seq();
     if at == last
         && is_alive(run)
@@ -184,8 +184,8 @@ fn suggested(
         return Ok(Some(found));
     }
     let Some(Settled { run: settled, alive }) = settled()? else { return Ok(None) };
-    let fork = (at < last).then_some(Doing::Fork { at, interactive: false });
-    let after_the_end = |and: &[Doing]| {
+    let fork = (at < last).then_some(Suggested::Fork { at, interactive: false });
+    let after_the_end = |and: &[Suggested]| {
         let steps = search::after_the_end(&settled, name, and)?;
         Some(fork.iter().cloned().chain(steps).collect())
     };
@@ -206,5 +206,6 @@ fn suggested(
             return Ok(found);
         }
     }
-    Ok(after_the_end(&[Doing::Trigger { node: name.clone() }]))
+    let trigger = Do::Trigger { node: name.clone(), message: None };
+    Ok(after_the_end(&[Suggested::Do(trigger)]))
 }

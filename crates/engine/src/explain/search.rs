@@ -3,19 +3,19 @@
 //!
 //! Nothing is suggested that the kernel has not just accepted on a copy of the run.
 
-use materia_contract::{Amount, Budget, NodeBudgets, NodeId, Pace};
+use materia_contract::{Amount, Budget, Do, NodeBudgets, NodeId, Pace};
 use materia_kernel::{
     Gate, Phase, Run, budgets_of, has_elements, held_turn, spent_by, turns_in_flight,
 };
 
 use super::attempt::{Attempt, Driven, is_alive};
-use super::suggestion::Doing;
+use super::suggestion::Suggested;
 
 /// By how many turns a budget is raised: one, or what turns that run again need besides.
 const FURTHER_TURNS: [u64; 4] = [1, 2, 8, 64];
 
 /// What lets a node of a run run that is alive at its end.
-pub(super) fn now(run: &Run, index: usize, name: &NodeId) -> Option<Vec<Doing>> {
+pub(super) fn now(run: &Run, index: usize, name: &NodeId) -> Option<Vec<Suggested>> {
     if hopeless(run, index) {
         return None;
     }
@@ -25,7 +25,7 @@ pub(super) fn now(run: &Run, index: usize, name: &NodeId) -> Option<Vec<Doing>> 
     let starts = |attempt: Option<Attempt<'_>>| attempt.is_some_and(|attempt| attempt.started);
     // Nobody can see from here whether its process is still there, and what is suggested must do on a
     // fork as well.
-    let works = |doings: &[Doing]| {
+    let works = |doings: &[Suggested]| {
         starts(here.clone().through(doings, Driven::Live))
             && (!running || starts(here.clone().through(doings, Driven::Gone)))
             && (!running || starts(forked.clone().through(doings, Driven::Live)))
@@ -36,26 +36,27 @@ pub(super) fn now(run: &Run, index: usize, name: &NodeId) -> Option<Vec<Doing>> 
     }
     all.iter().filter(|_| running).find_map(|doings| {
         let waits = waiting(here.clone().through(doings, Driven::Live)?, true)?;
-        let doings: Vec<Doing> = doings.iter().cloned().chain(waits).collect();
+        let doings: Vec<Suggested> = doings.iter().cloned().chain(waits).collect();
         starts(forked.clone().through(&doings, Driven::Live)).then_some(doings)
     })
 }
 
 /// What lets a node run on a fork that shares the events up to `at`; `run` is what the fork begins
 /// with.
-pub(super) fn fork(run: &Run, at: u64, index: usize, name: &NodeId) -> Option<Vec<Doing>> {
+pub(super) fn fork(run: &Run, at: u64, index: usize, name: &NodeId) -> Option<Vec<Suggested>> {
     if hopeless(run, index) {
         return None;
     }
     let running = *run.phase() == Phase::Running;
     let forks = [false, true].map(|interactive| {
-        (Doing::Fork { at, interactive }, Attempt::forked(run, name, interactive))
+        (Suggested::Fork { at, interactive }, Attempt::forked(run, name, interactive))
     });
     // A fork that rests is left as it is; one that runs does not wait for a person's next command.
     let [(plain, goes_on), (held, rests)] = &forks;
-    let by_hand =
-        |doings: &[Doing]| doings.iter().any(|doing| matches!(doing, Doing::Trigger { .. }));
-    let found = |fork: &Doing, here: &Attempt<'_>, hand: bool, wait: bool| {
+    let by_hand = |doings: &[Suggested]| {
+        doings.iter().any(|doing| matches!(doing, Suggested::Do(Do::Trigger { .. })))
+    };
+    let found = |fork: &Suggested, here: &Attempt<'_>, hand: bool, wait: bool| {
         plans(&here.run, index, name)
             .into_iter()
             .filter(|it| !running || by_hand(it) == hand)
@@ -85,16 +86,16 @@ fn hopeless(run: &Run, index: usize) -> bool {
 
 /// What lets a node run where the run has ended, without going back in it: the run is brought back to
 /// life, `and` then this.
-pub(super) fn after_the_end(run: &Run, name: &NodeId, and: &[Doing]) -> Option<Vec<Doing>> {
-    [Doing::Recast, Doing::Revive].into_iter().find_map(|doing| {
-        let doings = [&[doing], and].concat();
+pub(super) fn after_the_end(run: &Run, name: &NodeId, and: &[Suggested]) -> Option<Vec<Suggested>> {
+    [Do::Recast, Do::Revive].into_iter().find_map(|what| {
+        let doings = [&[Suggested::Do(what)], and].concat();
         let attempt = Attempt::of(run, name).through(&doings, Driven::Gone)?;
         attempt.started.then_some(doings)
     })
 }
 
 /// The turns that have to end before the node starts, if it then does.
-fn waiting(mut attempt: Attempt<'_>, named: bool) -> Option<Vec<Doing>> {
+fn waiting(mut attempt: Attempt<'_>, named: bool) -> Option<Vec<Suggested>> {
     let mut waits = Vec::new();
     for (turn, node) in attempt.under_way() {
         if attempt.started || !is_alive(&attempt.run) {
@@ -103,32 +104,32 @@ fn waiting(mut attempt: Attempt<'_>, named: bool) -> Option<Vec<Doing>> {
         if !attempt.end_turn(turn) {
             return None;
         }
-        waits.push(Doing::Wait { turn: named.then_some(turn), node });
+        waits.push(Suggested::Wait { turn: named.then_some(turn), node });
     }
     attempt.started.then_some(waits)
 }
 
 /// Everything that is worth trying, the smallest first.
-fn plans(run: &Run, index: usize, name: &NodeId) -> Vec<Vec<Doing>> {
+fn plans(run: &Run, index: usize, name: &NodeId) -> Vec<Vec<Suggested>> {
     let node = || name.clone();
     let fails = |gate: Gate| !gate.holds(run, index);
     let mut single = Vec::new();
     if fails(Gate::Pace) {
-        single.push(Doing::Mode { value: Pace::Auto });
+        single.push(Suggested::Do(Do::Mode { value: Pace::Auto }));
     }
     if fails(Gate::Approval) {
-        single.push(Doing::Approve { node: node() });
+        single.push(Suggested::Do(Do::Approve { node: node() }));
     }
-    let spent: Vec<Vec<Doing>> =
+    let spent: Vec<Vec<Suggested>> =
         FURTHER_TURNS.iter().map(|turns| raised(run, index, name, *turns, Raise::Spent)).collect();
     // Where one budget is spent it is one command, where two are it is none alone.
     single.extend(spent.iter().filter(|it| it.len() == 1).flatten().cloned());
     if let Phase::Waiting(_) = run.phase() {
-        single.push(Doing::Resume);
+        single.push(Suggested::Do(Do::Resume { pace: None }));
     }
     let mut plans = vec![Vec::new()];
     plans.extend(single.into_iter().map(|doing| vec![doing]));
-    let trigger = Doing::Trigger { node: node() };
+    let trigger = Suggested::Do(Do::Trigger { node: node(), message: None });
     plans.push(vec![trigger.clone()]);
     let bounded = FURTHER_TURNS.iter().map(|turns| raised(run, index, name, *turns, Raise::All));
     for budgets in spent.into_iter().chain(bounded).filter(|budgets| !budgets.is_empty()) {
@@ -151,7 +152,7 @@ enum Raise {
 }
 
 /// The budgets of the node and of the run, raised by so many turns, or by as much as they were.
-fn raised(run: &Run, index: usize, name: &NodeId, turns: u64, which: Raise) -> Vec<Doing> {
+fn raised(run: &Run, index: usize, name: &NodeId, turns: u64, which: Raise) -> Vec<Suggested> {
     let mut raised = Vec::new();
     let limits = budgets_of(run, index).filter(|limits| match which {
         Raise::Spent => !Gate::Budget.holds(run, index),
@@ -167,7 +168,7 @@ fn raised(run: &Run, index: usize, name: &NodeId, turns: u64, which: Raise) -> V
             time_ms: limits.time_ms.map(|limit| over(limit, spent.time_ms.unwrap_or(0), time)),
             cost: limits.cost.map(|limit| more_cost(limit, spent.cost)),
         };
-        raised.push(Doing::NodeBudget { node: name.clone(), budgets });
+        raised.push(Suggested::Do(Do::NodeBudget { node: name.clone(), budgets }));
     }
     let (limits, spent) = (run.budget(), run.usage());
     // What stays as it is is not named.
@@ -181,7 +182,7 @@ fn raised(run: &Run, index: usize, name: &NodeId, turns: u64, which: Raise) -> V
         warn_at_percent: None,
     };
     if budget != Budget::default() {
-        raised.push(Doing::Budget { budget });
+        raised.push(Suggested::Do(Do::Budget { budget }));
     }
     raised
 }

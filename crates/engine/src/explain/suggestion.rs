@@ -2,10 +2,8 @@
 
 use std::fmt::{Display, Write as _};
 
-use materia_contract::{Act, Budget, NodeBudgets, NodeId, Pace, RunId};
+use materia_contract::{Do, NodeId, Pace, RunId};
 use serde::Serialize;
-
-use crate::Step;
 
 /// The smallest thing found that lets a node run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -23,7 +21,7 @@ pub struct Suggestion {
 pub struct SuggestedStep {
     /// What.
     #[serde(flatten)]
-    pub doing: Doing,
+    pub what: Suggested,
     /// The command to type, where it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
@@ -33,8 +31,8 @@ pub struct SuggestedStep {
 
 /// Something that a person does to a run, or waits for.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
-pub enum Doing {
+#[serde(tag = "do", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Suggested {
     /// Begin a new run that shares events; what follows is done to that one.
     Fork {
         /// The last event that is shared.
@@ -51,67 +49,12 @@ pub enum Doing {
         /// Its node.
         node: NodeId,
     },
-    /// Change the pace.
-    Mode {
-        /// From now on.
-        value: Pace,
-    },
-    /// Ask for a turn.
-    Trigger {
-        /// The node.
-        node: NodeId,
-    },
-    /// Allow the turn that waits.
-    Approve {
-        /// The node.
-        node: NodeId,
-    },
-    /// Raise what the run may spend.
-    Budget {
-        /// From now on; what is absent stays as it is.
-        budget: Budget,
-    },
-    /// Raise what a node may spend.
-    NodeBudget {
-        /// The node.
-        node: NodeId,
-        /// From now on.
-        budgets: NodeBudgets,
-    },
-    /// Carry the run on.
-    Resume,
-    /// Try the failed turn again.
-    Recast,
-    /// Give an exhausted edge its allowance once more.
-    Revive,
+    /// Do something to the run.
+    #[serde(untagged)]
+    Do(Do),
 }
 
-impl Doing {
-    /// What it is to the engine; a fork and a wait are no steps of one run.
-    ///
-    /// `kept` is what the run may spend as it is.
-    pub(super) fn step(&self, kept: Budget) -> Option<Step> {
-        let act = |act: Act| Some(Step::Act(act));
-        match self {
-            Self::Fork { .. } | Self::Wait { .. } => None,
-            Self::Mode { value } => act(Act::Mode { value: *value }),
-            Self::Trigger { node } => act(Act::Trigger { node: node.clone(), message: None }),
-            Self::Approve { node } => act(Act::Approve { node: node.clone() }),
-            Self::Budget { budget } => Some(Step::SetBudget(Budget {
-                max_tokens: budget.max_tokens.or(kept.max_tokens),
-                max_cost: budget.max_cost.or(kept.max_cost),
-                max_turns: budget.max_turns.or(kept.max_turns),
-                warn_at_percent: kept.warn_at_percent,
-            })),
-            Self::NodeBudget { node, budgets } => {
-                Some(Step::SetNodeBudgets { node: node.clone(), budgets: *budgets })
-            }
-            Self::Resume => Some(Step::Resume(None)),
-            Self::Recast => Some(Step::Recast),
-            Self::Revive => Some(Step::Revive),
-        }
-    }
-
+impl Suggested {
     /// The words of the command about the run `id`; a fork is called `fork`.
     fn command(&self, id: &RunId, fork: &str) -> Option<String> {
         let words = match self {
@@ -120,27 +63,7 @@ impl Doing {
                 format!("fork {id} --at {at}{pace} --cast-id {fork}")
             }
             Self::Wait { .. } => return None,
-            Self::Mode { value: Pace::Auto } => format!("mode {id} AUTO"),
-            Self::Mode { value: Pace::Interactive } => format!("mode {id} INTERACTIVE"),
-            Self::Trigger { node } => format!("trigger {id} {}", quoted(node)),
-            Self::Approve { node } => format!("approve {id} {}", quoted(node)),
-            Self::Budget { budget } => {
-                let mut words = format!("budget {id}");
-                bound(&mut words, "max-turns", budget.max_turns);
-                bound(&mut words, "max-tokens", budget.max_tokens);
-                bound(&mut words, "max-cost", budget.max_cost);
-                words
-            }
-            Self::NodeBudget { node, budgets } => {
-                let mut words = format!("budget {id} --node {}", quoted(node));
-                bound(&mut words, "max-turns", budgets.turns);
-                bound(&mut words, "max-time-ms", budgets.time_ms);
-                bound(&mut words, "max-cost", budgets.cost);
-                words
-            }
-            Self::Resume => format!("resume {id}"),
-            Self::Recast => format!("recast {id}"),
-            Self::Revive => format!("revive {id}"),
+            Self::Do(what) => typed(what, id)?,
         };
         Some(format!("materia {words}"))
     }
@@ -158,15 +81,65 @@ impl Doing {
             Self::Wait { turn: None, node } => {
                 format!("wait until the turn of `{node}` has ended")
             }
-            Self::Mode { .. } => "let the scheduler start turns".into(),
-            Self::Trigger { node } => format!("start a turn of `{node}` by hand"),
-            Self::Approve { .. } => "approve the turn that waits".into(),
-            Self::Budget { .. } => "raise what the cast may spend".into(),
-            Self::NodeBudget { node, .. } => format!("raise what `{node}` may spend"),
-            Self::Resume => "carry the cast on".into(),
-            Self::Recast => "try the failed turn again".into(),
-            Self::Revive => "take the way that was exhausted once more".into(),
+            Self::Do(what) => told_of(what),
         }
+    }
+}
+
+/// The words that a person types to do something to a run; a few things are for programs alone.
+fn typed(what: &Do, id: &RunId) -> Option<String> {
+    Some(match what {
+        Do::Mode { value: Pace::Auto } => format!("mode {id} AUTO"),
+        Do::Mode { value: Pace::Interactive } => format!("mode {id} INTERACTIVE"),
+        Do::Trigger { node, .. } => format!("trigger {id} {}", quoted(node)),
+        Do::Approve { node } => format!("approve {id} {}", quoted(node)),
+        Do::Deny { node } => format!("deny {id} {}", quoted(node)),
+        Do::Budget { budget } => {
+            let mut words = format!("budget {id}");
+            bound(&mut words, "max-turns", budget.max_turns);
+            bound(&mut words, "max-tokens", budget.max_tokens);
+            bound(&mut words, "max-cost", budget.max_cost);
+            words
+        }
+        Do::NodeBudget { node, budgets } => {
+            let mut words = format!("budget {id} --node {}", quoted(node));
+            bound(&mut words, "max-turns", budgets.turns);
+            bound(&mut words, "max-time-ms", budgets.time_ms);
+            bound(&mut words, "max-cost", budgets.cost);
+            words
+        }
+        Do::Pause
+        | Do::Resume { .. }
+        | Do::Recast
+        | Do::Revive
+        | Do::Abort { .. }
+        | Do::Continue { .. } => format!("{} {id}", what.name()),
+        Do::Offer { .. } | Do::GlobalMode { .. } | Do::Crash | Do::Say { .. } | Do::Stop { .. } => {
+            return None;
+        }
+    })
+}
+
+/// What doing something to a run comes to, in words.
+fn told_of(what: &Do) -> String {
+    match what {
+        Do::Mode { .. } => "let the scheduler start turns".into(),
+        Do::Trigger { node, .. } => format!("start a turn of `{node}` by hand"),
+        Do::Approve { .. } => "approve the turn that waits".into(),
+        Do::Budget { .. } => "raise what the cast may spend".into(),
+        Do::NodeBudget { node, .. } => format!("raise what `{node}` may spend"),
+        Do::Resume { .. } => "carry the cast on".into(),
+        Do::Recast => "try the failed turn again".into(),
+        Do::Revive => "take the way that was exhausted once more".into(),
+        Do::Offer { .. }
+        | Do::Deny { .. }
+        | Do::Pause
+        | Do::GlobalMode { .. }
+        | Do::Crash
+        | Do::Say { .. }
+        | Do::Continue { .. }
+        | Do::Stop { .. }
+        | Do::Abort { .. } => what.name().to_owned(),
     }
 }
 
@@ -188,17 +161,17 @@ fn quoted(node: &NodeId) -> String {
 }
 
 /// What is said of these steps to a run.
-pub(super) fn say(id: &RunId, steps: Vec<Doing>) -> Suggestion {
+pub(super) fn say(id: &RunId, steps: Vec<Suggested>) -> Suggestion {
     let fork =
         RunId::parse(&format!("{id}-fork")).map_or_else(|_| "fork".to_owned(), |it| it.to_string());
     let mut about = id.clone();
     let mut said = Vec::new();
-    for doing in steps {
-        let command = doing.command(&about, &fork);
-        if let Doing::Fork { .. } = doing {
+    for what in steps {
+        let command = what.command(&about, &fork);
+        if let Suggested::Fork { .. } = what {
             about = RunId::new(fork.as_str());
         }
-        said.push(SuggestedStep { command, text: doing.text(), doing });
+        said.push(SuggestedStep { command, text: what.text(), what });
     }
     let words: Vec<String> = said.iter().map(told).collect();
     let sentence = if words.is_empty() {
@@ -218,11 +191,11 @@ fn told(step: &SuggestedStep) -> String {
 
 #[cfg(test)]
 mod tests {
-    use materia_contract::Amount;
+    use materia_contract::{Amount, NodeBudgets};
 
     use super::*;
 
-    fn commands(steps: Vec<Doing>) -> Vec<Option<String>> {
+    fn commands(steps: Vec<Suggested>) -> Vec<Option<String>> {
         say(&RunId::new("c1"), steps).steps.into_iter().map(|step| step.command).collect()
     }
 
@@ -235,9 +208,9 @@ mod tests {
             ..NodeBudgets::default()
         };
         let said = commands(vec![
-            Doing::Wait { turn: Some(7), node: node() },
-            Doing::NodeBudget { node: node(), budgets },
-            Doing::Trigger { node: node() },
+            Suggested::Wait { turn: Some(7), node: node() },
+            Suggested::Do(Do::NodeBudget { node: node(), budgets }),
+            Suggested::Do(Do::Trigger { node: node(), message: None }),
         ]);
         let name = r"'Code Review'\''s'";
         let budget = format!("materia budget c1 --node {name} --max-turns 3 --max-cost 0.5");
@@ -246,8 +219,8 @@ mod tests {
 
     #[test]
     fn what_follows_a_fork_is_done_to_the_fork() {
-        let fork = Doing::Fork { at: 7, interactive: true };
-        let said = say(&RunId::new("c1"), vec![fork, Doing::Resume]);
+        let fork = Suggested::Fork { at: 7, interactive: true };
+        let said = say(&RunId::new("c1"), vec![fork, Suggested::Do(Do::Resume { pace: None })]);
         assert_eq!(
             said.sentence,
             "`materia fork c1 --at 7 --interactive --cast-id c1-fork`, then `materia resume c1-fork`"

@@ -2,7 +2,8 @@ use std::io;
 use std::sync::Arc;
 
 use materia_contract::time::Micros;
-use materia_contract::{Act, Budget, CastLine, ChainHash, NodeBudgets, NodeId, Record, RunId};
+pub use materia_contract::{Answer, Receipt};
+use materia_contract::{CastLine, ChainHash, Command, CommandId, Record, RunId};
 use serde::{Deserialize, Serialize};
 
 use super::{BoxFuture, Tail};
@@ -27,6 +28,8 @@ pub const PAGE_BYTES: usize = 256 << 10;
 /// * A command waits until a batch has its receipt, in the same commit: it takes effect once or is
 ///   refused once, whatever dies in between. One that cannot be read is in nobody's way.
 /// * No call keeps the thread of a task waiting, unless [`may_block`](crate::may_block) says that the thread is its own.
+/// * Receipts are kept as long as the run, by the command's id. One id means one command: the same again
+///   finds what became of it, another one under that id is refused.
 ///
 /// Every implementation passes [`journal_contract`](super::journal_contract).
 pub trait Journal: Send + Sync {
@@ -59,17 +62,21 @@ pub trait Journal: Send + Sync {
     /// Whether somebody drives `run` now. It takes no lease and ends none.
     fn is_driven(&self, run: &RunId) -> BoxFuture<'_, Result<bool, ClaimError>>;
 
-    /// Leaves a command for whoever drives `run`. Gives the number under which it is kept.
-    fn post(&self, run: &RunId, command: &Command) -> BoxFuture<'_, Result<u64, ReadError>>;
+    /// Leaves a command for whoever drives `run`. One without an id is given one. Where a command of its
+    /// id waits already or has its receipt, nothing is left.
+    fn post(&self, run: &RunId, command: &Command) -> BoxFuture<'_, Result<Posting, PostError>>;
 
     /// The commands that wait for `run`, oldest first.
     fn commands(&self, run: &RunId) -> BoxFuture<'_, Result<Vec<Posted>, ReadError>>;
+
+    /// The runs for which commands wait.
+    fn addressed(&self) -> BoxFuture<'_, Result<Vec<RunId>, ReadError>>;
 
     /// What became of a command; `None` while it waits.
     fn receipt(
         &self,
         run: &RunId,
-        command: u64,
+        command: &CommandId,
     ) -> BoxFuture<'_, Result<Option<Receipt>, ReadError>>;
 
     /// Where folded states are kept beside the records, if anywhere.
@@ -151,40 +158,43 @@ pub fn line_bytes(line: &CastLine) -> usize {
         + from
 }
 
-/// A command that waits.
+/// A command that waits, or is on its way to who drives the run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Posted {
-    /// The number under which it is kept.
-    pub number: u64,
+    /// Its id; absent where nobody will ask what became of it.
+    pub id: Option<CommandId>,
+    /// The hash of what it asks for; absent where it was left without one.
+    pub body: Option<String>,
     /// What is asked; an error where it cannot be read.
     pub command: Result<Command, String>,
 }
 
-/// What became of a command.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Receipt {
-    /// The number under which the command was kept.
-    pub command: u64,
-    /// What became of it.
-    pub answer: Answer,
+/// A command that nobody left anywhere: whoever asks is here.
+impl From<Command> for Posted {
+    fn from(command: Command) -> Self {
+        let body = command.id.as_ref().map(|_| command.body_hash());
+        Self { id: command.id.clone(), body, command: Ok(command) }
+    }
 }
 
-/// What became of a command.
+/// What leaving a command came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
-    /// It was carried out, and these events followed. Where nothing changed there are none, and
-    /// `last` is before `first`.
-    Done {
-        /// The first of them.
-        first: u64,
-        /// The last of them.
-        last: u64,
-    },
-    /// It was refused, and why.
-    Refused {
-        /// A sentence for whoever sent it.
-        reason: String,
-    },
+pub struct Posting {
+    /// The id of the command.
+    pub id: CommandId,
+    /// What became of it, where it had been left before and has its receipt.
+    pub receipt: Option<Receipt>,
+}
+
+/// Why a command was not left.
+#[derive(Debug, thiserror::Error)]
+pub enum PostError {
+    /// Another command has the id.
+    #[error("the command id `{0}` was used for another command; give this one an id of its own")]
+    OtherBody(CommandId),
+    /// The journal could not be used.
+    #[error(transparent)]
+    Read(#[from] ReadError),
 }
 
 /// The folded state of a run at a place. A cache: when in doubt it is thrown away.
@@ -222,48 +232,6 @@ pub struct Head {
     pub ts: Micros,
     /// Its hash.
     pub hash: ChainHash,
-}
-
-/// Something another process asks of a run that is under way.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "command", rename_all = "snake_case")]
-pub enum Command {
-    /// End it.
-    Abort {
-        /// Who asks.
-        reason: String,
-    },
-    /// Stop it in good order, so that it can be resumed.
-    Stop,
-    /// Do something to it.
-    Act {
-        /// What.
-        act: Act,
-    },
-    /// Say something to a node.
-    Say {
-        /// The node; where it is left out, the one that waits.
-        node: Option<NodeId>,
-        /// What is said.
-        text: String,
-    },
-    /// Finish a multi-turn node.
-    Continue {
-        /// The node; where it is left out, the one that waits.
-        node: Option<NodeId>,
-    },
-    /// Change what it may spend.
-    Budget {
-        /// From now on.
-        budget: Budget,
-    },
-    /// Change what one node may spend.
-    NodeBudgets {
-        /// The node.
-        node: NodeId,
-        /// From now on.
-        budgets: NodeBudgets,
-    },
 }
 
 /// Which of the leases of a run, counted from 1. 0 stands for none: a run that was never claimed takes it.

@@ -5,10 +5,12 @@
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use materia_contract::{ChainHash, Event, NodeId, PayloadConsumed, Record, RunId, derived_id};
+use materia_contract::{
+    ChainHash, Command, CommandId, Do, Event, NodeId, PayloadConsumed, Record, RunId, derived_id,
+};
 
 use super::{
-    Answer, AppendError, Batch, ClaimError, Command, Cursor, Epoch, Journal, Lease, PAGE_BYTES,
+    Answer, AppendError, Batch, ClaimError, Cursor, Epoch, Journal, Lease, PAGE_BYTES, PostError,
     Posted, ReadError, Receipt, Snapshot, Tail, record_bytes,
 };
 
@@ -64,6 +66,7 @@ pub async fn holds(journal: &dyn Journal, other: &dyn Journal) {
     refuses_who_has_lost_the_run(journal, other).await;
     is_followed_without_gaps(journal, other).await;
     answers_each_command_once(journal).await;
+    knows_a_command_by_its_id(journal).await;
 }
 
 async fn reads_what_was_appended(journal: &dyn Journal) {
@@ -201,9 +204,10 @@ async fn refuses_who_has_lost_the_run(journal: &dyn Journal, other: &dyn Journal
     let lease = claim(other, &run).await;
     let new = lease.epoch();
     assert!(new > old, "each lease has a higher epoch");
-    let number = journal.post(&run, &Command::Stop).await.expect("post");
+    let stop = Command::person(Do::Stop { message: None });
+    let command = journal.post(&run, &stop).await.expect("post").id;
     let answer = Answer::Done { first: 3, last: 2 };
-    let receipt = Some(Receipt { command: number, answer });
+    let receipt = Some(Receipt { command, body: None, answer });
     let late = [
         under(old, 1),
         under(Epoch::default(), 1),
@@ -274,40 +278,82 @@ async fn is_followed_without_gaps(journal: &dyn Journal, other: &dyn Journal) {
 async fn answers_each_command_once(journal: &dyn Journal) {
     let run = RunId::new("inbox");
     let look = async || journal.commands(&run).await.expect("look");
-    let receipt = async |number| journal.receipt(&run, number).await.expect("receipt");
+    let receipt_of = async |id: &CommandId| journal.receipt(&run, id).await.expect("receipt");
     assert!(look().await.is_empty());
-    let asked = [Command::Stop, Command::Abort { reason: "enough".into() }];
-    let mut numbers = Vec::new();
+    let abort = Do::Abort { reason: Some("enough".into()) };
+    let asked = [Do::Stop { message: None }, abort].map(Command::person);
+    let mut ids = Vec::new();
     for command in &asked {
-        numbers.push(journal.post(&run, command).await.expect("post"));
+        ids.push(journal.post(&run, command).await.expect("post").id);
     }
     let waiting = |from: usize| -> Vec<Posted> {
-        let posted = numbers.iter().zip(&asked).skip(from);
-        posted.map(|(number, it)| Posted { number: *number, command: Ok(it.clone()) }).collect()
+        let posted = ids.iter().zip(&asked).skip(from);
+        posted.map(|(id, it)| Command { id: Some(id.clone()), ..it.clone() }.into()).collect()
     };
     assert_eq!(look().await, waiting(0));
     assert_eq!(look().await, waiting(0), "looking takes nothing away");
-    assert_eq!(receipt(numbers[0]).await, None, "it waits");
+    assert_eq!(journal.addressed().await.expect("look"), [run.clone()]);
+    assert_eq!(receipt_of(&ids[0]).await, None, "it waits");
     // The first is carried out: its events and its receipt are one commit.
     let records = sample_records(&run, 0, 2, ChainHash::origin(&run));
-    let done = Receipt { command: numbers[0], answer: Answer::Done { first: 1, last: 2 } };
+    let receipt = |nth: usize, answer: Answer| {
+        let (command, body) = (ids[nth].clone(), Some(asked[nth].body_hash()));
+        Receipt { command, body, answer }
+    };
+    let done = receipt(0, Answer::Done { first: 1, last: 2 });
     let stale = Batch { receipt: Some(done.clone()), ..batch(&run, 1, records.clone()) };
     journal.append(stale).await.expect_err("a stale place");
     assert_eq!(look().await, waiting(0), "what was refused answers nothing");
     let first = Batch { receipt: Some(done.clone()), ..batch(&run, 0, records) };
     journal.append(first).await.expect("append");
     assert_eq!(look().await, waiting(1));
-    assert_eq!(receipt(numbers[0]).await, Some(done));
+    assert_eq!(receipt_of(&ids[0]).await, Some(done));
     // The second is refused: a receipt alone.
-    let reason = "it has ended".to_owned();
-    let refused = Receipt { command: numbers[1], answer: Answer::Refused { reason } };
+    let refused = receipt(1, Answer::Refused { reason: "it has ended".into() });
     let alone = Batch { receipt: Some(refused.clone()), ..batch(&run, 2, Vec::new()) };
-    journal.append(alone).await.expect("append");
+    journal.append(alone.clone()).await.expect("append");
     assert!(look().await.is_empty());
-    assert_eq!(receipt(numbers[1]).await, Some(refused));
+    assert!(journal.addressed().await.expect("look").is_empty());
+    assert_eq!(receipt_of(&ids[1]).await, Some(refused));
+    journal.append(alone).await.expect_err("it was answered");
     let other = RunId::new("another");
-    let of_another = journal.receipt(&other, numbers[1]).await.expect("receipt");
+    let of_another = journal.receipt(&other, &ids[1]).await.expect("receipt");
     assert_eq!(of_another, None, "of its own run only");
+}
+
+async fn knows_a_command_by_its_id(journal: &dyn Journal) {
+    let run = RunId::new("ids");
+    let id = CommandId::parse("mine").expect("an id");
+    let named = |what: Do| Command { id: Some(id.clone()), ..Command::person(what) };
+    let (asked, other) = (named(Do::Pause), named(Do::Revive));
+    for _ in 0..2 {
+        let posting = journal.post(&run, &asked).await.expect("post");
+        assert_eq!((posting.id, posting.receipt), (id.clone(), None));
+    }
+    let waiting = journal.commands(&run).await.expect("look");
+    assert_eq!(waiting, [asked.clone().into()], "it waits once");
+    let elsewhere = RunId::new("ids-2");
+    let elsewhere = journal.post(&elsewhere, &other).await.expect("another run, another inbox");
+    assert_eq!(elsewhere.receipt, None);
+    let refused = journal.post(&run, &other).await.expect_err("one id means one command");
+    assert!(matches!(refused, PostError::OtherBody(_)), "{refused}");
+    let answer = Answer::Refused { reason: "no".into() };
+    let receipt = Receipt { command: id.clone(), body: Some(asked.body_hash()), answer };
+    let alone = Batch { receipt: Some(receipt.clone()), ..batch(&run, 0, Vec::new()) };
+    journal.append(alone).await.expect("append");
+    let again = journal.post(&run, &asked).await.expect("post");
+    assert_eq!(again.receipt, Some(receipt), "whoever asks again hears the same");
+    journal.post(&run, &other).await.expect_err("and still one id means one command");
+    assert!(journal.commands(&run).await.expect("look").is_empty());
+    // A command that nobody left is known by its id as well.
+    let here = CommandId::parse("here").expect("an id");
+    let body = Some(asked.body_hash());
+    let answer = Answer::Done { first: 1, last: 0 };
+    let receipt = Receipt { command: here.clone(), body, answer };
+    let alone = Batch { receipt: Some(receipt.clone()), ..batch(&run, 0, Vec::new()) };
+    journal.append(alone).await.expect("append");
+    let sent = Command { id: Some(here), ..asked };
+    assert_eq!(journal.post(&run, &sent).await.expect("post").receipt, Some(receipt));
 }
 
 /// The beginning of a run as a list shows it.

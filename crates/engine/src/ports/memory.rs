@@ -2,13 +2,13 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use materia_contract::time::wall_time;
-use materia_contract::{CastLine, CastStatus, EventBody, Record, RunId};
+use materia_contract::{CastLine, CastStatus, Command, CommandId, EventBody, Record, RunId};
 use tokio::sync::watch;
 
 use super::{
-    AppendError, Batch, BoxFuture, Chapter, ClaimError, Command, Cursor, Epoch, Head, Journal,
-    Lease, Lines, PAGE_BYTES, Page, Posted, ReadError, Receipt, Snapshot, Snapshots, Tail, follow,
-    line_bytes, record_bytes,
+    AppendError, Batch, BoxFuture, Chapter, ClaimError, Cursor, Epoch, Head, Journal, Lease, Lines,
+    PAGE_BYTES, Page, PostError, Posted, Posting, ReadError, Receipt, Snapshot, Snapshots, Tail,
+    follow, line_bytes, record_bytes,
 };
 
 /// A journal in memory: for tests, and to show what the contract asks.
@@ -26,8 +26,11 @@ struct Store {
     snapshots: HashMap<RunId, Vec<Snapshot>>,
     claimed: HashSet<RunId>,
     epochs: HashMap<RunId, Epoch>,
-    /// All commands that were ever left: the number of one is its place here, from 1.
-    inbox: Vec<(RunId, Command, Option<Receipt>)>,
+    /// Commands that wait, oldest first.
+    inbox: Vec<(RunId, Posted)>,
+    /// How many were ever left.
+    posted: u64,
+    receipts: HashMap<(RunId, CommandId), Receipt>,
 }
 
 impl Store {
@@ -41,19 +44,45 @@ impl Store {
         if actual != batch.after {
             return Err(AppendError::Conflict { run: batch.run, expected: batch.after, actual });
         }
+        if let Some(receipt) = &batch.receipt
+            && self.receipts.contains_key(&(run.clone(), receipt.command.clone()))
+        {
+            let what = format!("command {} has been answered before", receipt.command);
+            return Err(AppendError::Storage(what));
+        }
         if !batch.records.is_empty() {
             if actual == 0 {
                 self.order.push(run.clone());
             }
             self.runs.entry(run.clone()).or_default().extend_from_slice(&batch.records);
         }
-        if let Some(receipt) = batch.receipt
-            && let Some((_, _, answered)) =
-                place(receipt.command).and_then(|at| self.inbox.get_mut(at))
-        {
-            *answered = Some(receipt);
+        if let Some(receipt) = batch.receipt {
+            let id = &receipt.command;
+            self.inbox.retain(|(of, posted)| *of != batch.run || posted.id.as_ref() != Some(id));
+            self.receipts.insert((batch.run.clone(), id.clone()), receipt);
         }
         Ok(())
+    }
+
+    fn post(&mut self, run: &RunId, command: &Command) -> Result<Posting, PostError> {
+        let body = command.body_hash();
+        if let Some(id) = command.id.clone() {
+            let receipt = self.receipts.get(&(run.clone(), id.clone())).cloned();
+            let waits = self.inbox.iter().find(|(of, it)| of == run && it.id.as_ref() == Some(&id));
+            let known = receipt.as_ref().map(|receipt| receipt.body.as_ref());
+            let known = known.or_else(|| waits.map(|(_, posted)| posted.body.as_ref()));
+            match known {
+                Some(Some(other)) if *other != body => return Err(PostError::OtherBody(id)),
+                Some(_) => return Ok(Posting { id, receipt }),
+                None => {}
+            }
+        }
+        self.posted += 1;
+        let id = command.id.clone().unwrap_or_else(|| CommandId::numbered(self.posted));
+        let command = Ok(Command { id: Some(id.clone()), ..command.clone() });
+        let posted = Posted { id: Some(id.clone()), body: Some(body), command };
+        self.inbox.push((run.clone(), posted));
+        Ok(Posting { id, receipt: None })
     }
 
     fn page(&self, run: &RunId, after: u64, bytes: usize) -> Page {
@@ -87,11 +116,6 @@ impl Store {
         }
         Ok(page)
     }
-}
-
-/// Where the command of this number is.
-fn place(command: u64) -> Option<usize> {
-    usize::try_from(command).ok()?.checked_sub(1)
 }
 
 /// What needs no waiting.
@@ -177,32 +201,28 @@ impl Journal for MemoryJournal {
         at_once(Ok(self.store().claimed.contains(run)))
     }
 
-    fn post(&self, run: &RunId, command: &Command) -> BoxFuture<'_, Result<u64, ReadError>> {
-        let mut store = self.store();
-        store.inbox.push((run.clone(), command.clone(), None));
-        at_once(Ok(store.inbox.len() as u64))
+    fn post(&self, run: &RunId, command: &Command) -> BoxFuture<'_, Result<Posting, PostError>> {
+        at_once(self.store().post(run, command))
     }
 
     fn commands(&self, run: &RunId) -> BoxFuture<'_, Result<Vec<Posted>, ReadError>> {
         let store = self.store();
-        let waiting = (1..)
-            .zip(&store.inbox)
-            .filter(|(_, (of, _, answered))| of == run && answered.is_none());
-        let posted = |(number, (_, command, _)): (u64, &(RunId, Command, Option<Receipt>))| {
-            Posted { number, command: Ok(command.clone()) }
-        };
-        at_once(Ok(waiting.map(posted).collect()))
+        let waiting = store.inbox.iter().filter(|(of, _)| of == run);
+        at_once(Ok(waiting.map(|(_, posted)| posted.clone()).collect()))
+    }
+
+    fn addressed(&self) -> BoxFuture<'_, Result<Vec<RunId>, ReadError>> {
+        let store = self.store();
+        let runs: HashSet<&RunId> = store.inbox.iter().map(|(run, _)| run).collect();
+        at_once(Ok(runs.into_iter().cloned().collect()))
     }
 
     fn receipt(
         &self,
         run: &RunId,
-        command: u64,
+        command: &CommandId,
     ) -> BoxFuture<'_, Result<Option<Receipt>, ReadError>> {
-        let store = self.store();
-        let found = place(command).and_then(|at| store.inbox.get(at));
-        let answered = found.filter(|(of, _, _)| of == run).and_then(|(_, _, it)| it.clone());
-        at_once(Ok(answered))
+        at_once(Ok(self.store().receipts.get(&(run.clone(), command.clone())).cloned()))
     }
 
     fn snapshots(&self) -> Option<&dyn Snapshots> {

@@ -8,9 +8,9 @@ mod runner;
 mod tail;
 
 pub use journal::{
-    Answer, AppendError, Batch, Chapter, ClaimError, Command, Cursor, Epoch, Head, Journal, Lease,
-    Lines, PAGE_BYTES, Page, Posted, ReadError, Receipt, Snapshot, Snapshots, line_bytes,
-    record_bytes,
+    Answer, AppendError, Batch, Chapter, ClaimError, Cursor, Epoch, Head, Journal, Lease, Lines,
+    PAGE_BYTES, Page, PostError, Posted, Posting, ReadError, Receipt, Snapshot, Snapshots,
+    line_bytes, record_bytes,
 };
 pub use memory::{MemoryJournal, status_after};
 pub use observer::{Committed, NoObserver, Observer};

@@ -5,16 +5,16 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use materia_contract::{
-    Act, ChainHash, Condition, Decided, Delivery, DeliveryMode, Node, NodeId, Pace, Parse, Record,
-    Routing, RunCreated, RunId,
+    ChainHash, Command, CommandId, Condition, Decided, Delivery, DeliveryMode, Do, Node, NodeId,
+    Pace, Parse, Record, Routing, RunCreated, RunId,
 };
 use materia_engine::{
-    Answer, Ask, Batch, Clock, Command, Epoch, Journal, MemoryJournal, NoObserver, Options, Place,
-    ReplayError, Step, World, blocking, carry_on, cast, fork, load, replay, report, resume,
+    Answer, Batch, Clock, EngineError, Epoch, Journal, MemoryJournal, NoObserver, Options, Place,
+    ReplayError, World, blocking, carry_on, cast, fork, load, replay, report, resume,
 };
-use materia_kernel::{Input, Phase};
+use materia_kernel::Phase;
 
-use crate::story::{Counter, counting, edge, fan_out, of, quiet, utility, world};
+use crate::story::{Counter, counting, edge, fan_out, of, quiet, stop, utility, world};
 
 fn id() -> RunId {
     RunId::new("r")
@@ -29,7 +29,7 @@ async fn stopped(world: &World, created: RunCreated, after: Duration) -> Phase {
     let (sender, mut asks) = tokio::sync::mpsc::unbounded_channel();
     let later = async move {
         tokio::time::sleep(after).await;
-        sender.send(Ask::stop("enough for now")).unwrap();
+        sender.send(stop("enough for now")).unwrap();
         std::future::pending::<()>().await;
     };
     tokio::select! {
@@ -129,14 +129,15 @@ async fn lively() -> MemoryJournal {
     stopped(&world, fan_out(), Duration::from_millis(1_500)).await;
     let cwd = std::path::Path::new("/p");
     let place = Place { cwd, run_dir: cwd };
-    for step in [
-        Step::Act(Act::Mode { value: Pace::Interactive }),
-        Step::Act(Act::Trigger { node: NodeId::new("b"), message: Some("by hand".into()) }),
-        Step::Say { node: Some(NodeId::new("c")), text: "and this".into() },
-        Step::Resume(Some(Pace::Auto)),
+    for what in [
+        Do::Mode { value: Pace::Interactive },
+        Do::Trigger { node: NodeId::new("b"), message: Some("by hand".into()) },
+        Do::Say { node: Some(NodeId::new("c")), text: "and this".into() },
+        Do::Resume { pace: Some(Pace::Auto) },
     ] {
-        let options = Options::default();
-        carry_on(&world, &id(), place, step, options, &mut quiet()).await.unwrap();
+        let (options, command) = (Options::default(), Command::person(what));
+        let claim = blocking(&journal).claim(&id()).unwrap();
+        carry_on(&world, claim, &id(), place, command, options, &mut quiet()).await.unwrap();
     }
     journal
 }
@@ -192,26 +193,26 @@ async fn every_command_has_its_receipt_and_takes_effect_once() {
     // Left before the run began: one that fits, one that does not, one that changes nothing.
     let node = NodeId::new("nobody");
     let posted = [
-        Command::Say { node: Some(NodeId::new("last")), text: "hello".into() },
-        Command::Act { act: Act::Trigger { node, message: None } },
-        Command::Act { act: Act::Mode { value: Pace::Interactive } },
-        Command::Act { act: Act::Mode { value: Pace::Auto } },
-    ];
-    let numbers = posted.each_ref().map(|command| blocking(&journal).post(&id(), command).unwrap());
+        Do::Say { node: Some(NodeId::new("last")), text: "hello".into() },
+        Do::Trigger { node, message: None },
+        Do::Mode { value: Pace::Interactive },
+        Do::Mode { value: Pace::Auto },
+    ]
+    .map(Command::person);
+    let ids = posted.each_ref().map(|command| blocking(&journal).post(&id(), command).unwrap().id);
     let phase = cast(&world, id(), created, Options::default(), &mut quiet()).await.unwrap();
     assert_eq!(phase, Phase::Completed);
-    let answer =
-        |nth: usize| blocking(&journal).receipt(&id(), numbers[nth]).unwrap().unwrap().answer;
+    let answer = |nth: usize| blocking(&journal).receipt(&id(), &ids[nth]).unwrap().unwrap().answer;
     let records = blocking(&journal).records(&id(), 0, 10_000).unwrap();
-    let of_command = |number: u64| -> Vec<u64> {
+    let of_command = |command: &CommandId| -> Vec<u64> {
         let rests_on = |record: &&Record| {
             let decided = record.input.as_deref().map(|input| Decided::read(input).unwrap());
-            decided.is_some_and(|decided| decided.command == Some(number))
+            decided.is_some_and(|decided| decided.command.as_ref() == Some(command))
         };
         records.iter().filter(rests_on).map(|record| record.seq).collect()
     };
     let Answer::Done { first, last } = answer(0) else { panic!("{:?}", answer(0)) };
-    assert_eq!(of_command(numbers[0]), [first], "one decision carries it out");
+    assert_eq!(of_command(&ids[0]), [first], "one decision carries it out");
     assert!(
         records[usize::try_from(first).unwrap() - 1..]
             .iter()
@@ -220,7 +221,7 @@ async fn every_command_has_its_receipt_and_takes_effect_once() {
     assert!(last >= first);
     let Answer::Refused { reason } = answer(1) else { panic!("{:?}", answer(1)) };
     assert!(reason.contains("nobody"), "{reason}");
-    assert_eq!(of_command(numbers[1]), [0_u64; 0], "what is refused decides nothing");
+    assert_eq!(of_command(&ids[1]), [0_u64; 0], "what is refused decides nothing");
     assert!(matches!(answer(3), Answer::Done { .. }));
     assert!(blocking(&journal).commands(&id()).unwrap().is_empty());
     replay(&journal, &id(), None).unwrap();
@@ -363,9 +364,49 @@ async fn a_step_keeps_as_much_whatever_the_variables_hold() {
     assert_eq!(sizes[0], sizes[1], "with nothing in the variables, and with a megabyte");
 }
 
-#[test]
-fn a_person_is_named_where_one_acts() {
-    let asked = Ask::stop("later");
-    assert_eq!(asked.by.as_ref().map(materia_contract::Actor::as_str), Some("person"));
-    assert_eq!(Ask::from(Input::Idle).by, None);
+/// Whoever asks again hears the same, and nothing is done twice.
+#[tokio::test]
+async fn a_command_with_an_id_acts_once_wherever_it_is_taken() {
+    let journal = MemoryJournal::default();
+    let world = world(Arc::new(journal.clone()), &Counter::default());
+    let created = RunCreated { pace: Pace::Interactive, ..counting() };
+    cast(&world, id(), created, Options::default(), &mut quiet()).await.unwrap();
+    let cwd = std::path::Path::new("/p");
+    let place = Place { cwd, run_dir: cwd };
+    let named = |name: &str, text: &str| Command {
+        id: CommandId::parse(name).ok(),
+        ..Command::person(Do::Say { node: Some(NodeId::new("last")), text: text.into() })
+    };
+    let say = |command: Command| {
+        let world = world.clone();
+        async move {
+            let (claim, options) =
+                (blocking(&*world.journal).claim(&id()).unwrap(), Options::default());
+            carry_on(&world, claim, &id(), place, command, options, &mut quiet()).await
+        }
+    };
+    say(named("k", "hello")).await.unwrap();
+    let receipt =
+        blocking(&journal).receipt(&id(), &CommandId::parse("k").unwrap()).unwrap().unwrap();
+    let events = blocking(&journal).head(&id()).unwrap().unwrap().seq;
+    let again = say(named("k", "hello")).await;
+    assert!(matches!(&again, Err(EngineError::Answered(it)) if **it == receipt), "{again:?}");
+    let other = say(named("k", "goodbye")).await;
+    assert!(matches!(&other, Err(EngineError::OtherBody(_))), "{other:?}");
+    let posted = blocking(&journal).post(&id(), &named("k", "hello")).unwrap();
+    assert_eq!(posted.receipt, Some(receipt), "the inbox knows it too");
+    assert_eq!(
+        blocking(&journal).head(&id()).unwrap().unwrap().seq,
+        events,
+        "nothing was done twice"
+    );
+    // Who knows an older run is refused, and hears the same whenever he asks.
+    let late = Command { expected_seq: Some(events - 1), ..named("late", "hello") };
+    let refused = say(late.clone()).await;
+    assert!(refused.unwrap_err().to_string().contains(&format!("event {events}")));
+    let again = say(late).await;
+    let Err(EngineError::Answered(receipt)) = again else { panic!("{again:?}") };
+    assert!(matches!(receipt.answer, Answer::Refused { .. }));
+    say(Command { expected_seq: Some(events), ..named("in-time", "hello") }).await.unwrap();
+    replay(&journal, &id(), None).unwrap();
 }

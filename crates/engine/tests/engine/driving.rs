@@ -5,17 +5,17 @@ use std::time::Duration;
 
 use materia_contract::time::VIRTUAL_EPOCH;
 use materia_contract::{
-    Act, CastStatus, ChainHash, EventBody, InterruptReason, NodeId, Outcome, Pace, PayloadConsumed,
-    Record, RunId, WaitReason,
+    CastStatus, ChainHash, Command, Do, EventBody, InterruptReason, NodeId, Outcome, Pace,
+    PayloadConsumed, Record, RunId, WaitReason,
 };
 use materia_engine::{
-    Ask, Batch, ClaimError, Command, EngineError, Epoch, Journal as _, LoadError, MemoryJournal,
-    Options, ReplayError, blocking, cast, load, replay, report, resume, why,
+    Batch, ClaimError, EngineError, Epoch, Journal as _, LoadError, MemoryJournal, Options,
+    ReplayError, blocking, cast, load, replay, report, resume, why,
 };
-use materia_kernel::{Input, Phase};
+use materia_kernel::Phase;
 use serde_json::{Value, json};
 
-use crate::story::{COUNT_TO, Counter, counting, fan_out, quiet, world};
+use crate::story::{COUNT_TO, Counter, counting, fan_out, quiet, stop, world};
 
 fn id() -> RunId {
     RunId::new("r")
@@ -115,7 +115,7 @@ async fn stopped_and_resumed() -> MemoryJournal {
     let runner = Counter { delay: Duration::from_mins(10), ..Counter::default() };
     let journal = MemoryJournal::default();
     let (sender, mut asks) = tokio::sync::mpsc::unbounded_channel();
-    sender.send(Ask::stop("later")).unwrap();
+    sender.send(stop("later")).unwrap();
     let slow = world(Arc::new(journal.clone()), &runner);
     let phase = cast(&slow, id(), counting(), Options::default(), &mut asks).await.unwrap();
     let Phase::Waiting(waiting) = phase else { panic!("{phase:?}") };
@@ -159,9 +159,8 @@ async fn what_is_asked_while_a_run_comes_to_rest_is_heard() {
     let mut created = counting();
     created.pace = Pace::Interactive;
     // It rests at once; what was posted before is taken all the same, and the run goes on.
-    blocking(&*journal)
-        .post(&id(), &Command::Act { act: Act::Mode { value: Pace::Auto } })
-        .unwrap();
+    let auto = Command::person(Do::Mode { value: Pace::Auto });
+    blocking(&*journal).post(&id(), &auto).unwrap();
     let phase = cast(&world, id(), created, Options::default(), &mut quiet()).await.unwrap();
     assert_eq!(phase, Phase::Completed);
     assert!(blocking(&*journal).commands(&id()).unwrap().is_empty());
@@ -172,8 +171,8 @@ async fn what_does_not_fit_a_run_does_not_end_it() {
     let journal = Arc::new(MemoryJournal::default());
     let (sender, mut asks) = tokio::sync::mpsc::unbounded_channel();
     let node = Some(NodeId::new("nobody"));
-    for input in [Input::Continue { node: None }, Input::Say { node, text: "hello".into() }] {
-        sender.send(Ask::person(input)).unwrap();
+    for what in [Do::Continue { node: None }, Do::Say { node, text: "hello".into() }] {
+        sender.send(Command::person(what).into()).unwrap();
     }
     let world = world(journal.clone(), &Counter::default());
     let phase = cast(&world, id(), counting(), Options::default(), &mut asks).await.unwrap();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use materia_contract::{
-    Act, Condition, Delivery, DeliveryMode, Guard, Node, NodeId, Offered, Pace, Parse, Routing,
+    Condition, Delivery, DeliveryMode, Do, Guard, Node, NodeId, Offered, Pace, Parse, Routing,
     RunCreated, RunId, TimelineEntry, Trigger, WaitReason,
 };
 use materia_engine::{MemoryJournal, Options, blocking, cast};
@@ -48,14 +48,14 @@ fn created(pace: Pace) -> RunCreated {
 fn timeline() -> Vec<TimelineEntry> {
     let offer = |minute: u64, edge: u64| TimelineEntry {
         at_ms: minute * 60_000,
-        act: Act::Offer {
+        act: Do::Offer {
             edge: format!("e{edge}"),
             payload: Offered { message: Some(format!("{minute}")), ..Offered::default() },
         },
     };
     let mut entries: Vec<TimelineEntry> =
         (0..MINUTES).flat_map(|minute| (0..4).map(move |edge| offer(minute, edge))).collect();
-    let auto = Act::Mode { value: Pace::Auto };
+    let auto = Do::Mode { value: Pace::Auto };
     entries.push(TimelineEntry { at_ms: MINUTES * 60_000 + 1, act: auto });
     entries
 }

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use materia_contract::{Outcome, Pace, RunId, TurnOutput};
+use materia_contract::{Command, Do, Outcome, Pace, RunId, TurnOutput};
 use materia_engine::{
-    BoxFuture, MemoryJournal, NoObserver, Options, Place, Runner, Step, SystemClock, TurnJob,
-    TurnOrder, TurnReport, World, blocking, carry_on, cast, replay, report,
+    BoxFuture, MemoryJournal, NoObserver, Options, Place, Runner, SystemClock, TurnJob, TurnOrder,
+    TurnReport, World, blocking, carry_on, cast, replay, report,
 };
 use materia_kernel::Phase;
 
@@ -83,8 +83,9 @@ async fn left_behind() -> MemoryJournal {
 
 async fn carried_on(journal: &MemoryJournal, runner: &Elsewhere, cwd: &str, pace: Option<Pace>) {
     let place = Place { cwd: Path::new(cwd), run_dir: Path::new("/p/r") };
-    let (world, step) = (world(journal, runner), Step::Resume(pace));
-    let carried = carry_on(&world, &id(), place, step, Options::default(), &mut quiet()).await;
+    let (world, command) = (world(journal, runner), Command::person(Do::Resume { pace }));
+    let (lease, options) = (blocking(journal).claim(&id()).unwrap(), Options::default());
+    let carried = carry_on(&world, lease, &id(), place, command, options, &mut quiet()).await;
     assert_eq!(carried.unwrap(), Phase::Completed);
     replay(journal, &id(), None).unwrap();
 }

@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use materia_contract::{
-    Behavior, Budget, CastLine, Condition, Delivery, Edge, EdgeId, GlobalMode, JOURNAL_VERSION,
-    Limits, Node, NodeId, Pace, Parse, Plan, Routing, RunCreated, RunId, TurnOutput,
+    Behavior, Budget, CastLine, Command, CommandId, Condition, Delivery, Do, Edge, EdgeId,
+    ErrorCode, GlobalMode, JOURNAL_VERSION, Limits, Node, NodeId, Pace, Parse, Plan, Routing,
+    RunCreated, RunId, TurnOutput,
 };
 use materia_engine::{
-    AppendError, Asks, Batch, BoxFuture, ClaimError, Command, Cursor, Head, Journal, Lease, Lines,
-    MemoryJournal, NoObserver, Page, Posted, ReadError, Receipt, Runner, Snapshots, SystemClock,
-    Tail, TurnJob, TurnReport, World,
+    AppendError, Asks, Batch, BoxFuture, ClaimError, Cursor, Head, Journal, Lease, Lines,
+    MemoryJournal, NoObserver, Page, PostError, Posted, Posting, ReadError, Receipt, Runner,
+    Snapshots, SystemClock, Tail, TurnFault, TurnJob, TurnReport, World,
 };
 
 pub(crate) fn edge(from: &str, when: Condition, to: &str, bound: Option<u32>) -> Edge {
@@ -122,22 +123,27 @@ impl Runner for Counter {
             } else {
                 "{}".to_owned()
             };
+            let mut outcome = Ok(TurnOutput { output, ..TurnOutput::default() });
             if !job.virtual_time && !this.delay.is_zero() {
                 tokio::select! {
                     () = tokio::time::sleep(this.delay) => {}
-                    () = stop.asked() => {}
+                    () = stop.asked() => outcome = Err(was_stopped()),
                 }
             }
             this.in_flight.fetch_sub(1, Ordering::SeqCst);
             let done = (job.node.to_string(), job.visit, job.attempt);
             this.performed.lock().unwrap().push(done);
-            let outcome = Ok(TurnOutput { output, ..TurnOutput::default() });
             TurnReport {
                 outcome,
                 after: if job.virtual_time { this.delay } else { Duration::ZERO },
             }
         })
     }
+}
+
+fn was_stopped() -> TurnFault {
+    let (code, message) = (ErrorCode::UtilityFailed, "it was stopped".to_owned());
+    TurnFault { code, message, report: Box::default() }
 }
 
 /// A journal that breaks at its nth append: before it is stored, or after.
@@ -188,16 +194,19 @@ impl Journal for Breaking {
     fn is_driven(&self, run: &RunId) -> BoxFuture<'_, Result<bool, ClaimError>> {
         self.inner.is_driven(run)
     }
-    fn post(&self, run: &RunId, command: &Command) -> BoxFuture<'_, Result<u64, ReadError>> {
+    fn post(&self, run: &RunId, command: &Command) -> BoxFuture<'_, Result<Posting, PostError>> {
         self.inner.post(run, command)
     }
     fn commands(&self, run: &RunId) -> BoxFuture<'_, Result<Vec<Posted>, ReadError>> {
         self.inner.commands(run)
     }
+    fn addressed(&self) -> BoxFuture<'_, Result<Vec<RunId>, ReadError>> {
+        self.inner.addressed()
+    }
     fn receipt(
         &self,
         run: &RunId,
-        command: u64,
+        command: &CommandId,
     ) -> BoxFuture<'_, Result<Option<Receipt>, ReadError>> {
         self.inner.receipt(run, command)
     }
@@ -218,4 +227,9 @@ pub(crate) fn world(journal: Arc<dyn Journal>, runner: &Counter) -> World {
 /// Nobody asks anything.
 pub(crate) fn quiet() -> Asks {
     tokio::sync::mpsc::unbounded_channel().1
+}
+
+/// A person stops the run.
+pub(crate) fn stop(message: &str) -> Posted {
+    Command::person(Do::Stop { message: Some(message.to_owned()) }).into()
 }

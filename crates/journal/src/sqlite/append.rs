@@ -115,7 +115,7 @@ impl Appender {
         }
         // Only a driver that has lost its way answers a command twice.
         if let Some(receipt) = &batch.receipt
-            && inbox::is_answered(connection, receipt.command)?
+            && inbox::is_answered(connection, &batch.run, &receipt.command)?
         {
             let fault = format!("command {} has been answered before", receipt.command);
             return Ok(Err(AppendError::Storage(fault)));

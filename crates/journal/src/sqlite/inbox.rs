@@ -1,41 +1,94 @@
 //! Commands that one process leaves for another, and what became of them.
 
-use materia_contract::RunId;
-use materia_engine::{Answer, Command, Posted, Receipt};
+use materia_contract::{Answer, Command, CommandId, Receipt, RunId};
+use materia_engine::{Posted, Posting};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::Fault;
 
-/// Receipts that are kept. Whoever waits for one asks within moments.
-const RECEIPTS_MAX: i64 = 10_000;
+/// What leaving a command came to; an error is the id that another command has.
+type Left = Result<Posting, CommandId>;
 
-/// Leaves a command; gives its number.
-pub(super) fn post(connection: &Connection, run: &RunId, command: &Command) -> Result<u64, Fault> {
+/// Leaves a command, unless one of its id is there or was there.
+pub(super) fn post(connection: &Connection, run: &RunId, command: &Command) -> Result<Left, Fault> {
+    // Looking and leaving are one: two who send the same at once leave it once.
+    connection.execute_batch("BEGIN IMMEDIATE")?;
+    let left = leave(connection, run, command)?;
+    connection.execute_batch("COMMIT")?;
+    Ok(left)
+}
+
+fn leave(connection: &Connection, run: &RunId, command: &Command) -> Result<Left, Fault> {
+    let body = command.body_hash();
+    if let Some(id) = &command.id
+        && let Some(known) = known(connection, run, id, &body)?
+    {
+        return Ok(known);
+    }
     let text = serde_json::to_string(command).expect("a command is data and always renders");
+    let name = command.id.as_ref().map(CommandId::as_str);
     let number = connection
-        .prepare_cached("INSERT INTO inbox (run_id, command) VALUES (?1, ?2)")?
-        .insert([run.as_str(), &text])?;
-    Ok(number.unsigned_abs())
+        .prepare_cached("INSERT INTO inbox (run_id, command, name, body) VALUES (?1, ?2, ?3, ?4)")?
+        .insert(params![run.as_str(), text, name, body])?;
+    let id = command.id.clone().unwrap_or_else(|| CommandId::numbered(number.unsigned_abs()));
+    Ok(Ok(Posting { id, receipt: None }))
+}
+
+/// What is known of a command of this id, if there was one.
+fn known(
+    connection: &Connection,
+    run: &RunId,
+    id: &CommandId,
+    body: &str,
+) -> Result<Option<Left>, Fault> {
+    let receipt = receipt(connection, run, id)?;
+    let waiting = || {
+        connection
+            .prepare_cached("SELECT body FROM inbox WHERE run_id = ?1 AND name = ?2")?
+            .query_row([run.as_str(), id.as_str()], |row| row.get::<_, Option<String>>(0))
+            .optional()
+    };
+    let found = match &receipt {
+        Some(receipt) => Some(receipt.body.clone()),
+        None => waiting()?,
+    };
+    Ok(found.map(|of| {
+        // What was kept without a hash cannot be told apart.
+        let same = of.is_none_or(|of| of == body);
+        if same { Ok(Posting { id: id.clone(), receipt }) } else { Err(id.clone()) }
+    }))
 }
 
 /// The commands that wait, oldest first. A driver asks often and there is seldom anything: looking
 /// takes no lock from writers.
 pub(super) fn commands(connection: &Connection, run: &RunId) -> Result<Vec<Posted>, Fault> {
-    let mut statement =
-        connection.prepare_cached("SELECT id, command FROM inbox WHERE run_id = ?1 ORDER BY id")?;
+    let mut statement = connection.prepare_cached(
+        "SELECT id, command, name, body FROM inbox WHERE run_id = ?1 ORDER BY id",
+    )?;
     let mut rows = statement.query([run.as_str()])?;
     let mut waiting = Vec::new();
     while let Some(row) = rows.next()? {
         let number = row.get::<_, i64>(0)?.unsigned_abs();
-        waiting.push(Posted { number, command: read(row.get_ref(1)?) });
+        let name: Option<String> = row.get(2)?;
+        let id = name.map_or_else(|| CommandId::numbered(number), CommandId::kept);
+        let command = read(row.get_ref(1)?);
+        let command = command.map(|command| Command { id: Some(id.clone()), ..command });
+        waiting.push(Posted { id: Some(id), body: row.get(3)?, command });
     }
     Ok(waiting)
 }
 
+/// The runs for which commands wait. There are seldom any.
+pub(super) fn addressed(connection: &Connection) -> Result<Vec<RunId>, Fault> {
+    let mut statement = connection.prepare_cached("SELECT DISTINCT run_id FROM inbox")?;
+    let runs = statement.query_map([], |row| row.get::<_, String>(0).map(RunId::new))?;
+    Ok(runs.collect::<rusqlite::Result<_>>()?)
+}
+
 fn read(stored: ValueRef<'_>) -> Result<Command, String> {
     let text = stored.as_str().map_err(|error| error.to_string())?;
-    serde_json::from_str(text).map_err(|error| error.to_string())
+    Command::read(text)
 }
 
 /// Keeps what became of a command, which waits no longer.
@@ -48,48 +101,57 @@ pub(super) fn answer(
         Answer::Done { first, last } => (Some(first.cast_signed()), Some(last.cast_signed()), None),
         Answer::Refused { reason } => (None, None, Some(reason)),
     };
-    let command = receipt.command.cast_signed();
+    let (run, id) = (run.as_str(), receipt.command.as_str());
+    match id.strip_prefix('#').and_then(|number| number.parse::<i64>().ok()) {
+        Some(number) => connection
+            .prepare_cached("DELETE FROM inbox WHERE id = ?1 AND run_id = ?2 AND name IS NULL")?
+            .execute(params![number, run])?,
+        None => connection
+            .prepare_cached("DELETE FROM inbox WHERE run_id = ?1 AND name = ?2")?
+            .execute([run, id])?,
+    };
     connection
-        .prepare_cached("DELETE FROM inbox WHERE id = ?1 AND run_id = ?2")?
-        .execute(params![command, run.as_str()])?;
-    let id = connection
         .prepare_cached(
-            "INSERT INTO receipts (command, run_id, first, last, reason)
-             VALUES (?1, ?2, ?3, ?4, ?5)",
+            "INSERT INTO receipts (run_id, command, body, first, last, reason)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?
-        .insert(params![command, run.as_str(), first, last, reason])?;
-    connection
-        .prepare_cached("DELETE FROM receipts WHERE id <= ?1")?
-        .execute([id - RECEIPTS_MAX])?;
+        .execute(params![run, id, receipt.body, first, last, reason])?;
     Ok(())
 }
 
 /// Whether a command has its receipt.
-pub(super) fn is_answered(connection: &Connection, command: u64) -> rusqlite::Result<bool> {
+pub(super) fn is_answered(
+    connection: &Connection,
+    run: &RunId,
+    command: &CommandId,
+) -> rusqlite::Result<bool> {
     connection
-        .prepare_cached("SELECT EXISTS (SELECT 1 FROM receipts WHERE command = ?1)")?
-        .query_row([command.cast_signed()], |row| row.get(0))
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM receipts WHERE run_id = ?1 AND command = ?2)",
+        )?
+        .query_row([run.as_str(), command.as_str()], |row| row.get(0))
 }
 
 /// What became of a command of `run`.
 pub(super) fn receipt(
     connection: &Connection,
     run: &RunId,
-    command: u64,
+    command: &CommandId,
 ) -> Result<Option<Receipt>, Fault> {
     let mut statement = connection.prepare_cached(
-        "SELECT first, last, reason FROM receipts WHERE command = ?1 AND run_id = ?2",
+        "SELECT first, last, reason, body FROM receipts WHERE run_id = ?1 AND command = ?2",
     )?;
-    let answer = statement
-        .query_row(params![command.cast_signed(), run.as_str()], |row| {
-            Ok(match row.get(2)? {
+    let found = statement
+        .query_row([run.as_str(), command.as_str()], |row| {
+            let answer = match row.get(2)? {
                 Some(reason) => Answer::Refused { reason },
                 None => Answer::Done {
                     first: row.get::<_, i64>(0)?.unsigned_abs(),
                     last: row.get::<_, i64>(1)?.unsigned_abs(),
                 },
-            })
+            };
+            Ok(Receipt { command: command.clone(), body: row.get(3)?, answer })
         })
         .optional()?;
-    Ok(answer.map(|answer| Receipt { command, answer }))
+    Ok(found)
 }

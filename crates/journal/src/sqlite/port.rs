@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use materia_contract::{CastLine, RunId};
+use materia_contract::{CastLine, Command, CommandId, RunId};
 use materia_engine::{
-    AppendError, Batch, BoxFuture, Chapter, ClaimError, Command, Cursor, Head, Journal, Lease,
-    Lines, PAGE_BYTES, Page, Posted, ReadError, Receipt, Snapshot, Snapshots, Tail, follow,
-    may_block, off_thread,
+    AppendError, Batch, BoxFuture, Chapter, ClaimError, Cursor, Head, Journal, Lease, Lines,
+    PAGE_BYTES, Page, PostError, Posted, Posting, ReadError, Receipt, Snapshot, Snapshots, Tail,
+    follow, may_block, off_thread,
 };
 use tokio::sync::oneshot;
 
@@ -129,11 +129,11 @@ impl Journal for SqliteJournal {
         Box::pin(async move { off_thread(move || lease::is_locked(&root, &run)).await })
     }
 
-    fn post(&self, run: &RunId, command: &Command) -> BoxFuture<'_, Result<u64, ReadError>> {
+    fn post(&self, run: &RunId, command: &Command) -> BoxFuture<'_, Result<Posting, PostError>> {
         let (run, wanted, command) = (run.clone(), run.clone(), command.clone());
         Box::pin(async move {
             let post = move |connection: &_| inbox::post(connection, &wanted, &command);
-            self.readers.with(&run, post).await
+            self.readers.with(&run, post).await?.map_err(PostError::OtherBody)
         })
     }
 
@@ -144,14 +144,18 @@ impl Journal for SqliteJournal {
         })
     }
 
+    fn addressed(&self) -> BoxFuture<'_, Result<Vec<RunId>, ReadError>> {
+        Box::pin(async move { self.readers.with_all(inbox::addressed).await })
+    }
+
     fn receipt(
         &self,
         run: &RunId,
-        command: u64,
+        command: &CommandId,
     ) -> BoxFuture<'_, Result<Option<Receipt>, ReadError>> {
-        let (run, wanted) = (run.clone(), run.clone());
+        let (run, wanted, command) = (run.clone(), run.clone(), command.clone());
         Box::pin(async move {
-            let look = move |connection: &_| inbox::receipt(connection, &wanted, command);
+            let look = move |connection: &_| inbox::receipt(connection, &wanted, &command);
             self.readers.with(&run, look).await
         })
     }

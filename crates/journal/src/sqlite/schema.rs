@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 /// One step per format, in order. A step that has been released is never edited.
-const MIGRATIONS: &[&str] = &[FORMAT_1, FORMAT_2, FORMAT_3];
+const MIGRATIONS: &[&str] = &[FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4];
 
 /// The format this version writes.
 pub(super) const FORMAT: i64 = MIGRATIONS.len().cast_signed() as i64;
@@ -105,12 +105,41 @@ CREATE TABLE leases (
 ) STRICT, WITHOUT ROWID;
 ";
 
-/// Empty tables for one connection to a file of the first format that may not be changed. What newer formats
-/// have besides is for those who write.
+/// A command has an id of its own: `name` in the inbox, where its sender gave one; otherwise it is `#` and
+/// the number of its row. `body` is the hash of what it asks for. Receipts are kept by that id, as long as
+/// their run.
+const FORMAT_4: &str = "
+ALTER TABLE inbox ADD COLUMN name TEXT;
+ALTER TABLE inbox ADD COLUMN body TEXT;
+DROP INDEX inbox_by_run;
+CREATE UNIQUE INDEX inbox_by_name ON inbox (run_id, name);
+ALTER TABLE receipts RENAME TO receipts_3;
+CREATE TABLE receipts (
+    run_id  TEXT NOT NULL,
+    command TEXT NOT NULL,
+    body    TEXT,
+    first   INTEGER,
+    last    INTEGER,
+    reason  TEXT,
+    PRIMARY KEY (run_id, command)
+) STRICT, WITHOUT ROWID;
+INSERT INTO receipts SELECT run_id, '#' || command, NULL, first, last, reason FROM receipts_3;
+DROP TABLE receipts_3;
+";
+
+/// What one connection to a file of an older format that may not be changed sees in place of what is
+/// missing there. Leases are for those who write.
 const MISSING_IN_1: &str = "
 CREATE TEMP TABLE decisions (place INTEGER PRIMARY KEY, ts, lag, hashes, input, events);
 CREATE TEMP TABLE chapters (place INTEGER PRIMARY KEY, version, bytes, checksum);
-CREATE TEMP TABLE receipts (id INTEGER PRIMARY KEY, command UNIQUE, run_id, first, last, reason);
+CREATE TEMP TABLE receipts (run_id, command, body, first, last, reason);
+";
+const MISSING_IN_2_AND_3: &str = "
+CREATE TEMP VIEW receipts AS
+    SELECT run_id, '#' || command AS command, NULL AS body, first, last, reason FROM main.receipts;
+";
+const MISSING_IN_ALL: &str = "
+CREATE TEMP VIEW inbox AS SELECT id, run_id, command, NULL AS name, NULL AS body FROM main.inbox;
 ";
 
 /// Bits of a place that hold the number of an event.
@@ -181,5 +210,9 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), SchemaFault> {
 
 /// Lets a connection read a file of an older format that stays as it is.
 pub(super) fn stand_in(connection: &Connection, format: i64) -> rusqlite::Result<()> {
-    if format < 2 { connection.execute_batch(MISSING_IN_1) } else { Ok(()) }
+    if format >= 4 {
+        return Ok(());
+    }
+    connection.execute_batch(if format < 2 { MISSING_IN_1 } else { MISSING_IN_2_AND_3 })?;
+    connection.execute_batch(MISSING_IN_ALL)
 }

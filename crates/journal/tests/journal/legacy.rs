@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use materia_contract::{ChainHash, Record, RunId};
+use materia_contract::{ChainHash, CommandId, Do, Record, RunId};
 use materia_engine::journal_contract::sample_records;
-use materia_engine::{AppendError, Command, Journal, blocking};
+use materia_engine::{AppendError, Journal, blocking};
 use materia_journal::{JOURNAL_FILE, Options, SqliteJournal};
 use serde_json::json;
 use tempfile::tempdir;
@@ -119,7 +119,9 @@ async fn it_is_read_and_carried_on() {
     reads(&journal, &run, &story.records);
     assert!(blocking(&journal).chapters(&run).unwrap().is_empty());
     let waiting = blocking(&journal).commands(&run).unwrap();
-    assert_eq!(waiting[0].command, Ok(Command::Stop));
+    let stop = waiting[0].command.as_ref().map(|command| &command.what);
+    assert_eq!(stop, Ok(&Do::Stop { message: None }));
+    assert_eq!(waiting[0].id, Some(CommandId::numbered(1)));
 
     // With decisions from now on.
     story.form = Form::Decided;
@@ -225,7 +227,7 @@ async fn it_is_read_where_nothing_may_be_written() {
     let journal = SqliteJournal::open_existing(&disk).unwrap().unwrap();
     reads(&journal, &story.run, &story.records);
     assert!(blocking(&journal).chapters(&story.run).unwrap().is_empty());
-    assert_eq!(blocking(&journal).receipt(&story.run, 1).unwrap(), None);
+    assert_eq!(blocking(&journal).receipt(&story.run, &CommandId::numbered(1)).unwrap(), None);
     assert_eq!(blocking(&journal).commands(&story.run).unwrap().len(), 1);
     assert_eq!(blocking(&journal).runs().unwrap().len(), 1);
 }

@@ -4,9 +4,8 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use materia_contract::RunId;
-use materia_engine::{
-    Answer, Batch, ClaimError, Command as Ask, Journal, Posted, Receipt, blocking,
-};
+use materia_contract::{Answer, Command as Ask, CommandId, Do, Receipt};
+use materia_engine::{Batch, ClaimError, Journal, Posted, blocking};
 use materia_journal::{Options, SqliteJournal};
 use tempfile::tempdir;
 
@@ -66,18 +65,19 @@ fn one_of_twenty() {
         let journal = SqliteJournal::open(&root, Options::default()).unwrap();
         let lease = blocking(&journal).claim(&run).unwrap();
         let after = n as u64 * 3;
-        let number = blocking(&journal).post(&run, &Ask::Stop).unwrap();
-        let posted = Posted { number, command: Ok(Ask::Stop) };
+        let stop = Ask::person(Do::Stop { message: None });
+        let id = blocking(&journal).post(&run, &stop).unwrap().id;
+        let posted: Posted = Ask { id: Some(id.clone()), ..stop.clone() }.into();
         assert_eq!(blocking(&journal).commands(&run).unwrap(), [posted]);
         let answer = Answer::Done { first: after + 1, last: after + 3 };
-        let receipt = Receipt { command: number, answer };
+        let receipt = Receipt { command: id.clone(), body: Some(stop.body_hash()), answer };
         let receipt_kept = Some(receipt.clone());
         let batch =
             Batch { epoch: lease.epoch(), receipt: receipt_kept, ..batch(&run, after, records) };
         runtime.block_on(journal.append(batch)).unwrap();
         assert_eq!(blocking(&journal).head(&run).unwrap().unwrap().seq, after + 3);
         assert!(blocking(&journal).commands(&run).unwrap().is_empty());
-        assert_eq!(blocking(&journal).receipt(&run, number).unwrap(), Some(receipt));
+        assert_eq!(blocking(&journal).receipt(&run, &id).unwrap(), Some(receipt));
     }
 }
 
@@ -120,12 +120,13 @@ fn commands_take_effect_once_however_often_the_writer_is_killed() {
     let root = tempdir().unwrap();
     let run = RunId::new("obedient");
     let journal = SqliteJournal::open(root.path(), Options::default()).unwrap();
-    let mut numbers = Vec::new();
+    let mut ids = Vec::new();
     for kill in 0..KILLS {
         let mut child = spawn("processes::carries_out_commands", root.path(), run.as_str());
         for nth in 0..COMMANDS / KILLS {
-            let command = Ask::Abort { reason: format!("{kill}-{nth}") };
-            numbers.push(blocking(&journal).post(&run, &command).unwrap());
+            let reason = Some(format!("{kill}-{nth}"));
+            let command = Ask::person(Do::Abort { reason });
+            ids.push(blocking(&journal).post(&run, &command).unwrap().id);
         }
         // In the midst of it, at another point each time.
         std::thread::sleep(std::time::Duration::from_millis(3 + 7 * kill as u64));
@@ -142,20 +143,18 @@ fn commands_take_effect_once_however_often_the_writer_is_killed() {
 
     let records = blocking(&journal).records(&run, 0, usize::MAX).unwrap();
     assert_eq!(crate::story::first_misfit(&run, &records), None);
-    let carried_out: Vec<(u64, u64)> = records
+    let carried_out: Vec<(CommandId, u64)> = records
         .iter()
         .filter_map(|record| {
             let input: serde_json::Value = serde_json::from_str(record.input.as_ref()?).unwrap();
-            Some((input["command"].as_u64().unwrap(), record.seq))
+            Some((CommandId::kept(input["command"].as_str().unwrap()), record.seq))
         })
         .collect();
-    assert!(carried_out.iter().map(|(command, _)| command).eq(&numbers), "each once, in order");
+    assert!(carried_out.iter().map(|(command, _)| command).eq(&ids), "each once, in order");
     for (command, first) in carried_out {
         let answer = Answer::Done { first, last: first + 1 };
-        assert_eq!(
-            blocking(&journal).receipt(&run, command).unwrap(),
-            Some(Receipt { command, answer })
-        );
+        let receipt = blocking(&journal).receipt(&run, &command).unwrap().unwrap();
+        assert_eq!((receipt.command, receipt.answer), (command, answer));
     }
 }
 
@@ -171,15 +170,16 @@ fn carries_out_commands() {
     let (mut after, mut hash) =
         head.map_or_else(|| (0, ChainHash::origin(&run)), |head| (head.seq, head.hash));
     loop {
-        for Posted { number, .. } in blocking(&journal).commands(&run).unwrap() {
+        for Posted { id, body, .. } in blocking(&journal).commands(&run).unwrap() {
+            let id = id.unwrap();
             let event = |seq: u64| {
                 let body = EventBody::parse("run.completed", "{}").unwrap();
                 Event { seq, ts: seq.cast_signed(), wall: 1, node: None, body }
             };
             let (first, last) = (after + 1, after + 2);
-            let input = format!(r#"{{"at":1,"command":{number},"input":"idle"}}"#);
+            let input = format!(r#"{{"at":1,"command":"{id}","input":"idle"}}"#);
             let records = Record::seal_decision(input, &[event(first), event(last)], hash);
-            let receipt = Receipt { command: number, answer: Answer::Done { first, last } };
+            let receipt = Receipt { command: id, body, answer: Answer::Done { first, last } };
             (after, hash) = (last, records[1].hash);
             let (epoch, receipt) = (lease.epoch(), Some(receipt));
             let batch = Batch { epoch, receipt, ..batch(&run, first - 1, records) };

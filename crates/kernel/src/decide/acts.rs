@@ -1,7 +1,7 @@
 //! What people and timelines do to a run under way.
 
 use materia_contract::{
-    Act, Acting, GlobalMode, Mode, ModeChanged, NodeId, Pace, PayloadDelivered, TimelineEntry,
+    Acting, Do, GlobalMode, Mode, ModeChanged, NodeId, Pace, PayloadDelivered, TimelineEntry,
     TimelineReached, TurnRequested,
 };
 
@@ -9,7 +9,7 @@ use crate::ask::approval;
 use crate::decide::draft::Draft;
 use crate::decide::rejection::Rejection;
 use crate::decide::{consent, deliver};
-use crate::state::Run;
+use crate::state::{Phase, Run};
 
 /// When an act takes effect within an instant (D7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -17,15 +17,26 @@ pub(crate) enum Class {
     Arrival,
     ModeChange,
     Crash,
+    /// It belongs to no instant.
+    Alone,
 }
 
-pub(crate) fn class(act: &Act) -> Class {
+pub(crate) fn class(act: &Do) -> Class {
     match act {
-        Act::Offer { .. } | Act::Trigger { .. } | Act::Approve { .. } | Act::Deny { .. } => {
+        Do::Offer { .. } | Do::Trigger { .. } | Do::Approve { .. } | Do::Deny { .. } => {
             Class::Arrival
         }
-        Act::Mode { .. } | Act::GlobalMode { .. } => Class::ModeChange,
-        Act::Crash => Class::Crash,
+        Do::Mode { .. } | Do::Pause | Do::GlobalMode { .. } => Class::ModeChange,
+        Do::Crash => Class::Crash,
+        Do::Say { .. }
+        | Do::Continue { .. }
+        | Do::Budget { .. }
+        | Do::NodeBudget { .. }
+        | Do::Resume { .. }
+        | Do::Recast
+        | Do::Revive
+        | Do::Stop { .. }
+        | Do::Abort { .. } => Class::Alone,
     }
 }
 
@@ -36,49 +47,71 @@ pub fn order_timeline(entries: &mut [TimelineEntry]) {
 }
 
 /// Whether a person may do this now. A timeline may always: what has no effect has none.
-pub(crate) fn accept(run: &Run, acting: &Acting) -> Result<(), Rejection> {
+pub(crate) fn accept(run: &Run, act: &Do, of_timeline: bool) -> Result<(), Rejection> {
+    if let Phase::Completed | Phase::Failed(_) | Phase::Aborted = run.phase {
+        return Err(Rejection::Ended(run.phase.status()));
+    }
     let known = |node: &NodeId| {
         let found = run.plan().nodes.contains_key(node);
         if found { Ok(()) } else { Err(Rejection::UnknownNode(node.clone())) }
     };
-    match &acting.act {
-        Act::Offer { edge, .. } => match run.wiring().named(run.plan(), edge) {
+    match act {
+        Do::Offer { edge, .. } => match run.wiring().named(run.plan(), edge) {
             Some(_) => Ok(()),
             None => Err(Rejection::UnknownEdge(edge.clone())),
         },
-        Act::Trigger { node, .. } => known(node),
-        Act::Approve { node } | Act::Deny { node } => {
+        Do::Trigger { node, .. } => known(node),
+        Do::Approve { node } | Do::Deny { node } => {
             known(node)?;
-            if acting.timeline.is_none() && approval::open(run, node).is_none() {
+            if !of_timeline && approval::open(run, node).is_none() {
                 return Err(Rejection::NothingToApprove(node.clone()));
             }
             Ok(())
         }
-        Act::Mode { .. } | Act::GlobalMode { .. } | Act::Crash => Ok(()),
+        Do::Mode { .. } | Do::Pause | Do::GlobalMode { .. } | Do::Crash => Ok(()),
+        Do::Say { .. }
+        | Do::Continue { .. }
+        | Do::Budget { .. }
+        | Do::NodeBudget { .. }
+        | Do::Resume { .. }
+        | Do::Recast
+        | Do::Revive
+        | Do::Stop { .. }
+        | Do::Abort { .. } => Err(Rejection::NotBeside(act.name())),
     }
 }
 
 /// Does it.
 pub(crate) fn perform(draft: &mut Draft<'_>, acting: Acting) {
-    let Acting { act, timeline } = acting;
+    let Acting { act, timeline, .. } = acting;
     let reason = if timeline.is_some() { "timeline" } else { "person" };
     if let Some(index) = timeline {
         draft.emit(TimelineReached { index, act: act.clone() });
     }
     match act {
-        Act::Offer { edge, payload } => {
+        Do::Offer { edge, payload } => {
             let run = draft.run();
             if let Some(edge) = run.wiring().named(run.plan(), &edge) {
                 deliver::offer(draft, &edge, payload);
             }
         }
-        Act::Trigger { node, message } => request(draft, &node, message),
-        Act::Approve { node } => consent::answer(draft, &node, true),
-        Act::Deny { node } => consent::answer(draft, &node, false),
-        Act::Mode { value } => set_pace(draft, value, reason),
-        Act::GlobalMode { value } => set_global_mode(draft, value, reason),
+        Do::Trigger { node, message } => request(draft, &node, message),
+        Do::Approve { node } => consent::answer(draft, &node, true),
+        Do::Deny { node } => consent::answer(draft, &node, false),
+        Do::Mode { value } => set_pace(draft, value, reason),
+        Do::Pause => set_pace(draft, Pace::Interactive, reason),
+        Do::GlobalMode { value } => set_global_mode(draft, value, reason),
         // The driver does it, once everything else of the instant has happened.
-        Act::Crash => {}
+        Do::Crash => {}
+        Do::Say { .. }
+        | Do::Continue { .. }
+        | Do::Budget { .. }
+        | Do::NodeBudget { .. }
+        | Do::Resume { .. }
+        | Do::Recast
+        | Do::Revive
+        | Do::Stop { .. }
+        | Do::Abort { .. } => unreachable!("it was refused beside others"),
     }
 }
 

@@ -1,22 +1,24 @@
 //! How a run stops before its end, and how it goes on.
 
 use materia_contract::{
-    InterruptReason, MessageReceived, NodeId, OnInterrupt, Pace, PayloadDelivered, RunAborted,
-    RunFailed, RunResumed, RunRevived, RunWaiting, SocketFinished, WaitReason,
+    InterruptReason, MessageReceived, NodeId, OnInterrupt, Pace, PayloadDelivered, Report,
+    RunAborted, RunFailed, RunPlace, RunResumed, RunRevived, RunWaiting, SocketFinished,
+    WaitReason,
 };
 
 use crate::decide::draft::Draft;
 use crate::decide::{acts, elements, fault, schedule, settle};
 use crate::state::{Phase, Run};
 
-/// Carries on a run. Turns that were in flight are lost: nobody knows how they ended (D8).
+/// Carries on a run that nobody drove. Turns that were in flight are lost: nobody knows how they ended (D8).
 ///
-/// A person who resumes a run that was paused wants it to go on by itself; a run that merely lost its
-/// process keeps its pace.
-pub(crate) fn resume(draft: &mut Draft<'_>, cwd: String, run_dir: String, pace: Option<Pace>) {
+/// A person who resumes a run that was paused or stopped wants it to go on by itself; a run that merely
+/// lost its process keeps its pace.
+pub(crate) fn take_up(draft: &mut Draft<'_>, place: RunPlace, pace: Option<Pace>) {
     let crashed = !draft.run().turns.is_empty();
-    let rested = matches!(draft.run().phase, Phase::Waiting(_));
+    let rested = matches!(draft.run().phase, Phase::Waiting(_)) || draft.run().stopping;
     let pace = pace.or(rested.then_some(Pace::Auto));
+    let RunPlace { cwd, run_dir } = place;
     settle::interrupt_all(draft, InterruptReason::Crash);
     if crashed && let Some(node) = asks_first(draft) {
         let message = format!(
@@ -32,8 +34,16 @@ pub(crate) fn resume(draft: &mut Draft<'_>, cwd: String, run_dir: String, pace: 
     schedule::go_on(draft);
 }
 
+/// Carries on a run that somebody drives: it goes on by itself, and nothing under way is touched.
+pub(crate) fn resume(draft: &mut Draft<'_>, pace: Option<Pace>) {
+    wake(draft);
+    acts::set_pace(draft, pace.unwrap_or(Pace::Auto), "resume");
+    schedule::go_on(draft);
+}
+
 /// Tries what failed again.
-pub(crate) fn recast(draft: &mut Draft<'_>, cwd: String, run_dir: String) {
+pub(crate) fn recast(draft: &mut Draft<'_>, place: Option<RunPlace>) {
+    let RunPlace { cwd, run_dir } = place.unwrap_or_else(|| here(draft.run()));
     draft.emit(RunResumed { cwd, run_dir, recast: true });
     schedule::go_on(draft);
 }
@@ -90,9 +100,13 @@ pub(crate) fn addressed(run: &Run, node: Option<NodeId>) -> Option<NodeId> {
 /// A waiting run runs again.
 pub(crate) fn wake(draft: &mut Draft<'_>) {
     if matches!(draft.run().phase, Phase::Waiting(_)) {
-        let (cwd, run_dir) = (draft.run().cwd.clone(), draft.run().run_dir.clone());
+        let RunPlace { cwd, run_dir } = here(draft.run());
         draft.emit(RunResumed { cwd, run_dir, recast: false });
     }
+}
+
+fn here(run: &Run) -> RunPlace {
+    RunPlace { cwd: run.cwd.clone(), run_dir: run.run_dir.clone() }
 }
 
 /// The node of an interrupted turn that may not run again unasked.
@@ -104,8 +118,23 @@ fn asks_first(draft: &Draft<'_>) -> Option<materia_contract::NodeId> {
     })
 }
 
-/// A person stops the run for now.
-pub(crate) fn stop(draft: &mut Draft<'_>, message: String) {
+/// A person stops the run for now: nothing starts any more. Once that is durable, whoever drives the run
+/// ends what is under way, and then it is [`stopped`] (D57).
+pub(crate) fn stop(draft: &mut Draft<'_>) {
+    // What has just ended may have been all there was.
+    if schedule::is_done(draft.run()) {
+        schedule::go_on(draft);
+    } else {
+        acts::set_pace(draft, Pace::Interactive, "stop");
+    }
+}
+
+/// What was under way has ended: by itself, which counts, or because it was ended.
+pub(crate) fn stopped(draft: &mut Draft<'_>, reports: Vec<Report>, message: String) {
+    settle::reports(draft, reports);
+    if draft.run().phase != Phase::Running {
+        return;
+    }
     settle::interrupt_all(draft, InterruptReason::Stopped);
     draft.emit(RunWaiting { reason: WaitReason::Interactive, node: None, message });
 }

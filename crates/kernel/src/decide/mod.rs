@@ -1,6 +1,7 @@
 //! From an input to events: what follows from what has happened.
 
 mod acts;
+mod alone;
 mod consent;
 mod cursor;
 mod deliver;
@@ -18,8 +19,8 @@ mod timers;
 
 use materia_contract::time::Micros;
 use materia_contract::{
-    BudgetChanged, Cron, Event, InFirstEvent, Input, Moment, MomentOf, NextTick, NodeId,
-    RecordedInput, RunCreated, Timer, Trigger,
+    Acting, Cron, Event, InFirstEvent, Input, Moment, MomentOf, NextTick, NodeId, RecordedInput,
+    RunCreated, Timer, Trigger,
 };
 
 pub use acts::order_timeline;
@@ -31,7 +32,7 @@ use draft::Draft;
 
 use crate::ask::fits;
 use crate::ask::owed::is_idle;
-use crate::state::{Phase, Run, Why};
+use crate::state::{Phase, Run};
 
 /// What was decided: the events, and what they rest on as it is kept.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,28 +86,15 @@ pub fn take_with(
     match input {
         Input::Create(created) => create(&mut draft, *created),
         Input::Moment(moment) => instant(&mut draft, moment),
-        Input::Resume { cwd, run_dir, pace } => halt::resume(&mut draft, cwd, run_dir, pace),
-        Input::Recast { cwd, run_dir } => halt::recast(&mut draft, cwd, run_dir),
-        Input::Revive => halt::revive(&mut draft),
-        Input::SetBudget(budget) => {
-            draft.emit(BudgetChanged { budget: Some(budget), node_budgets: None });
-            schedule::go_on(&mut draft);
-        }
-        Input::SetNodeBudgets { node, budgets } => {
-            let changed = BudgetChanged { budget: None, node_budgets: Some(budgets) };
-            draft.emit_at(&node, changed);
-            schedule::go_on(&mut draft);
-        }
-        Input::Say { node, text } => halt::say(&mut draft, node, text),
-        Input::Continue { node } => halt::finish(&mut draft, node),
-        Input::Stop { message } => halt::stop(&mut draft, message),
+        Input::Stopped { reports, message } => halt::stopped(&mut draft, reports, message),
         Input::RunForElapsed => halt::run_for(&mut draft),
         Input::Idle => schedule::rest(&mut draft),
-        Input::Abort { reason } => halt::abort(&mut draft, reason),
     }
     let (events, reported, ticks) = draft.finish();
-    if let RecordedInput::Moment(moment) = &mut recorded {
-        moment.reports = reported;
+    match &mut recorded {
+        RecordedInput::Moment(MomentOf { reports, .. })
+        | RecordedInput::Stopped { reports, .. } => *reports = reported,
+        RecordedInput::Create(_) | RecordedInput::RunForElapsed | RecordedInput::Idle => {}
     }
     Ok(Decision { input: recorded, ticks, events })
 }
@@ -126,7 +114,11 @@ pub fn due_schedules<'a>(
             .filter(|(_, node)| node.trigger == Trigger::Scheduled && node.cron.is_some());
         return scheduled.filter_map(|(id, node)| Some((id, node.cron.as_ref()?))).collect();
     }
-    let Input::Moment(_) = input else { return Vec::new() };
+    let Input::Moment(moment) = input else { return Vec::new() };
+    // Timers fire with an instant; what is done alone leaves them to the next one.
+    if moment.acts.iter().any(|acting| !acting.act.is_of_an_instant()) {
+        return Vec::new();
+    }
     let due = run.timers.iter().take_while(|(due, _, _)| *due <= at);
     let ticks = due.filter(|(_, _, timer)| *timer == Timer::Tick);
     let nodes = ticks.map(|(_, index, _)| run.node(*index));
@@ -135,15 +127,18 @@ pub fn due_schedules<'a>(
 
 /// The input as it is kept, but for the reports: which events have them shows when they are there.
 fn recorded(input: &Input) -> RecordedInput {
-    if let Input::Create(_) = input {
-        return RecordedInput::Create(InFirstEvent {});
+    let reports = Vec::new();
+    match input {
+        Input::Create(_) => RecordedInput::Create(InFirstEvent {}),
+        Input::Moment(moment) => {
+            RecordedInput::Moment(MomentOf { reports, acts: moment.acts.clone() })
+        }
+        Input::Stopped { message, .. } => {
+            RecordedInput::Stopped { reports, message: message.clone() }
+        }
+        Input::RunForElapsed => RecordedInput::RunForElapsed,
+        Input::Idle => RecordedInput::Idle,
     }
-    if let Input::Moment(moment) = input {
-        let (reports, acts) = (Vec::new(), moment.acts.clone());
-        return RecordedInput::Moment(MomentOf { reports, acts });
-    }
-    let same = input.clone().try_map(|_| Err(()), |_| Err(()));
-    same.expect("it is neither a creation nor an instant")
 }
 
 /// Whether the run takes this input in its present phase.
@@ -155,50 +150,14 @@ fn accept(run: &Run, input: &Input) -> Result<(), Rejection> {
         (Phase::New, _) => Err(Rejection::NotCreated),
         (_, Input::Create(_)) => Err(Rejection::AlreadyCreated),
         (_, Input::Moment(moment)) => accept_moment(run, moment),
-        (Phase::Failed(failed), Input::Revive) if failed.edge_id.is_some() => Ok(()),
-        (_, Input::Revive) => Err(Rejection::NothingExhausted),
-        (Phase::Failed(_), Input::Recast { .. })
-            if run.held.iter().any(|h| h.why == Why::Failed) =>
-        {
-            Ok(())
-        }
-        (_, Input::Recast { .. }) => Err(Rejection::NothingFailed),
         (Phase::Completed | Phase::Failed(_) | Phase::Aborted, _) => {
             Err(Rejection::Ended(run.phase.status()))
         }
-        (_, Input::SetNodeBudgets { node, .. }) if !run.plan().nodes.contains_key(node) => {
-            Err(Rejection::UnknownNode(node.clone()))
-        }
-        (_, Input::Say { node, .. }) => match halt::addressed(run, node.clone()) {
-            None => Err(Rejection::NobodyAddressed),
-            Some(id) if !run.plan().nodes.contains_key(&id) => Err(Rejection::UnknownNode(id)),
-            Some(_) => Ok(()),
-        },
-        (_, Input::Continue { node }) => {
-            let paused = |id: &NodeId| {
-                run.plan().nodes.get_index_of(id).is_some_and(|at| run.paused.contains_key(&at))
-            };
-            match halt::addressed(run, node.clone()) {
-                None => Err(Rejection::NothingPaused),
-                Some(id) if !run.plan().nodes.contains_key(&id) => Err(Rejection::UnknownNode(id)),
-                Some(id) if !paused(&id) => Err(Rejection::NothingPaused),
-                Some(_) => Ok(()),
-            }
-        }
-        (Phase::Waiting(_), Input::Stop { .. } | Input::RunForElapsed | Input::Idle) => {
+        (Phase::Waiting(_), Input::Stopped { .. } | Input::RunForElapsed | Input::Idle) => {
             Err(Rejection::NotRunning)
         }
         (Phase::Running, Input::Idle) if !is_idle(run) => Err(Rejection::NotIdle),
-        (
-            Phase::Running | Phase::Waiting(_),
-            Input::Resume { .. }
-            | Input::Abort { .. }
-            | Input::SetBudget(_)
-            | Input::SetNodeBudgets { .. }
-            | Input::Stop { .. }
-            | Input::RunForElapsed
-            | Input::Idle,
-        ) => Ok(()),
+        (Phase::Running, Input::Stopped { .. } | Input::RunForElapsed | Input::Idle) => Ok(()),
     }
 }
 
@@ -206,12 +165,14 @@ fn accept(run: &Run, input: &Input) -> Result<(), Rejection> {
 ///
 /// A report of a turn that is no longer in flight is stale; where it is all there is, it is refused.
 fn accept_moment(run: &Run, moment: &Moment) -> Result<(), Rejection> {
-    let ended = matches!(run.phase, Phase::Completed | Phase::Failed(_) | Phase::Aborted);
-    if !moment.acts.is_empty() && ended {
-        return Err(Rejection::Ended(run.phase.status()));
-    }
-    for acting in &moment.acts {
-        acts::accept(run, acting)?;
+    for Acting { act, timeline, .. } in &moment.acts {
+        if act.is_of_an_instant() {
+            acts::accept(run, act, timeline.is_some())?;
+        } else if moment.acts.len() > 1 || timeline.is_some() {
+            return Err(Rejection::NotBeside(act.name()));
+        } else {
+            alone::accept(run, act)?;
+        }
     }
     match moment.reports.first() {
         Some(first)
@@ -227,12 +188,20 @@ fn accept_moment(run: &Run, moment: &Moment) -> Result<(), Rejection> {
 
 /// Everything that happens at one instant, in the order of D7.
 fn instant(draft: &mut Draft<'_>, moment: Moment) {
+    let before = draft.run().seq;
     settle::reports(draft, moment.reports);
-    if matches!(draft.run().phase, Phase::Failed(_)) {
+    if draft.run().seq > before && matches!(draft.run().phase, Phase::Failed(_)) {
         // One of them was the end: what else would happen now finds no run.
         return;
     }
     let mut acts = moment.acts;
+    if let [Acting { act, .. }] = acts.as_slice()
+        && !act.is_of_an_instant()
+    {
+        let Acting { act, place, .. } = acts.remove(0);
+        alone::perform(draft, act, place);
+        return;
+    }
     // Stable: within a class the order is that of the list.
     acts.sort_by_key(|acting| acts::class(&acting.act));
     if !acts.is_empty() {

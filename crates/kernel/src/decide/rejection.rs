@@ -55,6 +55,17 @@ pub enum Rejection {
     /// Nothing waits for consent there.
     #[error("no turn of `{0}` waits for approval")]
     NothingToApprove(NodeId),
+    /// It cannot happen at one instant with other things.
+    #[error("`{0}` is done alone: it cannot stand beside other acts, nor in a timeline")]
+    NotBeside(&'static str),
+    /// The sender knows an older run, or another one.
+    #[error("the cast is at event {actual}, and this was meant for it at event {expected}")]
+    GoneOn {
+        /// The last event that the sender knows of.
+        expected: u64,
+        /// The last event that there is.
+        actual: u64,
+    },
     /// It is not clear which node is meant.
     #[error("no socket of this cast waits for an instruction; name the one that is meant")]
     NobodyAddressed,

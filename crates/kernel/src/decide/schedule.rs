@@ -43,6 +43,14 @@ pub(crate) fn go_on(draft: &mut Draft<'_>) {
     }
 }
 
+/// Whether nothing is under way and nothing more would happen by itself.
+pub(crate) fn is_done(run: &Run) -> bool {
+    run.turns.is_empty()
+        && run.timers.is_empty()
+        && !run.timeline_left()
+        && next_start(run).is_none()
+}
+
 /// What could start next.
 enum Next {
     /// A turn of a node that a person asked for.

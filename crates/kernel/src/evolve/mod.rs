@@ -30,6 +30,7 @@ pub fn evolve(run: &mut Run, event: &Event) {
             run.cwd.clone_from(&data.cwd);
             run.run_dir.clone_from(&data.run_dir);
             run.phase = Phase::Running;
+            run.stopping = false;
             run.held.release_all(|held| held.why == Why::Interrupted || data.recast);
         }
         EventBody::RunWaiting(data) => run.phase = Phase::Waiting(data.clone()),

@@ -38,6 +38,7 @@ pub(super) fn mode_changed(run: &mut Run, event: &Event, data: &ModeChanged) {
         }
     };
     run.pace = pace;
+    run.stopping = data.reason == "stop";
     match (pace, &event.node) {
         (Pace::Auto, _) => {
             run.stalled = None;

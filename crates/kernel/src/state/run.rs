@@ -38,6 +38,8 @@ pub struct Run {
     pub(crate) phase: Phase,
     /// Whether the scheduler starts turns.
     pub(crate) pace: Pace,
+    /// Whether that is because somebody stops the run, and what is under way is being ended.
+    pub(crate) stopping: bool,
     /// What turns may write.
     pub(crate) global: GlobalMode,
     /// Why it was told not to, where it found that out itself.
@@ -104,6 +106,7 @@ impl Run {
             run_dir: String::new(),
             phase: Phase::New,
             pace: Pace::Auto,
+            stopping: false,
             global: GlobalMode::Implementation,
             stalled: None,
             variables: Map::new(),

@@ -1,7 +1,7 @@
 //! What a step costs, counted in what it looks at.
 
 use materia_contract::{
-    Act, Amount, Approval, Condition, Consume, Delivery, DeliveryMode, EdgeId, ErrorCode,
+    Amount, Approval, Condition, Consume, Delivery, DeliveryMode, Do, EdgeId, ErrorCode,
     FailureClass, Node, NodeBudgets, NodeId, NodeMode, Plan, TurnOutput,
 };
 use materia_kernel::{Input, TurnOutcome};
@@ -46,7 +46,7 @@ fn what_waits_for_consent_is_hashed_when_it_changes_and_only_then() {
         assert_eq!(hashes, 1, "one more input is another turn");
         assert_eq!(looks_elsewhere(&mut play, Look::Hash), 0);
     }
-    let approve = Act::Approve { node: NodeId::new("z") };
+    let approve = Do::Approve { node: NodeId::new("z") };
     let mut told = String::new();
     assert_eq!(looks_during(Look::Hash, || told = play.act(approve)), 0, "it is known");
     assert!(told.ends_with("z 1.1 started"), "{told}");
@@ -81,7 +81,7 @@ fn an_arrival_over_one_of_many_edges_looks_at_no_other() {
         play.offer(&format!("m{nth}->z"), "x");
     }
     let taken = looks_during(Look::Oldest, || {
-        play.act(Act::Trigger { node: NodeId::new("z"), message: None });
+        play.act(Do::Trigger { node: NodeId::new("z"), message: None });
     });
     assert!(taken < 400 * 12, "{taken} looks at the oldest of 400");
 }
@@ -108,10 +108,13 @@ fn only_nodes_that_have_spent_their_budget_are_asked_about_it() {
     assert_eq!(looks_elsewhere(&mut play, Look::Budget), 0);
     for nth in 0..3 {
         let budgets = NodeBudgets { turns: Some(0), ..NodeBudgets::default() };
-        play.take(Input::SetNodeBudgets { node: NodeId::new(format!("m{nth}")), budgets });
+        play.take(Input::act(Do::NodeBudget { node: NodeId::new(format!("m{nth}")), budgets }));
     }
     assert_eq!(looks_elsewhere(&mut play, Look::Budget), 3);
-    play.take(Input::SetNodeBudgets { node: NodeId::new("m1"), budgets: NodeBudgets::default() });
+    play.take(Input::act(Do::NodeBudget {
+        node: NodeId::new("m1"),
+        budgets: NodeBudgets { turns: Some(9), ..NodeBudgets::default() },
+    }));
     assert_eq!(looks_elsewhere(&mut play, Look::Budget), 2);
 }
 
@@ -138,7 +141,7 @@ fn turns_that_wait_to_be_tried_again_are_not_looked_at_before() {
 fn many_requests_for_a_busy_node_are_looked_at_as_one() {
     let mut play = Play::of(two(utility().text()));
     for _ in 0..100 {
-        play.act(Act::Trigger { node: NodeId::new("z"), message: None });
+        play.act(Do::Trigger { node: NodeId::new("z"), message: None });
     }
     assert!(looks_elsewhere(&mut play, Look::Start) <= 3);
     let told = play.end("done");

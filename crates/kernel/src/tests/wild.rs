@@ -1,9 +1,9 @@
 //! Histories by chance: one seed is one graph and whatever befalls it.
 
 use materia_contract::{
-    Act, Amount, Approval, Condition, Consume, Delivery, DeliveryMode, EnvelopeKind, ErrorCode,
+    Amount, Approval, Condition, Consume, Delivery, DeliveryMode, Do, EnvelopeKind, ErrorCode,
     Event, FailureClass, Node, NodeBudgets, NodeId, NodeMode, Offered, Overflow, Pace, Plan, RunId,
-    Trigger, TurnOutput, TurnUsage, Uuid,
+    RunPlace, Trigger, TurnOutput, TurnUsage, Uuid,
 };
 use materia_kernel::{
     Acting, Effect, Input, Moment, Phase, Report, Run, TurnOutcome, outstanding, step,
@@ -128,18 +128,23 @@ impl Wild {
             Some(at) => self.now.max(at),
             None => self.now + 1_500,
         };
-        let resume = || Input::Resume { cwd: "/p".into(), run_dir: "/p/r".into(), pace: None };
+        let resume = || {
+            Input::taken_up(
+                Do::Resume { pace: None },
+                RunPlace { cwd: "/p".into(), run_dir: "/p/r".into() },
+            )
+        };
         match (self.run.phase(), self.dice.below(20)) {
             (Phase::Failed(_), roll) if roll < 10 => {
-                Input::Recast { cwd: "/p".into(), run_dir: "/p/r".into() }
+                Input::taken_up(Do::Recast, RunPlace { cwd: "/p".into(), run_dir: "/p/r".into() })
             }
-            (Phase::Failed(_), _) => Input::Revive,
+            (Phase::Failed(_), _) => Input::act(Do::Revive),
             (Phase::Waiting(_), 0..6) | (_, 0) => resume(),
             (_, 1 | 2) => {
                 let (node, budgets) = (self.some_node(), budgets(&mut self.dice));
-                Input::SetNodeBudgets { node, budgets }
+                Input::act(Do::NodeBudget { node, budgets })
             }
-            (_, 3) => Input::Stop { message: "stop".into() },
+            (_, 3) => Input::Stopped { reports: Vec::new(), message: "stop".into() },
             _ => Input::Moment(self.moment()),
         }
     }
@@ -151,7 +156,7 @@ impl Wild {
         let reports = reports.collect();
         let mut acts = Vec::new();
         while self.dice.percent(50) {
-            acts.push(Acting { act: self.act(), timeline: None });
+            acts.push(Acting::person(self.act()));
         }
         Moment { reports, acts }
     }
@@ -175,7 +180,7 @@ impl Wild {
         outcome
     }
 
-    fn act(&mut self) -> Act {
+    fn act(&mut self) -> Do {
         let node = self.some_node();
         let text = |dice: &mut Dice| Some(dice.pick(&["x", "y"]).to_owned());
         match self.dice.below(10) {
@@ -186,13 +191,13 @@ impl Wild {
                     message: text(&mut self.dice),
                     ..Offered::default()
                 };
-                Act::Offer { edge: self.dice.pick(&self.edges), payload }
+                Do::Offer { edge: self.dice.pick(&self.edges), payload }
             }
-            4 => Act::Trigger { node, message: text(&mut self.dice) },
-            5 => Act::Trigger { node, message: None },
-            6 | 7 => Act::Approve { node: self.asking().unwrap_or(node) },
-            8 => Act::Deny { node: self.asking().unwrap_or(node) },
-            _ => Act::Mode { value: self.dice.pick(&[Pace::Auto, Pace::Auto, Pace::Interactive]) },
+            4 => Do::Trigger { node, message: text(&mut self.dice) },
+            5 => Do::Trigger { node, message: None },
+            6 | 7 => Do::Approve { node: self.asking().unwrap_or(node) },
+            8 => Do::Deny { node: self.asking().unwrap_or(node) },
+            _ => Do::Mode { value: self.dice.pick(&[Pace::Auto, Pace::Auto, Pace::Interactive]) },
         }
     }
 

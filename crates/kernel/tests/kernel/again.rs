@@ -1,8 +1,8 @@
 //! Deciding again: a decision is told whole, and journals that could not have come about are refused.
 
 use materia_contract::{
-    Act, Condition, Decided, Event, EventBody, GlobalMode, RecordedInput, ReportedIn, RunId,
-    RunResumed,
+    Acting, Condition, Decided, Do, Event, EventBody, GlobalMode, MomentOf, RecordedInput,
+    ReportedIn, RunId, RunResumed,
 };
 use materia_kernel::{Divergence, Input, Rejection, Run, evolve};
 
@@ -89,7 +89,9 @@ fn an_input_that_the_run_would_refuse_was_not_taken() {
     let last = journal[1].1.last().unwrap().clone();
     let revived = materia_contract::RunRevived { edge_id: None };
     let event = Event { seq: seq + 1, ts: 9_000, wall: 9_000, node: None, body: revived.into() };
-    let decided = Decided { at: 9_000, input: RecordedInput::Revive, ..journal[1].0.clone() };
+    let acts = vec![Acting::person(Do::Revive)];
+    let input = RecordedInput::Moment(MomentOf { reports: Vec::new(), acts });
+    let decided = Decided { at: 9_000, input, ..journal[1].0.clone() };
     journal.push((decided, vec![event]));
     let refused = recomputed("r", &journal).err();
     let rejection = Rejection::NothingExhausted;
@@ -136,9 +138,9 @@ fn a_turn_is_held_to_the_strictest_mode_of_its_time() {
     let mut play = Play::of(plan([("a", agent().text())]));
     let mode = |play: &Play| play.run.turn(play.turns()[0]).unwrap().global_mode;
     assert_eq!(mode(&play), GlobalMode::Implementation);
-    play.act(Act::GlobalMode { value: GlobalMode::Planning });
+    play.act(Do::GlobalMode { value: GlobalMode::Planning });
     assert_eq!(mode(&play), GlobalMode::Planning, "at once");
-    play.act(Act::GlobalMode { value: GlobalMode::Implementation });
+    play.act(Do::GlobalMode { value: GlobalMode::Implementation });
     assert_eq!(mode(&play), GlobalMode::Planning, "and to its end");
 }
 
@@ -173,7 +175,7 @@ fn nobody_stops_before_what_can_start_has_started() {
     let taken = journal[1].1.len() - 2;
     journal[1].1.truncate(taken);
     let mut run = folded(&journal);
-    let stopped = Input::Stop { message: "enough".into() };
+    let stopped = Input::Stopped { reports: Vec::new(), message: "enough".into() };
     journal.push(keep(&mut run, 3_000, stopped));
     let refused = recomputed("r", &journal).unwrap_err();
     let Divergence::Missing { kind, .. } = refused else { panic!("{refused}") };

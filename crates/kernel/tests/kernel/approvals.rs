@@ -1,7 +1,7 @@
 //! Turns that wait for a person's consent.
 
 use insta::assert_snapshot;
-use materia_contract::{Act, Approval, Budget, Condition, Consume, NodeId, Pace, Plan};
+use materia_contract::{Approval, Budget, Condition, Consume, Do, NodeId, Pace, Plan};
 use materia_kernel::{Input, Phase, Rejection, step};
 
 use crate::play::{NodeExt as _, Play, plan, utility};
@@ -15,12 +15,12 @@ fn asking() -> Plan {
     plan
 }
 
-fn approve(node: &str) -> Act {
-    Act::Approve { node: NodeId::new(node) }
+fn approve(node: &str) -> Do {
+    Do::Approve { node: NodeId::new(node) }
 }
 
-fn deny(node: &str) -> Act {
-    Act::Deny { node: NodeId::new(node) }
+fn deny(node: &str) -> Do {
+    Do::Deny { node: NodeId::new(node) }
 }
 
 fn waits_with(play: &Play) -> String {
@@ -72,10 +72,10 @@ fn a_refused_turn_keeps_its_inputs_and_may_be_allowed_after_all() {
 fn a_new_payload_must_be_asked_for_again() {
     let mut play = Play::of(asking());
     play.end("done");
-    play.act(Act::Mode { value: Pace::Interactive });
+    play.act(Do::Mode { value: Pace::Interactive });
     assert!(play.act(approve("b")).contains("b approved"));
     play.offer("a->b", "more");
-    let told = play.act(Act::Mode { value: Pace::Auto });
+    let told = play.act(Do::Mode { value: Pace::Auto });
     assert!(told.ends_with("b asks for approval\nwaiting: approval"), "{told}");
     // What was consented to is gone, and with it the consent.
     assert!(play.act(approve("b")).ends_with("b 1.1 started"));
@@ -119,6 +119,6 @@ fn a_question_about_inputs_that_are_gone_keeps_nobody_waiting() {
     let mut play = Play::of(asking());
     play.end("done");
     // A turn by hand takes what the question was about.
-    play.act(Act::Trigger { node: NodeId::new("b"), message: None });
+    play.act(Do::Trigger { node: NodeId::new("b"), message: None });
     assert!(play.end("done").ends_with("completed"));
 }

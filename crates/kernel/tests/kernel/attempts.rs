@@ -1,7 +1,8 @@
 //! A turn that is tried again is the same turn: what it is about and what its runner gets.
 
 use materia_contract::{
-    Cause, Condition, Event, EventBody, NodeId, Plan, RunCreated, RunId, ScriptBinding, TurnStarted,
+    Cause, Condition, Do, Event, EventBody, NodeId, Plan, RunCreated, RunId, RunPlace,
+    ScriptBinding, TurnStarted,
 };
 use materia_kernel::{Effect, Input, Run, outstanding, step};
 
@@ -58,8 +59,11 @@ fn what_was_interrupted_runs_again_with_the_same_work_item_session_prompt_and_an
     let (mut run, before) = at_the_second_item();
     assert_eq!((before.item.as_deref(), script_index(&before)), (Some("WI-2"), Some(1)));
     assert!(before.session.is_some() && !before.layers.is_empty());
-    step(&mut run, 6, Input::Stop { message: "stop".into() }).unwrap();
-    let resume = Input::Resume { cwd: "/p".into(), run_dir: "/p/r".into(), pace: None };
+    step(&mut run, 6, Input::Stopped { reports: Vec::new(), message: "stop".into() }).unwrap();
+    let resume = Input::taken_up(
+        Do::Resume { pace: None },
+        RunPlace { cwd: "/p".into(), run_dir: "/p/r".into() },
+    );
     let again = started(&step(&mut run, 7, resume).unwrap());
     assert_eq!(again.attempt, 2);
     assert!(matches!(again.cause, Cause::Retry { .. }) && again.consumed.len() == 1);

@@ -1,16 +1,14 @@
 //! Turns that a person asks for.
 
-use materia_contract::{
-    Act, Approval, Condition, Consume, Event, EventBody, NodeId, Pace, Trigger,
-};
+use materia_contract::{Approval, Condition, Consume, Do, Event, EventBody, NodeId, Pace, Trigger};
 use materia_kernel::Input;
 
 use crate::play::{NodeExt as _, Play, agent, outcome, plan, prompt_of, tell, utility};
 
 use Condition::Always;
 
-fn trigger(node: &str, message: Option<&str>) -> Act {
-    Act::Trigger { node: NodeId::new(node), message: message.map(str::to_owned) }
+fn trigger(node: &str, message: Option<&str>) -> Do {
+    Do::Trigger { node: NodeId::new(node), message: message.map(str::to_owned) }
 }
 
 fn approvals(events: &[Event]) -> Vec<Option<String>> {
@@ -50,11 +48,11 @@ fn a_turn_by_hand_does_not_use_up_what_a_person_consented_to() {
     (nodes.nodes["b"].approval, nodes.nodes["b"].consume) = (Some(Approval::Before), Consume::One);
     let mut play = Play::of(nodes);
     play.end("work");
-    play.act(Act::Mode { value: Pace::Interactive });
-    assert!(play.act(Act::Approve { node: NodeId::new("b") }).contains("b approved"));
+    play.act(Do::Mode { value: Pace::Interactive });
+    assert!(play.act(Do::Approve { node: NodeId::new("b") }).contains("b approved"));
     let by_hand = play.take(Input::act(trigger("b", Some("first this"))));
     assert_eq!(approvals(&by_hand), [None], "it needs no consent");
-    play.act(Act::Mode { value: Pace::Auto });
+    play.act(Do::Mode { value: Pace::Auto });
     // Now what was consented to runs, and nobody is asked again.
     let turn = play.turns()[0];
     let next = play.take(Input::report(turn, outcome("done")));
@@ -68,8 +66,8 @@ fn a_list_that_a_person_has_worked_through_needs_no_consent_either() {
     nodes.nodes["b"].approval = Some(Approval::Before);
     let mut play = Play::of(nodes);
     play.end(r#"{"state": {"list": [1, 2]}}"#);
-    play.act(Act::Mode { value: Pace::Interactive });
-    play.act(Act::Approve { node: NodeId::new("b") });
+    play.act(Do::Mode { value: Pace::Interactive });
+    play.act(Do::Approve { node: NodeId::new("b") });
     let by_hand = play.take(Input::act(trigger("b", None)));
     assert_eq!(approvals(&by_hand), [None]);
     let turn = play.turns()[0];

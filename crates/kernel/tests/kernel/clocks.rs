@@ -1,7 +1,7 @@
 //! When something still happens by itself: ticks, the script's timeline, and runs that are idle.
 
 use materia_contract::{
-    Act, Condition, GlobalMode, Node, NodeMode, Plan, RunId, Trigger, WaitReason,
+    Condition, Do, GlobalMode, Node, NodeMode, Plan, RunId, Trigger, WaitReason,
 };
 use materia_kernel::{
     Acting, Effect, Input, Moment, Phase, Rejection, Run, is_idle, outstanding, step,
@@ -100,7 +100,8 @@ fn a_run_does_not_rest_before_the_end_of_its_timeline() {
         assert!(!is_idle(&play.run));
         assert_eq!(refused(&play), Rejection::NotIdle);
         assert_eq!(play.run.timeline_reached(), index);
-        let acts = vec![Acting { act: Act::GlobalMode { value }, timeline: Some(index) }];
+        let acts =
+            vec![Acting { timeline: Some(index), ..Acting::person(Do::GlobalMode { value }) }];
         play.take(Input::Moment(Moment { reports: Vec::new(), acts }));
         assert_eq!(play.run.global_mode(), value);
     }

@@ -2,8 +2,8 @@
 
 use insta::assert_snapshot;
 use materia_contract::{
-    Amount, Condition, DedupeBy, Delivery, DeliveryMode, ErrorCode, Event, EventBody, FailureClass,
-    NodeBudgets, Overflow, Plan, Test, TurnOutput, TurnUsage, Uuid,
+    Amount, Condition, DedupeBy, Delivery, DeliveryMode, Do, ErrorCode, Event, EventBody,
+    FailureClass, NodeBudgets, Overflow, Plan, RunPlace, Test, TurnOutput, TurnUsage, Uuid,
 };
 use materia_kernel::{Input, Phase, TurnOutcome, waiting_inputs};
 use serde_json::json;
@@ -31,7 +31,7 @@ fn sent(events: &[Event]) -> Vec<Uuid> {
 
 fn offered(message: &str) -> Input {
     let payload = materia_contract::Offered { message: Some(message.into()), ..Default::default() };
-    Input::act(materia_contract::Act::Offer { edge: "a->b".into(), payload })
+    Input::act(materia_contract::Do::Offer { edge: "a->b".into(), payload })
 }
 
 #[test]
@@ -132,7 +132,8 @@ fn a_payload_does_not_take_its_own_place() {
     let mut nodes = plan([("a", a), ("b", b), ("c", c), ("d", agent().text())]);
     nodes.limits.max_concurrent_turns = 1;
     let mut play = Play::of(nodes);
-    let recast = || Input::Recast { cwd: "/p".into(), run_dir: "/p/r".into() };
+    let recast =
+        || Input::taken_up(Do::Recast, RunPlace { cwd: "/p".into(), run_dir: "/p/r".into() });
     play.end("go");
     play.take(Input::report(
         play.turns()[0],

@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 use materia_contract::{
-    Act, Artifact, ArtifactRef, Condition, Guard, Offered, OutputSelector, PayloadPart,
+    Artifact, ArtifactRef, Condition, Do, Guard, Offered, OutputSelector, PayloadPart,
     PayloadStatus, Plan, Routing, Test, Transform, TurnOutput,
 };
 use materia_kernel::{Input, TurnOutcome};
@@ -64,7 +64,7 @@ fn a_person_brings_no_judgement_unless_it_is_named() {
     let offered = |status: Option<PayloadStatus>| {
         let mut play = Play::of(pair(OutputSelector::MessageFinal, None));
         let payload = Offered { message: Some("m".into()), status, ..Offered::default() };
-        let events = play.take(Input::act(Act::Offer { edge: "a->b".into(), payload }));
+        let events = play.take(Input::act(Do::Offer { edge: "a->b".into(), payload }));
         input_of(&events, "b")["inputs"][0].clone()
     };
     assert_eq!(offered(None)["status"], Value::Null);
@@ -162,7 +162,7 @@ fn a_said_word_reaches_the_prompt() {
     nodes.nodes["b"] = agent().text();
     let mut play = Play::of(nodes);
     let payload = Offered { message: Some("look at the third test".into()), ..Offered::default() };
-    let events = play.take(Input::act(Act::Offer { edge: "a->b".into(), payload }));
+    let events = play.take(Input::act(Do::Offer { edge: "a->b".into(), payload }));
     assert!(prompt_of(&events, "b").contains("look at the third test"));
 }
 
@@ -177,7 +177,7 @@ fn a_judgement_that_is_offered_reaches_a_session_that_goes_on() {
     let one = ArtifactRef { kind: "diff".into(), name: "d".into(), hash: "h".into() };
     let artifacts = vec![one.clone(), one];
     let payload = Offered { message: Some("m".into()), status, artifacts, ..Offered::default() };
-    let events = play.take(Input::act(Act::Offer { edge: "a->b".into(), payload }));
+    let events = play.take(Input::act(Do::Offer { edge: "a->b".into(), payload }));
     let prompt = prompt_of(&events, "b");
     assert_eq!(prompt.matches("artifact://diff/d").count(), 1, "{prompt}");
     assert!(

@@ -2,8 +2,8 @@
 
 use insta::assert_snapshot;
 use materia_contract::{
-    Act, Amount, Budget, Condition, Consume, DeliveryMode, EventBody, NodeBudgets, NodeId, Offered,
-    Pace, Trigger,
+    Amount, Budget, Condition, Consume, DeliveryMode, Do, EventBody, NodeBudgets, NodeId, Offered,
+    Pace, RunPlace, Trigger,
 };
 use materia_kernel::{Acting, Input, Moment, Phase, Rejection, Report, step};
 
@@ -11,8 +11,8 @@ use crate::play::{NodeExt as _, Play, agent, looped, outcome, plan, tell, utilit
 
 use Condition::{Always, NotSatisfied, Satisfied};
 
-fn trigger(node: &str) -> Act {
-    Act::Trigger { node: NodeId::new(node), message: None }
+fn trigger(node: &str) -> Do {
+    Do::Trigger { node: NodeId::new(node), message: None }
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn an_interrupted_visit_does_not_turn_the_count_back() {
     a.max_in_flight = 2;
     let mut play = Play::of(plan([("a", a)]));
     play.offer("a->a", "x");
-    play.take(Input::Stop { message: "stop".into() });
+    play.take(Input::Stopped { reports: Vec::new(), message: "stop".into() });
     let resumed = play.resume();
     assert!(resumed.contains("a 1.2 started\na 2.2 started"), "{resumed}");
     let last = play.turns()[1];
@@ -98,7 +98,7 @@ fn a_revived_run_takes_up_what_its_end_interrupted_and_the_edges_that_were_left(
     let told = tell(&play.take(Input::report(turn, outcome(r#"{"context": "two"}"#))));
     assert!(told.contains("c 1.1 interrupted"), "{told}");
     assert!(told.contains("failed edge_exhausted"), "{told}");
-    let told = tell(&play.take(Input::Revive));
+    let told = tell(&play.take(Input::act(Do::Revive)));
     for line in
         ["b routes to d", "b routes to e", "c 1.2 started", "e 1.2 started", "d 2.1 started"]
     {
@@ -115,7 +115,7 @@ fn a_revived_run_takes_up_what_its_end_interrupted_and_the_edges_that_were_left(
 fn what_happens_at_the_instant_of_the_end_finds_no_run() {
     let mut play = Play::of(plan([("a", utility().edge(Always, "b")), ("b", utility())]));
     let reports = vec![Report { turn: play.turns()[0], outcome: outcome("!it broke") }];
-    let acts = vec![Acting { act: Act::Mode { value: Pace::Interactive }, timeline: None }];
+    let acts = vec![Acting::person(Do::Mode { value: Pace::Interactive })];
     let told = tell(&play.take(Input::Moment(Moment { reports, acts })));
     assert!(told.ends_with("failed utility_failed: it broke"), "{told}");
     let refused = step(&mut play.run, 9_000, Input::act(trigger("b")));
@@ -208,7 +208,7 @@ fn a_budget_of_turns_counts_turns_and_not_attempts() {
     let mut play = Play::of(plan([("a", a)]));
     assert!(play.end("nonsense").ends_with("a 1.2 started"));
     assert!(play.end("{}").ends_with("a 2.1 started"));
-    play.take(Input::Stop { message: "stop".into() });
+    play.take(Input::Stopped { reports: Vec::new(), message: "stop".into() });
     assert!(play.resume().ends_with("a 2.2 started"));
     let told = play.end("{}");
     assert!(told.contains("a blocked: it has spent its budget: 2 turns"), "{told}");
@@ -240,7 +240,7 @@ fn a_further_attempt_past_the_cost_of_its_node_waits_until_that_is_raised() {
     );
     let budgets =
         NodeBudgets { cost: Some(Amount::from_millionths(2_000_000)), ..NodeBudgets::default() };
-    play.take(Input::SetNodeBudgets { node: NodeId::new("a"), budgets });
+    play.take(Input::act(Do::NodeBudget { node: NodeId::new("a"), budgets }));
     assert!(play.resume().ends_with("a 1.2 started"));
 }
 
@@ -261,14 +261,14 @@ fn payloads_that_share_an_id_are_each_taken_once() {
             message: Some(message.into()),
             ..Offered::default()
         };
-        play.act(Act::Offer { edge: "a->b".into(), payload });
+        play.act(Do::Offer { edge: "a->b".into(), payload });
     }
     let events = {
         let turn = play.turns()[0];
         play.take(Input::report(turn, outcome("!no")))
     };
     assert!(tell(&events).contains("failed"));
-    let recast = Input::Recast { cwd: "/p".into(), run_dir: "/p/r".into() };
+    let recast = Input::taken_up(Do::Recast, RunPlace { cwd: "/p".into(), run_dir: "/p/r".into() });
     play.take(recast);
     let turn = play.turns()[0];
     let events = play.take(Input::report(turn, outcome("done")));

@@ -1,9 +1,9 @@
 //! What can be asked about a run and its nodes, for whoever explains or drives it.
 
 use materia_contract::{
-    Act, Amount, Budget, Condition, Consume, Delivery, DeliveryMode, EdgeId, ErrorCode,
-    FailureClass, GlobalMode, NodeBudgets, NodeId, NodeMode, Offered, Pace, RunId, TurnOutput,
-    TurnUsage, Uuid,
+    Amount, Budget, Condition, Consume, Delivery, DeliveryMode, Do, EdgeId, ErrorCode,
+    FailureClass, GlobalMode, NodeBudgets, NodeId, NodeMode, Offered, Pace, RunId, RunPlace,
+    TurnOutput, TurnUsage, Uuid,
 };
 use materia_kernel::{
     Gate, Input, Run, TurnOutcome, barred, budgets_of, has_elements, held_turn, is_requested,
@@ -29,7 +29,7 @@ fn a_run_says_where_it_is_and_what_it_may_do() {
     assert_eq!(run.budget(), Budget { max_turns: Some(40), ..Budget::default() });
     assert_eq!(run.created_at(), first[0].ts);
     assert_eq!(run.created_at(), 5_000);
-    let auto = Act::Mode { value: Pace::Auto };
+    let auto = Do::Mode { value: Pace::Auto };
     let events = step(&mut run, 9_000, Input::act(auto)).unwrap();
     let last = events.last().unwrap();
     assert_eq!((run.seq(), run.ts()), (last.seq, last.ts));
@@ -41,9 +41,13 @@ fn a_run_says_where_it_is_and_what_it_may_do() {
     assert_eq!(run.node_budgets(&NodeId::new("c")), None, "nobody of that name");
     let more =
         NodeBudgets { cost: Some(Amount::from_millionths(2_500_000)), ..NodeBudgets::default() };
-    step(&mut run, 9_500, Input::SetNodeBudgets { node: b.clone(), budgets: more }).unwrap();
-    assert_eq!(run.node_budgets(&b), Some(more), "what a person gave it");
-    let resume = Input::Resume { cwd: "/q".into(), run_dir: "/q/r".into(), pace: None };
+    step(&mut run, 9_500, Input::act(Do::NodeBudget { node: b.clone(), budgets: more })).unwrap();
+    let both = NodeBudgets { cost: more.cost, ..of_b };
+    assert_eq!(run.node_budgets(&b), Some(both), "what a person gave it, and what it had");
+    let resume = Input::taken_up(
+        Do::Resume { pace: None },
+        RunPlace { cwd: "/q".into(), run_dir: "/q/r".into() },
+    );
     step(&mut run, 9_900, resume).unwrap();
     assert_eq!((run.cwd(), run.run_dir()), ("/q", "/q/r"), "it has moved");
 }
@@ -68,7 +72,7 @@ fn a_turn_of_a_utility_has_its_command_and_that_of_an_agent_has_none() {
 fn offer_as(play: &mut Play, edge: &str, id: u128) {
     let payload_id = Some(Uuid::from_u128(id));
     let payload = Offered { payload_id, message: Some("x".into()), ..Offered::default() };
-    play.act(Act::Offer { edge: edge.into(), payload });
+    play.act(Do::Offer { edge: edge.into(), payload });
 }
 
 #[test]
@@ -112,7 +116,7 @@ fn turns_that_run_and_turns_that_were_asked_for_are_known_by_node() {
     let mut nodes = plan([("a", utility().text()), ("b", utility().text())]);
     nodes.nodes["b"].max_in_flight = 2;
     let mut play = Play::of(nodes);
-    let of_b = || Act::Trigger { node: NodeId::new("b"), message: None };
+    let of_b = || Do::Trigger { node: NodeId::new("b"), message: None };
     play.act(of_b());
     play.act(of_b());
     let turns = play.turns();
@@ -162,7 +166,7 @@ fn a_foreach_has_elements_before_it_is_entered_and_while_it_goes_on() {
     let mut play = Play::of(nodes());
     play.end(r#"{"state": {"list": ["x", "y"]}}"#);
     assert!(has_elements(&play.run, 1) && !iterates(&play.run, 1), "it would begin now");
-    play.act(Act::Trigger { node: NodeId::new("c"), message: None });
+    play.act(Do::Trigger { node: NodeId::new("c"), message: None });
     assert!(play.end("done").ends_with("b 1.1 started on WI-1"));
     play.end(r#"{"state": {"list": []}}"#);
     assert!(iterates(&play.run, 1) && !iterates(&play.run, 0));
@@ -184,8 +188,9 @@ fn a_node_says_what_it_may_spend_and_what_it_has_spent() {
     assert_eq!(budgets_of(&play.run, 0), None);
     assert_eq!(budgets_of(&play.run, 1), Some(planned));
     let given = NodeBudgets { turns: Some(9), ..NodeBudgets::default() };
-    play.take(Input::SetNodeBudgets { node: NodeId::new("b"), budgets: given });
-    assert_eq!(budgets_of(&play.run, 1), Some(given));
+    play.take(Input::act(Do::NodeBudget { node: NodeId::new("b"), budgets: given }));
+    let filled = NodeBudgets { turns: given.turns, ..planned };
+    assert_eq!(budgets_of(&play.run, 1), Some(filled), "what is left out stays");
     play.end("go");
     let nothing = NodeBudgets { turns: Some(1), time_ms: Some(0), cost: None };
     assert_eq!(spent_by(&play.run, 1), nothing, "it has just begun");

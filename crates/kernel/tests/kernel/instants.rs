@@ -3,7 +3,7 @@
 
 use insta::assert_snapshot;
 use materia_contract::{
-    Act, Condition, Delivery, DeliveryMode, EventBody, GlobalMode, NodeId, Offered, Pace,
+    Condition, Delivery, DeliveryMode, Do, EventBody, GlobalMode, NodeId, Offered, Pace,
     TimelineEntry, Trigger,
 };
 use materia_kernel::{Input, order_timeline};
@@ -33,7 +33,7 @@ fn a_change_of_the_pace_comes_after_the_timers_of_its_instant() {
     (a.trigger, a.interval_ms) = (Trigger::Scheduled, Some(10));
     let mut play = Play::of(plan([("a", a)]));
     play.now += 9_000;
-    assert_snapshot!(play.act(Act::Mode { value: Pace::Interactive }), @r"
+    assert_snapshot!(play.act(Do::Mode { value: Pace::Interactive }), @r"
     a fired Tick
     delivered to a
     a timer Tick
@@ -43,31 +43,31 @@ fn a_change_of_the_pace_comes_after_the_timers_of_its_instant() {
 
 #[test]
 fn a_timeline_is_put_in_the_order_in_which_it_takes_effect() {
-    let offer = |message: &str| Act::Offer {
+    let offer = |message: &str| Do::Offer {
         edge: "a->b".into(),
         payload: Offered { message: Some(message.into()), ..Offered::default() },
     };
-    let slow = Act::Mode { value: Pace::Interactive };
-    let trigger = Act::Trigger { node: NodeId::new("a"), message: None };
-    let at = |at_ms: u64, act: &Act| TimelineEntry { at_ms, act: act.clone() };
+    let slow = Do::Mode { value: Pace::Interactive };
+    let trigger = Do::Trigger { node: NodeId::new("a"), message: None };
+    let at = |at_ms: u64, act: &Do| TimelineEntry { at_ms, act: act.clone() };
     let mut timeline = [
-        at(5, &Act::Crash),
+        at(5, &Do::Crash),
         at(5, &slow),
         at(5, &offer("one")),
         at(5, &trigger),
         at(5, &offer("two")),
-        at(1, &Act::Crash),
+        at(1, &Do::Crash),
         at(1, &slow),
     ];
     order_timeline(&mut timeline);
     let ordered = [
         at(1, &slow),
-        at(1, &Act::Crash),
+        at(1, &Do::Crash),
         at(5, &offer("one")),
         at(5, &trigger),
         at(5, &offer("two")),
         at(5, &slow),
-        at(5, &Act::Crash),
+        at(5, &Do::Crash),
     ];
     assert_eq!(timeline, ordered, "equal ones stay as they were written");
 }
@@ -75,7 +75,7 @@ fn a_timeline_is_put_in_the_order_in_which_it_takes_effect() {
 #[test]
 fn a_person_may_change_what_turns_write_and_the_next_one_is_told() {
     let mut play = Play::of(plan([("a", agent().text().edge(Always, "b")), ("b", agent().text())]));
-    let planning = || Act::GlobalMode { value: GlobalMode::Planning };
+    let planning = || Do::GlobalMode { value: GlobalMode::Planning };
     assert_eq!(play.act(planning()), "mode Global(Planning) (person)");
     assert_eq!(play.act(planning()), "", "it is so already");
     assert_eq!(play.run.global_mode(), GlobalMode::Planning);

@@ -2,8 +2,8 @@
 
 use indexmap::IndexMap;
 use materia_contract::{
-    Condition, Event, EventBody, ForkedFrom, NodeId, RunCreated, RunId, ScriptBinding, Timer,
-    TimerFired, Trigger, derived_id,
+    Condition, Do, Event, EventBody, ForkedFrom, NodeId, RunCreated, RunId, RunPlace,
+    ScriptBinding, Timer, TimerFired, Trigger, derived_id,
 };
 use materia_kernel::{Input, Run, step};
 
@@ -79,8 +79,11 @@ fn turns_take_the_answers_of_their_list_one_after_the_other() {
     let events = play.take(Input::report(play.turns()[0], outcome("go")));
     assert_eq!(taken(&events), [entry("b", "both", 0), entry("c", "both", 1)]);
     // What an interrupted attempt had taken is taken again, the oldest first.
-    play.take(Input::Stop { message: "for now".into() });
-    let resume = Input::Resume { cwd: "/p".into(), run_dir: "/p/r".into(), pace: None };
+    play.take(Input::Stopped { reports: Vec::new(), message: "for now".into() });
+    let resume = Input::taken_up(
+        Do::Resume { pace: None },
+        RunPlace { cwd: "/p".into(), run_dir: "/p/r".into() },
+    );
     let events = play.take(resume);
     assert_eq!(taken(&events), [entry("b", "both", 0), entry("c", "both", 1)]);
     let events = play.take(Input::report(play.turns()[0], outcome("done")));

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use materia_contract::{Budget, Condition, Event, EventBody, Node, Plan, RunId, Uuid};
+use materia_contract::{
+    Budget, Condition, Do, Event, EventBody, Node, Plan, RunId, RunPlace, Uuid,
+};
 use materia_kernel::{Effect, Input, Phase, Run, decide, evolve, outstanding, step};
 use proptest::prelude::*;
 
@@ -136,15 +138,21 @@ fn decisions(plan: Plan, moves: &[Move]) -> (Run, Vec<Kept>) {
                 continue;
             }
             Move::Stale(turn) => Input::report(*turn, outcome("{}")),
-            Move::Stop => Input::Stop { message: "stop".into() },
-            Move::Resume => Input::Resume { cwd: "/p".into(), run_dir: "/p/r".into(), pace: None },
-            Move::Recast => Input::Recast { cwd: "/p".into(), run_dir: "/p/r".into() },
-            Move::Revive => Input::Revive,
-            Move::Budget(turns) => {
-                Input::SetBudget(Budget { max_turns: Some(*turns), ..Budget::default() })
+            Move::Stop => Input::Stopped { reports: Vec::new(), message: "stop".into() },
+            Move::Resume => Input::taken_up(
+                Do::Resume { pace: None },
+                RunPlace { cwd: "/p".into(), run_dir: "/p/r".into() },
+            ),
+            Move::Recast => {
+                Input::taken_up(Do::Recast, RunPlace { cwd: "/p".into(), run_dir: "/p/r".into() })
             }
-            Move::Say => Input::Say { node: None, text: "and this".into() },
-            Move::Continue => Input::Continue { node: None },
+            Move::Revive => Input::act(Do::Revive),
+            Move::Budget(turns) => {
+                let budget = Budget { max_turns: Some(*turns), ..Budget::default() };
+                Input::act(Do::Budget { budget })
+            }
+            Move::Say => Input::act(Do::Say { node: None, text: "and this".into() }),
+            Move::Continue => Input::act(Do::Continue { node: None }),
             Move::ClockBack => {
                 now -= 5_000;
                 continue;
@@ -190,7 +198,7 @@ proptest! {
         let first = history(plan.clone(), &moves);
         let second = history(plan, &moves);
         prop_assert_eq!(rendered(&first.1), rendered(&second.1));
-        let resume = || Input::Resume { cwd: "/x".into(), run_dir: "/x".into(), pace: None };
+        let resume = || Input::taken_up(Do::Resume { pace: None }, RunPlace { cwd: "/x".into(), run_dir: "/x".into() });
         let decided = decide(&first.0, 99, resume());
         let stepped = step(&mut first.0.clone(), 99, resume());
         prop_assert_eq!(decided, stepped);

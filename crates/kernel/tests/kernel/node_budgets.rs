@@ -1,7 +1,7 @@
 //! Nodes that have spent their own budget: which of them is said to be kept from running, and when.
 
 use materia_contract::{
-    Act, Amount, Condition, ErrorCode, FailureClass, Node, NodeBudgets, NodeId, TurnOutput,
+    Amount, Condition, Do, ErrorCode, FailureClass, Node, NodeBudgets, NodeId, TurnOutput,
     TurnUsage,
 };
 use materia_kernel::{Effect, Input, Phase, TurnOutcome, outstanding};
@@ -66,7 +66,7 @@ fn a_turn_that_a_person_asks_for_is_paid_for_by_the_node() {
     let nodes = plan([("a", thrifty().edge(Condition::Always, "b")), ("b", agent())]);
     let mut play = Play::of(nodes);
     play.take(Input::report(play.turns()[0], TurnOutcome::Ended(dear("{}"))));
-    let told = play.act(Act::Trigger { node: NodeId::new("a"), message: None });
+    let told = play.act(Do::Trigger { node: NodeId::new("a"), message: None });
     assert!(told.ends_with("a blocked: it has spent its budget: cost 1.5"), "{told}");
 }
 

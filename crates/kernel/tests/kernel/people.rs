@@ -1,7 +1,7 @@
 //! What people do: give more, try again, speak, finish.
 
 use insta::assert_snapshot;
-use materia_contract::{Budget, Condition, RunCreated, RunId};
+use materia_contract::{Budget, Condition, Do, RunCreated, RunId, RunPlace};
 use materia_kernel::{Effect, Input, Rejection, Run, outstanding, step};
 
 use crate::play::{NodeExt as _, agent, created, outcome, plan, run, tell, utility};
@@ -9,11 +9,14 @@ use crate::play::{NodeExt as _, agent, created, outcome, plan, run, tell, utilit
 use Condition::{Always, NotSatisfied};
 
 fn again() -> Input {
-    Input::Recast { cwd: "/p".into(), run_dir: "/p/r".into() }
+    Input::taken_up(Do::Recast, RunPlace { cwd: "/p".into(), run_dir: "/p/r".into() })
 }
 
 fn go_on() -> Input {
-    Input::Resume { cwd: "/p".into(), run_dir: "/p/r".into(), pace: None }
+    Input::taken_up(
+        Do::Resume { pace: None },
+        RunPlace { cwd: "/p".into(), run_dir: "/p/r".into() },
+    )
 }
 
 fn answer(run: &mut Run, text: &str) -> String {
@@ -40,7 +43,7 @@ fn an_exhausted_edge_gets_its_allowance_once_more() {
     let no = r#"{"satisfied": false}"#;
     let (mut run, _) = run(created(plan([("a", node)])), &[no, no]);
     assert_eq!(step(&mut run, 9, again()), Err(Rejection::NothingFailed));
-    assert_snapshot!(tell(&step(&mut run, 9, Input::Revive).unwrap()), @r#"
+    assert_snapshot!(tell(&step(&mut run, 9, Input::act(Do::Revive)).unwrap()), @r#"
     revived
     a routes to a
     follow-up for a: {"satisfied": false}
@@ -67,7 +70,7 @@ fn spending_stops_before_the_turn_that_would_pass_the_budget() {
     assert!(told.contains("warned: 1 of 1") && told.ends_with("waiting: budget"), "{told}");
     assert!(tell(&step(&mut run, 9, go_on()).unwrap()).ends_with("waiting: budget"), "still spent");
     let more = Budget { max_turns: Some(2), ..Budget::default() };
-    step(&mut run, 9, Input::SetBudget(more)).unwrap();
+    step(&mut run, 9, Input::act(Do::Budget { budget: more })).unwrap();
     assert!(tell(&step(&mut run, 9, go_on()).unwrap()).contains("b 1.1 started"));
     assert!(answer(&mut run, "{}").ends_with("completed"));
 }
@@ -78,7 +81,7 @@ fn a_multi_turn_node_goes_on_only_when_it_is_finished() {
     talk.multi_turn = true;
     let (mut run, events) = run(created(plan([("a", talk)])), &["first"]);
     assert!(tell(&events).ends_with("waiting: multi_turn"));
-    let say = |text: &str| Input::Say { node: None, text: text.into() };
+    let say = |text: &str| Input::act(Do::Say { node: None, text: text.into() });
     let told = tell(&step(&mut run, 9, say("looks good, continue")).unwrap());
     assert_snapshot!(told, @r"
     resumed
@@ -88,7 +91,7 @@ fn a_multi_turn_node_goes_on_only_when_it_is_finished() {
     a 2.1 started
     ");
     assert!(answer(&mut run, "second").ends_with("waiting: multi_turn"), "words finish nothing");
-    assert_snapshot!(tell(&step(&mut run, 9, Input::Continue { node: None }).unwrap()), @r"
+    assert_snapshot!(tell(&step(&mut run, 9, Input::act(Do::Continue { node: None })).unwrap()), @r"
     resumed
     a finished
     a routes to end

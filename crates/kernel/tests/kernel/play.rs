@@ -2,9 +2,9 @@
 
 use indexmap::IndexMap;
 use materia_contract::{
-    Act, Behavior, Budget, Condition, Decided, Delivery, Edge, EdgeId, ErrorCode, Event, EventBody,
+    Behavior, Budget, Condition, Decided, Delivery, Do, Edge, EdgeId, ErrorCode, Event, EventBody,
     Exit, Foreach, GlobalMode, Guard, JOURNAL_VERSION, Limits, Loop, Node, NodeId, Offered, Pace,
-    Parse, Plan, Routing, RunCreated, RunId, Test, TurnOutput,
+    Parse, Plan, Routing, RunCreated, RunId, RunPlace, Test, TurnOutput,
 };
 use materia_kernel::{
     Decision, Divergence, Effect, Input, Phase, Recomputation, Report, Run, TurnOutcome,
@@ -342,17 +342,20 @@ impl Play {
         tell(&self.take(Input::reports(reports)))
     }
 
-    pub(crate) fn act(&mut self, act: Act) -> String {
+    pub(crate) fn act(&mut self, act: Do) -> String {
         tell(&self.take(Input::act(act)))
     }
 
     pub(crate) fn offer(&mut self, edge: &str, message: &str) -> String {
         let payload = Offered { message: Some(message.into()), ..Offered::default() };
-        self.act(Act::Offer { edge: edge.into(), payload })
+        self.act(Do::Offer { edge: edge.into(), payload })
     }
 
     pub(crate) fn resume(&mut self) -> String {
-        let input = Input::Resume { cwd: "/p".into(), run_dir: "/p/r".into(), pace: None };
+        let input = Input::taken_up(
+            Do::Resume { pace: None },
+            RunPlace { cwd: "/p".into(), run_dir: "/p/r".into() },
+        );
         tell(&self.take(input))
     }
 }

@@ -1,7 +1,7 @@
 //! What a turn is given, word for word: prompts, ticks, the reasons for which work came back.
 
 use insta::assert_snapshot;
-use materia_contract::{Act, Condition, GlobalMode, NodeId, Plan, SessionPolicy};
+use materia_contract::{Condition, Do, GlobalMode, NodeId, Plan, SessionPolicy};
 use materia_kernel::Input;
 
 use crate::play::{
@@ -217,7 +217,7 @@ fn what_a_person_says_is_an_instruction() {
     play.take(Input::report(turn, outcome("done")));
     let mut play = Play::of(plan([("a", agent().text().edge(Always, "b")), ("b", agent().text())]));
     let message = Some("use tabs".to_owned());
-    let events = play.take(Input::act(Act::Trigger { node: NodeId::new("b"), message }));
+    let events = play.take(Input::act(Do::Trigger { node: NodeId::new("b"), message }));
     let prompt = prompt_of(&events, "b");
     assert!(prompt.contains("# Instruction\nuse tabs"), "{prompt}");
     assert_eq!(prompt.matches("please").count(), 1, "the request is no instruction: {prompt}");

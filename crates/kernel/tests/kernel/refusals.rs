@@ -1,6 +1,6 @@
 //! What a person asks of a run that cannot be done, and what is said about it.
 
-use materia_contract::{Condition, NodeBudgets, NodeId, Trigger};
+use materia_contract::{Condition, Do, NodeBudgets, NodeId, Trigger};
 use materia_kernel::{Input, Phase, Rejection, step};
 
 use crate::play::{NodeExt as _, Play, agent, plan};
@@ -25,9 +25,9 @@ fn a_node_that_is_not_in_the_plan_is_named_to_whoever_asked_for_it() {
     play.end("first");
     let budgets = NodeBudgets { turns: Some(1), ..NodeBudgets::default() };
     let inputs = [
-        Input::SetNodeBudgets { node: nowhere(), budgets },
-        Input::Say { node: Some(nowhere()), text: "hello".into() },
-        Input::Continue { node: Some(nowhere()) },
+        Input::act(Do::NodeBudget { node: nowhere(), budgets }),
+        Input::act(Do::Say { node: Some(nowhere()), text: "hello".into() }),
+        Input::act(Do::Continue { node: Some(nowhere()) }),
     ];
     for input in inputs {
         assert_eq!(refused(&mut play, input), Rejection::UnknownNode(nowhere()));

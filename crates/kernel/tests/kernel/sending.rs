@@ -1,7 +1,7 @@
 //! What crosses an edge: which artifacts, which twins are turned away, which edge a person means.
 
 use materia_contract::{
-    Act, Artifact, Condition, DedupeBy, EdgeId, Offered, OutputSelector, Plan, TurnOutput,
+    Artifact, Condition, DedupeBy, Do, EdgeId, Offered, OutputSelector, Plan, TurnOutput,
 };
 use materia_kernel::{Effect, Input, TurnOutcome, outstanding};
 use serde_json::{Value, json};
@@ -105,7 +105,7 @@ fn what_is_offered_is_what_arrives() {
         structured: Some(json!({"n": 1})),
         ..Offered::default()
     };
-    let events = play.take(Input::act(Act::Offer { edge: "a->b".into(), payload }));
+    let events = play.take(Input::act(Do::Offer { edge: "a->b".into(), payload }));
     let input: Value = input_of(&events, "b");
     assert_eq!(input["inputs"][0]["message"], "m");
     assert_eq!(input["inputs"][0]["structured"], json!({"n": 1}));

@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 use materia_contract::{
-    Act, Artifact, Condition, EventBody, NodeId, Pace, Plan, RunWaiting, TurnOutput, WaitReason,
+    Artifact, Condition, Do, EventBody, NodeId, Pace, Plan, RunWaiting, TurnOutput, WaitReason,
 };
 use materia_kernel::{Input, Phase, TurnOutcome};
 
@@ -213,7 +213,7 @@ fn switching_to_auto_begins_the_count_anew() {
         }
         assert!(play.end("x").ends_with("waiting: stall"));
         // Nothing was lost: the payload that was on its way starts the next turn.
-        assert!(play.act(Act::Mode { value: Pace::Auto }).ends_with("started"));
+        assert!(play.act(Do::Mode { value: Pace::Auto }).ends_with("started"));
     }
 }
 

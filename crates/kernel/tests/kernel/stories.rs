@@ -1,5 +1,5 @@
 use insta::assert_snapshot;
-use materia_contract::{Condition, NodeMode, Pace, Test};
+use materia_contract::{Condition, Do, NodeMode, Pace, RunPlace, Test};
 use materia_kernel::{Input, Phase, Rejection, Run, decide, step};
 use serde_json::json;
 
@@ -277,7 +277,10 @@ fn started() -> Run {
 }
 
 fn resume() -> Input {
-    Input::Resume { cwd: "/q".into(), run_dir: "/q/r".into(), pace: None }
+    Input::taken_up(
+        Do::Resume { pace: None },
+        RunPlace { cwd: "/q".into(), run_dir: "/q/r".into() },
+    )
 }
 
 #[test]
@@ -309,7 +312,7 @@ fn a_node_that_asks_waits_until_it_is_resumed_again() {
 #[test]
 fn a_stopped_run_goes_on_and_an_aborted_one_does_not() {
     let mut run = started();
-    let stop = Input::Stop { message: "for now".into() };
+    let stop = Input::Stopped { reports: Vec::new(), message: "for now".into() };
     assert_snapshot!(tell(&step(&mut run, 9, stop.clone()).unwrap()), @r"
     a 1.1 interrupted
     waiting: interactive
@@ -319,7 +322,7 @@ fn a_stopped_run_goes_on_and_an_aborted_one_does_not() {
     resumed
     a 1.2 started
     ");
-    let abort = Input::Abort { reason: "enough".into() };
+    let abort = Input::act(Do::Abort { reason: Some("enough".into()) });
     assert_snapshot!(tell(&step(&mut run, 9, abort.clone()).unwrap()), @r"
     a 1.2 interrupted
     aborted

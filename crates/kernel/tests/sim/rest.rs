@@ -1,6 +1,6 @@
 //! Safety was first; now the world is kind, and the run must come to rest, and go on when it is helped.
 
-use materia_contract::{Act, Budget, NodeBudgets, NodeId, Pace, RunWaiting, WaitReason};
+use materia_contract::{Amount, Budget, Do, NodeBudgets, NodeId, Pace, RunWaiting, WaitReason};
 use materia_kernel::{Acting, Input, Moment, Phase, is_idle};
 use materia_opinion::Life;
 
@@ -35,8 +35,8 @@ impl World<'_> {
             if endless && round > ENDLESS_ROUNDS {
                 assert!(self.take(Input::RunForElapsed));
             } else if reached < self.run.created().unwrap().timeline {
-                let act = Act::Mode { value: Pace::Auto };
-                let acts = vec![Acting { act, timeline: Some(reached) }];
+                let act = Do::Mode { value: Pace::Auto };
+                let acts = vec![Acting { timeline: Some(reached), ..Acting::person(act) }];
                 assert!(self.take(Input::Moment(Moment { reports: Vec::new(), acts })));
             } else if !in_flight.is_empty() {
                 self.now += 1;
@@ -85,21 +85,27 @@ impl World<'_> {
         match (waiting.reason, &waiting.node) {
             (WaitReason::Manual, Some(node)) => {
                 let (node, message) = (node.clone(), None);
-                assert!(self.take(Input::act(Act::Trigger { node, message })));
+                assert!(self.take(Input::act(Do::Trigger { node, message })));
             }
             (WaitReason::Approval, Some(node)) => {
                 // A turn that was interrupted and asks first has nothing to approve.
-                if !self.take(Input::act(Act::Approve { node: node.clone() })) {
+                if !self.take(Input::act(Do::Approve { node: node.clone() })) {
                     assert!(self.take(resume(Some(Pace::Auto))));
                 }
             }
             (WaitReason::Budget, node) => {
-                assert!(self.take(Input::SetBudget(Budget::default())));
+                let most = Budget {
+                    max_tokens: Some(u64::MAX),
+                    max_cost: Some(Amount::from(1_000_000_u64)),
+                    max_turns: Some(1_000_000),
+                    warn_at_percent: None,
+                };
+                assert!(self.take(Input::act(Do::Budget { budget: most })));
                 self.give(node.as_ref());
                 assert!(self.take(resume(Some(self.opinion.pace()))));
             }
             (WaitReason::MultiTurn, Some(node)) => {
-                assert!(self.take(Input::Continue { node: Some(node.clone()) }));
+                assert!(self.take(Input::act(Do::Continue { node: Some(node.clone()) })));
             }
             (
                 WaitReason::Interactive
@@ -115,8 +121,12 @@ impl World<'_> {
 
     fn give(&mut self, node: Option<&NodeId>) {
         if let Some(node) = node {
-            let budgets = NodeBudgets::default();
-            assert!(self.take(Input::SetNodeBudgets { node: node.clone(), budgets }));
+            let budgets = NodeBudgets {
+                turns: Some(1_000_000),
+                time_ms: Some(u64::MAX),
+                cost: Some(Amount::from(1_000_000_u64)),
+            };
+            assert!(self.take(Input::act(Do::NodeBudget { node: node.clone(), budgets })));
         }
     }
 }

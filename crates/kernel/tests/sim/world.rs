@@ -2,8 +2,8 @@
 
 use materia_contract::time::Micros;
 use materia_contract::{
-    Act, Budget, Decided, EnvelopeKind, Event, EventBody, GlobalMode, NextTick, NodeBudgets,
-    NodeId, Offered, Pace, PayloadStatus, Plan, RunId, Uuid,
+    Budget, Decided, Do, EnvelopeKind, Event, EventBody, GlobalMode, NextTick, NodeBudgets, NodeId,
+    Offered, Pace, PayloadStatus, Plan, RunId, RunPlace, Uuid,
 };
 use materia_kernel::{
     Acting, Decision, Effect, Input, Moment, Rejection, Report, Run, due_schedules, evolve,
@@ -227,24 +227,24 @@ impl<'a> World<'a> {
             3 => self.late_report(),
             4 => {
                 let pace = *self.dice.pick(&[None, Some(Pace::Auto), Some(Pace::Interactive)]);
-                let _ = self.take(resume(pace));
+                let live = self.dice.percent(40);
+                let _ =
+                    self.take(if live { Input::act(Do::Resume { pace }) } else { resume(pace) });
             }
-            5 => {
-                let _ = self.take(Input::Stop { message: STOPPED.into() });
-            }
+            5 => self.stop(),
             6 => self.change_budget(),
             7 => {
                 let node = self.dice.maybe(50, |_| ()).map(|()| self.some_node());
-                let _ = self.take(Input::Say { node, text: "and this".into() });
+                let _ = self.take(Input::act(Do::Say { node, text: "and this".into() }));
             }
             8 => {
                 let node = self.dice.maybe(30, |_| ()).map(|()| self.some_node());
-                let _ = self.take(Input::Continue { node });
+                let _ = self.take(Input::act(Do::Continue { node }));
             }
             9 => {
                 let ends = [
                     Input::RunForElapsed,
-                    Input::Abort { reason: "enough".into() },
+                    Input::act(Do::Abort { reason: Some("enough".into()) }),
                     Input::Idle,
                     Input::Idle,
                 ];
@@ -252,17 +252,21 @@ impl<'a> World<'a> {
                 let _ = self.take(input);
             }
             10 => {
-                let again = Input::Recast { cwd: "/p".into(), run_dir: "/p/r".into() };
-                let input = if self.dice.percent(50) { again } else { Input::Revive };
+                let again = Input::taken_up(
+                    Do::Recast,
+                    RunPlace { cwd: "/p".into(), run_dir: "/p/r".into() },
+                );
+                let input = if self.dice.percent(50) { again } else { Input::act(Do::Revive) };
                 let _ = self.take(input);
             }
             _ => unreachable!("all choices are named"),
         }
         // A failed run is over for almost every input; people mostly try it again.
         if self.opinion.life() == Life::Failed && self.dice.percent(70) {
-            let again = Input::Recast { cwd: "/p".into(), run_dir: "/p/r".into() };
+            let again =
+                Input::taken_up(Do::Recast, RunPlace { cwd: "/p".into(), run_dir: "/p/r".into() });
             if !self.take(again) {
-                let _ = self.take(Input::Revive);
+                let _ = self.take(Input::act(Do::Revive));
             }
         }
         if self.opinion.life() == Life::Waiting && self.dice.percent(40) {
@@ -272,6 +276,38 @@ impl<'a> World<'a> {
             let bytes = serde_json::to_vec(&self.run).unwrap();
             self.snapshot = Some((self.journal.len(), bytes));
         }
+    }
+
+    /// Somebody stops the run, in the order of D57: turns that ended, then the word itself; some turns
+    /// end by themselves before they are ended. The process may die on the way.
+    fn stop(&mut self) {
+        let reports = self.some_reports(30);
+        let acts = vec![Acting::person(Do::Stop { message: None })];
+        if !self.take(Input::Moment(Moment { reports, acts })) || self.dice.percent(15) {
+            return;
+        }
+        if self.opinion.life() != Life::Running {
+            self.seen.note("came to its end while it was stopped");
+            return;
+        }
+        let reports = self.some_reports(40);
+        if !reports.is_empty() {
+            self.seen.note("turn ended by itself while it was stopped");
+        }
+        assert!(self.take(Input::Stopped { reports, message: STOPPED.into() }));
+        assert_ne!(self.opinion.life(), Life::Running, "a run that was stopped rests");
+    }
+
+    /// What some of the turns in flight come to.
+    fn some_reports(&mut self, percent: u64) -> Vec<Report> {
+        let in_flight: Vec<u64> = self.opinion.turns().map(|(turn, _)| turn).collect();
+        let mut reports = Vec::new();
+        for turn in in_flight {
+            if self.dice.percent(percent) {
+                reports.push(self.report(turn, Mood::Hostile));
+            }
+        }
+        reports
     }
 
     fn pass_time(&mut self) {
@@ -290,13 +326,7 @@ impl<'a> World<'a> {
 
     /// Turns end and people act at one instant.
     fn moment(&mut self) {
-        let in_flight: Vec<u64> = self.opinion.turns().map(|(turn, _)| turn).collect();
-        let mut reports = Vec::new();
-        for turn in in_flight {
-            if self.dice.percent(55) {
-                reports.push(self.report(turn, Mood::Hostile));
-            }
-        }
+        let mut reports = self.some_reports(55);
         if self.dice.percent(10) && !reports.is_empty() {
             // The same turn reports twice, with whatever it says the second time.
             let twice = reports[0].turn;
@@ -308,10 +338,9 @@ impl<'a> World<'a> {
             let left = self.run.created().unwrap().timeline - reached;
             if left > 0 && self.dice.percent(60) {
                 let act = self.some_act();
-                acts.push(Acting { act, timeline: Some(reached) });
+                acts.push(Acting { timeline: Some(reached), ..Acting::person(act) });
             } else {
-                let act = self.some_act();
-                acts.push(Acting { act, timeline: None });
+                acts.push(Acting::person(self.some_act()));
             }
         }
         let due = self.opinion.timers().any(|at| at <= self.now);
@@ -338,25 +367,25 @@ impl<'a> World<'a> {
         self.plan().nodes.get_index(index).unwrap().0.clone()
     }
 
-    fn some_act(&mut self) -> Act {
+    fn some_act(&mut self) -> Do {
         let node = self.some_node();
         match self.dice.weighted(&[(6, 0), (4, 1), (5, 2), (2, 3), (3, 4), (2, 5)]) {
-            0 => self.offer().unwrap_or(Act::Trigger { node, message: None }),
-            1 => Act::Trigger { node, message: self.dice.maybe(60, |_| "by hand".into()) },
-            2 => Act::Approve { node },
-            3 => Act::Deny { node },
+            0 => self.offer().unwrap_or(Do::Trigger { node, message: None }),
+            1 => Do::Trigger { node, message: self.dice.maybe(60, |_| "by hand".into()) },
+            2 => Do::Approve { node },
+            3 => Do::Deny { node },
             4 => {
                 let value = self.dice.weighted(&[(3, Pace::Auto), (2, Pace::Interactive)]);
-                Act::Mode { value }
+                Do::Mode { value }
             }
             _ => {
                 let modes = [GlobalMode::Planning, GlobalMode::Implementation];
-                Act::GlobalMode { value: *self.dice.pick(&modes) }
+                Do::GlobalMode { value: *self.dice.pick(&modes) }
             }
         }
     }
 
-    fn offer(&mut self) -> Option<Act> {
+    fn offer(&mut self) -> Option<Do> {
         let edges: Vec<String> = self
             .plan()
             .nodes
@@ -378,7 +407,7 @@ impl<'a> World<'a> {
             artifacts: Vec::new(),
             status: dice.maybe(40, |dice| PayloadStatus { ok: dice.percent(60), reason: None }),
         };
-        Some(Act::Offer { edge, payload })
+        Some(Do::Offer { edge, payload })
     }
 
     fn change_budget(&mut self) {
@@ -388,7 +417,7 @@ impl<'a> World<'a> {
                 max_turns: dice.maybe(60, |dice| u64::from(dice.within(1, 40))),
                 ..Budget::default()
             };
-            let _ = self.take(Input::SetBudget(budget));
+            let _ = self.take(Input::act(Do::Budget { budget: budget }));
             return;
         }
         let budgets = NodeBudgets {
@@ -396,7 +425,7 @@ impl<'a> World<'a> {
             ..NodeBudgets::default()
         };
         let node = self.some_node();
-        let _ = self.take(Input::SetNodeBudgets { node, budgets });
+        let _ = self.take(Input::act(Do::NodeBudget { node, budgets }));
     }
 
     /// A turn that ended long ago, or never was, reports.
@@ -445,7 +474,7 @@ impl<'a> World<'a> {
 }
 
 pub(crate) fn resume(pace: Option<Pace>) -> Input {
-    Input::Resume { cwd: "/p".into(), run_dir: "/p/r".into(), pace }
+    Input::taken_up(Do::Resume { pace }, RunPlace { cwd: "/p".into(), run_dir: "/p/r".into() })
 }
 
 fn refusal(rejection: &Rejection) -> &'static str {

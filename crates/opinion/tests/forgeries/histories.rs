@@ -2,7 +2,7 @@
 
 use materia_contract::time::Micros;
 use materia_contract::{
-    Act, Decided, ErrorCode, Event, EventBody, FailureClass, NodeId, Offered, RunCreated, RunId,
+    Decided, Do, ErrorCode, Event, EventBody, FailureClass, NodeId, Offered, RunCreated, RunId,
     TurnOutput,
 };
 use materia_kernel::{
@@ -174,7 +174,7 @@ pub(crate) fn flowing() -> History {
     play.answer(&json!({"satisfied": true}));
     let offer = |message: &str| {
         let payload = Offered { message: Some(message.into()), ..Offered::default() };
-        Acting { act: Act::Offer { edge: "source->slow".into(), payload }, timeline: None }
+        Acting::person(Do::Offer { edge: "source->slow".into(), payload })
     };
     let acts = vec![offer("one"), offer("two")];
     play.take(Input::Moment(Moment { reports: Vec::new(), acts }));
@@ -192,7 +192,7 @@ pub(crate) fn flowing() -> History {
 
 pub(crate) fn with_people() -> History {
     let mut play = Play::begin("with people", plans::with_people());
-    play.take(Input::act(Act::Approve { node: NodeId::new("first") }));
+    play.take(Input::act(Do::Approve { node: NodeId::new("first") }));
     play.now += 10;
     let (turn, message) = (play.turns()[0], "busy".to_owned());
     let class = Some(FailureClass::Transient);
@@ -202,7 +202,7 @@ pub(crate) fn with_people() -> History {
     play.wake();
     play.answer(&json!({"context": "for you"}));
     let message = Some("go".to_owned());
-    play.take(Input::act(Act::Trigger { node: NodeId::new("second"), message }));
+    play.take(Input::act(Do::Trigger { node: NodeId::new("second"), message }));
     play.history
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use materia_contract::number;
 use materia_contract::script::Script;
-use materia_contract::{Act, Behavior, Edge, NodeId, Plan, ScriptBinding};
+use materia_contract::{Behavior, Do, Edge, NodeId, Plan, ScriptBinding};
 use serde_json::Value;
 
 /// The largest script that is read, in bytes.
@@ -117,7 +117,7 @@ fn stray_fields(bytes: &[u8], script: &Script, path: &Path) -> Result<(), Script
 pub fn timeline_faults(script: &Script, plan: &Plan) -> Vec<String> {
     let entries = script.timeline.iter().enumerate();
     let faults = entries.filter_map(|(place, entry)| match &entry.act {
-        Act::Offer { edge, .. } => {
+        Do::Offer { edge, .. } => {
             let named = |id: &NodeId, one: &Edge| {
                 let to = one.to.as_ref().map_or(materia_contract::END, NodeId::as_str);
                 one.id.as_str() == edge || *edge == format!("{id}->{to}")
@@ -126,11 +126,24 @@ pub fn timeline_faults(script: &Script, plan: &Plan) -> Vec<String> {
                 plan.nodes.iter().any(|(id, node)| node.edges.iter().any(|one| named(id, one)));
             (!known).then(|| format!("entry {place} of the timeline: there is no edge `{edge}`"))
         }
-        Act::Trigger { node, .. } | Act::Approve { node } | Act::Deny { node } => {
+        Do::Trigger { node, .. } | Do::Approve { node } | Do::Deny { node } => {
             let known = plan.nodes.contains_key(node);
             (!known).then(|| format!("entry {place} of the timeline: there is no socket `{node}`"))
         }
-        Act::Mode { .. } | Act::GlobalMode { .. } | Act::Crash => None,
+        Do::Mode { .. } | Do::Pause | Do::GlobalMode { .. } | Do::Crash => None,
+        Do::Say { .. }
+        | Do::Continue { .. }
+        | Do::Budget { .. }
+        | Do::NodeBudget { .. }
+        | Do::Resume { .. }
+        | Do::Recast
+        | Do::Revive
+        | Do::Stop { .. }
+        | Do::Abort { .. } => Some(format!(
+            "entry {place} of the timeline: `{}` cannot stand in one; only offer, trigger, approve, deny, \
+             mode, pause, globalMode and crash can",
+            entry.act.name()
+        )),
     });
     faults.collect()
 }

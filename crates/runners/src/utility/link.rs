@@ -272,6 +272,10 @@ impl Link {
     ) -> Ending {
         self.see_off(last.is_ok()).await;
         match (last, asked) {
+            // Who came to a good end before he was ended has done his work, and must not do it again (D57).
+            (Ok(verdict), Some(Asked::Stop)) if verdict.exit_code == Some(0) => {
+                Ending::Reported(verdict)
+            }
             (_, Some(Asked::Stop)) => Ending::Stopped,
             (last, Some(Asked::Timeout)) => Ending::TimedOut(last.ok()),
             (Ok(verdict), None) => Ending::Reported(verdict),

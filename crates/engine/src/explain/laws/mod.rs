@@ -6,19 +6,17 @@ mod world;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use materia_contract::{
-    Budget, Event, EventBody, NodeId, Pace, Record, RunId, TurnOutput, WaitReason,
-};
+use materia_contract::{Do, Event, EventBody, NodeId, Pace, Record, RunId, TurnOutput, WaitReason};
 use materia_kernel::{Gate, Input, Phase, Run, TurnOutcome, barred, cut, evolve, step};
 
 use super::attempt::is_alive;
 use super::conditions::{Subject, word};
 use super::past::Settled;
-use super::suggestion::Doing;
+use super::suggestion::Suggested;
 use super::trail::Trail;
 use super::{explain, suggested, why};
 use crate::{Batch, Epoch, Journal as _, MemoryJournal, fork, load, replay};
-use world::{Dice, History, history, turns};
+use world::{Dice, History, history, resume, turns};
 
 /// Simulated runs in all, over the tests below.
 const RUNS: u64 = 1_000;
@@ -102,7 +100,7 @@ impl Simulated {
     }
 
     /// What is suggested at an event, of a journal that ends at `last`.
-    fn suggested(&self, at: u64, last: u64, index: usize, name: &NodeId) -> Option<Vec<Doing>> {
+    fn suggested(&self, at: u64, last: u64, index: usize, name: &NodeId) -> Option<Vec<Suggested>> {
         let settled = || Ok(Some(self.settled(at).clone()));
         let states_at = |at: &[u64]| {
             let states = at.iter().map(|at| (*at, self.settled(*at).run.clone()));
@@ -112,9 +110,9 @@ impl Simulated {
     }
 
     /// Does what is suggested at an event on a fork; says whether the node has started.
-    fn done(&self, at: u64, steps: &[Doing], node: &NodeId) -> bool {
+    fn done(&self, at: u64, steps: &[Suggested], node: &NodeId) -> bool {
         let (at, interactive, steps) = match steps {
-            [Doing::Fork { at, interactive }, rest @ ..] => (*at, *interactive, rest),
+            [Suggested::Fork { at, interactive }, rest @ ..] => (*at, *interactive, rest),
             all => (at, false, all),
         };
         let base = &self.settled(at).run;
@@ -141,8 +139,7 @@ struct Fork {
 
 impl Fork {
     fn resume(&self, pace: Pace) -> Input {
-        let (cwd, run_dir) = (self.run.cwd().to_owned(), self.run.run_dir().to_owned());
-        Input::Resume { cwd, run_dir, pace: Some(pace) }
+        resume(&self.run, Some(pace))
     }
 
     fn take(&mut self, input: Input) {
@@ -164,34 +161,16 @@ impl Fork {
         }
     }
 
-    fn follow(&mut self, doing: &Doing) {
-        use materia_contract::Act;
-        match doing {
-            Doing::Fork { .. } => panic!("a fork comes first"),
-            Doing::Wait { node, .. } => self.end_turn_of(node),
-            Doing::Mode { value } => self.take(Input::act(Act::Mode { value: *value })),
-            Doing::Trigger { node } => {
-                self.take(Input::act(Act::Trigger { node: node.clone(), message: None }));
-            }
-            Doing::Approve { node } => self.take(Input::act(Act::Approve { node: node.clone() })),
-            Doing::Budget { budget } => {
-                let kept = self.run.budget();
-                self.raise(Input::SetBudget(Budget {
-                    max_turns: budget.max_turns.or(kept.max_turns),
-                    max_tokens: budget.max_tokens.or(kept.max_tokens),
-                    max_cost: budget.max_cost.or(kept.max_cost),
-                    ..kept
-                }));
-            }
-            Doing::NodeBudget { node, budgets } => {
-                self.raise(Input::SetNodeBudgets { node: node.clone(), budgets: *budgets });
-            }
-            Doing::Resume => self.take(self.resume(Pace::Auto)),
-            Doing::Recast => {
-                let (cwd, run_dir) = (self.run.cwd().to_owned(), self.run.run_dir().to_owned());
-                self.take(Input::Recast { cwd, run_dir });
-            }
-            Doing::Revive => self.take(Input::Revive),
+    fn follow(&mut self, doing: &Suggested) {
+        let what = match doing {
+            Suggested::Fork { .. } => panic!("a fork comes first"),
+            Suggested::Wait { node, .. } => return self.end_turn_of(node),
+            Suggested::Do(what) => what.clone(),
+        };
+        match what {
+            Do::Budget { .. } | Do::NodeBudget { .. } => self.raise(Input::act(what)),
+            Do::Resume { .. } => self.take(self.resume(Pace::Auto)),
+            other => self.take(Input::act(other)),
         }
     }
 
@@ -298,10 +277,10 @@ fn suggests(simulated: &Simulated, kinds: &mut BTreeMap<String, u64>) -> usize {
     count
 }
 
-fn kind(steps: &[Doing]) -> String {
+fn kind(steps: &[Suggested]) -> String {
     let words = steps.iter().map(|step| {
         let value = serde_json::to_value(step).unwrap();
-        value["kind"].as_str().unwrap().to_owned()
+        value["do"].as_str().unwrap().to_owned()
     });
     words.collect::<Vec<_>>().join(" ")
 }
@@ -356,7 +335,7 @@ async fn a_journal_gives_the_same_answers_and_forks() {
             for (index, name) in simulated.nodes().iter().enumerate() {
                 let why = why(&journal, &id, name.as_str(), Some(at)).unwrap();
                 let steps = why.suggestion.map(|said| said.steps);
-                let steps = steps.map(|all| all.into_iter().map(|step| step.doing).collect());
+                let steps = steps.map(|all| all.into_iter().map(|step| step.what).collect());
                 assert_eq!(
                     steps,
                     simulated.suggested(at, last, index, name),

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
 use materia_contract::{
-    Act, Amount, Approval, Behavior, Budget, ChainHash, Condition, Consume, Control, Decided,
-    DedupeBy, Delivery, DeliveryMode, Edge, EdgeId, ErrorCode, Event, Foreach, GlobalMode,
+    Amount, Approval, Behavior, Budget, ChainHash, Condition, Consume, Control, Decided, DedupeBy,
+    Delivery, DeliveryMode, Do, Edge, EdgeId, ErrorCode, Event, Foreach, GlobalMode,
     JOURNAL_VERSION, Limits, Loop, Node, NodeBudgets, NodeId, NodeMode, Offered, OnInterrupt,
-    Overflow, Pace, Parse, Plan, Record, Routing, RunCreated, RunId, Trigger, TurnOutput,
+    Overflow, Pace, Parse, Plan, Record, Routing, RunCreated, RunId, RunPlace, Trigger, TurnOutput,
     TurnUsage,
 };
 use materia_kernel::{
@@ -221,8 +221,9 @@ fn report(dice: &mut Dice, turn: u64) -> Report {
     Report { turn, outcome }
 }
 
-fn resume(run: &Run, pace: Option<Pace>) -> Input {
-    Input::Resume { cwd: run.cwd().to_owned(), run_dir: run.run_dir().to_owned(), pace }
+pub(super) fn resume(run: &Run, pace: Option<Pace>) -> Input {
+    let place = RunPlace { cwd: run.cwd().to_owned(), run_dir: run.run_dir().to_owned() };
+    Input::taken_up(Do::Resume { pace }, place)
 }
 
 /// What a person, or nobody, does next.
@@ -233,31 +234,33 @@ fn person(dice: &mut Dice, run: &Run) -> Input {
     let (name, edges) = (name.clone(), &node.edges);
     match dice.below(14) {
         0 | 1 => {
-            Input::act(Act::Trigger { node: name, message: dice.one_in(2).then(|| "x".into()) })
+            Input::act(Do::Trigger { node: name, message: dice.one_in(2).then(|| "x".into()) })
         }
-        2 => Input::act(Act::Approve { node: name }),
-        3 => Input::act(Act::Deny { node: name }),
-        4 => Input::act(Act::Mode { value: dice.pick(&[Pace::Auto, Pace::Interactive]) }),
+        2 => Input::act(Do::Approve { node: name }),
+        3 => Input::act(Do::Deny { node: name }),
+        4 => Input::act(Do::Mode { value: dice.pick(&[Pace::Auto, Pace::Interactive]) }),
         5 => match edges.first() {
             Some(edge) => {
                 let payload = Offered { message: Some("offered".into()), ..Offered::default() };
-                Input::act(Act::Offer { edge: edge.id.to_string(), payload })
+                Input::act(Do::Offer { edge: edge.id.to_string(), payload })
             }
             None => Input::tick(),
         },
-        6 => Input::Stop { message: "stopped".into() },
+        6 => Input::Stopped { reports: Vec::new(), message: "stopped".into() },
         7 | 8 => resume(run, None),
-        9 => Input::SetBudget(Budget { max_turns: Some(dice.below(12)), ..Budget::default() }),
+        9 => {
+            let budget = Budget { max_turns: Some(dice.below(12)), ..Budget::default() };
+            Input::act(Do::Budget { budget })
+        }
         10 => {
             let budgets = NodeBudgets { turns: Some(dice.below(4)), ..NodeBudgets::default() };
-            Input::SetNodeBudgets { node: name, budgets }
+            Input::act(Do::NodeBudget { node: name, budgets })
         }
-        11 => Input::Say { node: Some(name), text: "more".into() },
-        12 => Input::Continue { node: None },
+        11 => Input::act(Do::Say { node: Some(name), text: "more".into() }),
+        12 => Input::act(Do::Continue { node: None }),
         _ => {
-            let (cwd, run_dir) = (run.cwd().to_owned(), run.run_dir().to_owned());
-            let abort = || Input::Abort { reason: "enough".into() };
-            dice.one_in(3).then(abort).unwrap_or(Input::Recast { cwd, run_dir })
+            let abort = || Input::act(Do::Abort { reason: None });
+            dice.one_in(3).then(abort).unwrap_or(Input::act(Do::Recast))
         }
     }
 }
@@ -304,7 +307,7 @@ pub(super) fn history(seed: u64, moves: u64) -> History {
         now += i64::try_from(dice.below(12)).unwrap() * 1_000;
         let flying = turns(&run);
         let input = if matches!(run.phase(), Phase::Failed(_)) && dice.one_in(3) {
-            Input::Revive
+            Input::act(Do::Revive)
         } else if !flying.is_empty() && !dice.one_in(4) {
             let mut reports = vec![report(&mut dice, flying[flying.len() - 1])];
             if dice.one_in(4) && flying.len() > 1 {

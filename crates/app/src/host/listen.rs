@@ -1,0 +1,24 @@
+//! Hearing what other processes ask of the runs that are driven here.
+
+use std::sync::Weak;
+use std::time::Duration;
+
+use super::Shared;
+
+/// How often is looked.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Looks for commands until the host is gone.
+pub(super) async fn listen(shared: Weak<Shared>) {
+    loop {
+        tokio::time::sleep(LOOK).await;
+        let Some(shared) = shared.upgrade() else { return };
+        if shared.driven().is_empty() {
+            continue;
+        }
+        // A failed look is no reason to stop anything; the next look may succeed.
+        for run in shared.journal.addressed().await.unwrap_or_default() {
+            shared.pass_on(&run).await;
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! Many runs in one process: begin, carry on, tell, watch, stop.
+//!
+//! # Invariants
+//!
+//! * A command is written down before anybody acts on it, and its receipt is what its sender hears: it is
+//!   the same whether the run is driven here or by another process.
+//! * Whoever follows a run reads the journal and nothing else, whoever drives it.
+//! * One look at the inbox serves all runs that are driven here.
+//!
+//! Deliberately absent: what performs turns and how a run is prepared. Those come in with each run.
+
+mod listen;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use materia_contract::{CastStatus, Command, CommandId, Do, Receipt, RunCreated, RunId, RunPlace};
+use materia_engine::{
+    Asks, BoxFuture, Clock, EngineError, Journal, Lease, LoadError, Observer, Options, PAGE_BYTES,
+    Place, PostError, Posted, Runner, Tail, World,
+};
+use materia_kernel::Phase;
+use tokio::runtime::Handle;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
+
+/// How often somebody who waits for a receipt looks for it.
+const RECEIPT_LOOK: Duration = Duration::from_millis(10);
+
+/// Drives runs, and lets people and programs at them.
+#[derive(Clone)]
+pub struct Host {
+    shared: Arc<Shared>,
+}
+
+/// What all runs of a host share.
+struct Shared {
+    journal: Arc<dyn Journal>,
+    observer: Arc<dyn Observer>,
+    clock: Arc<dyn Clock>,
+    /// The runs that are driven here.
+    driven: Mutex<HashMap<RunId, Driven>>,
+    /// How many there are, for whoever waits until none is left.
+    count: watch::Sender<usize>,
+}
+
+/// A run that is driven here.
+struct Driven {
+    asks: mpsc::UnboundedSender<Posted>,
+    /// Commands that were passed on and still wait for their receipt.
+    passed_on: Vec<CommandId>,
+}
+
+/// What one run needs besides what all share.
+#[derive(Clone)]
+pub struct Setting {
+    /// What performs its turns.
+    pub runner: Arc<dyn Runner>,
+    /// How it is driven.
+    pub options: Options,
+}
+
+/// A run under way.
+#[derive(Debug)]
+pub struct Underway {
+    /// Its id.
+    pub id: RunId,
+    task: JoinHandle<Result<Phase, EngineError>>,
+}
+
+impl Underway {
+    fn spawn(id: RunId, driving: BoxFuture<'static, Result<Phase, EngineError>>) -> Self {
+        Self { id, task: tokio::spawn(driving) }
+    }
+
+    /// Waits until the run rests, and says how.
+    pub async fn rested(self) -> Result<Phase, EngineError> {
+        match self.task.await {
+            Ok(rested) => rested,
+            Err(error) => std::panic::resume_unwind(error.into_panic()),
+        }
+    }
+}
+
+/// What sending a command came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Submitted {
+    /// It has been taken, or refused.
+    Answered(Receipt),
+    /// It is written down, and whoever drives the run will take it; nobody has so far.
+    Waits(CommandId),
+}
+
+impl Host {
+    /// A host without runs. It listens on `ears`, where nobody may wait for a disk.
+    #[must_use]
+    pub fn new(
+        journal: Arc<dyn Journal>,
+        observer: Arc<dyn Observer>,
+        clock: Arc<dyn Clock>,
+        ears: &Handle,
+    ) -> Self {
+        let (driven, count) = (Mutex::default(), watch::Sender::new(0));
+        let shared = Arc::new(Shared { journal, observer, clock, driven, count });
+        ears.spawn(listen::listen(Arc::downgrade(&shared)));
+        Self { shared }
+    }
+
+    /// The runs that are driven here.
+    #[must_use]
+    pub fn runs(&self) -> Vec<RunId> {
+        self.shared.driven().keys().cloned().collect()
+    }
+
+    /// Begins a run and drives it, in a task of its own.
+    #[must_use]
+    pub fn begin(&self, id: RunId, created: RunCreated, setting: Setting) -> Underway {
+        Underway::spawn(id.clone(), self.begin_here(id, created, setting))
+    }
+
+    /// The same, driven by whoever awaits it.
+    pub fn begin_here(
+        &self,
+        id: RunId,
+        created: RunCreated,
+        setting: Setting,
+    ) -> BoxFuture<'static, Result<Phase, EngineError>> {
+        let run = id.clone();
+        self.drive(id, setting, |world, options, mut asks| async move {
+            materia_engine::cast(&world, run, created, options, &mut asks).await
+        })
+    }
+
+    /// Does what a command asks to a run whose lease the caller holds, and drives it, in a task of its own.
+    #[must_use]
+    pub fn carry_on(
+        &self,
+        lease: Lease,
+        id: RunId,
+        place: RunPlace,
+        command: Command,
+        setting: Setting,
+    ) -> Underway {
+        Underway::spawn(id.clone(), self.carry_on_here(lease, id, place, command, setting))
+    }
+
+    /// The same, driven by whoever awaits it.
+    pub fn carry_on_here(
+        &self,
+        lease: Lease,
+        id: RunId,
+        place: RunPlace,
+        command: Command,
+        setting: Setting,
+    ) -> BoxFuture<'static, Result<Phase, EngineError>> {
+        let run = id.clone();
+        self.drive(id, setting, |world, options, mut asks| async move {
+            let place = Place { cwd: place.cwd.as_ref(), run_dir: place.run_dir.as_ref() };
+            materia_engine::carry_on(&world, lease, &run, place, command, options, &mut asks).await
+        })
+    }
+
+    /// Carries on every run that its process has left, for which `known` says where it is and what it
+    /// needs. One that somebody else drives is left alone.
+    pub async fn resume_all(
+        &self,
+        mut known: impl FnMut(&RunId) -> Option<(RunPlace, Setting)>,
+    ) -> Result<Vec<Underway>, EngineError> {
+        let (mut resumed, mut cursor) = (Vec::new(), None);
+        loop {
+            let page = self.shared.journal.runs(cursor.as_ref(), PAGE_BYTES).await;
+            let page = page.map_err(LoadError::from)?;
+            for line in page.lines.iter().filter(|line| line.status == CastStatus::Running) {
+                let id = &line.cast_id;
+                let Ok(lease) = self.shared.journal.claim(id).await else { continue };
+                let Some((place, setting)) = known(id) else { continue };
+                let command = Command::person(Do::Resume { pace: None });
+                resumed.push(self.carry_on(lease, id.clone(), place, command, setting));
+            }
+            cursor = page.next;
+            if cursor.is_none() {
+                return Ok(resumed);
+            }
+        }
+    }
+
+    /// Sends a command to a run, whoever drives it, and waits for what becomes of it for at most so long.
+    /// The same command with the same id, sent again, finds the same answer.
+    pub async fn submit(
+        &self,
+        id: &RunId,
+        command: &Command,
+        patience: Duration,
+    ) -> Result<Submitted, PostError> {
+        let journal = &self.shared.journal;
+        let posting = journal.post(id, command).await?;
+        if let Some(receipt) = posting.receipt {
+            return Ok(Submitted::Answered(receipt));
+        }
+        self.shared.pass_on(id).await;
+        let begun = tokio::time::Instant::now();
+        loop {
+            if let Some(receipt) = journal.receipt(id, &posting.id).await? {
+                return Ok(Submitted::Answered(receipt));
+            }
+            if begun.elapsed() >= patience {
+                return Ok(Submitted::Waits(posting.id));
+            }
+            tokio::time::sleep(RECEIPT_LOOK).await;
+        }
+    }
+
+    /// Asks a run that is driven here to stop in good order. Says whether it is driven here.
+    pub fn ask_to_stop(&self, id: &RunId, message: &str) -> bool {
+        let stop = Do::Stop { message: Some(message.to_owned()) };
+        let driven = self.shared.driven();
+        // An error means that it has just come to rest by itself.
+        driven.get(id).is_some_and(|it| it.asks.send(Command::person(stop).into()).is_ok())
+    }
+
+    /// Stops everything in good order, and waits until nothing is driven here any more. The runs can be
+    /// carried on.
+    pub async fn stop(&self, message: &str) {
+        for id in self.runs() {
+            self.ask_to_stop(&id, message);
+        }
+        let mut count = self.shared.count.subscribe();
+        // An error means that the host is gone, and its runs with it.
+        let _ = count.wait_for(|count| *count == 0).await;
+    }
+
+    /// Follows a run from behind event `after`, whoever drives it: every event, in order, once.
+    #[must_use]
+    pub fn follow(&self, id: &RunId, after: u64) -> Tail {
+        self.shared.journal.tail(id, after)
+    }
+
+    /// Enters a run among those that are driven here, until what drives it has ended.
+    fn drive<F>(
+        &self,
+        id: RunId,
+        setting: Setting,
+        begin: impl FnOnce(World, Options, Asks) -> F,
+    ) -> BoxFuture<'static, Result<Phase, EngineError>>
+    where
+        F: Future<Output = Result<Phase, EngineError>> + Send + 'static,
+    {
+        let Setting { runner, options } = setting;
+        let shared = Arc::clone(&self.shared);
+        let (journal, clock) = (Arc::clone(&shared.journal), Arc::clone(&shared.clock));
+        let world = World { journal, observer: Arc::clone(&shared.observer), runner, clock };
+        let (asks, heard) = mpsc::unbounded_channel();
+        let entry = Entry::new(shared, id, asks);
+        let driving = begin(world, options, heard);
+        Box::pin(async move {
+            let rested = driving.await;
+            drop(entry);
+            rested
+        })
+    }
+}
+
+/// The place of a run among those that are driven here. It is left when what drives the run has ended,
+/// in whatever manner.
+struct Entry {
+    shared: Arc<Shared>,
+    id: RunId,
+    asks: mpsc::UnboundedSender<Posted>,
+    /// Who was there before: a run that is driven here already is not driven twice, and keeps its place.
+    before: Option<Driven>,
+}
+
+impl Entry {
+    fn new(shared: Arc<Shared>, id: RunId, asks: mpsc::UnboundedSender<Posted>) -> Self {
+        let mut driven = shared.driven();
+        let run = Driven { asks: asks.clone(), passed_on: Vec::new() };
+        let before = driven.insert(id.clone(), run);
+        shared.count.send_replace(driven.len());
+        drop(driven);
+        Self { shared, id, asks, before }
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        let mut driven = self.shared.driven();
+        if driven.get(&self.id).is_some_and(|run| run.asks.same_channel(&self.asks)) {
+            driven.remove(&self.id);
+            if let Some(before) = self.before.take().filter(|before| !before.asks.is_closed()) {
+                driven.insert(self.id.clone(), before);
+            }
+        }
+        self.shared.count.send_replace(driven.len());
+    }
+}
+
+impl Shared {
+    fn driven(&self) -> MutexGuard<'_, HashMap<RunId, Driven>> {
+        self.driven.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Hands a run that is driven here the commands that wait for it, each once.
+    async fn pass_on(&self, id: &RunId) {
+        if !self.driven().contains_key(id) {
+            return;
+        }
+        // A failed look is no reason to stop the run; the next look may succeed.
+        let Ok(waiting) = self.journal.commands(id).await else { return };
+        let mut driven = self.driven();
+        let Some(run) = driven.get_mut(id) else { return };
+        // Whatever waits no longer will not come again.
+        run.passed_on.retain(|id| waiting.iter().any(|posted| posted.id.as_ref() == Some(id)));
+        for posted in waiting {
+            let Some(id) = posted.id.clone().filter(|id| !run.passed_on.contains(id)) else {
+                continue;
+            };
+            run.passed_on.push(id);
+            // An error means that the run has just come to rest: whoever takes it up next hears it.
+            let _ = run.asks.send(posted);
+        }
+    }
+}

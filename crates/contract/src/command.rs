@@ -1,0 +1,288 @@
+//! A command: something that somebody wants done to a run, and what became of it.
+//!
+//! The same shape comes from the command line, lies in the inbox, and is later sent to a server.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{Actor, Do, content_hash, older};
+
+/// The longest id of a command, in bytes.
+pub const COMMAND_ID_BYTES_MAX: usize = 200;
+
+/// Something that somebody wants done to a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Command {
+    /// Its name, given by the sender: the same command with the same id acts once, however often it is
+    /// sent. Where it is left out, one is made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<CommandId>,
+    /// Who asks.
+    #[serde(default = "Actor::person")]
+    pub actor: Actor,
+    /// The last event that the sender knows of. If the run has gone on since, nothing is done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_seq: Option<u64>,
+    /// What is to be done.
+    #[serde(flatten)]
+    pub what: Do,
+}
+
+impl Command {
+    /// A person wants this done, whatever has happened since.
+    #[must_use]
+    pub fn person(what: Do) -> Self {
+        Self { id: None, actor: Actor::PERSON, expected_seq: None, what }
+    }
+
+    /// The hash over everything but the id: whether two commands ask for the same.
+    #[must_use]
+    pub fn body_hash(&self) -> String {
+        let unnamed = Self { id: None, ..self.clone() };
+        let value = serde_json::to_value(unnamed).expect("a command is data and always renders");
+        content_hash(&value)
+    }
+
+    /// Reads a command; an error says what is wrong with it. Commands that the version before left in a
+    /// journal are understood.
+    pub fn read(text: &str) -> Result<Self, String> {
+        let written: Map<String, Value> =
+            serde_json::from_str(text).map_err(|error| error.to_string())?;
+        if written.contains_key("command") {
+            return older::command(text);
+        }
+        let command: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let known = serde_json::to_value(&command).map_err(|error| error.to_string())?;
+        let stray = written
+            .iter()
+            .find(|(name, value)| known.get(name.as_str()).is_none() && !value.is_null());
+        match stray {
+            None => Ok(command),
+            Some((name, _)) => Err(format!("`{}` takes no field `{name}`", command.what.name())),
+        }
+    }
+}
+
+/// The name of a command among those to one run.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(transparent)]
+pub struct CommandId(std::sync::Arc<str>);
+
+/// Why the id of a command was refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "this is no id of a command: one is 1 to {COMMAND_ID_BYTES_MAX} visible ASCII characters and does not start with `#`"
+)]
+pub struct BadCommandId;
+
+impl CommandId {
+    /// An id that comes from outside.
+    pub fn parse(text: &str) -> Result<Self, BadCommandId> {
+        let fits = (1..=COMMAND_ID_BYTES_MAX).contains(&text.len());
+        if fits && !text.starts_with('#') && text.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Ok(Self(text.into()));
+        }
+        Err(BadCommandId)
+    }
+
+    /// The id of a command that came without one: the number under which it was left.
+    #[must_use]
+    pub fn numbered(number: u64) -> Self {
+        Self(format!("#{number}").into())
+    }
+
+    /// An id that was checked when it was kept.
+    #[must_use]
+    pub fn kept(text: impl AsRef<str>) -> Self {
+        Self(text.as_ref().into())
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Display for CommandId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for CommandId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        /// Journals of the version before have numbers.
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Form {
+            Number(u64),
+            Text(String),
+        }
+        match Form::deserialize(deserializer)? {
+            Form::Number(number) => Ok(Self::numbered(number)),
+            Form::Text(text) => {
+                let made = text.strip_prefix('#').is_some_and(|rest| rest.parse::<u64>().is_ok());
+                if made {
+                    return Ok(Self(text.into()));
+                }
+                Self::parse(&text).map_err(serde::de::Error::custom)
+            }
+        }
+    }
+}
+
+/// What became of a command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(into = "AnswerForm", try_from = "AnswerForm")]
+#[schemars(with = "AnswerForm")]
+pub enum Answer {
+    /// It was carried out, and these events followed. Where nothing changed there are none, and
+    /// `last` is before `first`.
+    Done {
+        /// The first of them.
+        first: u64,
+        /// The last of them.
+        last: u64,
+    },
+    /// It was refused, and why.
+    Refused {
+        /// A sentence for whoever sent it.
+        reason: String,
+    },
+}
+
+/// What became of a command, as it is shown.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct AnswerForm {
+    /// The first and the last of the events that followed; empty where nothing changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    events: Option<Vec<u64>>,
+    /// Why it was refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    refused: Option<String>,
+}
+
+impl From<Answer> for AnswerForm {
+    fn from(answer: Answer) -> Self {
+        match answer {
+            Answer::Done { first, last } => {
+                let events = if first <= last { vec![first, last] } else { Vec::new() };
+                Self { events: Some(events), refused: None }
+            }
+            Answer::Refused { reason } => Self { events: None, refused: Some(reason) },
+        }
+    }
+}
+
+impl TryFrom<AnswerForm> for Answer {
+    type Error = &'static str;
+
+    fn try_from(form: AnswerForm) -> Result<Self, Self::Error> {
+        match (form.events.as_deref(), form.refused) {
+            (Some([first, last]), None) => Ok(Self::Done { first: *first, last: *last }),
+            (Some([]), None) => Ok(Self::Done { first: 1, last: 0 }),
+            (None, Some(reason)) => Ok(Self::Refused { reason }),
+            (Some(_), _) | (None, None) => Err("it has `events` [from, to] or `refused`"),
+        }
+    }
+}
+
+/// What became of a command, and of which.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Receipt {
+    /// The id of the command.
+    pub command: CommandId,
+    /// The hash of what it asked for ([`Command::body_hash`]). Receipts of the version before have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<String>,
+    /// What became of it.
+    #[serde(flatten)]
+    pub answer: Answer,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Budget, NodeId, Pace};
+    use serde_json::json;
+
+    fn read(value: &Value) -> Result<Command, String> {
+        Command::read(&value.to_string())
+    }
+
+    #[test]
+    fn a_command_is_one_flat_object() {
+        let said = json!({"id": "k-1", "actor": "person", "expectedSeq": 7, "do": "say", "node": "A", "text": "hi"});
+        let command = read(&said).unwrap();
+        let (node, text) = (Some(NodeId::new("A")), "hi".to_owned());
+        assert_eq!(command.what, Do::Say { node, text });
+        assert_eq!(command.expected_seq, Some(7));
+        assert_eq!(serde_json::to_value(&command).unwrap(), said);
+        let short = read(&json!({"do": "pause"})).unwrap();
+        assert_eq!(short, Command::person(Do::Pause));
+    }
+
+    #[test]
+    fn what_is_not_understood_is_named() {
+        for (value, said) in [
+            (json!({"do": "fly"}), "fly"),
+            (json!({"do": "say"}), "text"),
+            (json!({"do": "say", "text": "x", "nod": "A"}), "`say` takes no field `nod`"),
+            (json!({"do": "pause", "id": ""}), "id of a command"),
+            (json!({"do": "pause", "id": "#x"}), "id of a command"),
+            (json!({"do": "pause", "id": "a b"}), "id of a command"),
+            (json!({}), "do"),
+            (json!([]), "map"),
+        ] {
+            let error = read(&value).unwrap_err();
+            assert!(error.contains(said), "{value}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_body_is_all_but_the_id() {
+        let budget = Budget { max_turns: Some(3), ..Budget::default() };
+        let command = Command::person(Do::Budget { budget });
+        let named = Command { id: CommandId::parse("x").ok(), ..command.clone() };
+        assert_eq!(command.body_hash(), named.body_hash());
+        for other in [
+            Command { expected_seq: Some(1), ..command.clone() },
+            Command { actor: Actor::named("page"), ..command.clone() },
+            Command::person(Do::Pause),
+        ] {
+            assert_ne!(command.body_hash(), other.body_hash());
+        }
+    }
+
+    #[test]
+    fn commands_of_the_version_before_are_understood() {
+        let old = |value: Value| read(&value).map(|command| command.what);
+        assert_eq!(old(json!({"command": "stop"})), Ok(Do::Stop { message: None }));
+        let reason = Some("enough".to_owned());
+        assert_eq!(old(json!({"command": "abort", "reason": "enough"})), Ok(Do::Abort { reason }));
+        let act = json!({"command": "act", "act": {"do": "mode", "value": "AUTO"}});
+        assert_eq!(old(act), Ok(Do::Mode { value: Pace::Auto }));
+        let budget = Budget { max_turns: Some(3), ..Budget::default() };
+        let set = json!({"command": "budget", "budget": {"maxTurns": 3}});
+        assert_eq!(old(set), Ok(Do::Budget { budget }));
+        assert!(old(json!({"command": "fly"})).is_err());
+    }
+
+    #[test]
+    fn an_answer_names_its_events_or_why_not() {
+        for (answer, shown) in [
+            (Answer::Done { first: 3, last: 5 }, json!({"events": [3, 5]})),
+            (Answer::Done { first: 1, last: 0 }, json!({"events": []})),
+            (Answer::Refused { reason: "no".into() }, json!({"refused": "no"})),
+        ] {
+            assert_eq!(serde_json::to_value(&answer).unwrap(), shown);
+            assert_eq!(serde_json::from_value::<Answer>(shown).unwrap(), answer);
+        }
+        assert!(serde_json::from_value::<Answer>(json!({"events": [1]})).is_err());
+    }
+}

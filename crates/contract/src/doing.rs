@@ -1,0 +1,195 @@
+//! What a person, a program or a script's timeline does to a run.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::{Budget, EnvelopeKind, GlobalMode, NodeBudgets, NodeId, Pace, PayloadStatus};
+
+/// One thing done to a run, by a person, a program or a timeline: the one vocabulary of the command
+/// line, the inbox, recorded inputs, suggestions and timelines.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "do", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Do {
+    /// Puts a payload on an edge, as if its source had produced it.
+    Offer {
+        /// The edge: its id, or `FROM->TO`.
+        edge: String,
+        /// What is put on it.
+        payload: Offered,
+    },
+    /// Asks for a turn of a node.
+    Trigger {
+        /// The node.
+        node: NodeId,
+        /// What it is told beside its inputs.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+    },
+    /// Allows the turn that waits at a node.
+    Approve {
+        /// The node.
+        node: NodeId,
+    },
+    /// Refuses the turn that waits at a node. Its inputs are kept.
+    Deny {
+        /// The node.
+        node: NodeId,
+    },
+    /// Changes whether the scheduler starts turns.
+    Mode {
+        /// From now on.
+        value: Pace,
+    },
+    /// Starts nothing more for now; turns under way go on to their end.
+    Pause,
+    /// Changes what turns may write.
+    GlobalMode {
+        /// From now on.
+        value: GlobalMode,
+    },
+    /// The process that drives the run loses its memory. Only in simulated time.
+    Crash,
+    /// Says something to a node.
+    Say {
+        /// The node; where it is left out, the one that waits.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        node: Option<NodeId>,
+        /// What is said.
+        text: String,
+    },
+    /// Finishes a multi-turn node.
+    Continue {
+        /// The node; where it is left out, the one that waits.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        node: Option<NodeId>,
+    },
+    /// Changes what the run may spend.
+    Budget {
+        /// From now on; a bound that is left out stays as it is.
+        budget: Budget,
+    },
+    /// Changes what one node may spend.
+    NodeBudget {
+        /// The node.
+        node: NodeId,
+        /// From now on; a bound that is left out stays as it is.
+        budgets: NodeBudgets,
+    },
+    /// Carries the run on.
+    Resume {
+        /// The pace from now on. Where it is left out, a run that a person had paused goes on by
+        /// itself, and one that merely lost its process keeps its pace.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pace: Option<Pace>,
+    },
+    /// Tries the failed turn again.
+    Recast,
+    /// Gives an exhausted run further allowance.
+    Revive,
+    /// Stops the run for now, so that it can be carried on.
+    Stop {
+        /// A sentence for whoever looks at it later.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+    },
+    /// Ends the run for good.
+    Abort {
+        /// Who, or why.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+}
+
+impl Do {
+    /// Its name, as it is written.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Offer { .. } => "offer",
+            Self::Trigger { .. } => "trigger",
+            Self::Approve { .. } => "approve",
+            Self::Deny { .. } => "deny",
+            Self::Mode { .. } => "mode",
+            Self::Pause => "pause",
+            Self::GlobalMode { .. } => "globalMode",
+            Self::Crash => "crash",
+            Self::Say { .. } => "say",
+            Self::Continue { .. } => "continue",
+            Self::Budget { .. } => "budget",
+            Self::NodeBudget { .. } => "nodeBudget",
+            Self::Resume { .. } => "resume",
+            Self::Recast => "recast",
+            Self::Revive => "revive",
+            Self::Stop { .. } => "stop",
+            Self::Abort { .. } => "abort",
+        }
+    }
+
+    /// Whether it belongs to an instant, beside whatever else happens at it (D7), and so can stand in a
+    /// timeline. Everything else is done alone.
+    #[must_use]
+    pub fn is_of_an_instant(&self) -> bool {
+        match self {
+            Self::Offer { .. }
+            | Self::Trigger { .. }
+            | Self::Approve { .. }
+            | Self::Deny { .. }
+            | Self::Mode { .. }
+            | Self::Pause
+            | Self::GlobalMode { .. }
+            | Self::Crash => true,
+            Self::Say { .. }
+            | Self::Continue { .. }
+            | Self::Budget { .. }
+            | Self::NodeBudget { .. }
+            | Self::Resume { .. }
+            | Self::Recast
+            | Self::Revive
+            | Self::Stop { .. }
+            | Self::Abort { .. } => false,
+        }
+    }
+
+    /// Whether the turns in flight end on its account.
+    #[must_use]
+    pub fn ends_turns(&self) -> bool {
+        matches!(self, Self::Stop { .. } | Self::Abort { .. })
+    }
+}
+
+/// The content of an offered payload.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Offered {
+    /// Its identity; derived where it is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payload_id: Option<Uuid>,
+    /// What kind of payload it is; a message where it is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<EnvelopeKind>,
+    /// Text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// A parsed value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub structured: Option<Value>,
+    /// Things that travel with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub artifacts: Vec<crate::ArtifactRef>,
+    /// Whether its source was content.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<PayloadStatus>,
+}
+
+/// Something that happens at a simulated instant.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TimelineEntry {
+    /// The instant, from the beginning of the run.
+    pub at_ms: u64,
+    /// What happens.
+    #[serde(flatten)]
+    pub act: Do,
+}

@@ -1,0 +1,44 @@
+//! Carrying out what is asked of a run while turns are under way.
+//!
+//! Stopping keeps an order (D57): what turns have come to is taken and kept, with it that the run is
+//! stopped; only then is anything ended.
+
+use materia_contract::{Do, Input};
+use materia_kernel::{Now, Phase};
+
+use crate::real_time::UnderWay;
+use crate::{DriveError, Driver, Posted};
+
+/// What is said of a run that was stopped without a word.
+const STOPPED: &str = "another process stopped the cast";
+
+/// Takes a command. What does not fit the run any more is refused, and the run goes on as it is.
+pub(crate) async fn obey(
+    driver: &mut Driver,
+    under_way: &mut UnderWay,
+    posted: Posted,
+    now: impl Fn(&Driver) -> Now,
+) -> Result<(), DriveError> {
+    let ends = posted.command.as_ref().is_ok_and(|command| command.what.ends_turns());
+    let reports = if ends { under_way.ended_by_now() } else { Vec::new() };
+    match driver.obey(now(driver), &posted, reports.clone()).await {
+        Err(DriveError::Rejected(_)) if reports.is_empty() => return Ok(()),
+        Err(DriveError::Rejected(_)) => {
+            return driver.take(now(driver), Input::reports(reports)).await;
+        }
+        taken => taken?,
+    }
+    let message = match posted.command.map(|command| command.what) {
+        Ok(Do::Stop { message }) => message.unwrap_or_else(|| STOPPED.to_owned()),
+        Ok(Do::Abort { .. }) => {
+            under_way.end().await;
+            return Ok(());
+        }
+        Ok(_) | Err(_) => return Ok(()),
+    };
+    let reports = under_way.end().await;
+    if *driver.run().phase() == Phase::Running {
+        driver.take(now(driver), Input::Stopped { reports, message }).await?;
+    }
+    Ok(())
+}
