@@ -76,7 +76,8 @@ impl Carry<'_> {
     pub(crate) fn as_it_is(&self, terminal: &mut Terminal) -> Result<Exit, Failure> {
         let project = Project::here(self.global)?;
         let found = project.find(&project::cast_id(self.id)?)?;
-        let report = materia_engine::report(found.journal(), &found.id)?;
+        let folders = project.folders(&found.root, &found.id);
+        let report = materia_engine::report(found.journal(), &found.id, &folders)?;
         terminal.say(say::summary(&report));
         if terminal.json {
             terminal.data(&report)?;
@@ -192,11 +193,10 @@ fn unfit(run: &Run, why: &str, project: &Project) -> Failure {
 
 /// Asks the kernel whether it would take the step; why not, if not.
 fn rejection(run: &Run, step: &Step) -> Option<String> {
-    let nowhere = String::new;
     let input = match step.clone() {
-        Step::Resume(pace) => Input::Resume { cwd: nowhere(), run_dir: nowhere(), pace },
+        Step::Resume(pace) => Input::resume(pace),
         Step::Act(act) => Input::act(act),
-        Step::Recast => Input::Recast { cwd: nowhere(), run_dir: nowhere() },
+        Step::Recast => Input::recast(),
         Step::Revive => Input::Revive,
         Step::SetBudget(budget) => Input::SetBudget(budget),
         Step::SetNodeBudgets { node, budgets } => Input::SetNodeBudgets { node, budgets },

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use materia_app::agents::Answering;
 use materia_contract::script::Script;
-use materia_contract::{CastReport, CastStatus, Plan, RunCreated, RunId};
+use materia_contract::{CastReport, CastStatus, Folders, Plan, RunCreated, RunId};
 use materia_engine::{
-    Ask, DriveError, EngineError, Observer, Options, Place, Runner, Step, SystemClock, World,
-    blocking, on_own_thread,
+    Ask, DriveError, EngineError, Observer, Options, Runner, Step, SystemClock, World, blocking,
+    on_own_thread,
 };
 use materia_journal::{SqliteJournal, Views};
 use materia_runners::{Runners, ScriptedRunner, UtilityRunner};
@@ -61,7 +61,7 @@ impl Drive<'_> {
             .enable_all()
             .build()
             .map_err(|error| Failure::Broken(format!("cannot start: {error}")))?;
-        let views = Arc::new(Views::start(&self.root));
+        let views = Arc::new(Views::start(&self.root, &self.folders()));
         if matches!(self.start, Start::CarryOn(_)) {
             self.catch_up(&views, terminal)?;
         }
@@ -117,6 +117,7 @@ impl Drive<'_> {
         let options = Options {
             run_for: run_for.map(Duration::from_millis),
             timeline: timeline.unwrap_or_default(),
+            folders: self.folders(),
         };
         match &self.start {
             Start::Begin(created) => {
@@ -124,9 +125,8 @@ impl Drive<'_> {
                 materia_engine::cast(world, self.id.clone(), created, options, &mut asks).await?;
             }
             Start::CarryOn(step) => {
-                let place = Place { cwd: &self.project.dir, run_dir: &self.folder() };
                 let step = step.clone();
-                materia_engine::carry_on(world, &self.id, place, step, options, &mut asks).await?;
+                materia_engine::carry_on(world, &self.id, step, options, &mut asks).await?;
             }
         }
         Ok(())
@@ -143,6 +143,10 @@ impl Drive<'_> {
     /// How a command about this cast is typed.
     fn command(&self, name: &str) -> String {
         self.project.command(&format!("{name} {}", self.id))
+    }
+
+    fn folders(&self) -> Folders {
+        self.project.folders(&self.root, &self.id)
     }
 
     fn folder(&self) -> PathBuf {
@@ -168,7 +172,7 @@ impl Drive<'_> {
         if let Err(error) = result {
             return self.broke_off(error, terminal);
         }
-        let report = materia_engine::report(&*self.journal, &self.id)
+        let report = materia_engine::report(&*self.journal, &self.id, &self.folders())
             .map_err(|error| Failure::Broken(error.to_string()))?;
         self.tell(&report, terminal)?;
         if terminal.json {
@@ -202,7 +206,7 @@ impl Drive<'_> {
             return Err(Failure::storage(format!("the cast could not begin: {error}")));
         }
         if terminal.json
-            && let Ok(report) = materia_engine::report(&*self.journal, &self.id)
+            && let Ok(report) = materia_engine::report(&*self.journal, &self.id, &self.folders())
         {
             terminal.data(&report)?;
         }

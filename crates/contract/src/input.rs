@@ -19,10 +19,12 @@ pub enum InputOf<Created, Reported> {
     Moment(MomentOf<Reported>),
     /// Somebody carries on a run that had stopped, in whatever way.
     Resume {
-        /// The project folder now.
-        cwd: String,
-        /// The folder of the cast now.
-        run_dir: String,
+        /// The project folder then, in a journal before version 4.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cwd: Option<String>,
+        /// The folder of the cast then, likewise.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        run_dir: Option<String>,
         /// The pace from now on. Where it is left out, a run that a person had paused goes on by
         /// itself, and any other keeps its pace.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -32,10 +34,12 @@ pub enum InputOf<Created, Reported> {
     Revive,
     /// A person tries the failed turn again.
     Recast {
-        /// The project folder now.
-        cwd: String,
-        /// The folder of the cast now.
-        run_dir: String,
+        /// The project folder then, in a journal before version 4.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cwd: Option<String>,
+        /// The folder of the cast then, likewise.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        run_dir: Option<String>,
     },
     /// A person changes what the run may spend.
     SetBudget(Budget),
@@ -157,6 +161,18 @@ impl Input {
     pub fn act(act: Act) -> Self {
         let acts = vec![Acting { act, timeline: None }];
         Self::Moment(Moment { reports: Vec::new(), acts })
+    }
+
+    /// Somebody carries the run on, at this pace where one is named.
+    #[must_use]
+    pub fn resume(pace: Option<Pace>) -> Self {
+        Self::Resume { cwd: None, run_dir: None, pace }
+    }
+
+    /// A person tries the failed turn again.
+    #[must_use]
+    pub fn recast() -> Self {
+        Self::Recast { cwd: None, run_dir: None }
     }
 
     /// An instant that a timer waited for.

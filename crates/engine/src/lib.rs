@@ -25,6 +25,7 @@ mod drive;
 mod explain;
 mod fold;
 mod fork;
+mod left;
 mod load;
 pub mod ports;
 mod real_time;
@@ -40,10 +41,11 @@ pub use drive::{DriveError, Driver};
 pub use explain::{Because, Condition, Doing, SuggestedStep, Suggestion, Why, WhyError, why};
 pub use fold::Unfolding;
 pub use fork::{ForkError, fork};
+pub use left::Left;
 pub use load::{LoadError, load};
 pub use ports::*;
 pub use replay::{Replay, ReplayError, ReplayFault, replay};
 pub use report::report;
 pub use session::{
-    Ask, Asks, EngineError, Options, Place, Step, World, abort, carry_on, cast, resume, watch_inbox,
+    Ask, Asks, EngineError, Options, Step, World, abort, carry_on, cast, resume, watch_inbox,
 };

@@ -1,13 +1,12 @@
 //! What a program does with runs: begin one, carry one on, end one.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use materia_contract::time::VIRTUAL_EPOCH;
 use materia_contract::{
-    Act, Actor, Budget, Input, JOURNAL_VERSION, NodeBudgets, NodeId, Pace, RunCreated, RunId,
-    TimelineEntry, WaitReason,
+    Act, Actor, Budget, Folders, Input, JOURNAL_VERSION, NodeBudgets, NodeId, Pace, RunCreated,
+    RunId, TimelineEntry, WaitReason,
 };
 use materia_kernel::{Now, Phase, Run};
 use tokio::sync::mpsc;
@@ -42,6 +41,8 @@ pub struct Options {
     pub run_for: Option<Duration>,
     /// What happens at simulated instants, in the order in which it takes effect.
     pub timeline: Arc<[TimelineEntry]>,
+    /// Where it is now; it may have been moved since it began.
+    pub folders: Folders,
 }
 
 /// Something asked of a run under way.
@@ -170,7 +171,6 @@ pub enum Step {
 pub async fn carry_on(
     world: &World,
     id: &RunId,
-    place: Place<'_>,
     step: Step,
     options: Options,
     asks: &mut Asks,
@@ -179,8 +179,8 @@ pub async fn carry_on(
     let mut driver = take_up(world, id, lease.epoch()).await?;
     // What somebody asked of it while it came to rest comes before what is asked now.
     take_all(world, &mut driver, left_in_inbox(world, id).await).await?;
-    let under_way = rejoined(world, &driver, place).await;
-    for input in inputs(driver.run(), place, step) {
+    let under_way = rejoined(world, &driver, &options.folders).await;
+    for input in inputs(driver.run(), step) {
         let input = match (input, &under_way) {
             // Nothing was lost, so there is nothing to recover.
             (Input::Resume { pace: Some(value), .. }, Some(_)) => Input::act(Act::Mode { value }),
@@ -192,25 +192,21 @@ pub async fn carry_on(
     drive(world, driver, options, asks, under_way.unwrap_or_default()).await
 }
 
-/// The turns in flight of a run whose process went away, if all of them live on, and the run where it was.
-async fn rejoined(world: &World, driver: &Driver, place: Place<'_>) -> Option<UnderWay> {
-    let run = driver.run();
-    let moved = run.cwd() != text(place.cwd) || run.run_dir() != text(place.run_dir);
-    if moved || is_virtual(driver) || *run.phase() != Phase::Running {
+/// The turns in flight of a run whose process went away, if all of them live on.
+async fn rejoined(world: &World, driver: &Driver, folders: &Folders) -> Option<UnderWay> {
+    if is_virtual(driver) || *driver.run().phase() != Phase::Running {
         return None;
     }
-    UnderWay::rejoined(world, driver).await
+    UnderWay::rejoined((world, folders), driver).await
 }
 
 /// What a step of a person means for a run in its present state.
 ///
 /// A run whose process went away is recovered first: its turns in flight are lost, and nothing else
 /// may be built on them.
-pub(crate) fn inputs(run: &Run, place: Place<'_>, step: Step) -> Vec<Input> {
-    let resume_at =
-        |pace| Input::Resume { cwd: text(place.cwd), run_dir: text(place.run_dir), pace };
+pub(crate) fn inputs(run: &Run, step: Step) -> Vec<Input> {
     // What a person does to one thing leaves the pace as it is.
-    let resume = || resume_at(Some(run.pace()));
+    let resume = || Input::resume(Some(run.pace()));
     let crashed = *run.phase() == Phase::Running;
     let out_of_budget =
         matches!(run.phase(), Phase::Waiting(waiting) if waiting.reason == WaitReason::Budget);
@@ -219,11 +215,9 @@ pub(crate) fn inputs(run: &Run, place: Place<'_>, step: Step) -> Vec<Input> {
         if crashed || out_of_budget { vec![input, resume()] } else { vec![input] }
     };
     match step {
-        Step::Resume(speed) => vec![resume_at(speed)],
+        Step::Resume(pace) => vec![Input::resume(pace)],
         Step::Act(act) => recovered(Input::act(act)),
-        Step::Recast => {
-            vec![Input::Recast { cwd: text(place.cwd), run_dir: text(place.run_dir) }]
-        }
+        Step::Recast => vec![Input::recast()],
         Step::Revive => vec![Input::Revive],
         Step::SetBudget(budget) => set(Input::SetBudget(budget)),
         Step::SetNodeBudgets { node, budgets } => set(Input::SetNodeBudgets { node, budgets }),
@@ -232,29 +226,14 @@ pub(crate) fn inputs(run: &Run, place: Place<'_>, step: Step) -> Vec<Input> {
     }
 }
 
-/// Where a run is now; it may have been moved since it began.
-#[derive(Debug, Clone, Copy)]
-pub struct Place<'a> {
-    /// The project folder.
-    pub cwd: &'a Path,
-    /// The folder of the cast.
-    pub run_dir: &'a Path,
-}
-
-fn text(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
-}
-
 /// Carries on a run that had stopped, and drives it until it rests.
 pub async fn resume(
     world: &World,
     id: &RunId,
-    cwd: &Path,
-    run_dir: &Path,
     options: Options,
     asks: &mut Asks,
 ) -> Result<Phase, EngineError> {
-    carry_on(world, id, Place { cwd, run_dir }, Step::Resume(None), options, asks).await
+    carry_on(world, id, Step::Resume(None), options, asks).await
 }
 
 /// Ends a run that nobody drives.

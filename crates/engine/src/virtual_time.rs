@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use materia_contract::time::Micros;
-use materia_contract::{Act, Actor, TimelineEntry};
+use materia_contract::{Act, Actor, Folders, TimelineEntry};
 use materia_kernel::{Acting, Effect, Input, Moment, Phase, is_idle, outstanding};
 
 use crate::real_time::{UnderWay, kernel_report, order};
@@ -30,6 +30,7 @@ pub(crate) async fn drive(
         now,
         deadline,
         timeline: &options.timeline,
+        folders: &options.folders,
         agenda: BTreeMap::new(),
         under_way: UnderWay::default(),
         reported: BTreeSet::new(),
@@ -46,6 +47,7 @@ struct Simulation<'a> {
     now: Micros,
     deadline: Option<Micros>,
     timeline: &'a [TimelineEntry],
+    folders: &'a Folders,
     /// What turns report, by the instant at which they end and by their place.
     agenda: BTreeMap<(Micros, u64), TurnReport>,
     under_way: UnderWay,
@@ -56,7 +58,8 @@ struct Simulation<'a> {
 impl Simulation<'_> {
     /// Performs what is owed, then goes to the next instant at which something happens.
     async fn step(&mut self, asks: &mut Asks) -> Result<(), EngineError> {
-        self.under_way.start_owed(self.world, &self.driver, &self.reported);
+        let place = (self.world, self.folders);
+        self.under_way.start_owed(place, &self.driver, &self.reported);
         let mut asked = None;
         while asked.is_none() && !self.under_way.is_empty() {
             tokio::select! {
@@ -126,7 +129,7 @@ impl Simulation<'_> {
             let ((_, turn), report) = next.remove_entry();
             self.reported.remove(&turn);
             if self.driver.run().turn(turn).is_some() {
-                let order = order(&self.driver, turn);
+                let order = order(&self.driver, self.folders, turn);
                 reports.push(kernel_report(turn, self.world.runner.land(&order, report)));
             }
         }
@@ -157,11 +160,8 @@ impl Simulation<'_> {
         self.reported.clear();
         let epoch = self.driver.epoch();
         self.driver = take_up(self.world, self.driver.run().id(), epoch).await?;
-        let run = self.driver.run();
-        if *run.phase() == Phase::Running {
-            let (cwd, run_dir) = (run.cwd().to_owned(), run.run_dir().to_owned());
-            let resume = Input::Resume { cwd, run_dir, pace: None };
-            self.driver.take(self.now, resume).await?;
+        if *self.driver.run().phase() == Phase::Running {
+            self.driver.take(self.now, Input::resume(None)).await?;
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::suggestion::Doing;
 use crate::Step;
-use crate::session::{Place, inputs};
+use crate::session::inputs;
 
 /// A copy of a run to which things are done, until a node starts.
 #[derive(Clone)]
@@ -60,9 +60,7 @@ impl<'a> Attempt<'a> {
 
     /// A command of a person; false if it is refused.
     fn command(&mut self, asked: Step, driven: Driven) -> bool {
-        let (cwd, run_dir) = (self.run.cwd().to_owned(), self.run.run_dir().to_owned());
-        let place = Place { cwd: cwd.as_ref(), run_dir: run_dir.as_ref() };
-        let mut taken = inputs(&self.run, place, asked);
+        let mut taken = inputs(&self.run, asked);
         if driven == Driven::Live && *self.run.phase() == Phase::Running {
             // The process that drives a run takes the input alone: nothing has to be recovered.
             taken.retain(|input| !matches!(input, Input::Resume { .. }));

@@ -2,7 +2,7 @@
 
 use materia_contract::{
     InterruptReason, MessageReceived, NodeId, OnInterrupt, Pace, PayloadDelivered, RunAborted,
-    RunFailed, RunResumed, RunRevived, RunWaiting, SocketFinished, WaitReason,
+    RunFailed, RunResumed, RunRevived, RunWaiting, SocketFinished, WaitReason, places,
 };
 
 use crate::decide::draft::Draft;
@@ -13,7 +13,7 @@ use crate::state::{Phase, Run};
 ///
 /// A person who resumes a run that was paused wants it to go on by itself; a run that merely lost its
 /// process keeps its pace.
-pub(crate) fn resume(draft: &mut Draft<'_>, cwd: String, run_dir: String, pace: Option<Pace>) {
+pub(crate) fn resume(draft: &mut Draft<'_>, resumed: RunResumed, pace: Option<Pace>) {
     let crashed = !draft.run().turns.is_empty();
     let rested = matches!(draft.run().phase, Phase::Waiting(_));
     let pace = pace.or(rested.then_some(Pace::Auto));
@@ -25,16 +25,23 @@ pub(crate) fn resume(draft: &mut Draft<'_>, cwd: String, run_dir: String, pace: 
         draft.emit(RunWaiting { reason: WaitReason::Approval, node: Some(node), message });
         return;
     }
-    draft.emit(RunResumed { cwd, run_dir, recast: false });
+    draft.emit(resumed);
     if let Some(pace) = pace {
         acts::set_pace(draft, pace, "resume");
     }
     schedule::go_on(draft);
 }
 
+/// What is said of a run that goes on. Inputs of journals before version 4 say where it lay.
+pub(crate) fn resumed(cwd: Option<String>, run_dir: Option<String>, recast: bool) -> RunResumed {
+    let cwd = cwd.unwrap_or_else(|| places::WORKSPACE.to_owned());
+    let run_dir = run_dir.unwrap_or_else(|| places::RUN_DIR.to_owned());
+    RunResumed { cwd, run_dir, recast }
+}
+
 /// Tries what failed again.
-pub(crate) fn recast(draft: &mut Draft<'_>, cwd: String, run_dir: String) {
-    draft.emit(RunResumed { cwd, run_dir, recast: true });
+pub(crate) fn recast(draft: &mut Draft<'_>, resumed: RunResumed) {
+    draft.emit(resumed);
     schedule::go_on(draft);
 }
 

@@ -85,8 +85,12 @@ pub fn take_with(
     match input {
         Input::Create(created) => create(&mut draft, *created),
         Input::Moment(moment) => instant(&mut draft, moment),
-        Input::Resume { cwd, run_dir, pace } => halt::resume(&mut draft, cwd, run_dir, pace),
-        Input::Recast { cwd, run_dir } => halt::recast(&mut draft, cwd, run_dir),
+        Input::Resume { cwd, run_dir, pace } => {
+            halt::resume(&mut draft, halt::resumed(cwd, run_dir, false), pace);
+        }
+        Input::Recast { cwd, run_dir } => {
+            halt::recast(&mut draft, halt::resumed(cwd, run_dir, true));
+        }
         Input::Revive => halt::revive(&mut draft),
         Input::SetBudget(budget) => {
             draft.emit(BudgetChanged { budget: Some(budget), node_budgets: None });

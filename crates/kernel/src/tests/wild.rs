@@ -128,11 +128,9 @@ impl Wild {
             Some(at) => self.now.max(at),
             None => self.now + 1_500,
         };
-        let resume = || Input::Resume { cwd: "/p".into(), run_dir: "/p/r".into(), pace: None };
+        let resume = || Input::resume(None);
         match (self.run.phase(), self.dice.below(20)) {
-            (Phase::Failed(_), roll) if roll < 10 => {
-                Input::Recast { cwd: "/p".into(), run_dir: "/p/r".into() }
-            }
+            (Phase::Failed(_), roll) if roll < 10 => Input::recast(),
             (Phase::Failed(_), _) => Input::Revive,
             (Phase::Waiting(_), 0..6) | (_, 0) => resume(),
             (_, 1 | 2) => {

@@ -24,7 +24,7 @@ fn a_run_says_where_it_is_and_what_it_may_do() {
     asked.global_mode = GlobalMode::Planning;
     let mut run = Run::new(RunId::new("r"));
     let first = step(&mut run, 5_000, Input::Create(Box::new(asked))).unwrap();
-    assert_eq!((run.cwd(), run.run_dir()), ("/p", "/p/.materia/r"));
+    assert_eq!((run.cwd(), run.run_dir()), ("{workspace}", "{runDir}"));
     assert_eq!((run.pace(), run.global_mode()), (Pace::Interactive, GlobalMode::Planning));
     assert_eq!(run.budget(), Budget { max_turns: Some(40), ..Budget::default() });
     assert_eq!(run.created_at(), first[0].ts);
@@ -43,9 +43,11 @@ fn a_run_says_where_it_is_and_what_it_may_do() {
         NodeBudgets { cost: Some(Amount::from_millionths(2_500_000)), ..NodeBudgets::default() };
     step(&mut run, 9_500, Input::SetNodeBudgets { node: b.clone(), budgets: more }).unwrap();
     assert_eq!(run.node_budgets(&b), Some(more), "what a person gave it");
-    let resume = Input::Resume { cwd: "/q".into(), run_dir: "/q/r".into(), pace: None };
-    step(&mut run, 9_900, resume).unwrap();
-    assert_eq!((run.cwd(), run.run_dir()), ("/q", "/q/r"), "it has moved");
+    let (cwd, run_dir) = (Some("/q".into()), Some("/q/r".into()));
+    step(&mut run, 9_900, Input::Resume { cwd, run_dir, pace: None }).unwrap();
+    assert_eq!((run.cwd(), run.run_dir()), ("/q", "/q/r"), "as older journals say it");
+    step(&mut run, 9_901, Input::resume(None)).unwrap();
+    assert_eq!((run.cwd(), run.run_dir()), ("{workspace}", "{runDir}"), "and as it is said now");
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn turns_take_the_answers_of_their_list_one_after_the_other() {
     assert_eq!(taken(&events), [entry("b", "both", 0), entry("c", "both", 1)]);
     // What an interrupted attempt had taken is taken again, the oldest first.
     play.take(Input::Stop { message: "for now".into() });
-    let resume = Input::Resume { cwd: "/p".into(), run_dir: "/p/r".into(), pace: None };
+    let resume = Input::resume(None);
     let events = play.take(resume);
     assert_eq!(taken(&events), [entry("b", "both", 0), entry("c", "both", 1)]);
     let events = play.take(Input::report(play.turns()[0], outcome("done")));

@@ -137,8 +137,8 @@ fn decisions(plan: Plan, moves: &[Move]) -> (Run, Vec<Kept>) {
             }
             Move::Stale(turn) => Input::report(*turn, outcome("{}")),
             Move::Stop => Input::Stop { message: "stop".into() },
-            Move::Resume => Input::Resume { cwd: "/p".into(), run_dir: "/p/r".into(), pace: None },
-            Move::Recast => Input::Recast { cwd: "/p".into(), run_dir: "/p/r".into() },
+            Move::Resume => Input::resume(None),
+            Move::Recast => Input::recast(),
             Move::Revive => Input::Revive,
             Move::Budget(turns) => {
                 Input::SetBudget(Budget { max_turns: Some(*turns), ..Budget::default() })
@@ -190,7 +190,7 @@ proptest! {
         let first = history(plan.clone(), &moves);
         let second = history(plan, &moves);
         prop_assert_eq!(rendered(&first.1), rendered(&second.1));
-        let resume = || Input::Resume { cwd: "/x".into(), run_dir: "/x".into(), pace: None };
+        let resume = || Input::resume(None);
         let decided = decide(&first.0, 99, resume());
         let stepped = step(&mut first.0.clone(), 99, resume());
         prop_assert_eq!(decided, stepped);

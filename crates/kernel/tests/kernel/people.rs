@@ -9,11 +9,11 @@ use crate::play::{NodeExt as _, agent, created, outcome, plan, run, tell, utilit
 use Condition::{Always, NotSatisfied};
 
 fn again() -> Input {
-    Input::Recast { cwd: "/p".into(), run_dir: "/p/r".into() }
+    Input::recast()
 }
 
 fn go_on() -> Input {
-    Input::Resume { cwd: "/p".into(), run_dir: "/p/r".into(), pace: None }
+    Input::resume(None)
 }
 
 fn answer(run: &mut Run, text: &str) -> String {

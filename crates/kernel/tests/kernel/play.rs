@@ -160,8 +160,8 @@ pub(crate) fn created(plan: Plan) -> RunCreated {
         request: "please".into(),
         plan_hash: plan.hash(),
         plan,
-        cwd: "/p".into(),
-        run_dir: "/p/.materia/r".into(),
+        cwd: "{workspace}".into(),
+        run_dir: "{runDir}".into(),
         pace: Pace::Auto,
         global_mode: GlobalMode::Implementation,
         virtual_time: true,
@@ -352,7 +352,7 @@ impl Play {
     }
 
     pub(crate) fn resume(&mut self) -> String {
-        let input = Input::Resume { cwd: "/p".into(), run_dir: "/p/r".into(), pace: None };
+        let input = Input::resume(None);
         tell(&self.take(input))
     }
 }

@@ -277,7 +277,7 @@ fn started() -> Run {
 }
 
 fn resume() -> Input {
-    Input::Resume { cwd: "/q".into(), run_dir: "/q/r".into(), pace: None }
+    Input::resume(None)
 }
 
 #[test]

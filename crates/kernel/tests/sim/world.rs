@@ -252,7 +252,7 @@ impl<'a> World<'a> {
                 let _ = self.take(input);
             }
             10 => {
-                let again = Input::Recast { cwd: "/p".into(), run_dir: "/p/r".into() };
+                let again = Input::recast();
                 let input = if self.dice.percent(50) { again } else { Input::Revive };
                 let _ = self.take(input);
             }
@@ -260,7 +260,7 @@ impl<'a> World<'a> {
         }
         // A failed run is over for almost every input; people mostly try it again.
         if self.opinion.life() == Life::Failed && self.dice.percent(70) {
-            let again = Input::Recast { cwd: "/p".into(), run_dir: "/p/r".into() };
+            let again = Input::recast();
             if !self.take(again) {
                 let _ = self.take(Input::Revive);
             }
@@ -445,7 +445,7 @@ impl<'a> World<'a> {
 }
 
 pub(crate) fn resume(pace: Option<Pace>) -> Input {
-    Input::Resume { cwd: "/p".into(), run_dir: "/p/r".into(), pace }
+    Input::resume(pace)
 }
 
 fn refusal(rejection: &Rejection) -> &'static str {

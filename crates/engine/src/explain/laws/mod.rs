@@ -141,8 +141,7 @@ struct Fork {
 
 impl Fork {
     fn resume(&self, pace: Pace) -> Input {
-        let (cwd, run_dir) = (self.run.cwd().to_owned(), self.run.run_dir().to_owned());
-        Input::Resume { cwd, run_dir, pace: Some(pace) }
+        Input::resume(Some(pace))
     }
 
     fn take(&mut self, input: Input) {
@@ -188,8 +187,7 @@ impl Fork {
             }
             Doing::Resume => self.take(self.resume(Pace::Auto)),
             Doing::Recast => {
-                let (cwd, run_dir) = (self.run.cwd().to_owned(), self.run.run_dir().to_owned());
-                self.take(Input::Recast { cwd, run_dir });
+                self.take(Input::recast());
             }
             Doing::Revive => self.take(Input::Revive),
         }

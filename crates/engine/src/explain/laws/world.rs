@@ -168,8 +168,8 @@ fn created(dice: &mut Dice) -> RunCreated {
         request: "go".into(),
         plan_hash: plan.hash(),
         plan,
-        cwd: "/p".into(),
-        run_dir: "/p/r".into(),
+        cwd: "{workspace}".into(),
+        run_dir: "{runDir}".into(),
         pace: if dice.one_in(8) { Pace::Interactive } else { Pace::Auto },
         global_mode: GlobalMode::Implementation,
         virtual_time: true,
@@ -221,10 +221,6 @@ fn report(dice: &mut Dice, turn: u64) -> Report {
     Report { turn, outcome }
 }
 
-fn resume(run: &Run, pace: Option<Pace>) -> Input {
-    Input::Resume { cwd: run.cwd().to_owned(), run_dir: run.run_dir().to_owned(), pace }
-}
-
 /// What a person, or nobody, does next.
 fn person(dice: &mut Dice, run: &Run) -> Input {
     let plan = &run.created().unwrap().plan;
@@ -246,7 +242,7 @@ fn person(dice: &mut Dice, run: &Run) -> Input {
             None => Input::tick(),
         },
         6 => Input::Stop { message: "stopped".into() },
-        7 | 8 => resume(run, None),
+        7 | 8 => Input::resume(None),
         9 => Input::SetBudget(Budget { max_turns: Some(dice.below(12)), ..Budget::default() }),
         10 => {
             let budgets = NodeBudgets { turns: Some(dice.below(4)), ..NodeBudgets::default() };
@@ -255,9 +251,8 @@ fn person(dice: &mut Dice, run: &Run) -> Input {
         11 => Input::Say { node: Some(name), text: "more".into() },
         12 => Input::Continue { node: None },
         _ => {
-            let (cwd, run_dir) = (run.cwd().to_owned(), run.run_dir().to_owned());
             let abort = || Input::Abort { reason: "enough".into() };
-            dice.one_in(3).then(abort).unwrap_or(Input::Recast { cwd, run_dir })
+            dice.one_in(3).then(abort).unwrap_or(Input::recast())
         }
     }
 }
