@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use materia_contract::RunId;
+use materia_contract::{Folders, RunId};
 use materia_engine::{Batch, Epoch, Journal, MemoryJournal, blocking, cast, load, replay, wait};
 use materia_journal::{Options, SqliteJournal, Views};
 use tokio::sync::mpsc;
@@ -50,10 +50,10 @@ fn id() -> RunId {
 fn prepare(root: &Path, steps: u64, with_snapshot: bool) -> Outcome<()> {
     let memory = Arc::new(MemoryJournal::default());
     let script = stage::script(steps);
-    let views = Arc::new(Views::start(root));
+    let views = Arc::new(Views::start(root, &Folders::default()));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let world = stage::world(Arc::clone(&memory) as _, &script, Arc::clone(&views) as _);
-    let created = stage::created(&script, root, id().as_str());
+    let created = stage::created(&script);
     let (_sender, mut asks) = mpsc::unbounded_channel();
     runtime.block_on(cast(&world, id(), created, materia_engine::Options::default(), &mut asks))?;
     views.flush()?;
@@ -89,7 +89,7 @@ fn told(report: &mut Report, root: &Path) -> Outcome<()> {
     let mut visits = 0;
     for _ in 0..ROUNDS {
         let since = Instant::now();
-        visits = materia_engine::report(&journal, &id())?.visits.len();
+        visits = materia_engine::report(&journal, &id(), &Folders::default())?.visits.len();
         rounds.push(since.elapsed().as_secs_f64());
     }
     let figure = Figure::new("replay.report-100k", median(rounds), "s").limit(Bound::AtMost, 0.3);
@@ -138,7 +138,7 @@ fn ready(root: &Path) -> Outcome<Duration> {
     let journal = SqliteJournal::open(root, Options::default())?;
     let lease = blocking(&journal).claim(&id())?;
     let (run, head) = load(&journal, &id())?;
-    let views = Views::start(root);
+    let views = Views::start(root, &Folders::default());
     views.catch_up(&journal, &id())?;
     let took = since.elapsed();
     std::hint::black_box((run.seq(), head));

@@ -5,15 +5,15 @@
 //! verdict is false until the last step. A step is one turn: its report is settled, the next turn
 //! is decided and all of it made durable.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
 use materia_contract::script::{Answer, Script};
 use materia_contract::{
-    Behavior, Budget, Condition, Delivery, Edge, EdgeId, GlobalMode, JOURNAL_VERSION, Limits, Node,
-    NodeId, Pace, Parse, Plan, RunCreated, RunId,
+    Behavior, Budget, Condition, Delivery, Edge, EdgeId, Folders, GlobalMode, JOURNAL_VERSION,
+    Limits, Node, NodeId, Pace, Parse, Plan, RunCreated, RunId, places,
 };
 use materia_engine::{
     Journal, Observer, Options as How, SystemClock, World, cast, on_own_thread, watch_inbox,
@@ -61,7 +61,6 @@ impl Cost {
 
 /// A journal with its views, and a thread that drives runs.
 pub(crate) struct Stage {
-    root: PathBuf,
     pub(crate) journal: Arc<SqliteJournal>,
     pub(crate) views: Arc<Views>,
     runtime: tokio::runtime::Runtime,
@@ -72,9 +71,8 @@ pub(crate) struct Stage {
 impl Stage {
     pub(crate) fn open(root: &Path, options: Options) -> Outcome<Self> {
         Ok(Self {
-            root: root.to_owned(),
             journal: Arc::new(SqliteJournal::open(root, options)?),
-            views: Arc::new(Views::start(root)),
+            views: Arc::new(Views::start(root, &Folders::default())),
             runtime: tokio::runtime::Builder::new_current_thread().enable_all().build()?,
             ears: tokio::runtime::Builder::new_multi_thread()
                 .worker_threads(1)
@@ -102,7 +100,7 @@ impl Stage {
             let (sender, mut asks) = mpsc::unbounded_channel();
             let ear = watch_inbox(Arc::clone(&world.journal), RunId::new(id), sender);
             let ear = self.ears.spawn(ear);
-            let created = created(&script, &self.root, id);
+            let created = created(&script);
             cast(&world, RunId::new(id), created, How::default(), &mut asks).await?;
             ear.abort();
             Ok(())
@@ -118,7 +116,7 @@ impl Stage {
             let mut tasks = tokio::task::JoinSet::new();
             for run in 0..runs {
                 let id = format!("run-{run}");
-                let created = created(&script, &self.root, &id);
+                let created = created(&script);
                 let world = world.clone();
                 tasks.spawn(async move {
                     let mut asks = mpsc::unbounded_channel().1;
@@ -181,15 +179,15 @@ pub(crate) fn script(steps: u64) -> Script {
 }
 
 /// The beginning of a run of this stage.
-pub(crate) fn created(script: &Script, root: &Path, id: &str) -> RunCreated {
+pub(crate) fn created(script: &Script) -> RunCreated {
     let plan = plan();
     RunCreated {
         request: "make it so".to_owned(),
         plan_hash: plan.hash(),
         script: Some(bind(script, "script.json", &plan)),
         plan,
-        cwd: root.to_string_lossy().into_owned(),
-        run_dir: root.join(id).to_string_lossy().into_owned(),
+        cwd: places::WORKSPACE.to_owned(),
+        run_dir: places::RUN_DIR.to_owned(),
         pace: Pace::Auto,
         global_mode: GlobalMode::Implementation,
         virtual_time: false,

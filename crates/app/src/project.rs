@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use materia_compiler::{Compiled, Loaded, Sources};
-use materia_contract::{Finding, RunId, Severity};
+use materia_contract::{Finding, Folders, RunId, Severity};
 use materia_engine::Journal;
-use materia_journal::{JOURNAL_FILE, SqliteJournal};
+use materia_journal::{BLOBS_FOLDER, JOURNAL_FILE, SqliteJournal};
 
 use crate::castid;
 use crate::clean;
@@ -35,6 +35,20 @@ impl Project {
     #[must_use]
     pub fn profile_dir(&self) -> Option<&Path> {
         self.sources.profile_dir.as_deref()
+    }
+
+    /// Where the folders are that events of a cast under `root` name.
+    #[must_use]
+    pub fn folders(&self, root: &Path, id: &RunId) -> Folders {
+        Folders { run_dir: text(&root.join(id.as_str())), ..self.places() }
+    }
+
+    /// The same for all of its casts: without that of one.
+    #[must_use]
+    pub fn places(&self) -> Folders {
+        let profile = self.profile_dir().map(text).unwrap_or_default();
+        let (project, workspace) = (text(&self.dir), text(&self.dir));
+        Folders { project, workspace, run_dir: String::new(), profile }
     }
 
     /// Compiles a loadout, or the active one.
@@ -89,6 +103,10 @@ impl Project {
         let path = path.strip_prefix(&self.dir).unwrap_or(path);
         clean::clean(&path.display().to_string()).into_owned()
     }
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
 }
 
 /// What was made of a configuration, and everything that was found on the way.
@@ -150,6 +168,10 @@ pub fn cast_id(text: &str) -> Result<RunId, Failure> {
 /// A cast's folder is named after it. Whatever else has that name must stay, and a link would
 /// lead what is written elsewhere.
 pub fn refuse_taken_name(root: &Path, id: &RunId) -> Result<(), Failure> {
+    if id.as_str() == BLOBS_FOLDER {
+        let message = format!("`{id}` is a folder of its own beside the casts; choose another id");
+        return Err(Failure::usage(message));
+    }
     let folder = root.join(id.as_str());
     match folder.symlink_metadata() {
         Ok(found) if !found.is_dir() => Err(Failure::resolution(format!(

@@ -1,19 +1,25 @@
 //! Whether a cast is what its events say, and its files what its journal says.
 
 use materia_contract::body::{Mismatch, ReplayBody, Verified};
-use materia_contract::{ChainHash, RunId};
-use materia_engine::{Journal, ReadError, Replay, ReplayError, blocking};
-use materia_journal::{CatchUp, Views};
+use materia_contract::{BlobHash, ChainHash, Folders, RunId};
+use materia_engine::{Journal, Left, ReadError, Replay, ReplayError, blocking};
+use materia_journal::{CatchUp, FileBlobs, Views};
 
 use crate::clean;
 use crate::failure::Failure;
 use crate::project::Found;
 
+/// How many files that are not as they should be are named.
+const LOST_TOLD_MAX: usize = 10;
+
 /// Rebuilds a cast from its events and verifies every one of them; `at` asks for the state as of an event.
 pub fn replay(found: &Found, at: Option<u64>) -> Result<ReplayBody, Failure> {
     let id = &found.id;
     match materia_engine::replay(found.journal(), id, at) {
-        Ok(replay) => Ok(ReplayBody::Verified(verified(id, replay))),
+        Ok(replay) => match lost(found, &replay.left) {
+            None => Ok(ReplayBody::Verified(verified(id, replay))),
+            Some((seq, fault)) => Ok(mismatch(id, Some(seq), &fault)),
+        },
         Err(ReplayError::Fault { run, seq, fault }) => {
             Ok(mismatch(&run, Some(seq), &fault.to_string()))
         }
@@ -29,8 +35,37 @@ pub fn replay(found: &Found, at: Option<u64>) -> Result<ReplayBody, Failure> {
     }
 }
 
+/// Files that the events name and that are missing or altered; the first event that names one, and all of them in
+/// words.
+fn lost(found: &Found, left: &[Left]) -> Option<(u64, String)> {
+    let folder = found.root.join(found.id.as_str());
+    let blobs = FileBlobs::of(&found.root);
+    let fault = |left: &Left| {
+        let Some(hash) = BlobHash::parse(&left.hash) else {
+            return Some(format!("`{}` has no hash that can be read", left.path));
+        };
+        if left.is_blob
+            && let Err(fault) = blobs.read(hash)
+        {
+            return Some(format!("of `{}` {fault}", left.path));
+        }
+        // What people look at must be the same, as far as it is still there.
+        let altered =
+            std::fs::read(folder.join(&left.path)).is_ok_and(|it| BlobHash::of(&it) != hash);
+        altered.then(|| format!("`{}` was altered", left.path))
+    };
+    let faults: Vec<(u64, String)> =
+        left.iter().filter_map(|left| Some((left.seq, fault(left)?))).collect();
+    let (seq, _) = faults.first()?;
+    let mut told: Vec<&str> =
+        faults.iter().take(LOST_TOLD_MAX).map(|(_, it)| it.as_str()).collect();
+    let more = format!("and {} more", faults.len().saturating_sub(LOST_TOLD_MAX));
+    told.extend((faults.len() > LOST_TOLD_MAX).then_some(more.as_str()));
+    Some((*seq, told.join("; ")))
+}
+
 fn verified(id: &RunId, replay: Replay) -> Verified {
-    let Replay { events, undecided, state, status, last_seq, last_hash } = replay;
+    let Replay { events, undecided, state, status, last_seq, last_hash, left: _ } = replay;
     let (cast_id, last_hash) = (id.clone(), last_hash.to_string());
     Verified { cast_id, ok: true, events, undecided, status, state, last_seq, last_hash }
 }
@@ -72,11 +107,12 @@ pub enum Mending {
     Failed(String),
 }
 
-/// Compares the files beside the journal with it, and mends them. A cast under way keeps its own.
+/// Compares the files beside the journal with it, and mends them. A cast under way keeps its own. `folders` says
+/// where the cast is.
 #[must_use]
-pub fn mend_views(found: &Found) -> Mending {
+pub fn mend_views(found: &Found, folders: &Folders) -> Mending {
     let Ok(_lease) = blocking(found.journal()).claim(&found.id) else { return Mending::Nothing };
-    match Views::start(&found.root).verify(found.journal(), &found.id) {
+    match Views::start(&found.root, folders).verify(found.journal(), &found.id) {
         Ok(CatchUp::Current) => Mending::Nothing,
         Ok(CatchUp::Appended { events }) => Mending::Done(format!(
             "The files beside the journal lacked {events} events; they are there now."

@@ -77,7 +77,8 @@ impl Carry<'_> {
     pub(crate) fn as_it_is(&self, terminal: &mut Terminal) -> Result<Exit, Failure> {
         let project = Project::here(self.global)?;
         let found = project.find(&project::cast_id(self.id)?)?;
-        let report = materia_engine::report(found.journal(), &found.id)?;
+        let folders = project.folders(&found.root, &found.id);
+        let report = materia_engine::report(found.journal(), &found.id, &folders)?;
         terminal.say(say::summary(&report));
         if terminal.json {
             terminal.data(&report)?;

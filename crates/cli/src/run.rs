@@ -8,7 +8,7 @@ use std::time::Duration;
 use materia_app::agents::Answering;
 use materia_app::host::{Host, Setting};
 use materia_contract::script::Script;
-use materia_contract::{CastReport, CastStatus, Command, Plan, RunCreated, RunId, RunPlace};
+use materia_contract::{CastReport, CastStatus, Command, Folders, Plan, RunCreated, RunId};
 use materia_engine::{
     DriveError, EngineError, Journal as _, Lease, Observer, Options, Runner, SystemClock, blocking,
     on_own_thread,
@@ -63,7 +63,7 @@ impl Drive<'_> {
             .enable_all()
             .build()
             .map_err(|error| Failure::Broken(format!("cannot start: {error}")))?;
-        let views = Arc::new(Views::start(&self.root));
+        let views = Arc::new(Views::start(&self.root, &self.folders()));
         if matches!(self.start, Start::CarryOn(_)) {
             self.catch_up(&views, terminal);
         }
@@ -115,6 +115,7 @@ impl Drive<'_> {
         let options = Options {
             run_for: run_for.map(Duration::from_millis),
             timeline: timeline.unwrap_or_default(),
+            folders: self.folders(),
         };
         let (id, setting) = (self.id.clone(), Setting { runner, options });
         let stop = {
@@ -130,10 +131,7 @@ impl Drive<'_> {
                     Some(lease) => lease,
                     None => self.journal.claim(&id).await?,
                 };
-                let text = |path: &Path| path.to_string_lossy().into_owned();
-                let place =
-                    RunPlace { cwd: text(&self.project.dir), run_dir: text(&self.folder()) };
-                host.carry_on_here(lease, id, place, command.clone(), setting).await?
+                host.carry_on_here(lease, id, command.clone(), setting).await?
             }
         };
         Ok(())
@@ -150,6 +148,10 @@ impl Drive<'_> {
     /// How a command about this cast is typed.
     fn command(&self, name: &str) -> String {
         self.project.command(&format!("{name} {}", self.id))
+    }
+
+    fn folders(&self) -> Folders {
+        self.project.folders(&self.root, &self.id)
     }
 
     fn folder(&self) -> PathBuf {
@@ -173,7 +175,7 @@ impl Drive<'_> {
         if let Err(error) = result {
             return self.broke_off(error, terminal);
         }
-        let report = materia_engine::report(&*self.journal, &self.id)
+        let report = materia_engine::report(&*self.journal, &self.id, &self.folders())
             .map_err(|error| Failure::Broken(error.to_string()))?;
         self.tell(&report, terminal)?;
         if terminal.json {
@@ -208,7 +210,7 @@ impl Drive<'_> {
             return Err(Failure::storage(format!("the cast could not begin: {error}")));
         }
         if terminal.json
-            && let Ok(report) = materia_engine::report(&*self.journal, &self.id)
+            && let Ok(report) = materia_engine::report(&*self.journal, &self.id, &self.folders())
         {
             terminal.data(&report)?;
         }

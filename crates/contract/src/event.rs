@@ -38,12 +38,12 @@ pub use run::{
     RunResumed, RunRevived, RunWaiting, ScriptBinding, ScriptEntry, WaitReason,
 };
 pub use turn::{
-    Artifact, Cause, InterruptReason, OfTurn, PromptLayer, SessionRef, Transcript, TurnCompleted,
-    TurnFailed, TurnInterrupted, TurnOutput, TurnStarted, TurnUsage,
+    Artifact, Cause, InterruptReason, LeftFile, OfTurn, PromptLayer, SessionRef, Transcript,
+    TurnCompleted, TurnFailed, TurnInterrupted, TurnOutput, TurnStarted, TurnUsage,
 };
 
 /// The version of the event vocabulary. `run.created` records it.
-pub const JOURNAL_VERSION: u32 = 3;
+pub const JOURNAL_VERSION: u32 = 4;
 
 /// Something that has happened to a run, with its place and time.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,6 +66,9 @@ pub enum EventError {
     /// A type that this version does not know.
     #[error("unknown event type `{0}`; a newer version of materia may have written it")]
     UnknownType(String),
+    /// A text of it is kept apart and cannot be had.
+    #[error(transparent)]
+    Apart(#[from] crate::BlobFault),
     /// The data does not fit its type.
     #[error("the data of a `{kind}` event cannot be read: {source}")]
     BadData {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::older::AnyInput;
-use crate::{Do, ErrorCode, RunCreated, TurnOutput};
+use crate::{Do, ErrorCode, Pace, RunCreated, TurnOutput, places};
 
 /// What the world brings to a run.
 ///
@@ -102,6 +102,14 @@ pub struct RunPlace {
     pub run_dir: String,
 }
 
+impl RunPlace {
+    /// The folders by their names, as every journal since version 4 says them.
+    #[must_use]
+    pub fn named() -> Self {
+        Self { cwd: places::WORKSPACE.to_owned(), run_dir: places::RUN_DIR.to_owned() }
+    }
+}
+
 /// How one turn ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
@@ -154,6 +162,18 @@ impl Input {
 
     fn acting(acting: Acting) -> Self {
         Self::Moment(Moment { reports: Vec::new(), acts: vec![acting] })
+    }
+
+    /// Somebody carries the run on, at this pace where one is named.
+    #[must_use]
+    pub fn resume(pace: Option<Pace>) -> Self {
+        Self::taken_up(Do::Resume { pace }, RunPlace::named())
+    }
+
+    /// A person tries the failed turn again.
+    #[must_use]
+    pub fn recast() -> Self {
+        Self::taken_up(Do::Recast, RunPlace::named())
     }
 
     /// An instant that a timer waited for.

@@ -239,7 +239,8 @@ pub enum Behavior {
     /// A local program runs.
     #[serde(rename_all = "camelCase")]
     Utility {
-        /// The program and its arguments, with script paths made absolute. Never a shell line.
+        /// The program and its arguments, with script paths made absolute and named as
+        /// [`places`](crate::places) says. Never a shell line.
         command: Vec<String>,
         /// What it is given as `params`.
         params: serde_json::Map<String, Value>,

@@ -6,7 +6,9 @@ use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use crate::time::{Micros, wall_time};
-use crate::{Event, EventBody, EventError, NodeId, RunId, derived_id};
+use crate::{
+    Blob, BlobFault, BlobHash, Event, EventBody, EventError, NodeId, RunId, blob, derived_id,
+};
 
 /// A hash of the chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -45,8 +47,11 @@ pub struct Record {
     pub kind: String,
     /// The node it is about.
     pub node: Option<String>,
-    /// The event's data, as JSON text.
+    /// The event's data as it is stored: JSON text, in which long texts are named by their hash (see
+    /// [`blob`]). This is what is hashed.
     pub data: String,
+    /// The data with its long texts, or why one of them cannot be had; `None` where it has none.
+    pub whole: Option<Result<String, BlobFault>>,
     /// What the decision rests on that begins with this event, as JSON text (see
     /// [`Decided`](crate::Decided)). Journals before version 3 have none.
     pub input: Option<String>,
@@ -87,13 +92,19 @@ impl Record {
     }
 
     fn sealed(event: &Event, input: Option<String>, previous: ChainHash) -> Self {
+        let whole = event.body.data_json();
+        let (data, whole) = match blob::apart(&whole) {
+            None => (whole, None),
+            Some((stored, _)) => (stored, Some(Ok(whole))),
+        };
         let mut record = Self {
             seq: event.seq,
             ts: event.ts,
             wall: event.wall,
             kind: event.body.type_name().to_owned(),
             node: event.node.as_ref().map(|node| node.as_str().to_owned()),
-            data: event.body.data_json(),
+            data,
+            whole,
             input,
             hash: previous,
         };
@@ -144,6 +155,28 @@ impl Record {
         Some(ChainHash(*blake3::hash(input.as_bytes()).as_bytes()))
     }
 
+    /// The data with everything that belongs to it.
+    pub fn whole_data(&self) -> Result<&str, BlobFault> {
+        match &self.whole {
+            None => Ok(&self.data),
+            Some(whole) => whole.as_deref().map_err(Clone::clone),
+        }
+    }
+
+    /// The texts that are kept apart, as far as they are at hand.
+    #[must_use]
+    pub fn blobs(&self) -> Vec<Blob> {
+        let whole = self.whole.as_ref().and_then(|whole| whole.as_deref().ok());
+        whole.and_then(blob::apart).map(|(_, blobs)| blobs).unwrap_or_default()
+    }
+
+    /// Puts in what is kept apart; `fetch` gives a text back. Costs next to nothing where nothing is.
+    pub fn fill(&mut self, fetch: impl FnMut(BlobHash) -> Result<String, BlobFault>) {
+        if blob::has_mark(&self.data) {
+            self.whole = Some(blob::whole(&self.data, fetch).map(std::borrow::Cow::into_owned));
+        }
+    }
+
     /// Reads the event.
     pub fn event(&self) -> Result<Event, EventError> {
         Ok(Event {
@@ -151,7 +184,7 @@ impl Record {
             ts: self.ts,
             wall: self.wall,
             node: self.node.as_deref().map(NodeId::new),
-            body: EventBody::parse(&self.kind, &self.data)?,
+            body: EventBody::parse(&self.kind, self.whole_data()?)?,
         })
     }
 
@@ -166,7 +199,7 @@ impl Record {
             wall_time: wall_time(self.wall),
             kind: &self.kind,
             node_id: self.node.as_deref(),
-            data: raw(&self.data),
+            data: raw(self.whole_data().unwrap_or(&self.data)),
             input_hash: self.input_hash().map(|hash| hash.to_string()),
             prev_hash: previous.to_string(),
             hash: self.hash.to_string(),
@@ -289,5 +322,27 @@ mod tests {
     fn a_record_reads_back_as_its_event() {
         let sealed = Record::seal(&sample(), ChainHash::origin(&RunId::new("r")));
         assert_eq!(sealed.event().unwrap(), sample());
+    }
+
+    #[test]
+    fn a_long_text_is_named_in_what_is_hashed_and_there_in_what_is_read() {
+        let reason = "x".repeat(blob::INLINE_BYTES_MAX + 1);
+        let event = Event { body: crate::RunAborted { reason: reason.clone() }.into(), ..sample() };
+        let sealed = Record::seal(&event, ChainHash::origin(&RunId::new("r")));
+        assert!(sealed.data.len() < 200, "{}", sealed.data);
+        assert_eq!(sealed.event().unwrap(), event);
+        let [blob] = &sealed.blobs()[..] else { panic!("one text is kept apart") };
+        assert_eq!((&blob.text, blob.hash), (&reason, BlobHash::of(reason.as_bytes())));
+        let mut stored = Record { whole: None, ..sealed.clone() };
+        assert!(stored.event().is_err(), "a reference is no text");
+        assert!(sealed.shown(&RunId::new("r"), sealed.hash).data.get().contains(&reason));
+        stored.fill(|hash| Err(BlobFault::Missing(hash)));
+        let said = stored.event().unwrap_err().to_string();
+        assert_eq!(said, format!("the blob {} is missing", blob.hash));
+        stored.fill(|hash| {
+            assert_eq!(hash, blob.hash);
+            Ok(reason.clone())
+        });
+        assert_eq!(stored, sealed);
     }
 }

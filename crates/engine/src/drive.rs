@@ -20,6 +20,18 @@ pub(crate) const SNAPSHOT_EVERY_EVENTS: u64 = 8_192;
 /// that writing them stays a fixed part of the cost of an event.
 const SNAPSHOT_BYTES_PER_EVENT: u64 = 128;
 
+/// Makes the texts durable that records name by their hash. A text may be there without its event; an event never
+/// without its text.
+pub(crate) async fn keep_apart(
+    journal: &dyn Journal,
+    records: &[Record],
+) -> Result<(), AppendError> {
+    for blob in records.iter().filter(|record| record.whole.is_some()).flat_map(Record::blobs) {
+        journal.blobs().put(blob.text.into_bytes()).await?;
+    }
+    Ok(())
+}
+
 /// One run, where its journal has got to, and who listens.
 pub struct Driver {
     run: Run,
@@ -210,7 +222,10 @@ impl Driver {
         }
         let (epoch, records_kept) = (self.epoch, Arc::clone(&records));
         let batch = Batch { run: run.clone(), epoch, after, records: records_kept, receipt };
-        let appended = self.journal.append(batch).await;
+        let appended = match keep_apart(&*self.journal, &batch.records).await {
+            Ok(()) => self.journal.append(batch).await,
+            Err(error) => Err(error),
+        };
         if let Err(error) = &appended {
             tracing::error!(after, %error, "not written");
         }

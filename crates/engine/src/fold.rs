@@ -97,6 +97,14 @@ impl Piece {
         }
     }
 
+    /// Its events.
+    pub(crate) fn events(&self) -> &[Event] {
+        match self {
+            Self::Decision { events, .. } => events,
+            Self::Event(event, _) => std::slice::from_ref(event),
+        }
+    }
+
     /// Whether it was kept without an input.
     pub(crate) fn is_old(&self) -> bool {
         matches!(self, Self::Event(..))

@@ -10,6 +10,7 @@ use materia_contract::{ChainHash, Event, EventBody, ForkedFrom, Record, RunId};
 use materia_kernel::Divergence;
 
 use crate::again::Again;
+use crate::drive::keep_apart;
 use crate::fold::{Gather, Piece};
 use crate::load::walk;
 use crate::{AppendError, Batch, Epoch, Journal, LoadError, off_thread};
@@ -89,6 +90,7 @@ pub async fn fork(
         records.extend(sealed);
     }
     let records: Arc<[Record]> = records.into();
+    keep_apart(&*journal, &records).await?;
     let batch = Batch { run: id.clone(), epoch, after: 0, records, receipt: None };
     Ok(journal.append(batch).await?)
 }

@@ -25,6 +25,7 @@ mod drive;
 mod explain;
 mod fold;
 mod fork;
+mod left;
 mod load;
 mod obey;
 pub mod ports;
@@ -41,10 +42,11 @@ pub use drive::{DriveError, Driver};
 pub use explain::{Because, Condition, Suggested, SuggestedStep, Suggestion, Why, WhyError, why};
 pub use fold::Unfolding;
 pub use fork::{ForkError, fork};
+pub use left::Left;
 pub use load::{LoadError, load};
 pub use ports::*;
 pub use replay::{Replay, ReplayError, ReplayFault, replay};
 pub use report::report;
 pub use session::{
-    Asks, EngineError, Options, Place, World, carry_on, cast, only_do, resume, watch_inbox,
+    Asks, EngineError, Options, World, carry_on, cast, only_do, resume, watch_inbox,
 };

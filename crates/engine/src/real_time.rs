@@ -8,13 +8,14 @@ use std::time::Duration;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
 use materia_contract::time::Micros;
-use materia_contract::{Behavior, GlobalMode, Node, NodeId, OutputSelector, RunId};
+use materia_contract::{Behavior, Folders, GlobalMode, Node, NodeId, OutputSelector, RunId};
 use materia_kernel::{
     Effect, Input, Now, Phase, Report, Run, TurnOutcome, TurnWork, is_idle, outstanding,
 };
 use tokio::sync::watch;
 use tracing::Instrument as _;
 
+use crate::left;
 use crate::{
     Asks, BoxFuture, Control, DriveError, Driver, Leaves, Live, Manner, Options, StopSource,
     Tightened, TurnFault, TurnJob, TurnOrder, TurnReport, Work, World, obey,
@@ -41,7 +42,12 @@ struct Held {
 
 impl UnderWay {
     /// Starts whatever is owed, not under way yet, and not among those whose report waits.
-    pub(crate) fn start_owed(&mut self, world: &World, driver: &Driver, reported: &BTreeSet<u64>) {
+    pub(crate) fn start_owed(
+        &mut self,
+        place: (&World, &Folders),
+        driver: &Driver,
+        reported: &BTreeSet<u64>,
+    ) {
         for effect in outstanding(driver.run()) {
             let Effect::StartTurn(started) = effect else { continue };
             if let Some(held) = self.stops.get(&started) {
@@ -51,9 +57,10 @@ impl UnderWay {
             if reported.contains(&started) {
                 continue;
             }
-            let (job, held) = job(world, driver, started);
-            let span = span(&job);
-            let performed = span.in_scope(|| world.runner.run(job));
+            let (job, held) = job(place, driver, started);
+            let (span, run_dir) = (span(&job), job.order.run_dir.clone());
+            let performed = span.in_scope(|| place.0.runner.run(job));
+            let performed = kept(place.0, run_dir, performed);
             self.take_in(started, held, span, performed);
         }
     }
@@ -81,13 +88,14 @@ impl UnderWay {
 
     /// The turns that were in flight when the process of a run went away, if every one of them is still
     /// alive somewhere. Where one is not, those that are end as well: what they did is done again with it.
-    pub(crate) async fn rejoined(world: &World, driver: &Driver) -> Option<Self> {
+    pub(crate) async fn rejoined(place: (&World, &Folders), driver: &Driver) -> Option<Self> {
         let mut under_way = Self::default();
         for effect in outstanding(driver.run()) {
             let Effect::StartTurn(started) = effect else { continue };
-            let (job, held) = job(world, driver, started);
-            let span = span(&job);
-            let performed = world.runner.rejoin(job).instrument(span.clone()).await?;
+            let (job, held) = job(place, driver, started);
+            let (span, run_dir) = (span(&job), job.order.run_dir.clone());
+            let performed = place.0.runner.rejoin(job).instrument(span.clone()).await?;
+            let performed = kept(place.0, run_dir, performed);
             under_way.take_in(started, held, span, performed);
         }
         (!under_way.is_empty()).then_some(under_way)
@@ -185,7 +193,7 @@ pub(crate) async fn drive(
     });
     let mut listening = true;
     while *driver.run().phase() == Phase::Running {
-        under_way.start_owed(world, &driver, &BTreeSet::new());
+        under_way.start_owed((world, &options.folders), &driver, &BTreeSet::new());
         if deadline.is_none() && is_idle(driver.run()) {
             driver.take(clock.now(), Input::Idle).await?;
             continue;
@@ -294,9 +302,23 @@ fn span(job: &TurnJob) -> tracing::Span {
     tracing::info_span!("turn", turn, node = %node, visit, attempt)
 }
 
+/// A turn that has ended only when the files that it left are kept.
+fn kept(
+    world: &World,
+    run_dir: PathBuf,
+    performed: BoxFuture<'static, TurnReport>,
+) -> BoxFuture<'static, TurnReport> {
+    let journal = Arc::clone(&world.journal);
+    Box::pin(async move {
+        let mut report = performed.await;
+        left::keep(&*journal, &run_dir, &mut report).await;
+        report
+    })
+}
+
 /// A turn, and what is kept of it here.
-fn job(world: &World, driver: &Driver, started: u64) -> (TurnJob, Held) {
-    let order = order(driver, started);
+fn job((world, folders): (&World, &Folders), driver: &Driver, started: u64) -> (TurnJob, Held) {
+    let order = order(driver, folders, started);
     let (source, stop) = StopSource::new();
     let (tighten, tightened) = Tightened::channel();
     let held = Held { stop: source, tighten, mode: order.global_mode };
@@ -311,14 +333,23 @@ fn manner(node: &Node) -> Manner {
 }
 
 /// What a runner needs to know about a turn.
-pub(crate) fn order(driver: &Driver, started: u64) -> TurnOrder {
+///
+/// The events name folders; where those are on this machine is said here.
+pub(crate) fn order(driver: &Driver, folders: &Folders, started: u64) -> TurnOrder {
     let run = driver.run();
     let turn = run.turn(started).expect("effects are of turns in flight");
     let created = run.created().expect("a run with turns was created");
     let (id, node) = run.node_of(turn);
     let work = match (&node.behavior, &turn.work) {
         (Behavior::Utility { command, .. }, TurnWork::Input(input)) => {
-            Work::Utility { command: command.clone(), input: input.clone(), manner: manner(node) }
+            let word = |word: &String| folders.found(word).into_owned();
+            let command = if created.names_folders() {
+                command.iter().map(word).collect()
+            } else {
+                command.clone()
+            };
+            let input = folders.input(input).map_or_else(|| Arc::clone(input), Arc::new);
+            Work::Utility { command, input, manner: manner(node) }
         }
         (Behavior::Agent { tools, model, provider, .. }, TurnWork::Prompt(prompt)) => Work::Agent {
             prompt: prompt.clone(),
@@ -341,8 +372,8 @@ pub(crate) fn order(driver: &Driver, started: u64) -> TurnOrder {
         visit: turn.visit,
         attempt: turn.attempt,
         work,
-        cwd: PathBuf::from(run.cwd()),
-        run_dir: PathBuf::from(run.run_dir()),
+        cwd: PathBuf::from(&*folders.found(run.cwd())),
+        run_dir: PathBuf::from(&*folders.found(run.run_dir())),
         timeout: node.timeout_ms.map(Duration::from_millis),
         global_mode: turn.global_mode,
         policy: node.policy.clone(),

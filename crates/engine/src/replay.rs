@@ -2,13 +2,14 @@
 
 use std::sync::{Arc, mpsc};
 
-use materia_contract::{CastStatus, ChainHash, Record, RunId};
+use materia_contract::{CastStatus, ChainHash, Record, RunCreated, RunId};
 use materia_kernel::{Divergence, Misfit, Run};
 use materia_opinion::{Objection, Opinion};
 use serde_json::{Map, Value};
 
 use crate::again::{Again, Took};
 use crate::fold::{Fold, Gather, Piece};
+use crate::left::{self, Left};
 use crate::load::intact;
 use crate::{Journal, PAGE_BYTES, ReadError, blocking};
 
@@ -28,6 +29,8 @@ pub struct Replay {
     pub last_seq: u64,
     /// Its hash.
     pub last_hash: ChainHash,
+    /// The files that events of the run name. They are beside the journal, and have not been looked at.
+    pub left: Vec<Left>,
 }
 
 /// Why a replay did not come to its end.
@@ -249,6 +252,7 @@ fn decide_again(
     let mut again = Again::new(id.clone());
     let mut wanted = Wanted::new(id, at);
     let (mut seq, mut undecided) = (0, 0);
+    let mut named = Vec::new();
     let mut head = ChainHash::origin(id);
     while let Ok(page) = pages.recv() {
         for piece in page?.iter() {
@@ -261,6 +265,8 @@ fn decide_again(
             if took == Took::Event {
                 undecided = seq;
             }
+            let blobs = again.run().created().is_some_and(RunCreated::keeps_blobs);
+            named.extend(piece.events().iter().flat_map(|event| left::named(event, blobs)));
         }
     }
     if seq == 0 {
@@ -281,6 +287,7 @@ fn decide_again(
         status: run.phase().status(),
         last_seq: run.seq(),
         last_hash,
+        left: named,
     })
 }
 

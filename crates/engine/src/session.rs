@@ -1,13 +1,12 @@
 //! What a program does with runs: begin one, carry one on, end one.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use materia_contract::time::VIRTUAL_EPOCH;
 use materia_contract::{
-    Actor, Command, CommandId, Do, Input, RunCreated, RunId, RunPlace, TimelineEntry, WaitReason,
+    Actor, Command, CommandId, Do, Folders, Input, RunCreated, RunId, TimelineEntry, WaitReason,
 };
 use materia_kernel::{Now, Phase, Run};
 use tokio::sync::mpsc;
@@ -42,6 +41,8 @@ pub struct Options {
     pub run_for: Option<Duration>,
     /// What happens at simulated instants, in the order in which it takes effect.
     pub timeline: Arc<[TimelineEntry]>,
+    /// Where it is now; it may have been moved since it began.
+    pub folders: Folders,
 }
 
 /// Where a run hears what is asked of it.
@@ -99,7 +100,6 @@ pub async fn carry_on(
     world: &World,
     lease: Lease,
     id: &RunId,
-    place: Place<'_>,
     command: Command,
     options: Options,
     asks: &mut Asks,
@@ -107,29 +107,25 @@ pub async fn carry_on(
     let mut driver = take_up(&world.journal, &world.observer, id, lease.epoch()).await?;
     // What somebody asked of it while it came to rest comes before what is asked now.
     take_all(world, &mut driver, left_in_inbox(world, id).await).await?;
-    let under_way = rejoined(world, &driver, place).await;
-    do_first(world, &mut driver, place, command, under_way.is_some()).await?;
+    let under_way = rejoined(world, &driver, &options.folders).await;
+    do_first(world, &mut driver, command, under_way.is_some()).await?;
     let rested = drive(world, driver, options, asks, under_way.unwrap_or_default()).await;
     drop(lease);
     rested
 }
 
-/// The turns in flight of a run whose process went away, if all of them live on, and the run where it was.
-async fn rejoined(world: &World, driver: &Driver, place: Place<'_>) -> Option<UnderWay> {
-    let run = driver.run();
-    let RunPlace { cwd, run_dir } = place.owned();
-    let moved = run.cwd() != cwd || run.run_dir() != run_dir;
-    if moved || is_virtual(driver) || *run.phase() != Phase::Running {
+/// The turns in flight of a run whose process went away, if all of them live on.
+async fn rejoined(world: &World, driver: &Driver, folders: &Folders) -> Option<UnderWay> {
+    if is_virtual(driver) || *driver.run().phase() != Phase::Running {
         return None;
     }
-    UnderWay::rejoined(world, driver).await
+    UnderWay::rejoined((world, folders), driver).await
 }
 
 /// Does what a command asks to a run that was just taken up.
 async fn do_first(
     world: &World,
     driver: &mut Driver,
-    place: Place<'_>,
     command: Command,
     rejoined: bool,
 ) -> Result<(), EngineError> {
@@ -152,7 +148,7 @@ async fn do_first(
         // Nothing was lost, so there is nothing to recover.
         alive(driver.run(), what)
     } else {
-        steps(driver.run(), place, what)
+        steps(driver.run(), what)
     };
     if meant.is_ok()
         && let Some(before) = before
@@ -196,10 +192,9 @@ fn alive(run: &Run, what: Do) -> Steps {
 ///
 /// A run whose process went away is recovered first: its turns in flight are lost, and nothing else
 /// may be built on them.
-pub(crate) fn steps(run: &Run, place: Place<'_>, what: Do) -> Steps {
-    let taken_up = |what: Do| Input::taken_up(what, place.owned());
+pub(crate) fn steps(run: &Run, what: Do) -> Steps {
     // What a person does to one thing leaves the pace as it is.
-    let resume = || taken_up(Do::Resume { pace: Some(run.pace()) });
+    let resume = || Input::resume(Some(run.pace()));
     let crashed = *run.phase() == Phase::Running;
     let out_of_budget =
         matches!(run.phase(), Phase::Waiting(waiting) if waiting.reason == WaitReason::Budget);
@@ -220,40 +215,23 @@ pub(crate) fn steps(run: &Run, place: Place<'_>, what: Do) -> Steps {
         | Do::Crash => (crashed, false),
     };
     let asked = match what {
-        Do::Resume { .. } | Do::Recast => taken_up(what),
+        Do::Resume { pace } => Input::resume(pace),
+        Do::Recast => Input::recast(),
         other => Input::act(other),
     };
     Steps { before: before.then(resume), asked, after: after.then(resume) }
-}
-
-/// Where a run is now; it may have been moved since it began.
-#[derive(Debug, Clone, Copy)]
-pub struct Place<'a> {
-    /// The project folder.
-    pub cwd: &'a Path,
-    /// The folder of the cast.
-    pub run_dir: &'a Path,
-}
-
-impl Place<'_> {
-    fn owned(self) -> RunPlace {
-        let text = |path: &Path| path.to_string_lossy().into_owned();
-        RunPlace { cwd: text(self.cwd), run_dir: text(self.run_dir) }
-    }
 }
 
 /// Carries on a run that had stopped, and drives it until it rests.
 pub async fn resume(
     world: &World,
     id: &RunId,
-    cwd: &Path,
-    run_dir: &Path,
     options: Options,
     asks: &mut Asks,
 ) -> Result<Phase, EngineError> {
     let command = Command::person(Do::Resume { pace: None });
     let lease = world.journal.claim(id).await?;
-    carry_on(world, lease, id, Place { cwd, run_dir }, command, options, asks).await
+    carry_on(world, lease, id, command, options, asks).await
 }
 
 /// Does something to a run that nobody else drives, and leaves it at that. Whoever calls it holds the lease.

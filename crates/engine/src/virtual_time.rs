@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use materia_contract::time::Micros;
-use materia_contract::{Actor, Do, RunPlace, TimelineEntry};
+use materia_contract::{Actor, Do, Folders, TimelineEntry};
 use materia_kernel::{Acting, Effect, Input, Moment, Phase, is_idle, outstanding};
 
 use crate::load::take_up;
@@ -30,6 +30,7 @@ pub(crate) async fn drive(
         now,
         deadline,
         timeline: &options.timeline,
+        folders: &options.folders,
         agenda: BTreeMap::new(),
         under_way: UnderWay::default(),
         reported: BTreeSet::new(),
@@ -46,6 +47,7 @@ struct Simulation<'a> {
     now: Micros,
     deadline: Option<Micros>,
     timeline: &'a [TimelineEntry],
+    folders: &'a Folders,
     /// What turns report, by the instant at which they end and by their place.
     agenda: BTreeMap<(Micros, u64), TurnReport>,
     under_way: UnderWay,
@@ -56,7 +58,8 @@ struct Simulation<'a> {
 impl Simulation<'_> {
     /// Performs what is owed, then goes to the next instant at which something happens.
     async fn step(&mut self, asks: &mut Asks) -> Result<(), EngineError> {
-        self.under_way.start_owed(self.world, &self.driver, &self.reported);
+        let place = (self.world, self.folders);
+        self.under_way.start_owed(place, &self.driver, &self.reported);
         let mut asked = None;
         while asked.is_none() && !self.under_way.is_empty() {
             tokio::select! {
@@ -119,7 +122,7 @@ impl Simulation<'_> {
             let ((_, turn), report) = next.remove_entry();
             self.reported.remove(&turn);
             if self.driver.run().turn(turn).is_some() {
-                let order = order(&self.driver, turn);
+                let order = order(&self.driver, self.folders, turn);
                 reports.push(kernel_report(turn, self.world.runner.land(&order, report)));
             }
         }
@@ -154,11 +157,8 @@ impl Simulation<'_> {
         let (journal, observer) = (&self.world.journal, &self.world.observer);
         let (id, epoch) = (self.driver.run().id(), self.driver.epoch());
         self.driver = take_up(journal, observer, id, epoch).await?;
-        let run = self.driver.run();
-        if *run.phase() == Phase::Running {
-            let place = RunPlace { cwd: run.cwd().to_owned(), run_dir: run.run_dir().to_owned() };
-            let resume = Input::taken_up(Do::Resume { pace: None }, place);
-            self.driver.take(self.now, resume).await?;
+        if *self.driver.run().phase() == Phase::Running {
+            self.driver.take(self.now, Input::resume(None)).await?;
         }
         Ok(())
     }

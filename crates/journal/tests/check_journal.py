@@ -8,6 +8,8 @@ not. Uses nothing of materia, and nothing but the standard library: BLAKE3 is be
 """
 
 import json
+import os
+import re
 import sqlite3
 import struct
 import sys
@@ -141,6 +143,39 @@ def sealed(previous, seq, ts, wall, kind, node, data, given):
     return blake3(b"".join(parts))
 
 
+class Blobs:
+    """Texts and files that are kept apart, by their hash, in `blobs` beside the journal."""
+
+    def __init__(self, folder):
+        self.folder, self.checked = folder, 0
+
+    def get(self, seq, digits):
+        path = os.path.join(self.folder, digits[:2], digits[2:])
+        try:
+            with open(path, "rb") as file:
+                held = file.read()
+        except OSError as error:
+            raise Wrong(f"event {seq}: the blob {digits} is missing") from error
+        if blake3(held).hex() != digits:
+            raise Wrong(f"event {seq}: the blob {digits} was altered")
+        self.checked += 1
+        return held
+
+    def whole(self, seq, value):
+        """A value with its texts in the place of what names them."""
+        if isinstance(value, list):
+            return [self.whole(seq, one) for one in value]
+        if not isinstance(value, dict):
+            return value
+        if "$blob" in value:
+            held = self.get(seq, value["$blob"])
+            if list(value) != ["$blob", "bytes"] or len(held) != value["bytes"]:
+                raise Wrong(f"event {seq}: what it says of the blob {value['$blob']} is not so")
+            return held.decode()
+        return {name[1:] if re.fullmatch(r"\$+\$blob", name) else name: self.whole(seq, one)
+                for name, one in value.items()}
+
+
 class Fold:
     """As much of a run as the inputs of utilities are taken from."""
 
@@ -226,9 +261,10 @@ class Fold:
         return given
 
 
-def check(db, run, cast, last_seq, last_hash):
+def check(db, run, cast, last_seq, last_hash, blobs):
     previous = derive_key("materia 2026-11-15 origin of a run", cast.encode())
-    fold, count, decisions = Fold(cast), 0, 0
+    fold, count, decisions, version = Fold(cast), 0, 0, 0
+    blobs.checked = 0
     for seq, ts, wall, kind, node, data, given, found in records(db, run):
         count += 1
         if seq != count:
@@ -244,22 +280,30 @@ def check(db, run, cast, last_seq, last_hash):
         if seq == last_seq and found != last_hash:
             raise Wrong(f"event {seq}: it is not the one that was noted as the last")
         previous = found
-        fold.take(seq, ts, kind, node, read(data))
+        data = read(data)
+        if "$blob" in json.dumps(data):
+            data = blobs.whole(seq, data)
+        if kind == "run.created":
+            version = data["journalVersion"]
+        if version >= 4 and kind in ("turn.completed", "turn.failed"):
+            for left in data.get("files", []) + [it for it in [data.get("transcript")] if it]:
+                blobs.get(seq, left["hash"])
+        fold.take(seq, ts, kind, node, data)
     if count < last_seq:
         raise Wrong(f"event {count + 1}: it is missing")
     return {"cast": cast, "events": count, "decisions": decisions,
-            "inputs": fold.checked, "inputsSkipped": fold.skipped}
+            "inputs": fold.checked, "inputsSkipped": fold.skipped, "blobs": blobs.checked}
 
 
 def main(path):
     db = sqlite3.connect(path)
     if db.execute("PRAGMA user_version").fetchone()[0] not in (2, 3, 4):
         sys.exit(f"{path} has none of the formats 2 to 4")
-    good = True
+    good, blobs = True, Blobs(os.path.join(os.path.dirname(path), "blobs"))
     runs = db.execute("SELECT runs.run, id, seq, hash FROM runs JOIN heads USING (run) ORDER BY 1")
     for run, cast, seq, found in runs.fetchall():
         try:
-            print(json.dumps(check(db, run, cast, seq, found)))
+            print(json.dumps(check(db, run, cast, seq, found, blobs)))
         except Wrong as wrong:
             print(json.dumps({"cast": cast, "wrong": str(wrong)}))
             good = False

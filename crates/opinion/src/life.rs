@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use materia_contract::{
     Control, Event, EventBody, Node, NodeMode, OnInterrupt, Pace, RunCreated, RunId, RunResumed,
-    RunRevived, RunWaiting, Trigger, Uuid, WaitReason, derived_id,
+    RunRevived, RunWaiting, Trigger, Uuid, WaitReason, derived_id, places,
 };
 
 use crate::chart::Chart;
@@ -83,6 +83,8 @@ impl Opinion {
             data.plan.hash() == data.plan_hash,
             "its plan is not the one that its hash names"
         );
+        self.beginning.named = data.journal_version >= 4;
+        self.names_its_folders(&data.cwd, &data.run_dir)?;
         let chart = Chart::of(&data.plan).map_err(|what| self.objection(what))?;
         self.life = Life::Running;
         self.decision.part = Part::Ends;
@@ -96,6 +98,7 @@ impl Opinion {
             global: data.global_mode,
             script: data.script.clone(),
             timeline: data.timeline,
+            named: self.beginning.named,
             written_by: data.fork.as_ref().map_or_else(Vec::new, |fork| fork.written_by.clone()),
         };
         for node in chart.scheduled.iter().rev() {
@@ -145,6 +148,13 @@ impl Opinion {
         Ok(())
     }
 
+    /// Since version 4 events name the folders of a run and do not say where they are.
+    fn names_its_folders(&self, cwd: &str, run_dir: &str) -> Checked {
+        let named = cwd == places::WORKSPACE && run_dir == places::RUN_DIR;
+        hold!(self, named || !self.beginning.named, "it says where its folders are");
+        Ok(())
+    }
+
     pub(crate) fn resumed(&mut self, data: &RunResumed) -> Checked {
         let failed = self.life == Life::Failed;
         hold!(
@@ -157,6 +167,7 @@ impl Opinion {
             let one = self.held.iter().any(|held| held.why == Why::Failed);
             hold!(self, one, "no turn has failed that could be tried again");
         }
+        self.names_its_folders(&data.cwd, &data.run_dir)?;
         self.life = Life::Running;
         for held in &mut self.held {
             held.released |= data.recast || held.why == Why::Interrupted;

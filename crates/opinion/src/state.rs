@@ -73,6 +73,8 @@ pub(crate) struct Beginning {
     pub(crate) global: GlobalMode,
     pub(crate) script: Option<ScriptBinding>,
     pub(crate) timeline: u32,
+    /// Whether its events name folders and say no paths.
+    pub(crate) named: bool,
     /// Whose ids the first events have.
     pub(crate) written_by: Vec<(RunId, u64)>,
 }

@@ -66,5 +66,5 @@ pub(crate) fn ignored(job: &TurnJob) -> Vec<PathBuf> {
     }
     // The project is its own artifact root, or lies in it.
     let journal = JOURNAL.iter().map(|name| root.join(name));
-    journal.chain([job.run_dir.clone()]).collect()
+    journal.chain([root.join("blobs"), job.run_dir.clone()]).collect()
 }

@@ -15,10 +15,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use materia_contract::{CastStatus, Command, CommandId, Do, Receipt, RunCreated, RunId, RunPlace};
+use materia_contract::{CastStatus, Command, CommandId, Do, Receipt, RunCreated, RunId};
 use materia_engine::{
     Asks, BoxFuture, Clock, EngineError, Journal, Lease, LoadError, Observer, Options, PAGE_BYTES,
-    Place, PostError, Posted, Runner, Tail, World,
+    PostError, Posted, Runner, Tail, World,
 };
 use materia_kernel::Phase;
 use tokio::runtime::Handle;
@@ -138,11 +138,10 @@ impl Host {
         &self,
         lease: Lease,
         id: RunId,
-        place: RunPlace,
         command: Command,
         setting: Setting,
     ) -> Underway {
-        Underway::spawn(id.clone(), self.carry_on_here(lease, id, place, command, setting))
+        Underway::spawn(id.clone(), self.carry_on_here(lease, id, command, setting))
     }
 
     /// The same, driven by whoever awaits it.
@@ -150,22 +149,19 @@ impl Host {
         &self,
         lease: Lease,
         id: RunId,
-        place: RunPlace,
         command: Command,
         setting: Setting,
     ) -> BoxFuture<'static, Result<Phase, EngineError>> {
         let run = id.clone();
         self.drive(id, setting, |world, options, mut asks| async move {
-            let place = Place { cwd: place.cwd.as_ref(), run_dir: place.run_dir.as_ref() };
-            materia_engine::carry_on(&world, lease, &run, place, command, options, &mut asks).await
+            materia_engine::carry_on(&world, lease, &run, command, options, &mut asks).await
         })
     }
 
-    /// Carries on every run that its process has left, for which `known` says where it is and what it
-    /// needs. One that somebody else drives is left alone.
+    /// Carries on every run that its process has left, for which `known` says what it needs. One that somebody else drives is left alone.
     pub async fn resume_all(
         &self,
-        mut known: impl FnMut(&RunId) -> Option<(RunPlace, Setting)>,
+        mut known: impl FnMut(&RunId) -> Option<Setting>,
     ) -> Result<Vec<Underway>, EngineError> {
         let (mut resumed, mut cursor) = (Vec::new(), None);
         loop {
@@ -174,9 +170,9 @@ impl Host {
             for line in page.lines.iter().filter(|line| line.status == CastStatus::Running) {
                 let id = &line.cast_id;
                 let Ok(lease) = self.shared.journal.claim(id).await else { continue };
-                let Some((place, setting)) = known(id) else { continue };
+                let Some(setting) = known(id) else { continue };
                 let command = Command::person(Do::Resume { pace: None });
-                resumed.push(self.carry_on(lease, id.clone(), place, command, setting));
+                resumed.push(self.carry_on(lease, id.clone(), command, setting));
             }
             cursor = page.next;
             if cursor.is_none() {

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use materia_compiler::{Compiled, Loaded, ProjectCommand};
 use materia_contract::script::Script;
 use materia_contract::{
-    Finding, GlobalMode, JOURNAL_VERSION, Link, Plan, RunCreated, RunId, ScriptBinding,
+    Finding, GlobalMode, JOURNAL_VERSION, Link, Plan, RunCreated, RunId, ScriptBinding, places,
 };
 use materia_journal::{Options, SqliteJournal};
 use materia_runners::PlanningSupport;
@@ -80,6 +80,8 @@ pub struct Prepared {
     pub warnings: Vec<String>,
     /// What somebody must approve before anything runs.
     pub questions: Vec<Question>,
+    /// The plan with the paths of this machine: what is trusted.
+    plan: Plan,
     project: PathBuf,
     approvals: Option<PathBuf>,
 }
@@ -92,7 +94,7 @@ pub struct Beginning {
     pub root: PathBuf,
     /// Its id.
     pub id: RunId,
-    /// How it begins.
+    /// How it begins, as it is kept.
     pub created: RunCreated,
     profile: Option<PathBuf>,
 }
@@ -128,15 +130,21 @@ pub fn cast(asked: &Asked<'_>, ready: Ready) -> Result<Beginning, Failure> {
     let root = compiled.artifact_dir;
     project::refuse_taken_name(&root, &id)?;
     let mut commands: Vec<ProjectCommand> = compiled.commands;
-    let mut prepared =
-        Prepared::new(project, asked.approvals.clone(), (loaded, script, answers), &mut commands);
+    let mut prepared = Prepared::new(
+        project,
+        asked.approvals.clone(),
+        (loaded, script, answers),
+        &plan,
+        &mut commands,
+    );
     prepared.warnings.splice(0..0, warnings);
-    let run_dir = root.join(id.as_str()).to_string_lossy().into_owned();
     let entries = prepared.script.as_ref().map_or(0, |script| script.timeline.len());
     let created = RunCreated {
         timeline: u32::try_from(entries).unwrap_or(u32::MAX),
-        ..created(asked, origin, plan, run_dir, binding)
+        ..created(asked, origin, plan, binding)
     };
+    // What is kept does not say where on this machine anything is.
+    let created = project.folders(&root, &id).kept(created);
     let profile = project.profile_dir().map(Path::to_owned);
     Ok(Beginning { prepared, root, id, created, profile })
 }
@@ -147,6 +155,7 @@ pub fn going_on(
     created: &RunCreated,
     options: &RunOptions,
 ) -> Result<Prepared, Failure> {
+    let created = &project.places().created(created);
     let recorded = created.script.as_ref().map(|script| PathBuf::from(&script.path));
     let path = options.script.clone().or(recorded);
     let named = path.as_deref().map(|path| Named::in_folder(&project.dir, path));
@@ -156,7 +165,7 @@ pub fn going_on(
     let answers = answers(project, &loaded, plan, mode, options, script.is_some())?;
     let approvals = project.profile_dir().map(Path::to_owned);
     let mut prepared =
-        Prepared::new(project, approvals, (loaded, script, answers), &mut Vec::new());
+        Prepared::new(project, approvals, (loaded, script, answers), plan, &mut Vec::new());
     let (mut warnings, mut questions) = (Vec::new(), Vec::new());
     questions.extend(prepared.trust().asks_to_resume(plan, &mut warnings));
     prepared.warnings.extend(warnings);
@@ -180,6 +189,7 @@ impl Prepared {
         project: &Project,
         approvals: Option<PathBuf>,
         (loaded, script, answers): (Loaded, Option<Script>, Answers),
+        plan: &Plan,
         commands: &mut Vec<ProjectCommand>,
     ) -> Self {
         let Answers { answering, commands: more, findings } = answers;
@@ -187,8 +197,8 @@ impl Prepared {
         let mut warnings = Vec::new();
         let trust = Trust { profile: approvals.as_deref(), project: &project.dir };
         let questions = trust.asks(&loaded, commands, &mut warnings).into_iter().collect();
-        let project = project.dir.clone();
-        Self { script, answering, loaded, findings, warnings, questions, project, approvals }
+        let (plan, project) = (plan.clone(), project.dir.clone());
+        Self { script, answering, loaded, findings, warnings, questions, plan, project, approvals }
     }
 
     fn trust(&self) -> Trust<'_> {
@@ -207,7 +217,7 @@ impl Prepared {
         created: &RunCreated,
         warnings: &mut Vec<String>,
     ) -> Result<(), Failure> {
-        profile::still_ready(profile, &created.plan)?;
+        profile::still_ready(profile, &self.plan)?;
         warn_of_planning(created, warnings);
         Ok(())
     }
@@ -217,7 +227,7 @@ impl Beginning {
     /// The questions are settled and the cast may begin: its journal, with all that its plan needs in
     /// place.
     pub fn open(&self, warnings: &mut Vec<String>) -> Result<SqliteJournal, Failure> {
-        self.prepared.trust().begins(&self.created.plan, warnings);
+        self.prepared.trust().begins(&self.prepared.plan, warnings);
         let scripts = materia_compiler::needed_scripts(&self.prepared.loaded, &self.created.plan);
         profile::ready(self.profile.as_deref(), &scripts)?;
         warn_of_planning(&self.created, warnings);
@@ -229,7 +239,6 @@ fn created(
     asked: &Asked<'_>,
     origin: Origin,
     plan: Plan,
-    run_dir: String,
     script: Option<ScriptBinding>,
 ) -> RunCreated {
     let options = asked.options;
@@ -237,8 +246,8 @@ fn created(
         request: asked.request.clone(),
         plan_hash: plan.hash(),
         plan,
-        cwd: asked.project.dir.to_string_lossy().into_owned(),
-        run_dir,
+        cwd: places::WORKSPACE.to_owned(),
+        run_dir: places::RUN_DIR.to_owned(),
         pace: options.pace(),
         global_mode: options.mode(),
         virtual_time: options.virtual_time,

@@ -13,7 +13,7 @@ fn a_path_that_is_not_absolute_lies_in_the_project_whatever_folder_the_process_i
     let bench = Bench::new();
     let beginning = bench.prepare(&scripted()).unwrap();
     let bound = beginning.created.script.unwrap();
-    assert_eq!(bound.path, bench.project.dir.join("script.json").to_string_lossy());
+    assert_eq!(bound.path, "{project}/script.json");
     let missing = RunOptions { script: Some("nowhere.json".into()), ..RunOptions::default() };
     let Failure::Refused(refused) = bench.prepare(&missing).err().unwrap() else { panic!() };
     assert_eq!(refused.refusal.code, "usage");

@@ -44,10 +44,11 @@ pub(crate) fn abort(
     let wanted = project::cast_id(&args.id)?;
     let project = Project::here(global)?;
     let Found { root, journal, id } = project.find(&wanted)?;
+    let folders = project.folders(&root, &id);
     let journal = Arc::new(journal);
     let (run, _) = materia_engine::load(&*journal, &id)?;
     refuse_ended(run.phase().status(), &id)?;
-    let views = Arc::new(Views::start(&root));
+    let views = Arc::new(Views::start(&root, &folders));
     match end_it(&journal, &views, &id) {
         Err(EngineError::Claim(ClaimError::Held { pid, .. })) => {
             let who = pid.map(|pid| format!("process {pid}"));
@@ -64,7 +65,7 @@ pub(crate) fn abort(
         }
         result => result?,
     }
-    let report = materia_engine::report(&*journal, &id)?;
+    let report = materia_engine::report(&*journal, &id, &folders)?;
     terminal.say(say::summary(&report));
     if terminal.json {
         terminal.data(&report)?;

@@ -2,7 +2,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use materia_contract::time::wall_time;
-use materia_contract::{CastStatus, ChainHash, Record, RunId};
+use materia_contract::{CastStatus, ChainHash, Folders, Record, RunId};
 use materia_engine::{Journal, PAGE_BYTES, Unfolding, blocking, status_after};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -41,13 +41,15 @@ pub(crate) fn events(
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
     let wanted = project::cast_id(&args.id)?;
-    let Found { journal, id, .. } = Project::here(global)?.find(&wanted)?;
+    let project = Project::here(global)?;
+    let Found { root, journal, id } = project.find(&wanted)?;
     let mut printer = Printer {
         seq: 0,
         head: ChainHash::origin(&id),
         status: CastStatus::Running,
         story: Story::default(),
         unfolding: Unfolding::new(id.clone()),
+        folders: project.folders(&root, &id),
         id,
     };
     printer.catch_up(&journal, terminal)?;
@@ -66,6 +68,8 @@ struct Printer {
     story: Story,
     /// Puts together what events keep in parts.
     unfolding: Unfolding,
+    /// Where the folders are that events name.
+    folders: Folders,
 }
 
 impl Printer {
@@ -106,12 +110,16 @@ impl Printer {
         Ok(())
     }
 
-    /// The data of an event that keeps something in parts, with all of it.
+    /// The data of an event that keeps something in parts or names folders, with all of it.
     fn whole(&mut self, record: &Record) -> Option<Box<RawValue>> {
         let event = record.event().ok()?;
-        let input = self.unfolding.see(record, &event)?;
+        let Some(input) = self.unfolding.see(record, &event) else {
+            let shown = self.folders.event(&event.body)?;
+            return RawValue::from_string(shown.data_json()).ok();
+        };
         let mut data: Map<String, Value> = serde_json::from_str(&record.data).ok()?;
-        data.insert("input".to_owned(), Value::clone(&input));
+        let input = self.folders.input(&input).unwrap_or_else(|| Value::clone(&input));
+        data.insert("input".to_owned(), input);
         serde_json::value::to_raw_value(&data).ok()
     }
 

@@ -32,11 +32,12 @@ pub(crate) fn replay(
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
     let wanted = project::cast_id(&args.id)?;
-    let found = Project::here(global)?.find(&wanted)?;
+    let project = Project::here(global)?;
+    let found = project.find(&wanted)?;
     let body = verify::replay(&found, args.at)?;
     let exit = match &body {
         ReplayBody::Verified(verified) => {
-            match verify::mend_views(&found) {
+            match verify::mend_views(&found, &project.folders(&found.root, &found.id)) {
                 Mending::Nothing => {}
                 Mending::Done(what) => terminal.say(what),
                 Mending::Failed(why) => terminal.say(format_args!("warning: {why}")),

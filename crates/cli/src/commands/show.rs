@@ -37,7 +37,8 @@ pub(crate) fn show(
     let wanted = project::cast_id(&args.id)?;
     let project = Project::here(global)?;
     let found = project.find(&wanted)?;
-    let report = materia_engine::report(found.journal(), &found.id)?;
+    let folders = project.folders(&found.root, &found.id);
+    let report = materia_engine::report(found.journal(), &found.id, &folders)?;
     if terminal.json {
         terminal.data(&report)?;
         return Ok(Exit::Done);

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod apart;
 mod asking;
 mod bench;
 mod bodies;
@@ -17,6 +18,7 @@ mod leaving;
 mod linking;
 mod logging;
 mod looking;
+mod moving;
 mod obeying;
 mod pictures;
 mod refusing;

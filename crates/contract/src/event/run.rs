@@ -17,9 +17,9 @@ pub struct RunCreated {
     pub plan: Plan,
     /// The hash of the plan.
     pub plan_hash: String,
-    /// The project folder.
+    /// The folder that turns work in, as [`places`](crate::places) names it.
     pub cwd: String,
-    /// The folder of this cast.
+    /// The folder of this cast, likewise.
     pub run_dir: String,
     /// Whether the scheduler starts turns.
     pub pace: Pace,
@@ -77,7 +77,7 @@ pub struct ForkedFrom {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ScriptBinding {
-    /// The file.
+    /// The file, as [`places`](crate::places) names it where it lies in the project.
     pub path: String,
     /// The key that each agent node uses; nodes without one are not in it.
     pub keys: IndexMap<NodeId, String>,
@@ -119,9 +119,9 @@ pub enum GlobalMode {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RunResumed {
-    /// The project folder now.
+    /// The folder that turns work in, as [`places`](crate::places) names it.
     pub cwd: String,
-    /// The folder of this cast now.
+    /// The folder of this cast, likewise.
     pub run_dir: String,
     /// Whether failed turns are tried again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

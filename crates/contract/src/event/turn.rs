@@ -165,6 +165,9 @@ pub struct TurnOutput {
     /// The file that holds what the agent's program said, word for word.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transcript: Option<Box<Transcript>>,
+    /// Files that it left, of which no event has the words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<LeftFile>,
     /// Things worth knowing that are no failure.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -188,6 +191,20 @@ pub struct Artifact {
     pub hash: String,
     /// What it holds.
     pub content: String,
+}
+
+/// A file that a turn left.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LeftFile {
+    /// `stdout`, `stderr`: what it holds.
+    pub kind: String,
+    /// The file, relative to the folder of the cast.
+    pub name: String,
+    /// The BLAKE3 hash of the file, in hexadecimal.
+    pub hash: String,
+    /// The size of the file.
+    pub bytes: u64,
 }
 
 /// A file with what an agent's program wrote to its standard output, secrets removed.

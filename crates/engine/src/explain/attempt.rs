@@ -7,7 +7,7 @@ use materia_kernel::{Effect, Input, Phase, Run, TurnOutcome, outstanding, step};
 use serde_json::{Map, Value, json};
 
 use super::suggestion::Suggested;
-use crate::session::{Place, Steps, steps};
+use crate::session::{Steps, steps};
 
 /// A copy of a run to which things are done, until a node starts.
 #[derive(Clone)]
@@ -66,9 +66,7 @@ impl<'a> Attempt<'a> {
             // The process that drives a run takes the command alone: nothing has to be recovered.
             return self.take(Input::act(what));
         }
-        let (cwd, run_dir) = (self.run.cwd().to_owned(), self.run.run_dir().to_owned());
-        let place = Place { cwd: cwd.as_ref(), run_dir: run_dir.as_ref() };
-        let Steps { before, asked, after } = steps(&self.run, place, what);
+        let Steps { before, asked, after } = steps(&self.run, what);
         [before, Some(asked), after].into_iter().flatten().all(|input| self.take(input))
     }
 

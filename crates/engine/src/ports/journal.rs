@@ -3,10 +3,10 @@ use std::sync::Arc;
 
 use materia_contract::time::Micros;
 pub use materia_contract::{Answer, Receipt};
-use materia_contract::{CastLine, ChainHash, Command, CommandId, Record, RunId};
+use materia_contract::{CastLine, ChainHash, Command, CommandId, Record, RunId, blob};
 use serde::{Deserialize, Serialize};
 
-use super::{BoxFuture, Tail};
+use super::{Blobs, BoxFuture, Tail};
 
 /// How many bytes of records are read at once, where nothing speaks against it: few enough to stay in the
 /// cache of the processor until they are used.
@@ -21,7 +21,8 @@ pub const PAGE_BYTES: usize = 256 << 10;
 /// * Two writers cannot both succeed at one place: the loser gets [`AppendError::Conflict`].
 /// * Batches that wait at the same time, of whatever runs, may share one commit.
 /// * `read` gives back exactly the records that were appended, in order, and `tail` goes on giving them,
-///   whoever appends.
+///   whoever appends. Both give them with the texts that are kept apart from them; where such a text cannot be
+///   had, the record says why.
 /// * One holder at a time has the [`Lease`] of a run; it ends with the holder, however that ends. Each lease
 ///   has a higher epoch than the one before, and every append carries the epoch of its lease: once another
 ///   lease was given, whatever still comes with the old one is [`AppendError::Fenced`].
@@ -44,6 +45,10 @@ pub trait Journal: Send + Sync {
     /// The committed records that come after place `after`, and then those that are appended, by whatever
     /// process. It ends only with an error.
     fn tail(&self, run: &RunId, after: u64) -> Tail;
+
+    /// Where texts are kept that records name by their hash. They are put there before the records are
+    /// appended.
+    fn blobs(&self) -> &dyn Blobs;
 
     /// The last record of a run in short; `None` if there is no such run.
     fn head(&self, run: &RunId) -> BoxFuture<'_, Result<Option<Head>, ReadError>>;
@@ -126,11 +131,13 @@ pub struct Page {
     pub end: bool,
 }
 
-/// About how many bytes a record takes, as pages count them.
+/// About how many bytes a record takes, as pages count them: with the texts that are kept apart from it.
 #[must_use]
 pub fn record_bytes(record: &Record) -> usize {
     let optional = [&record.node, &record.input].map(|text| text.as_ref().map_or(0, String::len));
-    record.kind.len() + record.data.len() + optional[0] + optional[1] + record.hash.0.len()
+    let apart = usize::try_from(blob::bytes_apart(&record.data)).unwrap_or(usize::MAX);
+    let texts = record.kind.len() + record.data.len() + optional[0] + optional[1];
+    apart.saturating_add(texts + record.hash.0.len())
 }
 
 /// A page of the list of runs.

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use materia_contract::{
-    ChainHash, Command, CommandId, Do, Event, NodeId, PayloadConsumed, Record, RunId, derived_id,
+    BlobFault, BlobHash, ChainHash, Command, CommandId, Do, Event, NodeId, PayloadConsumed, Record,
+    RunAborted, RunId, derived_id,
 };
 
 use super::{
@@ -59,6 +60,7 @@ pub async fn holds(journal: &dyn Journal, other: &dyn Journal) {
     lists_nothing_twice(journal).await;
     reads_what_was_appended(journal).await;
     reads_pages_by_their_bytes(journal).await;
+    keeps_long_texts_apart(journal).await;
     refuses_a_stale_place(journal).await;
     keeps_runs_apart(journal).await;
     keeps_the_newest_snapshot(journal).await;
@@ -114,6 +116,30 @@ async fn reads_pages_by_their_bytes(journal: &dyn Journal) {
         assert_eq!(seen, told, "pages of {limit} bytes");
         assert!(if limit <= size { pages >= 8 } else { pages <= 8 }, "{pages} pages of {limit}");
     }
+}
+
+async fn keeps_long_texts_apart(journal: &dyn Journal) {
+    let run = RunId::new("apart");
+    let text = "a long text\n".repeat(10_000);
+    let reason = text.clone();
+    let event = Event { seq: 1, ts: 1, wall: 1, node: None, body: RunAborted { reason }.into() };
+    let (input, origin) = (r#"{"at":1,"input":"idle"}"#.to_owned(), ChainHash::origin(&run));
+    let records = Record::seal_decision(input, std::slice::from_ref(&event), origin);
+    assert!(records[0].data.len() < 1_000, "what is appended names the text");
+    assert!(record_bytes(&records[0]) > text.len(), "a page counts it all the same");
+    let fault = BlobFault::Missing(BlobHash::of(text.as_bytes()));
+    let missing = Record { whole: Some(Err(fault)), ..records[0].clone() };
+    journal.append(batch(&run, 0, records.clone())).await.expect("append");
+    let read = all(journal, &run, 0).await;
+    assert_eq!(read, [missing], "nobody has put the text there");
+    assert!(read[0].event().is_err());
+    journal.blobs().put(text.into_bytes()).await.expect("put");
+    let read = all(journal, &run, 0).await;
+    assert_eq!(read, records);
+    assert_eq!(read[0].event().expect("it is whole"), event);
+    let mut tail = journal.tail(&run, 0);
+    let told = tail.next().await.expect("it goes on").expect("read");
+    assert_eq!(told, records);
 }
 
 async fn refuses_a_stale_place(journal: &dyn Journal) {

@@ -6,9 +6,9 @@ use materia_contract::{CastLine, CastStatus, Command, CommandId, EventBody, Reco
 use tokio::sync::watch;
 
 use super::{
-    AppendError, Batch, BoxFuture, Chapter, ClaimError, Cursor, Epoch, Head, Journal, Lease, Lines,
-    PAGE_BYTES, Page, PostError, Posted, Posting, ReadError, Receipt, Snapshot, Snapshots, Tail,
-    follow, line_bytes, record_bytes,
+    AppendError, Batch, Blobs, BoxFuture, Chapter, ClaimError, Cursor, Epoch, Head, Journal, Lease,
+    Lines, MemoryBlobs, PAGE_BYTES, Page, PostError, Posted, Posting, ReadError, Receipt, Snapshot,
+    Snapshots, Tail, follow, line_bytes, record_bytes, text_of,
 };
 
 /// A journal in memory: for tests, and to show what the contract asks.
@@ -17,6 +17,8 @@ pub struct MemoryJournal {
     store: Arc<Mutex<Store>>,
     /// Tells those who follow that there is more.
     grown: watch::Sender<u64>,
+    /// Texts that records name by their hash.
+    pub blobs: MemoryBlobs,
 }
 
 #[derive(Debug, Default)]
@@ -54,7 +56,9 @@ impl Store {
             if actual == 0 {
                 self.order.push(run.clone());
             }
-            self.runs.entry(run.clone()).or_default().extend_from_slice(&batch.records);
+            // What is kept apart is not kept here as well.
+            let stored = batch.records.iter().map(|it| Record { whole: None, ..it.clone() });
+            self.runs.entry(run.clone()).or_default().extend(stored);
         }
         if let Some(receipt) = batch.receipt {
             let id = &receipt.command;
@@ -85,14 +89,14 @@ impl Store {
         Ok(Posting { id, receipt: None })
     }
 
-    fn page(&self, run: &RunId, after: u64, bytes: usize) -> Page {
+    fn page(&self, run: &RunId, after: u64, bytes: usize, blobs: &MemoryBlobs) -> Page {
         let skip = usize::try_from(after).unwrap_or(usize::MAX);
         let all = self.runs.get(run).map(Vec::as_slice).unwrap_or_default();
         let mut page = Page { records: Vec::new(), end: true };
         let mut taken = 0;
         for record in all.iter().skip(skip) {
             taken += record_bytes(record);
-            page.records.push(record.clone());
+            page.records.push(filled(record, blobs));
             if taken >= bytes {
                 page.end = false;
                 break;
@@ -102,7 +106,7 @@ impl Store {
     }
 
     /// The list from the newest run that is older than the one at `before`.
-    fn lines(&self, before: usize, bytes: usize) -> Result<Lines, ReadError> {
+    fn lines(&self, before: usize, bytes: usize, blobs: &MemoryBlobs) -> Result<Lines, ReadError> {
         let mut page = Lines::default();
         let mut taken = 0;
         for (place, run) in self.order.iter().enumerate().take(before).rev() {
@@ -110,12 +114,19 @@ impl Store {
                 page.next = Some(Cursor((place + 1).to_string()));
                 break;
             }
-            let line = line(run, &self.runs[run])?;
+            let line = line(run, &self.runs[run], blobs)?;
             taken += line_bytes(&line);
             page.lines.push(line);
         }
         Ok(page)
     }
+}
+
+/// A record with the texts that are kept apart from it.
+fn filled(record: &Record, blobs: &MemoryBlobs) -> Record {
+    let mut record = record.clone();
+    record.fill(|hash| text_of(hash, blobs.find(hash)?));
+    record
 }
 
 /// What needs no waiting.
@@ -150,15 +161,19 @@ impl Journal for MemoryJournal {
         after: u64,
         bytes: usize,
     ) -> BoxFuture<'_, Result<Page, ReadError>> {
-        at_once(Ok(self.store().page(run, after, bytes)))
+        at_once(Ok(self.store().page(run, after, bytes, &self.blobs)))
     }
 
     fn tail(&self, run: &RunId, after: u64) -> Tail {
-        let (store, run) = (Arc::clone(&self.store), run.clone());
+        let (store, run, blobs) = (Arc::clone(&self.store), run.clone(), self.blobs.clone());
         follow(after, self.grown.subscribe(), move |after| {
             let store = store.lock().unwrap_or_else(PoisonError::into_inner);
-            std::future::ready(Ok(store.page(&run, after, PAGE_BYTES)))
+            std::future::ready(Ok(store.page(&run, after, PAGE_BYTES, &blobs)))
         })
+    }
+
+    fn blobs(&self) -> &dyn Blobs {
+        &self.blobs
     }
 
     fn head(&self, run: &RunId) -> BoxFuture<'_, Result<Option<Head>, ReadError>> {
@@ -178,11 +193,13 @@ impl Journal for MemoryJournal {
             Some(Ok(before)) => before,
             Some(Err(_)) => return at_once(Err(ReadError::NoSuchPlace)),
         };
-        at_once(self.store().lines(before, bytes))
+        at_once(self.store().lines(before, bytes, &self.blobs))
     }
 
     fn line(&self, run: &RunId) -> BoxFuture<'_, Result<Option<CastLine>, ReadError>> {
-        at_once(self.store().runs.get(run).map(|records| line(run, records)).transpose())
+        let store = self.store();
+        let found = store.runs.get(run).map(|records| line(run, records, &self.blobs));
+        at_once(found.transpose())
     }
 
     fn claim(&self, run: &RunId) -> BoxFuture<'_, Result<Lease, ClaimError>> {
@@ -263,9 +280,10 @@ impl Drop for MemoryLease {
     }
 }
 
-fn line(run: &RunId, records: &[Record]) -> Result<CastLine, ReadError> {
+fn line(run: &RunId, records: &[Record], blobs: &MemoryBlobs) -> Result<CastLine, ReadError> {
     let damaged = |what: String| ReadError::Damaged { place: format!("event 1 of {run}"), what };
-    let first = records.first().ok_or_else(|| damaged("it is missing".into()))?;
+    let mut first = records.first().ok_or_else(|| damaged("it is missing".into()))?.clone();
+    first.fill(|hash| text_of(hash, blobs.find(hash)?));
     let event = first.event().map_err(|error| damaged(error.to_string()))?;
     let EventBody::RunCreated(created) = event.body else {
         return Err(damaged(format!("it is `{}`", first.kind)));

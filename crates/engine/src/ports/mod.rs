@@ -1,5 +1,7 @@
 //! What the engine needs of the world, as small traits. Adapters live in `journal` and `runners`.
 
+mod blobs;
+pub mod blobs_contract;
 mod journal;
 pub mod journal_contract;
 mod memory;
@@ -7,6 +9,7 @@ mod observer;
 mod runner;
 mod tail;
 
+pub use blobs::{BlobError, Blobs, MemoryBlobs, text_of};
 pub use journal::{
     Answer, AppendError, Batch, Chapter, ClaimError, Cursor, Epoch, Head, Journal, Lease, Lines,
     PAGE_BYTES, Page, PostError, Posted, Posting, ReadError, Receipt, Snapshot, Snapshots,

@@ -1,10 +1,9 @@
 //! A crash at every event: the run ends as if undisturbed, and what had reported runs no more.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use materia_contract::{CastStatus, RunId};
+use materia_contract::{CastStatus, Folders, RunId};
 use materia_engine::{EngineError, MemoryJournal, Options, blocking, cast, replay, report, resume};
 use materia_kernel::Phase;
 
@@ -42,9 +41,8 @@ async fn crashing(at: usize, stores_first: bool, further: usize) -> (MemoryJourn
             ended = cast(&world, run.clone(), counting(), Options::default(), &mut quiet()).await;
             continue;
         }
-        let (cwd, run_dir) = (Path::new("/p"), Path::new("/p/r"));
         let world = world(journal, &runner);
-        ended = resume(&world, &run, cwd, run_dir, Options::default(), &mut quiet()).await;
+        ended = resume(&world, &run, Options::default(), &mut quiet()).await;
         if let Err(EngineError::Drive(materia_engine::DriveError::Rejected(_))) = &ended {
             // The last append was stored although it seemed to fail: the run is over.
             ended = Ok(Phase::Completed);
@@ -72,7 +70,7 @@ async fn a_crash_at_any_append_changes_nothing_but_the_attempts() {
             // Also just behind the last one, where nothing is left to break.
             for at in 0..=8 {
                 let (journal, runner) = crashing(at, stores_first, further).await;
-                let told = report(&journal, &run).unwrap();
+                let told = report(&journal, &run, &Folders::default()).unwrap();
                 let context = format!("at {at}, stored {stores_first}, further {further}");
                 assert_eq!(told.status, CastStatus::Completed, "{context}");
                 assert_eq!(told.state["count"], serde_json::json!(COUNT_TO), "{context}");

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use materia_contract::{
-    ChainHash, Command, CommandId, Condition, Decided, Delivery, DeliveryMode, Do, Node, NodeId,
-    Pace, Parse, Record, Routing, RunCreated, RunId,
+    ChainHash, Command, CommandId, Condition, Decided, Delivery, DeliveryMode, Do, Folders, Node,
+    NodeId, Pace, Parse, Record, Routing, RunCreated, RunId,
 };
 use materia_engine::{
-    Answer, Batch, Clock, EngineError, Epoch, Journal, MemoryJournal, NoObserver, Options, Place,
+    Answer, Batch, Clock, EngineError, Epoch, Journal, MemoryJournal, NoObserver, Options,
     ReplayError, World, blocking, carry_on, cast, fork, load, replay, report, resume,
 };
 use materia_kernel::Phase;
@@ -71,8 +71,7 @@ async fn fifteen_hundred_turns_interrupted_at_once_replay_and_fork() {
         .await
         .unwrap();
     assert_eq!(replay(&journal, &RunId::new("copy"), None).unwrap().events, whole.events);
-    let cwd = std::path::Path::new("/p");
-    let phase = resume(&world, &id(), cwd, cwd, Options::default(), &mut quiet()).await.unwrap();
+    let phase = resume(&world, &id(), Options::default(), &mut quiet()).await.unwrap();
     assert_eq!(phase, Phase::Completed);
     replay(&journal, &id(), None).unwrap();
 }
@@ -102,9 +101,8 @@ async fn a_clock_that_was_set_back_while_nobody_drove_the_run_starves_no_timer()
     assert!(matches!(phase, Phase::Waiting(_)), "{phase:?}");
     // Five hours back: the run's own time goes on from its last event.
     let before = tokio::time::Instant::now();
-    let cwd = std::path::Path::new("/p");
     let world = showing(5);
-    let phase = resume(&world, &id(), cwd, cwd, Options::default(), &mut quiet()).await.unwrap();
+    let phase = resume(&world, &id(), Options::default(), &mut quiet()).await.unwrap();
     assert_eq!(phase, Phase::Completed);
     let waited = before.elapsed();
     assert!(waited >= Duration::from_secs(39), "the rest of the quiet period: {waited:?}");
@@ -127,8 +125,6 @@ async fn lively() -> MemoryJournal {
     let slow = Counter { delay: Duration::from_secs(1), ..Counter::default() };
     let world = world(Arc::new(journal.clone()), &slow);
     stopped(&world, fan_out(), Duration::from_millis(1_500)).await;
-    let cwd = std::path::Path::new("/p");
-    let place = Place { cwd, run_dir: cwd };
     for what in [
         Do::Mode { value: Pace::Interactive },
         Do::Trigger { node: NodeId::new("b"), message: Some("by hand".into()) },
@@ -137,7 +133,7 @@ async fn lively() -> MemoryJournal {
     ] {
         let (options, command) = (Options::default(), Command::person(what));
         let claim = blocking(&journal).claim(&id()).unwrap();
-        carry_on(&world, claim, &id(), place, command, options, &mut quiet()).await.unwrap();
+        carry_on(&world, claim, &id(), command, options, &mut quiet()).await.unwrap();
     }
     journal
 }
@@ -167,10 +163,9 @@ async fn a_fork_at_any_event_replays_goes_on_and_replays_again() {
         let begins =
             at > 1 && original[usize::try_from(at).unwrap() - 1].kind == "payload.consumed";
         assert!(last <= at || begins, "at {at} the turn at {last} has started");
-        let cwd = std::path::Path::new("/elsewhere");
         let (run, _) = load(&journal, &copy).unwrap();
         if matches!(run.phase(), Phase::Running | Phase::Waiting(_)) {
-            resume(&world, &copy, cwd, cwd, Options::default(), &mut quiet()).await.unwrap();
+            resume(&world, &copy, Options::default(), &mut quiet()).await.unwrap();
         }
         let replayed = replay(&journal, &copy, None);
         assert!(replayed.is_ok(), "at {at}: {}", replayed.unwrap_err());
@@ -304,7 +299,10 @@ async fn an_older_journal_is_read_and_told_apart() {
     let (whole, kept) = (replay(&new, &id(), None).unwrap(), replay(&old, &id(), None).unwrap());
     assert_eq!((kept.events, kept.undecided), (whole.events, whole.events));
     assert_eq!((&kept.state, kept.status, whole.undecided), (&whole.state, whole.status, 0));
-    assert_eq!(report(&old, &id()).unwrap().visits, report(&new, &id()).unwrap().visits);
+    assert_eq!(
+        report(&old, &id(), &Folders::default()).unwrap().visits,
+        report(&new, &id(), &Folders::default()).unwrap().visits
+    );
     // Where its decisions end shows only by the next instant: in between it cannot be forked.
     let records = blocking(&old).records(&id(), 0, 10_000).unwrap();
     for at in 1..whole.events {
@@ -332,13 +330,13 @@ async fn a_report_from_chapters_is_the_report_from_the_events() {
     cast(&world, id(), long, Options::default(), &mut quiet()).await.unwrap();
     let chapters = blocking(&journal).chapters(&id()).unwrap();
     assert!(chapters.len() >= 3, "{} chapters", chapters.len());
-    let from_chapters = report(&journal, &id()).unwrap();
+    let from_chapters = report(&journal, &id(), &Folders::default()).unwrap();
     // Without any snapshot there is nothing but the events.
     let copy = MemoryJournal::default();
     let records = blocking(&journal).records(&id(), 0, 1_000_000).unwrap().into();
     let batch = Batch { run: id(), epoch: Epoch::default(), after: 0, records, receipt: None };
     copy.append(batch).await.unwrap();
-    assert_eq!(from_chapters, report(&copy, &id()).unwrap());
+    assert_eq!(from_chapters, report(&copy, &id(), &Folders::default()).unwrap());
     assert_eq!(from_chapters.visits.len(), 6_001);
 }
 

@@ -1,11 +1,10 @@
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use materia_contract::time::VIRTUAL_EPOCH;
 use materia_contract::{
-    CastStatus, ChainHash, Command, Do, EventBody, InterruptReason, NodeId, Outcome, Pace,
+    CastStatus, ChainHash, Command, Do, EventBody, Folders, InterruptReason, NodeId, Outcome, Pace,
     PayloadConsumed, Record, RunId, WaitReason,
 };
 use materia_engine::{
@@ -121,15 +120,15 @@ async fn stopped_and_resumed() -> MemoryJournal {
     let Phase::Waiting(waiting) = phase else { panic!("{phase:?}") };
     assert_eq!((waiting.reason, waiting.message.as_str()), (WaitReason::Interactive, "later"));
     let quick = world(Arc::new(journal.clone()), &Counter::default());
-    let (cwd, dir) = (Path::new("/new"), Path::new("/new/r"));
-    let phase = resume(&quick, &id(), cwd, dir, Options::default(), &mut quiet()).await.unwrap();
+    let phase = resume(&quick, &id(), Options::default(), &mut quiet()).await.unwrap();
     assert_eq!(phase, Phase::Completed);
     journal
 }
 
 #[tokio::test]
 async fn a_stop_interrupts_and_a_resume_finishes() {
-    let told = report(&stopped_and_resumed().await, &id()).unwrap();
+    let folders = Folders { run_dir: "/new/r".into(), ..Folders::default() };
+    let told = report(&stopped_and_resumed().await, &id(), &folders).unwrap();
     assert_eq!(told.run_dir, "/new/r");
     let visits: Vec<_> =
         told.visits.iter().map(|visit| (visit.visit, visit.attempt, visit.outcome)).collect();

@@ -8,6 +8,7 @@
     reason = "a test that cannot go on has failed, and looks only at what it is about"
 )]
 
+mod apart;
 mod crash;
 mod decisions;
 mod driving;

@@ -65,7 +65,7 @@ async fn interactive_starts_nothing_for_an_hour_and_loses_nothing() {
     let journal = MemoryJournal::default();
     let world = world(Arc::new(journal.clone()), &Counter::default());
     let run_for = Some(Duration::from_millis(MINUTES * 60_000 + 2));
-    let options = Options { run_for, timeline: timeline().into() };
+    let options = Options { run_for, timeline: timeline().into(), ..Options::default() };
     let id = RunId::new("r");
     let created = created(Pace::Interactive);
     let phase = cast(&world, id.clone(), created, options, &mut quiet()).await.unwrap();

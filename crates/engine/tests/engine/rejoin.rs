@@ -1,13 +1,12 @@
 //! A process goes away, and turns that it had started live on somewhere.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use materia_contract::{Command, Do, Outcome, Pace, RunId, TurnOutput};
+use materia_contract::{Command, Do, Folders, Outcome, Pace, RunId, TurnOutput};
 use materia_engine::{
-    BoxFuture, MemoryJournal, NoObserver, Options, Place, Runner, SystemClock, TurnJob, TurnOrder,
+    BoxFuture, MemoryJournal, NoObserver, Options, Runner, SystemClock, TurnJob, TurnOrder,
     TurnReport, World, blocking, carry_on, cast, replay, report,
 };
 use materia_kernel::Phase;
@@ -81,17 +80,16 @@ async fn left_behind() -> MemoryJournal {
     journal
 }
 
-async fn carried_on(journal: &MemoryJournal, runner: &Elsewhere, cwd: &str, pace: Option<Pace>) {
-    let place = Place { cwd: Path::new(cwd), run_dir: Path::new("/p/r") };
+async fn carried_on(journal: &MemoryJournal, runner: &Elsewhere, pace: Option<Pace>) {
     let (world, command) = (world(journal, runner), Command::person(Do::Resume { pace }));
     let (lease, options) = (blocking(journal).claim(&id()).unwrap(), Options::default());
-    let carried = carry_on(&world, lease, &id(), place, command, options, &mut quiet()).await;
+    let carried = carry_on(&world, lease, &id(), command, options, &mut quiet()).await;
     assert_eq!(carried.unwrap(), Phase::Completed);
     replay(journal, &id(), None).unwrap();
 }
 
 fn visits(journal: &MemoryJournal) -> Vec<(String, u32, Outcome)> {
-    let visits = report(journal, &id()).unwrap().visits.into_iter();
+    let visits = report(journal, &id(), &Folders::default()).unwrap().visits.into_iter();
     visits.map(|visit| (visit.socket.to_string(), visit.attempt, visit.outcome)).collect()
 }
 
@@ -105,24 +103,24 @@ async fn turns_that_live_on_are_not_interrupted_and_their_reports_are_taken() {
     for pace in [None, Some(Pace::Auto)] {
         let journal = left_behind().await;
         let runner = Elsewhere { alive: ["b", "c", "d"].into(), ..Elsewhere::default() };
-        carried_on(&journal, &runner, "/p", pace).await;
+        carried_on(&journal, &runner, pace).await;
         assert!(runner.started.lock().unwrap().is_empty(), "nothing is started again");
         assert_eq!(*runner.found.lock().unwrap(), ["b", "c", "d"]);
         let done = |node: &str| (node.to_owned(), 1, Outcome::Completed);
         assert_eq!(visits(&journal), ["a", "b", "c", "d"].map(done));
         assert!(!kinds(&journal).contains(&"turn.interrupted".to_owned()));
-        assert_eq!(report(&journal, &id()).unwrap().state["d"], "found");
+        assert_eq!(report(&journal, &id(), &Folders::default()).unwrap().state["d"], "found");
     }
 }
 
 #[tokio::test]
-async fn where_one_is_lost_or_the_project_has_moved_all_run_again() {
+async fn where_one_is_lost_all_run_again() {
     let all = ["b", "c", "d"];
-    for (alive, cwd) in [(&all[..2], "/p"), (&[], "/p"), (&all[..], "/moved")] {
+    for alive in [&all[..2], &[]] {
         let journal = left_behind().await;
         let alive = alive.iter().copied().collect();
         let runner = Elsewhere { alive, ends: true, ..Elsewhere::default() };
-        carried_on(&journal, &runner, cwd, None).await;
+        carried_on(&journal, &runner, None).await;
         assert_eq!(*runner.started.lock().unwrap(), all);
         let again = |node: &str| (node.to_owned(), 2, Outcome::Completed);
         assert_eq!(visits(&journal)[4..], all.map(again));
@@ -152,10 +150,16 @@ async fn an_order_and_its_report_are_data() {
         runner: Arc::new(Wire(Arc::clone(&sent))),
         ..world(&journal, &Elsewhere::default())
     };
-    let phase = cast(&far, id(), fan_out(), Options::default(), &mut quiet()).await.unwrap();
+    let folders = Folders { workspace: "/here".into(), ..Folders::default() };
+    let options = Options { folders, ..Options::default() };
+    let phase = cast(&far, id(), fan_out(), options, &mut quiet()).await.unwrap();
     assert_eq!(phase, Phase::Completed);
     let sent = sent.lock().unwrap();
     assert_eq!(sent.len(), 4);
-    assert!(sent[0].contains(r#""node":"a""#) && sent[0].contains(r#""cwd":"/p""#), "{}", sent[0]);
-    assert_eq!(report(&journal, &id()).unwrap().state["b"], "there");
+    assert!(
+        sent[0].contains(r#""node":"a""#) && sent[0].contains(r#""cwd":"/here""#),
+        "{}",
+        sent[0]
+    );
+    assert_eq!(report(&journal, &id(), &Folders::default()).unwrap().state["b"], "there");
 }

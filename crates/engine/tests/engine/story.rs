@@ -63,8 +63,8 @@ pub(crate) fn of(nodes: IndexMap<NodeId, Node>, entry: &str) -> RunCreated {
         request: "go".into(),
         plan_hash: plan.hash(),
         plan,
-        cwd: "/p".into(),
-        run_dir: "/p/r".into(),
+        cwd: "{workspace}".into(),
+        run_dir: "{runDir}".into(),
         pace: Pace::Auto,
         global_mode: GlobalMode::Implementation,
         virtual_time: false,
@@ -174,6 +174,9 @@ impl Journal for Breaking {
     }
     fn tail(&self, run: &RunId, after: u64) -> Tail {
         self.inner.tail(run, after)
+    }
+    fn blobs(&self) -> &dyn materia_engine::Blobs {
+        self.inner.blobs()
     }
     fn head(&self, run: &RunId) -> BoxFuture<'_, Result<Option<Head>, ReadError>> {
         self.inner.head(run)

@@ -288,7 +288,8 @@ struct CreatedPlan {
 
 fn add_run(connection: &Connection, run: &RunId, first: &Record) -> rusqlite::Result<Place> {
     // A summary that cannot be made does not keep the records out.
-    let created: Created = serde_json::from_str(&first.data).unwrap_or_default();
+    let created: Created =
+        serde_json::from_str(first.whole_data().unwrap_or_default()).unwrap_or_default();
     let request: String = created.request.chars().take(REQUEST_CHARS_MAX).collect();
     let status = status_after(&first.kind).unwrap_or(CastStatus::Running);
     let key = connection

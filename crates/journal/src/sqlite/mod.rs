@@ -41,6 +41,7 @@ use materia_engine::{AppendError, ReadError, off_thread};
 
 pub use options::{OpenError, Options, Stats};
 
+use crate::blobs::FileBlobs;
 use changes::Changes;
 use connect::Way;
 use lease::Held;
@@ -59,6 +60,7 @@ const OTHERS_WAIT_MAX: Duration = Duration::from_millis(1);
 /// Dropping it finishes what was handed in and closes the file.
 pub struct SqliteJournal {
     root: PathBuf,
+    blobs: FileBlobs,
     path: PathBuf,
     options: Options,
     counters: Arc<Counters>,
@@ -115,6 +117,7 @@ impl SqliteJournal {
         let held = Arc::new(Held::default());
         Self {
             root: root.to_owned(),
+            blobs: FileBlobs::of(root),
             path,
             options,
             counters: Arc::default(),
@@ -167,8 +170,8 @@ impl SqliteJournal {
 
     /// Hands every record after place `after` to `visit`, in order, until it breaks off. For those who may wait.
     ///
-    /// The fastest way through a long run: one query, and one [`Record`] that is filled anew
-    /// for each row.
+    /// Texts that are kept apart from the records are not looked for. The fastest way through a long run: one
+    /// query, and one [`Record`] that is filled anew for each row.
     pub fn for_each(
         &self,
         run: &RunId,

@@ -4,13 +4,17 @@ use std::sync::Arc;
 
 use materia_contract::{CastLine, Command, CommandId, RunId};
 use materia_engine::{
-    AppendError, Batch, BoxFuture, Chapter, ClaimError, Cursor, Head, Journal, Lease, Lines,
+    AppendError, Batch, Blobs, BoxFuture, Chapter, ClaimError, Cursor, Head, Journal, Lease, Lines,
     PAGE_BYTES, Page, PostError, Posted, Posting, ReadError, Receipt, Snapshot, Snapshots, Tail,
     follow, may_block, off_thread,
 };
+use rusqlite::Connection;
 use tokio::sync::oneshot;
 
+use super::fault::Fault;
 use super::writer::{self, Job};
+use crate::blobs::FileBlobs;
+
 use super::{SqliteJournal, inbox, lease, list, read, snapshots};
 
 impl SqliteJournal {
@@ -30,6 +34,21 @@ impl SqliteJournal {
             writer.hand_in(job);
         }
         Ok(())
+    }
+}
+
+/// A look for a page of records, with the texts that are kept apart from them.
+fn whole_page(
+    blobs: &FileBlobs,
+    run: RunId,
+    after: u64,
+    bytes: usize,
+) -> impl Fn(&Connection) -> Result<Page, Fault> + Send + Sync + 'static {
+    let blobs = blobs.clone();
+    move |connection| {
+        let mut page = read::page(connection, &run, after, bytes)?;
+        blobs.fill(&mut page.records);
+        Ok(page)
     }
 }
 
@@ -59,23 +78,29 @@ impl Journal for SqliteJournal {
     ) -> BoxFuture<'_, Result<Page, ReadError>> {
         let (run, wanted) = (run.clone(), run.clone());
         Box::pin(async move {
-            let look = move |connection: &_| read::page(connection, &wanted, after, bytes);
+            let look = whole_page(&self.blobs, wanted, after, bytes);
             self.readers.with(&run, look).await
         })
     }
 
     fn tail(&self, run: &RunId, after: u64) -> Tail {
         let (readers, run) = (Arc::clone(&self.readers), run.clone());
+        let blobs = self.blobs.clone();
         // What tells of changes lives as long as somebody follows.
         let (changes, changed) = (Arc::clone(&self.changes), self.changes.of(&run));
         follow(after, changed, move |after| {
             let (readers, run, wanted) = (Arc::clone(&readers), run.clone(), run.clone());
+            let blobs = blobs.clone();
             let _follows = &changes;
             async move {
-                let look = move |connection: &_| read::page(connection, &wanted, after, PAGE_BYTES);
+                let look = whole_page(&blobs, wanted, after, PAGE_BYTES);
                 readers.with(&run, look).await
             }
         })
+    }
+
+    fn blobs(&self) -> &dyn Blobs {
+        &self.blobs
     }
 
     fn head(&self, run: &RunId) -> BoxFuture<'_, Result<Option<Head>, ReadError>> {

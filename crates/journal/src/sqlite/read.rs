@@ -166,6 +166,7 @@ fn blank() -> Record {
         kind: String::new(),
         node: None,
         data: String::new(),
+        whole: None,
         input: None,
         hash: ChainHash([0; 32]),
     }

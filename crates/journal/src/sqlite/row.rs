@@ -172,6 +172,7 @@ mod tests {
             kind: kind.to_owned(),
             node: node.map(str::to_owned),
             data: data.to_owned(),
+            whole: None,
             input: None,
             hash: ChainHash([0; 32]),
         }

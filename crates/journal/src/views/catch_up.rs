@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use materia_contract::{ChainHash, EventBody, EventError, Record, RunId};
+use materia_contract::{ChainHash, EventBody, EventError, Folders, Record, RunId};
 use materia_engine::{Head, Journal, ReadError, blocking};
 
 use super::cast::{Cast, EVENTS_FILE};
@@ -84,22 +84,22 @@ enum Standing {
 }
 
 /// Looks at the end of the file only.
-pub(super) fn catch_up(journal: &dyn Journal, run: &RunId, folder: PathBuf) -> Mended {
-    mend(journal, run, folder, last_line)
+pub(super) fn catch_up(journal: &dyn Journal, run: &RunId, folders: Folders) -> Mended {
+    mend(journal, run, folders, last_line)
 }
 
 /// Looks at every line.
-pub(super) fn verify(journal: &dyn Journal, run: &RunId, folder: PathBuf) -> Mended {
-    mend(journal, run, folder, every_line)
+pub(super) fn verify(journal: &dyn Journal, run: &RunId, folders: Folders) -> Mended {
+    mend(journal, run, folders, every_line)
 }
 
 type Look = fn(&dyn Journal, &RunId, Head, &Path) -> Result<Standing, CatchUpError>;
 
-fn mend(journal: &dyn Journal, run: &RunId, folder: PathBuf, look: Look) -> Mended {
+fn mend(journal: &dyn Journal, run: &RunId, folders: Folders, look: Look) -> Mended {
     let Some(head) = blocking(journal).head(run)? else {
         return Ok((CatchUp::Current, None));
     };
-    let about = about(journal, run)?;
+    let (about, folder) = (about(journal, run, &folders)?, PathBuf::from(&folders.run_dir));
     let at_head = (head.seq, head.hash);
     let noted = manifest::status_at(&folder, at_head);
     let status = match noted {
@@ -112,14 +112,14 @@ fn mend(journal: &dyn Journal, run: &RunId, folder: PathBuf, look: Look) -> Mend
     cast.make_folder()?;
     let outcome = match look(journal, run, head, &cast.events_file())? {
         Standing::Good { seq, hash, bytes } => {
-            extend(journal, run, &mut cast, (seq, hash), bytes)?;
+            extend(journal, run, &mut cast, (seq, hash), bytes, &folders)?;
             match head.seq - seq {
                 0 => CatchUp::Current,
                 events => CatchUp::Appended { events },
             }
         }
         Standing::Bad(why) => {
-            rebuild(journal, run, &mut cast, why == LONGER)?;
+            rebuild(journal, run, &mut cast, why == LONGER, &folders)?;
             CatchUp::Rebuilt { events: head.seq, why }
         }
     };
@@ -128,14 +128,14 @@ fn mend(journal: &dyn Journal, run: &RunId, folder: PathBuf, look: Look) -> Mend
     Ok((outcome, Some(cast)))
 }
 
-fn about(journal: &dyn Journal, run: &RunId) -> Result<About, CatchUpError> {
+fn about(journal: &dyn Journal, run: &RunId, folders: &Folders) -> Result<About, CatchUpError> {
     let wrong = |source| CatchUpError::Created { run: run.clone(), source };
     let first = blocking(journal).records(run, 0, 1)?.pop().ok_or_else(|| wrong(None))?;
     let event = first.event().map_err(|error| wrong(Some(error)))?;
     let EventBody::RunCreated(created) = event.body else {
         return Err(wrong(None));
     };
-    Ok(About::new(&created, first.wall))
+    Ok(About::new(&created, first.wall, folders))
 }
 
 /// Hands on the records behind `start`, checked.
@@ -171,6 +171,7 @@ fn write_behind(
     cast: &mut Cast,
     start: (u64, ChainHash),
     (path, file): (&Path, &mut File),
+    folders: &Folders,
 ) -> Result<(), CatchUpError> {
     let mut inputs = Inputs::new(journal, run);
     checked(journal, run, start, &mut |records| {
@@ -180,7 +181,7 @@ fn write_behind(
             let input = inputs.see(record, event.as_ref())?;
             items.push(Item { record, event: event.as_ref(), input });
         }
-        if let Some(news) = News::new(run, items.into_iter()) {
+        if let Some(news) = News::new(run, folders, items.into_iter()) {
             for step in news.steps {
                 cast.apply(step)?;
             }
@@ -196,6 +197,7 @@ fn extend(
     cast: &mut Cast,
     start: (u64, ChainHash),
     bytes: u64,
+    folders: &Folders,
 ) -> Result<(), CatchUpError> {
     let path = cast.events_file();
     let mut file = file::open(&path, |options| {
@@ -206,7 +208,7 @@ fn extend(
         // The rest of a line that was never finished.
         file.set_len(bytes).map_err(ViewProblem::at(&path))?;
     }
-    write_behind(journal, run, cast, start, (&path, &mut file))
+    write_behind(journal, run, cast, start, (&path, &mut file), folders)
 }
 
 fn rebuild(
@@ -214,13 +216,15 @@ fn rebuild(
     run: &RunId,
     cast: &mut Cast,
     keep_old: bool,
+    folders: &Folders,
 ) -> Result<(), CatchUpError> {
     let path = cast.folder().join(EVENTS_FILE);
     let beside = file::beside(&path);
     let mut file = file::open(&beside, |options| {
         options.write(true).truncate(true);
     })?;
-    write_behind(journal, run, cast, (0, ChainHash::origin(run)), (&beside, &mut file))?;
+    let start = (0, ChainHash::origin(run));
+    write_behind(journal, run, cast, start, (&beside, &mut file), folders)?;
     if keep_old {
         // It may be all that is left of events that the journal has lost.
         let aside = cast.folder().join(LONGER_FILE);

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-use materia_contract::RunId;
+use materia_contract::{Folders, RunId};
 use materia_engine::Committed;
 
 use super::cast::Cast;
@@ -35,6 +35,8 @@ pub(super) enum Message {
 
 pub(super) struct Keeper {
     root: PathBuf,
+    /// Where the project of the casts is.
+    project: Folders,
     queue: Arc<Queue>,
     casts: HashMap<RunId, Kept>,
     open: OpenFiles,
@@ -60,9 +62,9 @@ impl Kept {
 }
 
 impl Keeper {
-    pub(super) fn new(root: PathBuf, queue: Arc<Queue>) -> Self {
+    pub(super) fn new(root: PathBuf, project: Folders, queue: Arc<Queue>) -> Self {
         let casts = HashMap::new();
-        Self { root, queue, casts, open: OpenFiles::default(), problem: None }
+        Self { root, project, queue, casts, open: OpenFiles::default(), problem: None }
     }
 
     pub(super) fn work(mut self) {
@@ -79,7 +81,8 @@ impl Keeper {
                             event: Some(event),
                             input: None,
                         });
-                        if let Some(news) = News::new(&news.run, items) {
+                        let folders = super::folders(&self.project, &self.root, &news.run);
+                        if let Some(news) = News::new(&news.run, &folders, items) {
                             touched.push(news.run.clone());
                             self.take_in(news);
                         }

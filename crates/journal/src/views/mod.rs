@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 
-use materia_contract::{Event, Record, RunId};
+use materia_contract::{Event, Folders, Record, RunId};
 use materia_engine::{BoxFuture, Committed, Journal, Observer};
 
 pub use catch_up::{CatchUp, CatchUpError};
@@ -43,22 +43,25 @@ use queue::Queue;
 /// Dropping it writes what is left and ends the thread.
 pub struct Views {
     root: PathBuf,
+    /// Where the project of the casts is.
+    project: Folders,
     queue: Arc<Queue>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Views {
-    /// Starts the thread. Makes no file before there is an event.
+    /// Starts the thread. Makes no file before there is an event. `project` says where the folders are
+    /// that events name, for files that are to have the paths; that of a cast is under `root`.
     ///
     /// # Panics
     ///
     /// Where the system gives no thread, as every start of a thread does.
     #[must_use]
-    pub fn start(root: &Path) -> Self {
+    pub fn start(root: &Path, project: &Folders) -> Self {
         let queue = Arc::new(Queue::default());
-        let keeper = Keeper::new(root.to_owned(), Arc::clone(&queue));
+        let keeper = Keeper::new(root.to_owned(), project.clone(), Arc::clone(&queue));
         let thread = thread::spawn(|| keeper.work());
-        Self { root: root.to_owned(), queue, thread: Some(thread) }
+        Self { root: root.to_owned(), project: project.clone(), queue, thread: Some(thread) }
     }
 
     /// Waits until all that was observed is on file; gives the first problem since the last
@@ -89,13 +92,13 @@ impl Views {
         &self,
         journal: &dyn Journal,
         run: &RunId,
-        how: fn(&dyn Journal, &RunId, PathBuf) -> catch_up::Mended,
+        how: fn(&dyn Journal, &RunId, Folders) -> catch_up::Mended,
     ) -> Result<CatchUp, CatchUpError> {
         let (answer, answered) = mpsc::channel();
         self.queue.push_urgent(Message::Release { run: run.clone(), answer });
         // An error means that the thread is gone, and its files with it.
         let _ = answered.recv();
-        let (outcome, cast) = how(journal, run, self.root.join(run.as_str()))?;
+        let (outcome, cast) = how(journal, run, folders(&self.project, &self.root, run))?;
         if let Some(cast) = cast {
             self.queue.push(Message::Know { run: run.clone(), cast: Box::new(cast) }, 0);
         }
@@ -116,9 +119,16 @@ impl Observer for Views {
     }
 }
 
+/// Where the folders of a cast are.
+fn folders(project: &Folders, root: &Path, run: &RunId) -> Folders {
+    let run_dir = root.join(run.as_str()).to_string_lossy().into_owned();
+    Folders { run_dir, ..project.clone() }
+}
+
 /// About how much memory a record and its event take.
 fn memory(record: &Record) -> usize {
-    2 * record.data.len() + size_of::<Record>() + size_of::<Event>()
+    let whole = record.whole_data().map_or(0, str::len);
+    2 * whole + size_of::<Record>() + size_of::<Event>()
 }
 
 impl Drop for Views {

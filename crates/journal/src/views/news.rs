@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use materia_contract::time::Micros;
 use materia_contract::{
-    Behavior, CastStatus, ChainHash, ErrorCode, Event, EventBody, InterruptReason, NodeId, OfTurn,
-    Record, RunCreated, RunId, TurnOutput,
+    Behavior, CastStatus, ChainHash, ErrorCode, Event, EventBody, Folders, InterruptReason, NodeId,
+    OfTurn, Record, RunCreated, RunId, TurnOutput,
 };
 use materia_engine::status_after;
 use serde_json::Value;
@@ -100,7 +100,11 @@ pub(super) struct Item<'a> {
 
 impl News {
     /// `None` if there are none. An event that this version cannot read has a line and no files.
-    pub(super) fn new<'a>(run: &RunId, items: impl Iterator<Item = Item<'a>>) -> Option<Self> {
+    pub(super) fn new<'a>(
+        run: &RunId,
+        folders: &Folders,
+        items: impl Iterator<Item = Item<'a>>,
+    ) -> Option<Self> {
         let mut news: Option<Self> = None;
         for Item { record, event, input } in items {
             let news = news.get_or_insert_with(|| Self {
@@ -112,27 +116,31 @@ impl News {
             });
             news.last = (record.seq, record.hash);
             line::push(&mut news.lines, record);
-            news.steps.extend(event.and_then(|event| step(event, input)));
+            news.steps.extend(event.and_then(|event| step(event, input, folders)));
             news.steps.extend(status_after(&record.kind).map(Step::Status));
         }
         news
     }
 }
 
-fn step(event: &Event, input: Option<Arc<Value>>) -> Option<Step> {
+fn step(event: &Event, input: Option<Arc<Value>>, folders: &Folders) -> Option<Step> {
     let node = event.node.clone();
     let name = |visit, attempt| Some(TurnName { node: node?, visit, attempt });
     let ended = |turn, started, end, report| {
         Step::Ended(Box::new(Ended { turn, started, seq: event.seq, end, report }))
     };
     if let EventBody::RunCreated(created) = &event.body {
-        return Some(Step::Created(Box::new(About::new(created, event.wall))));
+        return Some(Step::Created(Box::new(About::new(created, event.wall, folders))));
     }
     match event.body.of_turn()? {
         OfTurn::Started(data) => {
             let given = match (&data.prompt, &data.input) {
                 (Some(prompt), _) => Given::Prompt(prompt.clone()),
-                (None, Some(kept)) => Given::Input(pretty(&*input.or(kept.at_hand().cloned())?)),
+                (None, Some(kept)) => {
+                    let input = input.or(kept.at_hand().cloned())?;
+                    let found = folders.input(&input);
+                    Given::Input(pretty(found.as_ref().unwrap_or(&*input)))
+                }
                 (None, None) => return None,
             };
             Some(Step::Started { turn: name(data.visit, data.attempt)?, given })
@@ -159,7 +167,8 @@ fn step(event: &Event, input: Option<Arc<Value>>) -> Option<Step> {
 }
 
 impl About {
-    pub(super) fn new(created: &RunCreated, wall: Micros) -> Self {
+    pub(super) fn new(created: &RunCreated, wall: Micros, folders: &Folders) -> Self {
+        let created = folders.created(created);
         let utility = |(id, node): (&NodeId, &materia_contract::Node)| match &node.behavior {
             Behavior::Utility { command, .. } => Some((id.clone(), command.clone())),
             Behavior::Agent { .. } => None,

@@ -22,6 +22,7 @@ fn decided(after: u64, told: &[(&str, Option<&str>, &str)], previous: ChainHash)
                 kind: (*kind).to_owned(),
                 node: node.map(str::to_owned),
                 data: (*data).to_owned(),
+                whole: None,
                 input: (seq == first).then(|| json!({"at": seq, "input": "idle"}).to_string()),
                 hash: head,
             };
@@ -48,6 +49,7 @@ fn log(root: &std::path::Path, run: &str) -> Vec<Record> {
             kind: row.get(3)?,
             node: row.get(4)?,
             data: row.get(5)?,
+            whole: None,
             input: None,
             hash: ChainHash(row.get(6)?),
         })

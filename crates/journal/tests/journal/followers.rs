@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use materia_contract::{Record, RunCreated, RunId, TurnOutput};
+use materia_contract::{Folders, Record, RunCreated, RunId, TurnOutput};
 use materia_engine::{
     BoxFuture, Committed, Observer, Options, Runner, SystemClock, TurnJob, TurnReport, World,
     blocking, cast,
@@ -109,7 +109,7 @@ async fn every_follower_is_shown_the_order_on_disk() {
     let journal = Arc::new(SqliteJournal::open(root.path(), JournalOptions::default()).unwrap());
     let followers = Arc::new(Followers {
         journal: Arc::clone(&journal),
-        views: Views::start(root.path()),
+        views: Views::start(root.path(), &Folders::default()),
         heard: Mutex::default(),
     });
     let world = World {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use materia_contract::{RunCreated, RunId, TurnOutput};
+use materia_contract::{Folders, RunCreated, RunId, TurnOutput};
 use materia_engine::{
     BoxFuture, Committed, NoObserver, Observer, Options, Runner, SystemClock, TurnJob, TurnReport,
     Work, World, blocking, cast,
@@ -100,7 +100,10 @@ pub(crate) async fn run_of_utilities(journal: Arc<SqliteJournal>, run: &RunId) {
 async fn files_show_what_a_utility_has_read() {
     let root = tempdir().unwrap();
     let journal = Arc::new(SqliteJournal::open(root.path(), JournalOptions::default()).unwrap());
-    let heard = Arc::new(Heard(Views::start(root.path()), std::sync::Mutex::default()));
+    let heard = Arc::new(Heard(
+        Views::start(root.path(), &Folders::default()),
+        std::sync::Mutex::default(),
+    ));
     let run = RunId::new("cast");
     let read = ran(journal.clone(), heard.clone(), &run).await;
     heard.0.flush().unwrap();
@@ -116,7 +119,7 @@ async fn files_show_what_a_utility_has_read() {
     let all = heard.1.lock().unwrap().clone();
     for told in 0..=all.len() {
         std::fs::remove_dir_all(&folder).unwrap();
-        let views = Views::start(root.path());
+        let views = Views::start(root.path(), &Folders::default());
         for news in &all[..told] {
             views.committed(news);
         }
@@ -132,7 +135,7 @@ async fn files_show_what_a_utility_has_read() {
     }
     std::fs::remove_file(folder.join("events.jsonl")).unwrap();
     std::fs::remove_dir_all(folder.join("sockets")).unwrap();
-    let verified = Views::start(root.path()).verify(&*journal, &run).unwrap();
+    let verified = Views::start(root.path(), &Folders::default()).verify(&*journal, &run).unwrap();
     assert!(matches!(verified, CatchUp::Rebuilt { .. }), "{verified:?}");
     assert_eq!(inputs(&folder), read, "verified");
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use materia_contract::RunId;
 use materia_engine::{Journal, blocking};
-use materia_journal::{JOURNAL_FILE, Options, SqliteJournal};
+use materia_journal::{FileBlobs, JOURNAL_FILE, Options, SqliteJournal};
 use serde_json::{Value, json};
 use tempfile::tempdir;
 
@@ -61,11 +61,37 @@ async fn others_can_check_a_journal() {
     let line = |cast: &str, events: usize, decisions: usize, inputs: usize| {
         json!({
             "cast": cast, "events": events, "decisions": decisions,
-            "inputs": inputs, "inputsSkipped": 0,
+            "inputs": inputs, "inputsSkipped": 0, "blobs": 0,
         })
     };
     assert_eq!(casts[0], line("real", events, decisions, 3));
     assert_eq!(casts[1..], [line("new", 6, 5, 0), line("old", 6, 0, 0), line("both", 6, 3, 0)]);
+}
+
+#[tokio::test]
+async fn others_can_check_long_texts_and_find_what_was_changed_in_them() {
+    let root = tempdir().unwrap();
+    let journal = SqliteJournal::open(root.path(), Options::default()).unwrap();
+    let mut story = Story::begun_as("long", Form::Decided);
+    let honest = json!({"$blob": "said", "$$blob": ["too"]});
+    story.utility_turn(1, json!({"output": "ü \"quoted\"\n".repeat(6_000), "workItems": [honest]}));
+    story.completed();
+    let batch = story.whole();
+    let blobs: Vec<_> = batch.records.iter().flat_map(|record| record.blobs()).collect();
+    assert_eq!(blobs.len(), 1);
+    let hash = journal.blobs().put(blobs[0].text.clone().into_bytes()).await.unwrap();
+    journal.append(batch).await.unwrap();
+    let Some((casts, good)) = checked(root.path()) else { return };
+    assert!(good, "{casts:?}");
+    assert_eq!(casts[0]["blobs"], 1);
+    let path = FileBlobs::of(root.path()).path(hash);
+    std::fs::write(&path, "another text").unwrap();
+    let (casts, good) = checked(root.path()).unwrap();
+    assert!(!good);
+    assert_eq!(casts[0]["wrong"], format!("event 3: the blob {hash} was altered"));
+    std::fs::remove_file(&path).unwrap();
+    let (casts, _) = checked(root.path()).unwrap();
+    assert_eq!(casts[0]["wrong"], format!("event 3: the blob {hash} is missing"));
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use materia_contract::Folders;
 use materia_engine::{Journal, MemoryJournal, Observer};
 use materia_journal::{CatchUp, CatchUpError, Options, SqliteJournal, Views};
 use serde_json::{Value, json};
@@ -56,21 +57,23 @@ impl Stage {
     }
 
     fn catch_up(&self) -> CatchUp {
-        let views = Views::start(self.root.path());
+        let views = Views::start(self.root.path(), &Folders::default());
         let done = views.catch_up(&self.journal, &self.story.run).unwrap();
         assert_eq!(views.catch_up(&self.journal, &self.story.run).unwrap(), CatchUp::Current);
         done
     }
 
     fn verify(&self) -> CatchUp {
-        Views::start(self.root.path()).verify(&self.journal, &self.story.run).unwrap()
+        Views::start(self.root.path(), &Folders::default())
+            .verify(&self.journal, &self.story.run)
+            .unwrap()
     }
 }
 
 #[tokio::test]
 async fn turns_leave_their_files() {
     let stage = Stage::set().await;
-    let views = Views::start(stage.root.path());
+    let views = Views::start(stage.root.path(), &Folders::default());
     for n in 0..stage.story.records.len() {
         stage.observe(&views, n, n + 1);
     }
@@ -132,7 +135,7 @@ async fn text_is_no_json_and_an_interrupted_turn_has_only_its_meta() {
     let turn = stage.story.tell(Some("hello"), "turn.started", start);
     let end = json!({"turn": turn, "visit": 2, "attempt": 1, "reason": "crash"});
     stage.story.tell(Some("hello"), "turn.interrupted", end);
-    let views = Views::start(stage.root.path());
+    let views = Views::start(stage.root.path(), &Folders::default());
     stage.observe(&views, 0, stage.story.records.len());
     views.flush().unwrap();
     assert!(!stage.path("sockets/ask/1-1.output.json").exists());
@@ -148,7 +151,7 @@ async fn raw_bytes_of_the_runner_are_left_alone() {
     stage.story.utility_turn(1, json!({"output": "\u{fffd}", "lossy": true}));
     fs::create_dir_all(stage.path("sockets/hello")).unwrap();
     fs::write(stage.path("sockets/hello/1-1.stdout"), b"\xff").unwrap();
-    let views = Views::start(stage.root.path());
+    let views = Views::start(stage.root.path(), &Folders::default());
     stage.observe(&views, 0, stage.story.records.len());
     views.flush().unwrap();
     assert_eq!(fs::read(stage.path("sockets/hello/1-1.stdout")).unwrap(), b"\xff");
@@ -163,7 +166,7 @@ async fn what_a_kill_left_out_is_made_good() {
     // Killed behind every event: views know so much of it and no more.
     for told in 1..=stage.story.records.len() {
         fs::remove_dir_all(stage.path("")).unwrap();
-        let views = Views::start(stage.root.path());
+        let views = Views::start(stage.root.path(), &Folders::default());
         stage.observe(&views, 0, told);
         drop(views);
         let expected = match 6 - told as u64 {
@@ -212,7 +215,7 @@ async fn a_file_that_knows_more_than_the_journal_is_kept_aside() {
     stage.catch_up();
     let good = stage.text("events.jsonl");
     stage.story.tell(None, "run.resumed", json!({"cwd": "/p", "runDir": "/p/r"}));
-    let views = Views::start(stage.root.path());
+    let views = Views::start(stage.root.path(), &Folders::default());
     views.catch_up(&stage.journal, &stage.story.run).unwrap();
     stage.observe(&views, 6, 7);
     views.flush().unwrap();
@@ -233,7 +236,7 @@ async fn a_damaged_journal_does_not_overwrite_good_views() {
     let stage = Stage::set().await;
     let journal = SqliteJournal::open(root.path(), Options::default()).unwrap();
     journal.append(stage.story.whole()).await.unwrap();
-    let views = Views::start(root.path());
+    let views = Views::start(root.path(), &Folders::default());
     views.catch_up(&journal, &stage.story.run).unwrap();
     let file = root.path().join("cast/events.jsonl");
     let good = fs::read_to_string(&file).unwrap();
@@ -251,7 +254,7 @@ async fn a_link_in_the_way_is_reported_once_and_never_followed() {
     fs::write(&outside, "mine").unwrap();
     fs::create_dir_all(stage.path("sockets/hello")).unwrap();
     std::os::unix::fs::symlink(&outside, stage.path("sockets/hello/1-1.stdout")).unwrap();
-    let views = Views::start(stage.root.path());
+    let views = Views::start(stage.root.path(), &Folders::default());
     stage.observe(&views, 0, 2);
     stage.observe(&views, 2, 6);
     let problem = views.flush().unwrap_err().to_string();
@@ -270,7 +273,7 @@ async fn a_link_in_the_way_is_reported_once_and_never_followed() {
 #[tokio::test]
 async fn a_run_goes_on_after_catching_up() {
     let mut stage = Stage::set().await;
-    let views = Views::start(stage.root.path());
+    let views = Views::start(stage.root.path(), &Folders::default());
     stage.observe(&views, 0, 2);
     views.catch_up(&stage.journal, &stage.story.run).unwrap();
     stage.story.tell(None, "run.resumed", json!({"cwd": "/p", "runDir": "/p/r"}));
@@ -290,7 +293,7 @@ async fn a_run_goes_on_after_catching_up() {
 #[test]
 fn more_runs_than_open_files() {
     let root = tempdir().unwrap();
-    let views = Views::start(root.path());
+    let views = Views::start(root.path(), &Folders::default());
     let mut stories: Vec<_> = (0..300).map(|n| Story::begun(&format!("cast-{n}"))).collect();
     for visit in 1..=3 {
         for story in &mut stories {

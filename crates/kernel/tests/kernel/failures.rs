@@ -18,7 +18,7 @@ fn a_failed_utility_names_the_files_that_show_what_it_did() {
     let failed = failure(&run);
     assert_eq!(failed.socket, Some(NodeId::new("check")));
     let files = ["input.json", "stdout", "stderr", "meta.json"];
-    let files = files.map(|name| format!("/p/.materia/r/sockets/check/1-1.{name}"));
+    let files = files.map(|name| format!("{{runDir}}/sockets/check/1-1.{name}"));
     assert_eq!(failed.artifacts, files);
 }
 
@@ -26,6 +26,6 @@ fn a_failed_utility_names_the_files_that_show_what_it_did() {
 fn a_failed_agent_names_the_files_of_its_last_attempt() {
     let (run, _) = run(created(plan([("build", agent())])), &["nonsense", "nonsense again"]);
     let files = ["prompt.txt", "output.txt", "meta.json"];
-    let files = files.map(|name| format!("/p/.materia/r/sockets/build/1-2.{name}"));
+    let files = files.map(|name| format!("{{runDir}}/sockets/build/1-2.{name}"));
     assert_eq!(failure(&run).artifacts, files);
 }

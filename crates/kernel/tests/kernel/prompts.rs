@@ -99,7 +99,7 @@ fn a_session_that_goes_on_gets_what_is_new() {
       },
       "constraints": {
         "mode": "implementation",
-        "workspace": "/p"
+        "workspace": "project"
       }
     }
 
@@ -231,7 +231,7 @@ fn a_utility_reads_where_it_is_and_what_it_is_about() {
     let input = input.as_object().unwrap();
     let fields = ["cwd", "runDir", "request", "castId", "socketId", "itemKey", "itemLabel"];
     let values = fields.map(|field| input[field].as_str().unwrap());
-    assert_eq!(values, ["/p", "/p/.materia/r", "please", "r", "build", "WI-1", "T1"]);
+    assert_eq!(values, ["{workspace}", "{runDir}", "please", "r", "build", "WI-1", "T1"]);
     assert_eq!(
         input["cursor"],
         serde_json::json!({"name": "workItemIndex", "index": 0, "count": 2})

@@ -12,7 +12,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use materia_contract::{ErrorCode, GlobalMode, TurnOutput, VerdictFrom};
+use materia_contract::{BlobHash, ErrorCode, GlobalMode, LeftFile, TurnOutput, VerdictFrom};
 use materia_engine::{BoxFuture, Manner, Runner, Stop, TurnFault, TurnJob, TurnReport, Work};
 use serde_json::Value;
 
@@ -77,7 +77,7 @@ impl UtilityRunner {
         manner: &Manner,
         stop: Stop,
     ) -> TurnReport {
-        let name = report::shown_command(command);
+        let name = report::shown_command(command, &job.cwd);
         let folder = match folder(&job.cwd, manner.folder.as_deref()) {
             Ok(folder) => folder,
             Err(message) => {
@@ -190,8 +190,10 @@ fn conclude(
         ..TurnOutput::default()
     };
     let kept = [("stdout", &stdout.raw), ("stderr", &stderr.raw)].into_iter().try_for_each(
-        |(extension, raw)| {
-            raw.as_ref().map_or(Ok(()), |raw| keep_raw(&job.artifact(extension), raw))
+        |(kind, raw)| {
+            let Some(raw) = raw else { return Ok(()) };
+            output.files.push(keep_raw(job, kind, raw)?);
+            io::Result::Ok(())
         },
     );
     output.output = stdout.shown;
@@ -231,7 +233,11 @@ fn conclude(
 }
 
 /// Writes bytes that are no text to the turn's artifact, for the event can hold text only.
-fn keep_raw(path: &Path, raw: &[u8]) -> io::Result<()> {
+fn keep_raw(job: &TurnJob, kind: &str, raw: &[u8]) -> io::Result<LeftFile> {
+    let path = job.artifact(kind);
     path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
-    std::fs::write(path, raw)
+    std::fs::write(&path, raw)?;
+    let name = path.strip_prefix(&job.run_dir).unwrap_or(&path).to_string_lossy().into_owned();
+    let (kind, hash) = (kind.to_owned(), BlobHash::of(raw).to_string());
+    Ok(LeftFile { kind, name, hash, bytes: raw.len() as u64 })
 }

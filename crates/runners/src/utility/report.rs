@@ -1,6 +1,7 @@
 //! Says in words how a program ended.
 
 use std::fmt::Write as _;
+use std::path::Path;
 use std::time::Duration;
 
 use materia_contract::ErrorCode;
@@ -95,10 +96,13 @@ pub(super) fn fault(
     Some((code, message))
 }
 
-/// A command as a message names it: one line, bounded, with quotes where arguments need them.
-pub(super) fn shown_command(command: &[String]) -> String {
+/// A command as a message names it: one line, bounded, with quotes where arguments need them. A file of the
+/// project is named as seen from there, for the message is kept, and the project may be moved.
+pub(super) fn shown_command(command: &[String], project: &Path) -> String {
     let mut shown = String::new();
     for argument in command {
+        let inside = Path::new(argument).strip_prefix(project).ok().and_then(Path::to_str);
+        let argument = inside.filter(|path| !path.is_empty()).unwrap_or(argument);
         let plain = !argument.is_empty()
             && argument.chars().all(|c| c.is_alphanumeric() || "-_./=:,@%+".contains(c));
         let separator = if shown.is_empty() { "" } else { " " };
@@ -210,10 +214,12 @@ mod tests {
     #[test]
     fn a_command_is_shown_with_quotes_where_it_needs_them() {
         let command = |parts: &[&str]| {
-            shown_command(&parts.iter().map(|part| (*part).to_owned()).collect::<Vec<_>>())
+            let parts: Vec<String> = parts.iter().map(|part| (*part).to_owned()).collect();
+            shown_command(&parts, Path::new("/p"))
         };
         assert_eq!(command(&["sh", "-c", "a b\n"]), r#"`sh -c "a b\n"`"#);
         assert_eq!(command(&["echo", ""]), r#"`echo ""`"#);
+        assert_eq!(command(&["sh", "/p/a/b.sh", "/p", "/pp"]), "`sh a/b.sh /p /pp`");
         assert!(command(&["x".repeat(1000).as_str()]).chars().count() < 210);
     }
 }

@@ -139,7 +139,7 @@ struct Fork {
 
 impl Fork {
     fn resume(&self, pace: Pace) -> Input {
-        resume(&self.run, Some(pace))
+        Input::resume(Some(pace))
     }
 
     fn take(&mut self, input: Input) {

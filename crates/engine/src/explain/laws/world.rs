@@ -168,8 +168,8 @@ fn created(dice: &mut Dice) -> RunCreated {
         request: "go".into(),
         plan_hash: plan.hash(),
         plan,
-        cwd: "/p".into(),
-        run_dir: "/p/r".into(),
+        cwd: "{workspace}".into(),
+        run_dir: "{runDir}".into(),
         pace: if dice.one_in(8) { Pace::Interactive } else { Pace::Auto },
         global_mode: GlobalMode::Implementation,
         virtual_time: true,
@@ -221,11 +221,6 @@ fn report(dice: &mut Dice, turn: u64) -> Report {
     Report { turn, outcome }
 }
 
-pub(super) fn resume(run: &Run, pace: Option<Pace>) -> Input {
-    let place = RunPlace { cwd: run.cwd().to_owned(), run_dir: run.run_dir().to_owned() };
-    Input::taken_up(Do::Resume { pace }, place)
-}
-
 /// What a person, or nobody, does next.
 fn person(dice: &mut Dice, run: &Run) -> Input {
     let plan = &run.created().unwrap().plan;
@@ -247,7 +242,7 @@ fn person(dice: &mut Dice, run: &Run) -> Input {
             None => Input::tick(),
         },
         6 => Input::Stopped { reports: Vec::new(), message: "stopped".into() },
-        7 | 8 => resume(run, None),
+        7 | 8 => Input::resume(None),
         9 => {
             let budget = Budget { max_turns: Some(dice.below(12)), ..Budget::default() };
             Input::act(Do::Budget { budget })
@@ -260,7 +255,7 @@ fn person(dice: &mut Dice, run: &Run) -> Input {
         12 => Input::act(Do::Continue { node: None }),
         _ => {
             let abort = || Input::act(Do::Abort { reason: None });
-            dice.one_in(3).then(abort).unwrap_or(Input::act(Do::Recast))
+            dice.one_in(3).then(abort).unwrap_or(Input::recast())
         }
     }
 }

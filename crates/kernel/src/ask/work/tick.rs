@@ -26,7 +26,7 @@ struct Tick<'a> {
     kind: &'static str,
     objective: &'a str,
     delta: Delta<'a>,
-    constraints: Constraints<'a>,
+    constraints: Constraints,
 }
 
 #[derive(Serialize)]
@@ -45,9 +45,10 @@ struct Status {
 }
 
 #[derive(Serialize)]
-struct Constraints<'a> {
+struct Constraints {
     mode: &'static str,
-    workspace: &'a str,
+    /// `project`, or `worktree` where the run has a workspace of its own (D44).
+    workspace: &'static str,
 }
 
 pub(super) fn assemble(run: &Run, index: usize, payloads: &[Payload]) -> Layered {
@@ -70,7 +71,7 @@ pub(super) fn assemble(run: &Run, index: usize, payloads: &[Payload]) -> Layered
             open_items: reasons.iter().map(|reason| reason.trim_start_matches("- ")).collect(),
             blocked_on: [],
         },
-        constraints: Constraints { mode, workspace: &run.cwd },
+        constraints: Constraints { mode, workspace: "project" },
     };
     let text = format!(
         "Continue from the current state of the work; do not start over.\n{}",

@@ -1,0 +1,357 @@
+//! Long texts, kept apart from the events that have them, by their hash.
+//!
+//! In the stored data of an event a long text is replaced by `{"$blob":"<hash>","bytes":<size>}`. The hash of
+//! the event is over the stored data, so the chain covers the text as well. An object that honestly has a
+//! field of that name gets one more `$` before it, as has one with the longer name, and so on: nothing that
+//! somebody said can be taken for a reference.
+//!
+//! Only text with the mark in it is looked at closely; all other data costs one search for a few bytes.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use memchr::{memchr, memchr_iter, memchr2};
+
+/// Texts of more bytes than this are kept apart.
+pub const INLINE_BYTES_MAX: usize = 64 << 10;
+
+/// What every reference has, and hardly anything else.
+const MARK: &[u8] = b"$blob\"";
+
+/// The name of the field that makes an object a reference.
+const FIELD: &str = "$blob";
+
+/// The hash of some bytes that are kept apart: BLAKE3.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BlobHash([u8; 32]);
+
+impl BlobHash {
+    /// The hash of these bytes.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(*blake3::hash(bytes).as_bytes())
+    }
+
+    /// Reads a hash of 64 hexadecimal digits; `None` if it is none.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let lower = text.bytes().all(|byte| !byte.is_ascii_uppercase());
+        let hash = blake3::Hash::from_hex(text).ok().filter(|_| lower)?;
+        Some(Self(*hash.as_bytes()))
+    }
+}
+
+impl std::fmt::Display for BlobHash {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(blake3::Hash::from_bytes(self.0).to_hex().as_str())
+    }
+}
+
+/// A text that is kept apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Blob {
+    /// Its hash.
+    pub hash: BlobHash,
+    /// The text itself.
+    pub text: String,
+}
+
+/// Why data could not be put together again.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BlobFault {
+    /// It is not there.
+    #[error("the blob {0} is missing")]
+    Missing(BlobHash),
+    /// It is not what was put there.
+    #[error("the blob {0} was altered")]
+    Altered(BlobHash),
+    /// It could not be read.
+    #[error("the blob {hash} cannot be read: {what}")]
+    Unreadable {
+        /// Which.
+        hash: BlobHash,
+        /// Why.
+        what: String,
+    },
+}
+
+/// The data as it is stored, long texts replaced by their references, and the texts themselves; `None` where it
+/// is stored as it is.
+#[must_use]
+pub fn apart(data: &str) -> Option<(String, Vec<Blob>)> {
+    if data.len() <= INLINE_BYTES_MAX && !has_mark(data) {
+        return None;
+    }
+    let mut stored = Splice::new(data);
+    let mut blobs = Vec::new();
+    for text in Strings::of(data) {
+        let raw = &data[text.start..text.end];
+        if text.is_key {
+            if is_field(raw) {
+                // Behind the quote, so that something was taken over in any case.
+                stored.put(text.start, text.start, "$");
+            }
+        } else if raw.len() > INLINE_BYTES_MAX
+            && let Ok(text_itself) = serde_json::from_str::<String>(text.quoted(data))
+            && text_itself.len() > INLINE_BYTES_MAX
+        {
+            let (hash, bytes) = (BlobHash::of(text_itself.as_bytes()), text_itself.len());
+            let reference = format!(r#"{{"{FIELD}":"{hash}","bytes":{bytes}}}"#);
+            stored.put(text.start - 1, text.end + 1, &reference);
+            blobs.push(Blob { hash, text: text_itself });
+        }
+    }
+    (stored.taken > 0).then(|| (stored.done(), blobs))
+}
+
+/// Whether stored data needs to be put together at all.
+#[must_use]
+pub fn has_mark(data: &str) -> bool {
+    let bytes = data.as_bytes();
+    memchr_iter(b'$', bytes).any(|at| bytes[at..].starts_with(MARK))
+}
+
+/// The data as it was before its long texts were put apart; `fetch` gives a text back.
+pub fn whole<'a>(
+    stored: &'a str,
+    mut fetch: impl FnMut(BlobHash) -> Result<String, BlobFault>,
+) -> Result<Cow<'a, str>, BlobFault> {
+    if !has_mark(stored) {
+        return Ok(Cow::Borrowed(stored));
+    }
+    let mut data = Splice::new(stored);
+    for key in Strings::of(stored).filter(|text| text.is_key) {
+        let raw = &stored[key.start..key.end];
+        if raw == FIELD {
+            // Journals before version 4 have no references, and nothing is told apart from them.
+            let Some(reference) = Reference::at(stored, &key) else { continue };
+            let text = fetch(reference.hash)?;
+            if text.len() as u64 != reference.bytes {
+                return Err(BlobFault::Altered(reference.hash));
+            }
+            let quoted = serde_json::to_string(&text).expect("a text always renders");
+            data.put(reference.start, reference.end, &quoted);
+        } else if is_field(raw) {
+            data.put(key.start, key.start + 1, "");
+        }
+    }
+    Ok(Cow::Owned(data.done()))
+}
+
+/// How many bytes the texts have that stored data refers to.
+#[must_use]
+pub fn bytes_apart(stored: &str) -> u64 {
+    if !has_mark(stored) {
+        return 0;
+    }
+    let keys =
+        Strings::of(stored).filter(|text| text.is_key && &stored[text.start..text.end] == FIELD);
+    keys.filter_map(|key| Some(Reference::at(stored, &key)?.bytes)).fold(0, u64::saturating_add)
+}
+
+/// Whether a name is that of the field, or one that had to be told apart from it.
+fn is_field(name: &str) -> bool {
+    name.ends_with(FIELD) && name.trim_start_matches('$').len() == FIELD.len() - 1
+}
+
+/// A reference in stored data.
+struct Reference {
+    hash: BlobHash,
+    bytes: u64,
+    start: usize,
+    end: usize,
+}
+
+impl Reference {
+    /// Reads the one whose field is this key. It has exactly one form.
+    fn at(stored: &str, key: &Text) -> Option<Self> {
+        let start = key.start.checked_sub(2).filter(|start| stored[*start..].starts_with("{\""))?;
+        let rest = stored[key.end..].strip_prefix("\":\"")?;
+        let (hash, rest) = rest.split_at_checked(64)?;
+        let rest = rest.strip_prefix("\",\"bytes\":")?;
+        let (bytes, rest) = rest.split_once('}')?;
+        let digits = !bytes.is_empty() && bytes.bytes().all(|byte| byte.is_ascii_digit());
+        let bytes = digits.then(|| bytes.parse().ok())??;
+        let end = stored.len() - rest.len();
+        Some(Self { hash: BlobHash::parse(hash)?, bytes, start, end })
+    }
+}
+
+/// A string in JSON text, without its quotes.
+#[derive(Debug, Clone, Copy)]
+struct Text {
+    start: usize,
+    end: usize,
+    /// Whether it is the name of a field.
+    is_key: bool,
+}
+
+impl Text {
+    fn quoted<'a>(&self, json: &'a str) -> &'a str {
+        &json[self.start - 1..=self.end]
+    }
+}
+
+/// The strings of JSON text, in order.
+struct Strings<'a> {
+    json: &'a str,
+    at: usize,
+}
+
+impl<'a> Strings<'a> {
+    fn of(json: &'a str) -> Self {
+        Self { json, at: 0 }
+    }
+}
+
+impl Iterator for Strings<'_> {
+    type Item = Text;
+
+    fn next(&mut self) -> Option<Text> {
+        let bytes = self.json.as_bytes();
+        let start = self.at + memchr(b'"', &bytes[self.at..])? + 1;
+        let mut end = start;
+        loop {
+            end += memchr2(b'"', b'\\', &bytes[end..])?;
+            if bytes[end] == b'"' {
+                break;
+            }
+            end = (end + 2).min(bytes.len());
+        }
+        self.at = end + 1;
+        let behind = bytes[self.at..].iter().find(|byte| !byte.is_ascii_whitespace());
+        Some(Text { start, end, is_key: behind == Some(&b':') })
+    }
+}
+
+/// A text in which some parts are replaced, from the first to the last.
+struct Splice<'a> {
+    old: &'a str,
+    new: String,
+    /// How far the old text is taken over.
+    taken: usize,
+}
+
+impl<'a> Splice<'a> {
+    fn new(old: &'a str) -> Self {
+        Self { old, new: String::with_capacity(old.len()), taken: 0 }
+    }
+
+    fn put(&mut self, start: usize, end: usize, part: &str) {
+        let _ = write!(self.new, "{}{part}", &self.old[self.taken..start]);
+        self.taken = end;
+    }
+
+    fn done(mut self) -> String {
+        self.new.push_str(&self.old[self.taken..]);
+        self.new
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    fn there_and_back(value: &Value) -> (String, Vec<Blob>) {
+        let data = value.to_string();
+        let (stored, blobs) = apart(&data).unwrap_or_else(|| (data.clone(), Vec::new()));
+        let texts: HashMap<BlobHash, String> =
+            blobs.iter().map(|blob| (blob.hash, blob.text.clone())).collect();
+        let fetch = |hash| texts.get(&hash).cloned().ok_or(BlobFault::Missing(hash));
+        assert_eq!(whole(&stored, fetch).unwrap(), data);
+        let mut named: Vec<BlobHash> = blobs.iter().map(|blob| blob.hash).collect();
+        assert_eq!(
+            bytes_apart(&stored),
+            blobs.iter().map(|blob| blob.text.len() as u64).sum::<u64>()
+        );
+        named.dedup();
+        if let Some(first) = named.first() {
+            assert_eq!(
+                whole(&stored, |hash| Err(BlobFault::Missing(hash))),
+                Err(BlobFault::Missing(*first))
+            );
+        }
+        (stored, blobs)
+    }
+
+    fn long(letter: &str) -> String {
+        letter.repeat(INLINE_BYTES_MAX / letter.len() + 1)
+    }
+
+    #[test]
+    fn long_texts_are_put_apart_and_come_back() {
+        for text in [long("a"), long("\"\\\n"), long("ä"), long("{\"$blob\":\"")] {
+            let value = json!({"turn": 1, "output": text, "list": [text, "short", {"deep": text}]});
+            let (stored, blobs) = there_and_back(&value);
+            assert_eq!(blobs.len(), 3);
+            assert!(stored.len() < 1_000, "{} bytes", stored.len());
+            assert_eq!(blobs[0].text, text);
+            let reference = &serde_json::from_str::<Value>(&stored).unwrap()["output"];
+            assert_eq!(reference["$blob"], BlobHash::of(text.as_bytes()).to_string());
+            assert_eq!(reference["bytes"], text.len());
+        }
+        let most = "a".repeat(INLINE_BYTES_MAX);
+        assert!(there_and_back(&json!({"output": most})).1.is_empty(), "as much may stay");
+        assert!(there_and_back(&json!({"many": vec!["abc"; 30_000]})).1.is_empty());
+        assert!(there_and_back(&json!({long("k"): 1})).1.is_empty(), "a name of a field stays");
+    }
+
+    #[test]
+    fn nothing_that_was_said_is_taken_for_a_reference() {
+        let hash = BlobHash::of(b"x").to_string();
+        for value in [
+            json!({"$blob": hash, "bytes": 1}),
+            json!({"$$blob": hash, "bytes": 1}),
+            json!({"a": [{"$$$blob": {"$blob": hash, "bytes": 1}}]}),
+            json!({"text": "{\"$blob\":\"x\"}", "other": "$blob", "$blobs": 1, "x$blob": 2}),
+            json!({"$blob": long("a")}),
+            json!(["$blob"]),
+        ] {
+            there_and_back(&value);
+        }
+        let honest = json!({"$blob": hash, "bytes": 1}).to_string();
+        assert_eq!(apart(&honest).unwrap().0, format!(r#"{{"$$blob":"{hash}","bytes":1}}"#));
+    }
+
+    #[test]
+    fn a_reference_has_one_form() {
+        let hash = BlobHash::of(b"x");
+        let good = format!(r#"{{"$blob":"{hash}","bytes":1}}"#);
+        assert_eq!(whole(&good, |_| Ok("x".into())).unwrap(), "\"x\"");
+        assert_eq!(whole(&good, |_| Ok("xx".into())), Err(BlobFault::Altered(hash)));
+        for bad in [
+            good.replace(":1", ":-1"),
+            good.replace(":1", ":"),
+            good.replace(":1}", ":1,\"more\":2}"),
+            good.replace("bytes", "size"),
+            good.to_uppercase().replace("$BLOB", "$blob").replace("BYTES", "bytes"),
+            format!(r#"{{"bytes":1,"$blob":"{hash}"}}"#),
+            r#"{"$blob":"ä"}"#.to_owned(),
+            r#"{"$blob":1}"#.to_owned(),
+        ] {
+            assert_eq!(whole(&bad, |_| Ok("x".into())).unwrap(), bad, "it is none");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_survives(words in prop::collection::vec(("[a$]{0,3}(blob)?", ".{0,40}", 0..3_usize), 0..6)) {
+            let mut object = serde_json::Map::new();
+            for (name, text, times) in words {
+                object.insert(name, text.repeat(1 + times * INLINE_BYTES_MAX / 20).into());
+            }
+            there_and_back(&json!({"list": [object.clone()], "object": object}));
+        }
+
+        #[test]
+        fn whatever_is_read_never_panics(text in r#"[{}\[\]:,"\\$blobytes0-9ä]{0,60}"#) {
+            let _ = apart(&text);
+            let _ = whole(&text, |_| Ok(String::new()));
+            let _ = bytes_apart(&text);
+        }
+    }
+}

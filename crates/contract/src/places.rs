@@ -1,0 +1,250 @@
+//! Names of folders that stand in events where a path would.
+//!
+//! Events say where something lies without saying where that is on one machine: so a project can be
+//! moved, and a run carried on elsewhere, with the same events and the same hashes. Only the beginning
+//! of a text is ever read as such a name, and only in fields that are known to hold paths. A text there
+//! that merely looks like one has [`LITERAL`] before it.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use crate::{Behavior, EventBody, Plan, RunCreated, RunFailed, RunResumed};
+
+/// The project folder: that of its configuration.
+pub const PROJECT: &str = "{project}";
+/// The folder that turns work in. It is the project's, unless a run has a workspace of its own.
+pub const WORKSPACE: &str = "{workspace}";
+/// The folder of the cast.
+pub const RUN_DIR: &str = "{runDir}";
+/// The folder of the user's profile.
+pub const PROFILE: &str = "{profile}";
+/// What follows is meant as it is written.
+pub const LITERAL: &str = "{}";
+
+/// The first version of the event vocabulary in which paths are named so.
+const SINCE_VERSION: u32 = 4;
+
+/// Where the folders of a run are on this machine. One that is empty is not known, and its name is left as
+/// it stands.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Folders {
+    /// The project folder.
+    pub project: String,
+    /// The folder that turns work in.
+    pub workspace: String,
+    /// The folder of the cast.
+    pub run_dir: String,
+    /// The folder of the user's profile.
+    pub profile: String,
+}
+
+impl Folders {
+    /// Each name with its folder. Where one lies in another, the inner one comes first.
+    fn each(&self) -> [(&'static str, &str); 4] {
+        [
+            (RUN_DIR, &self.run_dir),
+            (PROJECT, &self.project),
+            (WORKSPACE, &self.workspace),
+            (PROFILE, &self.profile),
+        ]
+    }
+
+    /// A path, or any other text, with the name of a folder in place of its beginning.
+    #[must_use]
+    pub fn named(&self, text: &str) -> String {
+        let below = |folder: &str| {
+            let rest = text.strip_prefix(folder).filter(|_| !folder.is_empty())?;
+            (rest.is_empty() || rest.starts_with('/')).then_some(rest)
+        };
+        for (name, folder) in self.each() {
+            if let Some(rest) = below(folder) {
+                return format!("{name}{rest}");
+            }
+        }
+        let looks_like_one =
+            text.starts_with(LITERAL) || self.each().iter().any(|(name, _)| text.starts_with(name));
+        if looks_like_one { format!("{LITERAL}{text}") } else { text.to_owned() }
+    }
+
+    /// The text with the folder itself in place of its name.
+    #[must_use]
+    pub fn found<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if !text.starts_with('{') {
+            return Cow::Borrowed(text);
+        }
+        if let Some(meant) = text.strip_prefix(LITERAL) {
+            return Cow::Borrowed(meant);
+        }
+        let rest = |name| text.strip_prefix(name).filter(|it| it.is_empty() || it.starts_with('/'));
+        for (name, folder) in self.each() {
+            if let Some(rest) = rest(name).filter(|_| !folder.is_empty()) {
+                return Cow::Owned(format!("{folder}{rest}"));
+            }
+        }
+        Cow::Borrowed(text)
+    }
+
+    /// What a utility reads on this machine: its input with the folders themselves. No other field than
+    /// these two is looked at, for the others have what people, agents and programs said.
+    #[must_use]
+    pub fn input(&self, kept: &Value) -> Option<Value> {
+        let fields = kept.as_object()?;
+        let place = |name: &str| {
+            let text = fields.get(name)?.as_str()?;
+            match self.found(text) {
+                Cow::Owned(found) => Some((name.to_owned(), found)),
+                Cow::Borrowed(_) => None,
+            }
+        };
+        let found: HashMap<String, String> =
+            ["cwd", "runDir"].into_iter().filter_map(place).collect();
+        if found.is_empty() {
+            return None;
+        }
+        let value = |name: &String, value: &Value| {
+            found.get(name).map_or_else(|| value.clone(), |found| found.as_str().into())
+        };
+        let fields = fields.iter().map(|(name, it)| (name.clone(), value(name, it)));
+        Some(Value::Object(fields.collect()))
+    }
+
+    /// An event as people are shown it; `None` where it holds no name of a folder.
+    #[must_use]
+    pub fn event(&self, body: &EventBody) -> Option<EventBody> {
+        let text = |text: &str| self.found(text).into_owned();
+        Some(match body {
+            EventBody::RunCreated(created) => self.created(created).into(),
+            EventBody::RunResumed(data) => {
+                let (cwd, run_dir) = (text(&data.cwd), text(&data.run_dir));
+                RunResumed { cwd, run_dir, ..data.clone() }.into()
+            }
+            EventBody::RunFailed(data) if !data.artifacts.is_empty() => self.failed(data).into(),
+            _ => return None,
+        })
+    }
+
+    /// A failure as people are shown it.
+    #[must_use]
+    pub fn failed(&self, data: &RunFailed) -> RunFailed {
+        let artifacts = data.artifacts.iter().map(|path| self.found(path).into_owned()).collect();
+        RunFailed { artifacts, ..data.clone() }
+    }
+
+    /// A creation with the folders themselves.
+    #[must_use]
+    pub fn created(&self, created: &RunCreated) -> RunCreated {
+        if !created.names_folders() {
+            return created.clone();
+        }
+        let text = |text: &str| self.found(text).into_owned();
+        let mut whole = created.clone();
+        (whole.cwd, whole.run_dir) = (text(&created.cwd), text(&created.run_dir));
+        whole.plan = created.plan.with_paths(text);
+        if let Some(script) = &mut whole.script {
+            script.path = text(&script.path);
+        }
+        whole
+    }
+
+    /// A creation with the names of folders in place of paths, as it is kept. The hash of its plan is
+    /// that of the plan that is kept.
+    #[must_use]
+    pub fn kept(&self, created: RunCreated) -> RunCreated {
+        let plan = created.plan.with_paths(|path| self.named(path));
+        let script = created
+            .script
+            .map(|script| crate::ScriptBinding { path: self.named(&script.path), ..script });
+        let (cwd, run_dir) = (WORKSPACE.to_owned(), RUN_DIR.to_owned());
+        RunCreated { cwd, run_dir, plan_hash: plan.hash(), plan, script, ..created }
+    }
+}
+
+impl RunCreated {
+    /// Whether names of folders stand for paths in it.
+    #[must_use]
+    pub fn names_folders(&self) -> bool {
+        self.journal_version >= SINCE_VERSION
+    }
+
+    /// Whether the files that its turns leave are kept by hash.
+    #[must_use]
+    pub fn keeps_blobs(&self) -> bool {
+        self.journal_version >= SINCE_VERSION
+    }
+}
+
+impl Plan {
+    /// The plan with other words in place of those that may be paths: the words of commands, and where
+    /// prompts come from.
+    #[must_use]
+    fn with_paths(&self, word: impl Fn(&str) -> String) -> Self {
+        let mut plan = self.clone();
+        for node in plan.nodes.values_mut() {
+            match &mut node.behavior {
+                Behavior::Utility { command, .. } => {
+                    command.iter_mut().for_each(|argument| *argument = word(argument));
+                }
+                Behavior::Agent { origin, .. } => *origin = word(origin),
+            }
+        }
+        plan
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn folders() -> Folders {
+        Folders {
+            project: "/home/me/p".into(),
+            workspace: "/home/me/p".into(),
+            run_dir: "/home/me/p/.materia/c1".into(),
+            profile: "/home/me/.config/materia".into(),
+        }
+    }
+
+    #[test]
+    fn a_path_becomes_a_name_and_any_text_comes_back_as_it_was() {
+        let folders = folders();
+        for (text, kept) in [
+            ("/home/me/p", "{project}"),
+            ("/home/me/p/scripts/a.py", "{project}/scripts/a.py"),
+            ("/home/me/p/.materia/c1/sockets", "{runDir}/sockets"),
+            ("/home/me/.config/materia/utilities/x.mjs", "{profile}/utilities/x.mjs"),
+            ("/home/me/project", "/home/me/project"),
+            ("see /home/me/p", "see /home/me/p"),
+            ("{project}/a", "{}{project}/a"),
+            ("{projects}", "{projects}"),
+            ("{}", "{}{}"),
+            ("{}{project}", "{}{}{project}"),
+            ("{runDir}", "{}{runDir}"),
+            ("{other}", "{other}"),
+            ("", ""),
+        ] {
+            assert_eq!(folders.named(text), kept);
+            assert_eq!(folders.found(kept), text);
+            // Nobody knows where anything is: what was meant literally is all the same.
+            let nowhere = Folders::default();
+            assert_eq!(nowhere.found(&nowhere.named(text)), text);
+        }
+        assert_eq!(folders.found("{workspace}/a"), "/home/me/p/a");
+        assert_eq!(folders.found("{project}s"), "{project}s", "a name ends with its folder");
+    }
+
+    #[test]
+    fn of_an_input_only_the_two_fields_that_are_paths_are_looked_at() {
+        let state = json!({"cwd": "{workspace}", "text": "{project}/a"});
+        let kept = json!({"cwd": "{workspace}", "runDir": "{runDir}", "request": "{project}", "state": state});
+        let found = folders().input(&kept).unwrap();
+        assert_eq!(found["cwd"], "/home/me/p");
+        assert_eq!(found["runDir"], "/home/me/p/.materia/c1");
+        assert_eq!((&found["request"], &found["state"]), (&kept["request"], &kept["state"]));
+        let names = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        assert_eq!(names(&found), names(&kept));
+        assert_eq!(folders().input(&json!({"cwd": "/old", "runDir": "/old/r"})), None);
+    }
+}

@@ -1,0 +1,63 @@
+//! What turns leave as files: kept by hash before their end is written down, and checked when a run is replayed.
+
+use std::path::Path;
+
+use materia_contract::{BlobHash, Event, EventBody, TurnOutput};
+
+use crate::{Journal, TurnReport};
+
+/// A file that an event names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Left {
+    /// The event.
+    pub seq: u64,
+    /// The file, relative to the folder of the cast.
+    pub path: String,
+    /// The hash of what it held.
+    pub hash: String,
+    /// Whether the journal's blobs must have it; otherwise the file is a copy of what the event has, or of a time
+    /// when blobs were not kept.
+    pub is_blob: bool,
+}
+
+/// Keeps the files that a turn left. One that cannot be kept is not named: its event would promise too much.
+pub(crate) async fn keep(journal: &dyn Journal, run_dir: &Path, report: &mut TurnReport) {
+    let output = match &mut report.outcome {
+        Ok(output) => output,
+        Err(fault) => &mut *fault.report,
+    };
+    if let Some(transcript) = &output.transcript
+        && let Err(why) = kept(journal, &run_dir.join(&transcript.path), &transcript.hash).await
+    {
+        output.notes.push(format!("its transcript could not be kept: {why}"));
+        output.transcript = None;
+    }
+    for file in std::mem::take(&mut output.files) {
+        match kept(journal, &run_dir.join(&file.name), &file.hash).await {
+            Ok(()) => output.files.push(file),
+            Err(why) => output.notes.push(format!("its {} could not be kept: {why}", file.kind)),
+        }
+    }
+}
+
+async fn kept(journal: &dyn Journal, file: &Path, hash: &str) -> Result<(), String> {
+    let hash = BlobHash::parse(hash).ok_or("its hash is none")?;
+    journal.blobs().keep(file, hash).await.map_err(|error| error.to_string())
+}
+
+/// The files that an event names; `blobs` says whether the run keeps blobs.
+pub(crate) fn named(event: &Event, blobs: bool) -> Vec<Left> {
+    let report: &TurnOutput = match &event.body {
+        EventBody::TurnCompleted(data) => &data.report,
+        EventBody::TurnFailed(data) => &data.report,
+        _ => return Vec::new(),
+    };
+    let left = |path: &str, hash: &str, is_blob| {
+        let (path, hash) = (path.to_owned(), hash.to_owned());
+        Left { seq: event.seq, path, hash, is_blob }
+    };
+    let transcript = report.transcript.iter().map(|it| left(&it.path, &it.hash, blobs));
+    let files = report.files.iter().map(|it| left(&it.name, &it.hash, blobs));
+    let artifacts = report.artifacts.iter().map(|it| left(&it.name, &it.hash, false));
+    transcript.chain(files).chain(artifacts).collect()
+}

@@ -1,0 +1,228 @@
+//! Blobs as files, under `blobs/` beside the journal.
+//!
+//! A blob lies at `blobs/ab/<the other 62 digits>`, readable by its owner alone. It is written under another name
+//! beside its own, synced, and renamed: what has the name is whole. Nobody else writes there, and what is read is
+//! held to its hash.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use materia_contract::{BlobFault, BlobHash, Record};
+use materia_engine::{BlobError, Blobs, BoxFuture, off_thread, text_of};
+
+/// The folder of the blobs in the artifact root.
+pub const BLOBS_FOLDER: &str = "blobs";
+
+/// Told apart the files that are being written in this process.
+static WRITTEN: AtomicU64 = AtomicU64::new(0);
+
+/// Blobs in the folder of an artifact root. It is made with the first of them.
+#[derive(Debug, Clone)]
+pub struct FileBlobs {
+    folder: Arc<Path>,
+}
+
+impl FileBlobs {
+    /// Those of the artifact root.
+    #[must_use]
+    pub fn of(root: &Path) -> Self {
+        Self { folder: root.join(BLOBS_FOLDER).into() }
+    }
+
+    /// Where a blob lies, if it is there.
+    #[must_use]
+    pub fn path(&self, hash: BlobHash) -> PathBuf {
+        let name = hash.to_string();
+        self.folder.join(&name[..2]).join(&name[2..])
+    }
+
+    /// The bytes of this hash; reads them at once, on this thread.
+    pub fn read(&self, hash: BlobHash) -> Result<Vec<u8>, BlobFault> {
+        let path = self.path(hash);
+        let unreadable = |error: io::Error| match error.kind() {
+            io::ErrorKind::NotFound => BlobFault::Missing(hash),
+            _ => BlobFault::Unreadable { hash, what: error.to_string() },
+        };
+        // A link would lead elsewhere.
+        if !path.symlink_metadata().map_err(unreadable)?.is_file() {
+            return Err(BlobFault::Altered(hash));
+        }
+        let bytes = fs::read(&path).map_err(unreadable)?;
+        if BlobHash::of(&bytes) == hash { Ok(bytes) } else { Err(BlobFault::Altered(hash)) }
+    }
+
+    /// Puts into records what is kept apart from them.
+    pub(crate) fn fill(&self, records: &mut [Record]) {
+        for record in records {
+            record.fill(|hash| text_of(hash, self.read(hash)?));
+        }
+    }
+
+    /// Whether there is a whole blob of that size.
+    fn is_there(&self, hash: BlobHash, bytes: u64) -> bool {
+        let found = self.path(hash).symlink_metadata();
+        found.is_ok_and(|found| found.is_file() && found.len() == bytes)
+    }
+
+    fn write(&self, hash: BlobHash, bytes: &[u8]) -> io::Result<()> {
+        if self.is_there(hash, bytes.len() as u64) {
+            return Ok(());
+        }
+        let (beside, path) = self.room_for(hash)?;
+        let written = (|| {
+            let mut file = new_file(&beside)?;
+            file.write_all(bytes)?;
+            file.sync_data()?;
+            fs::rename(&beside, &path)
+        })();
+        settled(&beside, written)?;
+        sync_parent(&path)
+    }
+
+    /// Takes a file over: by a second name for it, or else as a copy.
+    fn take_over(&self, file: &Path, hash: BlobHash) -> io::Result<()> {
+        let found = file.symlink_metadata()?;
+        if !found.is_file() {
+            return Err(io::Error::other("it is no file"));
+        }
+        if self.is_there(hash, found.len()) {
+            return Ok(());
+        }
+        let (beside, path) = self.room_for(hash)?;
+        File::open(file)?.sync_data()?;
+        let written = fs::hard_link(file, &beside)
+            .or_else(|_| {
+                io::copy(&mut File::open(file)?, &mut new_file(&beside)?)?;
+                File::open(&beside)?.sync_data()
+            })
+            .and_then(|()| fs::rename(&beside, &path));
+        settled(&beside, written)?;
+        sync_parent(&path)
+    }
+
+    /// Makes the folder of a blob. Gives a name to write it under, and the one it is to have.
+    fn room_for(&self, hash: BlobHash) -> io::Result<(PathBuf, PathBuf)> {
+        let path = self.path(hash);
+        let folder = path.parent().unwrap_or(&self.folder);
+        if !folder.is_dir() {
+            let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+            made.or_else(|error| if folder.is_dir() { Ok(()) } else { Err(error) })?;
+            sync_parent(folder)?;
+            sync_parent(&self.folder)?;
+        }
+        let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
+        Ok((folder.join(format!(".new-{}-{number}", std::process::id())), path))
+    }
+}
+
+fn new_file(path: &Path) -> io::Result<File> {
+    // What another process of this number left behind is nobody's any more.
+    let _ = fs::remove_file(path);
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+}
+
+/// Leaves nothing behind where something went wrong, or where the name was there already.
+fn settled(beside: &Path, written: io::Result<()>) -> io::Result<()> {
+    if written.is_err() || beside.symlink_metadata().is_ok() {
+        let _ = fs::remove_file(beside);
+    }
+    written
+}
+
+fn sync_parent(path: &Path) -> io::Result<()> {
+    path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
+}
+
+fn failed(error: &io::Error) -> BlobError {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            BlobError::Full(error.to_string())
+        }
+        _ => BlobError::Storage(error.to_string()),
+    }
+}
+
+impl Blobs for FileBlobs {
+    fn put(&self, bytes: Vec<u8>) -> BoxFuture<'_, Result<BlobHash, BlobError>> {
+        let this = self.clone();
+        let work = move || {
+            let hash = BlobHash::of(&bytes);
+            this.write(hash, &bytes).map(|()| hash).map_err(|error| failed(&error))
+        };
+        Box::pin(off_thread(work))
+    }
+
+    fn keep(&self, file: &Path, hash: BlobHash) -> BoxFuture<'_, Result<(), BlobError>> {
+        let (this, file) = (self.clone(), file.to_owned());
+        let work = move || this.take_over(&file, hash).map_err(|error| failed(&error));
+        Box::pin(off_thread(work))
+    }
+
+    fn get(&self, hash: BlobHash) -> BoxFuture<'_, Result<Vec<u8>, BlobFault>> {
+        let this = self.clone();
+        Box::pin(off_thread(move || this.read(hash)))
+    }
+
+    fn has(&self, hash: BlobHash) -> BoxFuture<'_, Result<bool, BlobError>> {
+        let path = self.path(hash);
+        let work = move || path.try_exists().map_err(|error| failed(&error));
+        Box::pin(off_thread(work))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use materia_engine::blobs_contract;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn files_keep_the_contract() {
+        let root = tempfile::tempdir().unwrap();
+        blobs_contract::holds(&FileBlobs::of(root.path()), root.path()).await;
+    }
+
+    #[tokio::test]
+    async fn a_blob_lies_where_its_hash_says_for_its_owner_alone() {
+        let root = tempfile::tempdir().unwrap();
+        let blobs = FileBlobs::of(root.path());
+        let hash = blobs.put(b"words".to_vec()).await.unwrap();
+        let name = hash.to_string();
+        let path = root.path().join("blobs").join(&name[..2]).join(&name[2..]);
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
+        assert_eq!(mode(&root.path().join("blobs")), 0o700);
+        let left = fs::read_dir(path.parent().unwrap()).unwrap().count();
+        assert_eq!(left, 1, "nothing else is left there");
+        // An existing one is not written again.
+        let before = path.metadata().unwrap().modified().unwrap();
+        blobs.put(b"words".to_vec()).await.unwrap();
+        assert_eq!(path.metadata().unwrap().modified().unwrap(), before);
+    }
+
+    #[tokio::test]
+    async fn what_was_altered_or_leads_elsewhere_is_found_out() {
+        let root = tempfile::tempdir().unwrap();
+        let blobs = FileBlobs::of(root.path());
+        let hash = blobs.put(b"words".to_vec()).await.unwrap();
+        let path = blobs.path(hash);
+        fs::write(&path, b"wordS").unwrap();
+        assert_eq!(blobs.get(hash).await, Err(BlobFault::Altered(hash)));
+        fs::remove_file(&path).unwrap();
+        assert_eq!(blobs.get(hash).await, Err(BlobFault::Missing(hash)));
+        fs::write(root.path().join("elsewhere"), b"words").unwrap();
+        std::os::unix::fs::symlink(root.path().join("elsewhere"), &path).unwrap();
+        assert_eq!(blobs.get(hash).await, Err(BlobFault::Altered(hash)));
+        // One that was cut short is written again when the bytes come once more.
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, b"wor").unwrap();
+        blobs.put(b"words".to_vec()).await.unwrap();
+        assert_eq!(blobs.get(hash).await.unwrap(), b"words");
+    }
+}
