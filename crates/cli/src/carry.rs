@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use materia_app::prepare::{self, Prepared};
-use materia_contract::{CastStatus, GlobalMode, RunCreated};
+use materia_contract::{Answerers, CastStatus, GlobalMode, RunCreated};
 use materia_engine::{Answer, ClaimError, Command, Step, blocking};
 use materia_kernel::{Input, Phase, Run, decide};
 use serde_json::json;
@@ -18,7 +18,7 @@ use crate::failure::{Exit, Failure};
 use crate::findings;
 use crate::onward;
 use crate::project::{self, Found, Project};
-use crate::run::{Drive, Start};
+use crate::run::{self, Drive, Start};
 use crate::say;
 use crate::standing::Standing;
 use crate::terminal::Terminal;
@@ -69,7 +69,7 @@ impl Carry<'_> {
         let created = run
             .created()
             .ok_or_else(|| Failure::storage(format!("cast `{}` has no beginning", found.id)))?;
-        self.drive(&project, found, created, step, terminal)
+        self.drive(&project, found, (created, run.agents()), step, terminal)
     }
 
     /// Shows a cast that rests, and leaves it as it is.
@@ -93,23 +93,25 @@ impl Carry<'_> {
         &self,
         project: &Project,
         found: Found,
-        created: &RunCreated,
+        (created, before): (&RunCreated, &Answerers),
         step: Step,
         terminal: &mut Terminal,
     ) -> Result<Exit, Failure> {
         let options = self.options;
         refuse_changes(options, created, &step)?;
         let (loaded, _) = materia_compiler::load(&project.sources);
-        let prepared = prepare::going_on(project, created, &options.plain())
+        let prepared = prepare::going_on(project, created, before, &options.plain())
             .map_err(|failure| findings::of(failure, &loaded.layers, terminal))?;
         begin::settle(&prepared, options.trust, terminal)?;
+        let agents = prepared.answerers(&run::supervisor()?)?;
+        let agents = Some(agents).filter(|now| now != before);
         let profile = project.profile_dir();
         terminal.warned(|warnings| prepared.go_on(profile, created, warnings))?;
         let Prepared { script, answering, .. } = prepared;
         let Found { root, journal, id } = found;
         let (journal, plan) = (Arc::new(journal), created.plan.clone());
         let start = Start::CarryOn(step);
-        Drive { project, root, journal, id, plan, script, answering, start }.go(terminal)
+        Drive { project, root, journal, id, plan, script, answering, agents, start }.go(terminal)
     }
 }
 

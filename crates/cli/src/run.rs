@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use materia_app::agents::Answering;
 use materia_contract::script::Script;
-use materia_contract::{CastReport, CastStatus, Folders, Plan, RunCreated, RunId};
+use materia_contract::{Answerers, CastReport, CastStatus, Folders, Plan, RunCreated, RunId};
 use materia_engine::{
     Ask, DriveError, EngineError, Observer, Options, Runner, Step, SystemClock, World, blocking,
     on_own_thread,
 };
 use materia_journal::{SqliteJournal, Views};
-use materia_runners::{Runners, ScriptedRunner, UtilityRunner};
+use materia_runners::{MockRunner, Runners, ScriptedRunner, UtilityRunner};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -42,6 +42,8 @@ pub(crate) struct Drive<'a> {
     pub script: Option<Script>,
     /// What answers them, if no script does.
     pub answering: Answering,
+    /// Who answers, where that is not as the journal has it.
+    pub agents: Option<Answerers>,
     /// How it is set going.
     pub start: Start,
 }
@@ -70,7 +72,7 @@ impl Drive<'_> {
         let world = World {
             journal: self.journal.clone(),
             observer: Arc::new(Observers(observers)),
-            runner: runner(self.script.as_ref(), &self.answering)?,
+            runner: runner(self.script.as_ref(), &self.answering, &self.plan)?,
             clock: Arc::new(SystemClock),
         };
         let interrupted = Arc::new(AtomicBool::new(false));
@@ -118,6 +120,7 @@ impl Drive<'_> {
             run_for: run_for.map(Duration::from_millis),
             timeline: timeline.unwrap_or_default(),
             folders: self.folders(),
+            agents: self.agents.clone(),
         };
         match &self.start {
             Start::Begin(created) => {
@@ -317,11 +320,20 @@ pub(crate) fn supervisor() -> Result<PathBuf, Failure> {
 }
 
 /// What performs turns: programs and agents under a supervisor, or the script in their place.
-fn runner(script: Option<&Script>, answering: &Answering) -> Result<Arc<dyn Runner>, Failure> {
+fn runner(
+    script: Option<&Script>,
+    answering: &Answering,
+    plan: &Plan,
+) -> Result<Arc<dyn Runner>, Failure> {
     let supervisor = supervisor()?;
-    let agent: Option<Arc<dyn Runner>> = match script {
-        Some(script) => Some(Arc::new(ScriptedRunner::new(script.clone()))),
-        None => answering.runner(&supervisor)?,
-    };
-    Ok(Arc::new(Runners { utility: Arc::new(UtilityRunner::new(supervisor)), agent }))
+    let scripted = script.map(|script| {
+        let runner: Arc<dyn Runner> = Arc::new(ScriptedRunner::new(script.clone()));
+        runner
+    });
+    Ok(Arc::new(Runners {
+        agent: answering.runner(&supervisor)?,
+        utility: Arc::new(UtilityRunner::new(supervisor)),
+        scripted,
+        mock: Some(Arc::new(MockRunner::new(Arc::new(plan.clone())))),
+    }))
 }

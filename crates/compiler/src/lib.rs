@@ -29,6 +29,7 @@ mod layers;
 pub mod link;
 pub mod locate;
 mod merge;
+mod original;
 mod project;
 mod read;
 mod schemas;

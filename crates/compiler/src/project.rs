@@ -18,7 +18,8 @@ pub struct ProjectTrust {
     pub files: Vec<String>,
 }
 
-/// What the project's own configuration files hold, as one hash; `None` if it has none.
+/// What the project's own configuration files and the prompt files they name hold, as one hash; `None` if
+/// it has none.
 ///
 /// Scripts that the files name are not part of it; whoever asks a person looks at them as well.
 #[must_use]
@@ -32,6 +33,12 @@ pub fn project_trust(loaded: &Loaded) -> Option<ProjectTrust> {
             hasher.update(part.as_bytes());
         }
         files.push(layer.shown.clone());
+    }
+    for (name, hash) in crate::build::project_files(loaded).iter().filter(|_| !files.is_empty()) {
+        for part in [name, hash] {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part.as_bytes());
+        }
     }
     let hash = || hasher.finalize().to_hex().to_string();
     (!files.is_empty()).then(|| ProjectTrust { hash: hash(), files })

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Act, Budget, ErrorCode, NodeBudgets, NodeId, Pace, RunCreated, TurnOutput};
+use crate::{Act, Answerers, Budget, ErrorCode, NodeBudgets, NodeId, Pace, RunCreated, TurnOutput};
 
 /// What the world brings to a run.
 ///
@@ -50,6 +50,8 @@ pub enum InputOf<Created, Reported> {
         /// What it may spend from now on.
         budgets: NodeBudgets,
     },
+    /// Others answer the agent nodes from here on (D46).
+    SetAgents(Answerers),
     /// A person says something to a node.
     Say {
         /// The node; where it is left out, the one that waits.
@@ -200,6 +202,7 @@ impl<Created, Reported> InputOf<Created, Reported> {
             Self::Recast { cwd, run_dir } => InputOf::Recast { cwd, run_dir },
             Self::SetBudget(budget) => InputOf::SetBudget(budget),
             Self::SetNodeBudgets { node, budgets } => InputOf::SetNodeBudgets { node, budgets },
+            Self::SetAgents(agents) => InputOf::SetAgents(agents),
             Self::Say { node, text } => InputOf::Say { node, text },
             Self::Continue { node } => InputOf::Continue { node },
             Self::Stop { message } => InputOf::Stop { message },

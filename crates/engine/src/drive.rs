@@ -123,7 +123,7 @@ impl Driver {
             let (first, last) = (after + 1, after);
             return Ok(self.answer(command, after, Answer::Done { first, last }).await?);
         }
-        let decided = Decided { at: now.at, by, command, until: None, ticks, input };
+        let decided = Decided { by, command, ticks, ..Decided::now(now.at, input) };
         self.append(after, &decided, events).await?;
         Ok(())
     }

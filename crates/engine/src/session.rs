@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use materia_contract::time::VIRTUAL_EPOCH;
 use materia_contract::{
-    Act, Actor, Budget, Folders, Input, JOURNAL_VERSION, NodeBudgets, NodeId, Pace, RunCreated,
-    RunId, TimelineEntry, WaitReason,
+    Act, Actor, Answerers, Budget, Folders, Input, JOURNAL_VERSION, NodeBudgets, NodeId, Pace,
+    RunCreated, RunId, TimelineEntry, WaitReason,
 };
 use materia_kernel::{Now, Phase, Run};
 use tokio::sync::mpsc;
@@ -43,6 +43,8 @@ pub struct Options {
     pub timeline: Arc<[TimelineEntry]>,
     /// Where it is now; it may have been moved since it began.
     pub folders: Folders,
+    /// Who answers the agent nodes from here on, where that is not as it was.
+    pub agents: Option<Answerers>,
 }
 
 /// Something asked of a run under way.
@@ -180,7 +182,8 @@ pub async fn carry_on(
     // What somebody asked of it while it came to rest comes before what is asked now.
     take_all(world, &mut driver, left_in_inbox(world, id).await).await?;
     let under_way = rejoined(world, &driver, &options.folders).await;
-    for input in inputs(driver.run(), step) {
+    let agents = options.agents.clone().map(Input::SetAgents);
+    for input in agents.into_iter().chain(inputs(driver.run(), step)) {
         let input = match (input, &under_way) {
             // Nothing was lost, so there is nothing to recover.
             (Input::Resume { pace: Some(value), .. }, Some(_)) => Input::act(Act::Mode { value }),

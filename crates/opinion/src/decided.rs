@@ -13,11 +13,12 @@ impl Opinion {
             return Ok(());
         }
         self.pays(None)?;
+        hold!(self, decided.is_of_these_rules(), "it was decided by other rules than these");
         let decision = std::mem::replace(&mut self.decision, Decision::new());
         at_its_instant(&decision, decided)?;
         self.rests_on(&decision, &decided.input)?;
         is_told(&decision, decided)?;
-        if self.life == Life::Running {
+        if self.life == Life::Running && !decision.only_agents {
             if let RecordedInput::Moment(_) = decided.input {
                 let due = self.timers.first().filter(|(at, _, _)| *at <= decided.at);
                 hold!(
@@ -88,6 +89,7 @@ impl Opinion {
             RecordedInput::SetBudget(_) | RecordedInput::SetNodeBudgets { .. } => {
                 opening == "budget.changed"
             }
+            RecordedInput::SetAgents(_) => opening == "agents.chosen",
             RecordedInput::Idle => matches!(opening, "run.waiting" | "run.completed"),
             RecordedInput::Abort { .. } => matches!(opening, "turn.interrupted" | "run.aborted"),
             RecordedInput::Stop { .. } | RecordedInput::RunForElapsed => {
@@ -140,6 +142,7 @@ fn acted(decision: &Decision, input: &RecordedInput) -> Checked {
         | RecordedInput::Recast { .. }
         | RecordedInput::SetBudget(_)
         | RecordedInput::SetNodeBudgets { .. }
+        | RecordedInput::SetAgents(_)
         | RecordedInput::Say { .. }
         | RecordedInput::Continue { .. }
         | RecordedInput::Stop { .. }

@@ -18,8 +18,8 @@ mod timers;
 
 use materia_contract::time::Micros;
 use materia_contract::{
-    BudgetChanged, Cron, Event, InFirstEvent, Input, Moment, MomentOf, NextTick, NodeId,
-    RecordedInput, RunCreated, Timer, Trigger,
+    AgentsChosen, BudgetChanged, Cron, Event, InFirstEvent, Input, Moment, MomentOf, NextTick,
+    NodeId, RecordedInput, RunCreated, Timer, Trigger,
 };
 
 pub use acts::order_timeline;
@@ -101,6 +101,11 @@ pub fn take_with(
             draft.emit_at(&node, changed);
             schedule::go_on(&mut draft);
         }
+        Input::SetAgents(agents) => {
+            if *draft.run().agents != agents {
+                draft.emit(AgentsChosen { agents });
+            }
+        }
         Input::Say { node, text } => halt::say(&mut draft, node, text),
         Input::Continue { node } => halt::finish(&mut draft, node),
         Input::Stop { message } => halt::stop(&mut draft, message),
@@ -167,6 +172,11 @@ fn accept(run: &Run, input: &Input) -> Result<(), Rejection> {
             Ok(())
         }
         (_, Input::Recast { .. }) => Err(Rejection::NothingFailed),
+        // Whoever tries a failed run again may ask somebody else.
+        (Phase::Running | Phase::Waiting(_) | Phase::Failed(_), Input::SetAgents(agents)) => {
+            let unknown = agents.keys().find(|id| !run.plan().nodes.contains_key(*id));
+            unknown.map_or(Ok(()), |id| Err(Rejection::UnknownNode(id.clone())))
+        }
         (Phase::Completed | Phase::Failed(_) | Phase::Aborted, _) => {
             Err(Rejection::Ended(run.phase.status()))
         }
