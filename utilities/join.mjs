@@ -172,7 +172,7 @@ function kept({ payloadId, kind, ts, message, structured, artifacts, status }, o
   return entry;
 }
 
-/** For whoever comes next: the whole round when it is complete, before that what is awaited. */
+/** For whoever comes next: what every source said when the round is complete, before that what is awaited. */
 function describe(round, ignored, key) {
   const names = Object.keys(round.arrived);
   const note = ignored.length === 0 ? "" : ` Not a source, left out: ${[...new Set(ignored)].join(", ")}.`;
@@ -185,7 +185,7 @@ function describe(round, ignored, key) {
   const parts = names.map(
     (name) => `## ${name}\n\n${excerpt(round.arrived[name], each, `state.${key}.arrived`)}`,
   );
-  return [`All ${round.expected} sources have arrived.${note}`, ...parts].join("\n\n");
+  return [...parts, ...(note === "" ? [] : [note.trim()])].join("\n\n");
 }
 
 function excerpt(entry, charsMax, place) {
@@ -195,10 +195,14 @@ function excerpt(entry, charsMax, place) {
   return `${verdict}${said}${entry.truncated ? "\n\n(cut)" : ""}`;
 }
 
-/** Of a handoff that is nothing but a verdict and a context, the context; otherwise what was sent. */
+/** Of a handoff its context and its work items, as the next agent would see them; otherwise what was sent. */
 function textOf({ kind, message, structured }) {
   const handoff = structured ?? (kind === "handoff" ? parsed(message) : undefined);
-  if (typeof handoff?.context === "string" && handoff.workItems === undefined) return handoff.context;
+  const parts = typeof handoff?.context === "string" ? [handoff.context] : [];
+  if (Array.isArray(handoff?.workItems) && handoff.workItems.length > 0) {
+    parts.push(handoff.workItems.map((item, at) => `${at + 1}. ${item?.title}: ${item?.context}`).join("\n"));
+  }
+  if (parts.length > 0) return parts.join("\n\n");
   return message ?? (structured === undefined ? "(no text)" : JSON.stringify(structured, null, 2));
 }
 

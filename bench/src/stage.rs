@@ -191,6 +191,7 @@ pub(crate) fn created(script: &Script) -> RunCreated {
         pace: Pace::Auto,
         global_mode: GlobalMode::Implementation,
         virtual_time: false,
+        agents: materia_contract::Answerers::default(),
         from_cast_id: None,
         fork: None,
         timeline: 0,

@@ -49,7 +49,7 @@ test("it is satisfied only when the last source has arrived", (t) => {
   assert.equal(last.satisfied, true);
   assert.equal(
     last.context,
-    "All 3 sources have arrived.\n\n## A\n\nfrom a\n\n## B\n\nfrom b\n\n## C\n\nfrom c",
+    "## A\n\nfrom a\n\n## B\n\nfrom b\n\n## C\n\nfrom c",
   );
   const { complete, missing, round, arrived } = play.state.join;
   assert.deepEqual([complete, missing, round, Object.keys(arrived)], [true, [], 1, ["A", "B", "C"]]);

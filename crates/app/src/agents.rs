@@ -8,7 +8,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use materia_compiler::{LayerKind, Loaded, ProjectCommand};
-use materia_contract::{Behavior, Finding, GlobalMode, NodeId, Plan, ToolsDoc};
+use materia_contract::script::Script;
+use materia_contract::{
+    Answerer, Answerers, Behavior, Finding, GlobalMode, MOCK, NodeId, Plan, RECORDED,
+    ScriptBinding, ToolsDoc,
+};
 use materia_engine::Runner;
 use materia_runners::agents::{
     Agent, AgentRunner, Fleet, NoAgent, Recorder, Recording, ReplayRunner, Rules,
@@ -37,12 +41,18 @@ pub struct Answers {
     pub commands: Vec<ProjectCommand>,
     /// What was found about the sockets that ask the agent that was chosen for them.
     pub findings: Vec<Finding>,
+    /// Who answers each socket that no script answers.
+    pub chosen: Chosen,
 }
 
-impl From<Answering> for Answers {
-    fn from(answering: Answering) -> Self {
-        Self { answering, commands: Vec::new(), findings: Vec::new() }
-    }
+/// Who answers which socket, before their programs were asked anything.
+#[derive(Default)]
+pub struct Chosen(Vec<(NodeId, Who)>);
+
+enum Who {
+    /// No program: a recording, or the provider `mock`.
+    Named(&'static str),
+    Agent(Box<Agent>),
 }
 
 /// A run for which somebody has to answer.
@@ -56,8 +66,10 @@ pub struct Asking<'a> {
     pub plan: &'a Plan,
     /// What its turns may write.
     pub mode: GlobalMode,
-    /// Whether a script answers.
-    pub scripted: bool,
+    /// The script that answers, and the sockets that it has answers for.
+    pub script: Option<(&'a Script, Option<&'a ScriptBinding>)>,
+    /// Who answered so far, where a cast is carried on.
+    pub before: Option<&'a Answerers>,
 }
 
 /// The agents of a configuration, with the one that the command line prefers.
@@ -69,18 +81,33 @@ pub fn fleet(loaded: &Loaded, provider: Option<&str>) -> Fleet {
 
 /// Finds out who answers, and refuses where somebody is asked whom nobody can answer.
 pub fn answering(options: &RunOptions, asking: Asking<'_>) -> Result<Answers, Failure> {
-    let Asking { folder, loaded, plan, mode, scripted } = asking;
-    refuse_contradictions(options, scripted)?;
-    let asked = asked(plan);
-    if scripted || asked.is_empty() {
-        return Ok(Answering::Nobody.into());
+    let Asking { folder, loaded, plan, mode, script, .. } = asking;
+    // A script answers every socket unless it says that it answers only those it names (D54).
+    let all = script.is_some_and(|(script, _)| !script.only);
+    refuse_contradictions(options, all)?;
+    let preferred = options.provider.as_deref().or(loaded.config.provider.as_deref());
+    let (mocked, mut asked): (Vec<_>, Vec<_>) = asked(asking, options, preferred)
+        .into_iter()
+        .partition(|one| one.provider.as_deref() == Some(MOCK));
+    let mut chosen: Vec<(NodeId, Who)> =
+        mocked.into_iter().map(|one| (one.node.clone(), Who::Named(MOCK))).collect();
+    asked.retain(|_| !all);
+    let nobody = |chosen| Answers {
+        answering: Answering::Nobody,
+        commands: Vec::new(),
+        findings: Vec::new(),
+        chosen: Chosen(chosen),
+    };
+    if asked.is_empty() {
+        return Ok(nobody(chosen));
     }
     let fleet = fleet(loaded, options.provider.as_deref());
     if let Some(dir) = &options.replay {
         let dir = Named::in_folder(folder, dir);
         let recording =
             Recording::open(&dir.full).map_err(|error| Failure::resolution(error.to_string()))?;
-        return Ok(Answering::Recorded(recording, fleet).into());
+        chosen.extend(asked.iter().map(|one| (one.node.clone(), Who::Named(RECORDED))));
+        return Ok(Answers { answering: Answering::Recorded(recording, fleet), ..nobody(chosen) });
     }
     let record = options.record.as_deref().map(|dir| Named::in_folder(folder, dir));
     if let Some(dir) = &record {
@@ -88,18 +115,53 @@ pub fn answering(options: &RunOptions, asking: Asking<'_>) -> Result<Answers, Fa
     }
     let agents = choose(&fleet, &asked, plan, mode)?;
     let mut findings = Vec::new();
-    if asked.iter().any(|one| one.provider.is_none())
-        && let Ok(chosen) = fleet.choose(None)
-    {
+    if let Some((unnamed, _)) = agents.iter().zip(&asked).find(|(_, one)| !one.by_author) {
         // The rest was checked when the plan was made.
-        findings = materia_compiler::agent_findings(loaded, plan, &chosen.name);
+        findings = materia_compiler::agent_findings(loaded, plan, &unnamed.name);
         if project::has_errors(&findings) {
             return Err(project::refused(findings));
         }
     }
     let commands = project_commands(loaded, &agents);
+    let nodes = asked.iter().map(|one| one.node.clone());
+    chosen.extend(nodes.zip(agents.into_iter().map(|agent| Who::Agent(Box::new(agent)))));
     let answering = Answering::Live(fleet, record.map(|dir| dir.full));
-    Ok(Answers { answering, commands, findings })
+    Ok(Answers { answering, commands, findings, chosen: Chosen(chosen) })
+}
+
+impl Chosen {
+    /// Who answers each socket, with what their programs say their versions are (D46). Programs are started
+    /// for that, so whatever the project says about them must have been approved.
+    pub fn answerers(&self, supervisor: &Path) -> Result<Answerers, Failure> {
+        let mut distinct: Vec<Agent> = Vec::new();
+        for (_, who) in &self.0 {
+            if let Who::Agent(agent) = who
+                && !distinct.iter().any(|known| known.name == agent.name)
+            {
+                distinct.push((**agent).clone());
+            }
+        }
+        let mut versions = Vec::new();
+        if !distinct.is_empty() {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .map_err(|error| Failure::Broken(format!("cannot start: {error}")))?;
+            versions = runtime.block_on(materia_runners::agents::versions(supervisor, &distinct));
+        }
+        let version = |agent: &Agent| {
+            let said = versions.iter().find(|(name, _)| *name == agent.name);
+            said.map(|(_, version)| version.clone())
+        };
+        let answerers = self.0.iter().map(|(node, who)| {
+            let (provider, program_version, model) = match who {
+                Who::Named(name) => ((*name).to_owned(), None, None),
+                Who::Agent(agent) => (agent.name.clone(), version(agent), agent.model.clone()),
+            };
+            (node.clone(), Answerer { provider, program_version, model })
+        });
+        Ok(answerers.collect())
+    }
 }
 
 fn refuse_contradictions(options: &RunOptions, scripted: bool) -> Result<(), Contradiction> {
@@ -114,21 +176,37 @@ fn refuse_contradictions(options: &RunOptions, scripted: bool) -> Result<(), Con
 /// A socket that asks an agent.
 struct Asked<'a> {
     node: &'a NodeId,
-    provider: Option<&'a str>,
+    /// Who is asked there, where somebody said so.
+    provider: Option<String>,
+    /// Whether the author of the socket said so.
+    by_author: bool,
     tools: Option<&'a ToolsDoc>,
 }
 
-fn asked(plan: &Plan) -> Vec<Asked<'_>> {
-    let nodes = plan.nodes.iter().filter_map(|(node, found)| match &found.behavior {
+/// The sockets that the script does not answer. Who is asked there: whom the author names, else whom the
+/// command line names, else whoever answered so far (D46).
+fn asked<'a>(asking: Asking<'a>, options: &RunOptions, preferred: Option<&str>) -> Vec<Asked<'a>> {
+    let told = options.provider.as_deref();
+    let keys = asking.script.and_then(|(_, binding)| binding).map(|binding| &binding.keys);
+    let nodes = asking.plan.nodes.iter().filter_map(|(node, found)| match &found.behavior {
+        Behavior::Agent { .. } if keys.is_some_and(|keys| keys.contains_key(node)) => None,
         Behavior::Agent { provider, tools, .. } => {
-            Some(Asked { node, provider: provider.as_deref(), tools: tools.as_ref() })
+            let before = asking.before.and_then(|before| before.get(node));
+            let before = before.map(|it| it.provider.as_str()).filter(|name| *name != RECORDED);
+            let chosen = provider.as_deref().or(told).or(before).or(preferred);
+            Some(Asked {
+                node,
+                provider: chosen.map(str::to_owned),
+                by_author: provider.is_some(),
+                tools: tools.as_ref(),
+            })
         }
         Behavior::Utility { .. } => None,
     });
     nodes.collect()
 }
 
-/// The agents that will be asked; every socket without one is named at once.
+/// The agent of each socket; every socket without one is named at once.
 fn choose(
     fleet: &Fleet,
     asked: &[Asked<'_>],
@@ -137,15 +215,13 @@ fn choose(
 ) -> Result<Vec<Agent>, Failure> {
     let sandbox = planning_support() == PlanningSupport::Enforced;
     let (mut agents, mut problems) = (Vec::<Agent>::new(), String::new());
-    for Asked { node, provider, tools } in asked {
-        let problem = match fleet.choose(*provider) {
+    for Asked { node, provider, tools, .. } in asked {
+        let problem = match fleet.choose(provider.as_deref()) {
             Ok(agent) => {
                 let doc_root = plan.doc_root.clone();
                 let rules = Rules { tools: tools.cloned(), mode, doc_root, sandbox };
                 let problem = agent.check(&rules).err().map(|error| error.to_string());
-                if !agents.iter().any(|known| known.name == agent.name) {
-                    agents.push(agent);
-                }
+                agents.push(agent);
                 problem
             }
             Err(NoAgent::None { looked_for }) => {
@@ -176,7 +252,11 @@ fn choose(
 /// What the project itself says about the agents that will be asked: it decides which program is
 /// started and what that sees, so it needs the same trust as a command.
 fn project_commands(loaded: &Loaded, agents: &[Agent]) -> Vec<ProjectCommand> {
-    let own = agents.iter().filter_map(|agent| {
+    let known = |place: usize| agents[..place].iter().any(|one| one.name == agents[place].name);
+    let own = agents.iter().enumerate().filter_map(|(place, agent)| {
+        if known(place) {
+            return None;
+        }
         let layer = loaded.agent_layer(&agent.name).filter(|it| it.kind == LayerKind::Project)?;
         let doc = loaded.config.agents.get(&agent.name)?;
         let mut command = vec![agent.program()];

@@ -25,29 +25,48 @@ pub fn fresh() -> RunId {
     RunId::new(format!("{time}-{:06x}", dice & 0x00ff_ffff))
 }
 
-/// Finds the cast a person means: by its id, by the beginning of one, or as `last`.
+/// Finds the cast a person means, by its id, by the beginning of one, or as `last`; and which of the
+/// journals has it.
 ///
 /// `place` says where was looked, for the message.
-pub fn resolve(journal: &dyn Journal, wanted: &RunId, place: &str) -> Result<RunId, Failure> {
-    if blocking(journal).head(wanted)?.is_some() {
-        return Ok(wanted.clone());
+pub fn resolve(
+    journals: &[&dyn Journal],
+    wanted: &RunId,
+    place: &str,
+) -> Result<(usize, RunId), Failure> {
+    for (which, journal) in journals.iter().enumerate() {
+        if blocking(*journal).head(wanted)?.is_some() {
+            return Ok((which, wanted.clone()));
+        }
     }
-    let runs = blocking(journal).runs()?;
-    let ids = || runs.iter().map(|line: &CastLine| &line.cast_id);
+    let mut all: Vec<(usize, CastLine)> = Vec::new();
+    for (which, journal) in journals.iter().enumerate() {
+        all.extend(blocking(*journal).runs()?.into_iter().map(|line| (which, line)));
+    }
     if wanted.as_str() == LAST {
-        let newest = ids().next().cloned();
+        // Of each journal the newest comes first.
+        let mut newest: Option<&(usize, CastLine)> = None;
+        for (which, _) in journals.iter().enumerate() {
+            let first = all.iter().find(|(of, _)| *of == which);
+            let later = |(_, line): &&(usize, CastLine)| {
+                newest.is_none_or(|(_, known)| line.started_at > known.started_at)
+            };
+            newest = first.filter(later).or(newest);
+        }
+        let newest = newest.map(|(which, line)| (*which, line.cast_id.clone()));
         return newest.ok_or_else(|| Failure::resolution(format!("there is no cast in {place}")));
     }
-    let mut found = Vec::new();
+    let mut found: Vec<(usize, &RunId)> = Vec::new();
     if wanted.as_str().len() >= PREFIX_CHARS_MIN {
-        found.extend(ids().filter(|id| id.as_str().starts_with(wanted.as_str())));
+        let ids = all.iter().map(|(which, line)| (*which, &line.cast_id));
+        found.extend(ids.filter(|(_, id)| id.as_str().starts_with(wanted.as_str())));
     }
     match found.as_slice() {
-        [one] => Ok((*one).clone()),
+        [(which, one)] => Ok((*which, (*one).clone())),
         [] => Err(unknown(wanted, place)),
         several => {
             let named: Vec<_> =
-                several.iter().take(CANDIDATES_MAX).map(|id| format!("`{id}`")).collect();
+                several.iter().take(CANDIDATES_MAX).map(|(_, id)| format!("`{id}`")).collect();
             let more = several.len().saturating_sub(CANDIDATES_MAX);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             Err(Failure::resolution(format!(

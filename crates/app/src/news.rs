@@ -42,6 +42,7 @@ pub fn news(event: &Event) -> News {
         | EventBody::ApprovalDenied(_)
         | EventBody::TimelineReached(_)
         | EventBody::RunRevived(_)
+        | EventBody::AgentsChosen(_)
         | EventBody::SocketFinished(_) => News::Worth,
         EventBody::RunCreated(_)
         | EventBody::RunResumed(_)

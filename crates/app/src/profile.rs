@@ -2,13 +2,18 @@
 
 use std::path::Path;
 
-use materia_compiler::shipped::{self, RUNTIME, Script};
+use materia_compiler::shipped::{self, RUNTIME, Script, Shelf};
 use materia_contract::Plan;
 
 use crate::failure::{Failure, Hint};
 
 /// Makes sure that these scripts can be run: the runtime is there, and so are the copies.
-pub fn ready(profile: Option<&Path>, scripts: &[&'static Script]) -> Result<(), Failure> {
+/// Whoever runs their own version of one is told so (D53).
+pub fn ready(
+    profile: Option<&Path>,
+    scripts: &[&'static Script],
+    warnings: &mut Vec<String>,
+) -> Result<(), Failure> {
     if scripts.is_empty() {
         return Ok(());
     }
@@ -25,7 +30,15 @@ pub fn ready(profile: Option<&Path>, scripts: &[&'static Script]) -> Result<(), 
         ))
         .hint(Hint::NameProfile));
     };
-    shipped::sync(profile, scripts).map_err(|error| Failure::storage(error.to_string()))
+    shipped::sync(profile, scripts).map_err(|error| Failure::storage(error.to_string()))?;
+    let shelf = Shelf::of(profile);
+    for script in scripts.iter().filter(|script| shelf.is_changed(script)) {
+        warnings.push(format!(
+            "`{}` is your own version of a shipped utility, and it runs as it is; remove it to have the shipped one",
+            shelf.path(script).display()
+        ));
+    }
+    Ok(())
 }
 
 /// Makes sure that what a cast runs is still what it was when it began.

@@ -11,6 +11,9 @@ use crate::castid;
 use crate::clean;
 use crate::failure::Failure;
 
+/// Where casts may lie besides the configured folder, if there is a journal.
+const OTHER_ROOTS: [&str; 2] = [".materia", ".pi/pi-materia"];
+
 /// A project folder and the files that configure it.
 #[derive(Debug, Clone)]
 pub struct Project {
@@ -74,26 +77,64 @@ impl Project {
         materia_compiler::artifact_dir(&materia_compiler::load(&self.sources).0)
     }
 
-    /// The journal, if there is one, and the folder it lies in.
-    pub fn journal(&self) -> Result<(PathBuf, Option<SqliteJournal>), Failure> {
-        let root = self.artifact_root();
-        let journal = SqliteJournal::open_existing(&root)?;
-        Ok((root, journal))
+    /// Every journal of this project with the folder it lies in: that of the configured folder first, then
+    /// those of the usual ones (D52).
+    pub fn journals(&self) -> Result<Vec<(PathBuf, SqliteJournal)>, Failure> {
+        let mut roots = vec![self.artifact_root()];
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        for other in OTHER_ROOTS.map(|other| self.dir.join(other)) {
+            if !roots.iter().any(|root| real(root) == real(&other)) {
+                roots.push(other);
+            }
+        }
+        let mut journals = Vec::new();
+        for (place, root) in roots.into_iter().enumerate() {
+            match SqliteJournal::open_existing(&root) {
+                Ok(Some(journal)) => journals.push((root, journal)),
+                Ok(None) => {}
+                // What is wrong with a folder that nobody named is not the matter here.
+                Err(error) if place == 0 => return Err(error.into()),
+                Err(_) => {}
+            }
+        }
+        Ok(journals)
     }
 
     /// Finds a cast that a person named. The name is checked before any file is touched.
     pub fn find(&self, wanted: &RunId) -> Result<Found, Failure> {
-        let (root, journal) = self.journal()?;
-        let place = format!("`{}`", self.shown(&root));
-        let Some(journal) = journal else {
-            return Err(castid::unknown(
-                wanted,
-                &format!(
-                    "{place} (it has no {JOURNAL_FILE}; a cast made with another configuration is found with that)"
-                ),
-            ));
-        };
-        let id = castid::resolve(&journal, wanted, &place)?;
+        self.find_among(self.journals()?, wanted, "")
+    }
+
+    /// Finds a cast under the configured folder and nowhere else (L9).
+    pub(crate) fn find_configured(&self, wanted: &RunId) -> Result<Found, Failure> {
+        let root = self.artifact_root();
+        let journal = SqliteJournal::open_existing(&root)?;
+        let journals = journal.map(|journal| (root, journal)).into_iter().collect();
+        self.find_among(journals, wanted, "the artifact root ")
+    }
+
+    /// `word` says what the folders are, for the message.
+    fn find_among(
+        &self,
+        journals: Vec<(PathBuf, SqliteJournal)>,
+        wanted: &RunId,
+        word: &str,
+    ) -> Result<Found, Failure> {
+        let shown: Vec<String> =
+            journals.iter().map(|(root, _)| format!("`{}`", self.shown(root))).collect();
+        let place = format!("{word}{}", shown.join(" and "));
+        if shown.is_empty() {
+            let root = self.shown(&self.artifact_root());
+            let place = format!(
+                "{word}`{root}` (it has no {JOURNAL_FILE}; a cast made with another configuration is found with that)"
+            );
+            return Err(castid::unknown(wanted, &place));
+        }
+        let ports: Vec<&dyn Journal> =
+            journals.iter().map(|(_, journal)| journal as &dyn Journal).collect();
+        let (which, id) = castid::resolve(&ports, wanted, &place)?;
+        let found = journals.into_iter().nth(which);
+        let (root, journal) = found.ok_or_else(|| castid::unknown(wanted, &place))?;
         Ok(Found { root, journal, id })
     }
 

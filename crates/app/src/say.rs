@@ -103,6 +103,15 @@ pub fn event(event: &Event, story: &Story) -> String {
         },
         EventBody::MessageReceived(data) => format!("is told: {}", one(&data.text)),
         EventBody::SocketFinished(_) => "is finished by a person".to_owned(),
+        EventBody::AgentsChosen(data) => {
+            let mut names: Vec<&str> = Vec::new();
+            for answerer in data.agents.values() {
+                if !names.contains(&answerer.provider.as_str()) {
+                    names.push(&answerer.provider);
+                }
+            }
+            format!("is answered by {}", one(&names.join(", ")))
+        }
         EventBody::PayloadSuperseded(_)
         | EventBody::PayloadDropped(_)
         | EventBody::PayloadDeduplicated(_)

@@ -12,7 +12,7 @@ use futures_util::StreamExt as _;
 use materia_app::host::{Host, Setting, Submitted};
 use materia_contract::{
     Answer, Behavior, Budget, Command, CommandId, Do, ErrorCode, GlobalMode, JOURNAL_VERSION,
-    Limits, Node, NodeId, Pace, Plan, Receipt, RunCreated, RunId, RunPlace, Trigger, TurnOutput,
+    Limits, Node, NodeId, Pace, Plan, Receipt, RunCreated, RunId, Trigger, TurnOutput,
 };
 use materia_engine::{
     BoxFuture, ClaimError, NoObserver, Options, PostError, Runner, SystemClock, TurnFault, TurnJob,
@@ -93,8 +93,8 @@ fn row(names: &[&str]) -> RunCreated {
         request: "go".into(),
         plan_hash: plan.hash(),
         plan,
-        cwd: "/p".into(),
-        run_dir: "/p/r".into(),
+        cwd: "{workspace}".into(),
+        run_dir: "{runDir}".into(),
         pace: Pace::Auto,
         global_mode: GlobalMode::Implementation,
         virtual_time: false,
@@ -104,12 +104,9 @@ fn row(names: &[&str]) -> RunCreated {
         timeline: 0,
         link: None,
         state: serde_json::Map::new(),
+        agents: materia_contract::Answerers::default(),
         journal_version: JOURNAL_VERSION,
     }
-}
-
-fn place() -> RunPlace {
-    RunPlace { cwd: "/p".into(), run_dir: "/p/r".into() }
 }
 
 fn say(id: &str, node: &str, text: &str) -> Command {
@@ -270,13 +267,13 @@ async fn everything_is_stopped_and_carried_on() {
     }
     // A host that stopped in good order has left nothing to carry on by itself.
     let (host, journal) = host(root.path());
-    assert!(host.resume_all(|_| Some((place(), setting()))).await.unwrap().is_empty());
+    assert!(host.resume_all(|_| Some(setting())).await.unwrap().is_empty());
     // People can, and one that was left in the middle is.
     for id in &ids[..10] {
         let lease = blocking(&*journal).claim(id).unwrap();
         let resume = Command::person(Do::Resume { pace: None });
         let patient = Setting { runner: Arc::new(Slow(Duration::from_millis(1))), ..setting() };
-        drop(host.carry_on(lease, id.clone(), place(), resume, patient));
+        drop(host.carry_on(lease, id.clone(), resume, patient));
         let mut following = host.follow(id, 0);
         while following.next().await.unwrap().unwrap().iter().all(|it| it.kind != "run.resumed") {}
     }

@@ -16,7 +16,13 @@ pub(crate) struct Global {
     )]
     pub directory: Option<PathBuf>,
     /// Read FILE as configuration too, over all other layers
-    #[arg(long, value_name = "FILE", global = true, help_heading = "Options for every command")]
+    #[arg(
+        long,
+        alias = "materia-config",
+        value_name = "FILE",
+        global = true,
+        help_heading = "Options for every command"
+    )]
     pub config: Option<PathBuf>,
     /// Print data as JSON on standard output
     #[arg(long, global = true, help_heading = "Options for every command")]

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use materia_app::prepare::{self, Prepared};
-use materia_contract::{Answer, CastStatus, Command, CommandId, Do, GlobalMode, RunCreated};
+use materia_contract::{
+    Answer, Answerers, CastStatus, Command, CommandId, Do, GlobalMode, RunCreated,
+};
 use materia_engine::{ClaimError, Lease, blocking};
 use materia_kernel::{Input, Phase, Run, decide};
 use serde_json::json;
@@ -18,7 +20,7 @@ use crate::failure::{Exit, Failure};
 use crate::findings;
 use crate::onward;
 use crate::project::{self, Found, Project};
-use crate::run::{Drive, Start};
+use crate::run::{self, Drive, Start};
 use crate::say;
 use crate::standing::Standing;
 use crate::terminal::Terminal;
@@ -70,7 +72,7 @@ impl Carry<'_> {
         let created = run
             .created()
             .ok_or_else(|| Failure::storage(format!("cast `{}` has no beginning", found.id)))?;
-        self.drive(&project, (found, lease), created, what, terminal)
+        self.drive(&project, (found, lease), (created, run.agents()), what, terminal)
     }
 
     /// Shows a cast that rests, and leaves it as it is.
@@ -94,16 +96,18 @@ impl Carry<'_> {
         &self,
         project: &Project,
         (found, lease): (Found, Lease),
-        created: &RunCreated,
+        (created, before): (&RunCreated, &Answerers),
         what: Do,
         terminal: &mut Terminal,
     ) -> Result<Exit, Failure> {
         let options = self.options;
         refuse_changes(options, created, &what)?;
         let (loaded, _) = materia_compiler::load(&project.sources);
-        let prepared = prepare::going_on(project, created, &options.plain())
+        let prepared = prepare::going_on(project, created, before, &options.plain())
             .map_err(|failure| findings::of(failure, &loaded.layers, terminal))?;
         begin::settle(&prepared, options.trust, terminal)?;
+        let agents = prepared.answerers(&run::supervisor()?)?;
+        let agents = Some(agents).filter(|now| now != before);
         let profile = project.profile_dir();
         terminal.warned(|warnings| prepared.go_on(profile, created, warnings))?;
         let Prepared { script, answering, .. } = prepared;
@@ -111,7 +115,9 @@ impl Carry<'_> {
         let (journal, plan) = (Arc::new(journal), created.plan.clone());
         let start = Start::CarryOn(Command::person(what));
         let lease = Some(lease);
-        Drive { lease, project, root, journal, id, plan, script, answering, start }.go(terminal)
+        let drive =
+            Drive { lease, project, root, journal, id, plan, script, answering, agents, start };
+        drive.go(terminal)
     }
 }
 

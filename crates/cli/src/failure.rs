@@ -132,7 +132,7 @@ fn contradicts(options: &Contradiction) -> String {
         Contradiction::ScriptedWithoutScript => "`--provider scripted` needs `--script FILE`",
         Contradiction::ProviderAndScript(name) => {
             return format!(
-                "`--provider {name}` asks an agent, and the script answers every agent socket; choose one"
+                "`--provider {name}` asks an agent, and the script answers every agent socket; choose one, or write `\"only\": true` into the script"
             );
         }
         Contradiction::RecordAndReplay => "`--record` and `--replay` contradict each other",

@@ -15,6 +15,9 @@ use crate::failure::Failure;
 use crate::findings;
 use crate::terminal::Terminal;
 
+/// The profile of the original system, in the folder of all configuration (D52).
+const ORIGINAL_PROFILE: &str = "pi/pi-materia";
+
 /// A project, and how it was named.
 pub(crate) struct Project {
     project: app::Project,
@@ -31,6 +34,7 @@ impl Project {
         let sources = Sources {
             project_dir: dir,
             profile_dir: profile_dir(),
+            original_profile_dir: config_home().map(|home| home.join(ORIGINAL_PROFILE)),
             env_config: set("MATERIA_CONFIG").map(PathBuf::from),
             flag_config: global.config.clone(),
         };
@@ -95,11 +99,16 @@ fn set(name: &str) -> Option<OsString> {
 }
 
 fn profile_dir() -> Option<PathBuf> {
-    if let Some(dir) = set("MATERIA_PROFILE_DIR") {
+    // The second name is that of the original system (D52).
+    if let Some(dir) = set("MATERIA_PROFILE_DIR").or_else(|| set("PI_MATERIA_PROFILE_DIR")) {
         return std::path::absolute(dir).ok();
     }
+    config_home().map(|config| config.join("materia"))
+}
+
+/// The folder in which programs keep their configuration.
+fn config_home() -> Option<PathBuf> {
     // The standard says that a relative path there is to be ignored.
     let config = set("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let config = config.or_else(|| set("HOME").map(|home| PathBuf::from(home).join(".config")));
-    config.map(|config| config.join("materia"))
+    config.or_else(|| set("HOME").map(|home| PathBuf::from(home).join(".config")))
 }

@@ -8,13 +8,15 @@ use std::time::Duration;
 use materia_app::agents::Answering;
 use materia_app::host::{Host, Setting};
 use materia_contract::script::Script;
-use materia_contract::{CastReport, CastStatus, Command, Folders, Plan, RunCreated, RunId};
+use materia_contract::{
+    Answerers, CastReport, CastStatus, Command, Folders, Plan, RunCreated, RunId,
+};
 use materia_engine::{
     DriveError, EngineError, Journal as _, Lease, Observer, Options, Runner, SystemClock, blocking,
     on_own_thread,
 };
 use materia_journal::{SqliteJournal, Views};
-use materia_runners::{Runners, ScriptedRunner, UtilityRunner};
+use materia_runners::{MockRunner, Runners, ScriptedRunner, UtilityRunner};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::failure::{Exit, Failure};
@@ -44,6 +46,8 @@ pub(crate) struct Drive<'a> {
     pub script: Option<Script>,
     /// What answers them, if no script does.
     pub answering: Answering,
+    /// Who answers, where that is not as the journal has it.
+    pub agents: Option<Answerers>,
     /// How it is set going.
     pub start: Start,
 }
@@ -70,7 +74,7 @@ impl Drive<'_> {
         let live = Live::new(terminal, &self.plan, self.story()?);
         let observers: Vec<Arc<dyn Observer>> = vec![views.clone(), live.observer()];
         let observer: Arc<dyn Observer> = Arc::new(Observers(observers));
-        let runner = runner(self.script.as_ref(), &self.answering)?;
+        let runner = runner(self.script.as_ref(), &self.answering, &self.plan)?;
         let interrupted = Arc::new(AtomicBool::new(false));
         // The run has this thread to itself, and may wait there for the disk. Whoever listens meanwhile, to
         // signals and to other processes, has another one.
@@ -116,6 +120,7 @@ impl Drive<'_> {
             run_for: run_for.map(Duration::from_millis),
             timeline: timeline.unwrap_or_default(),
             folders: self.folders(),
+            agents: self.agents.clone(),
         };
         let (id, setting) = (self.id.clone(), Setting { runner, options });
         let stop = {
@@ -321,11 +326,20 @@ pub(crate) fn supervisor() -> Result<PathBuf, Failure> {
 }
 
 /// What performs turns: programs and agents under a supervisor, or the script in their place.
-fn runner(script: Option<&Script>, answering: &Answering) -> Result<Arc<dyn Runner>, Failure> {
+fn runner(
+    script: Option<&Script>,
+    answering: &Answering,
+    plan: &Plan,
+) -> Result<Arc<dyn Runner>, Failure> {
     let supervisor = supervisor()?;
-    let agent: Option<Arc<dyn Runner>> = match script {
-        Some(script) => Some(Arc::new(ScriptedRunner::new(script.clone()))),
-        None => answering.runner(&supervisor)?,
-    };
-    Ok(Arc::new(Runners { utility: Arc::new(UtilityRunner::new(supervisor)), agent }))
+    let scripted = script.map(|script| {
+        let runner: Arc<dyn Runner> = Arc::new(ScriptedRunner::new(script.clone()));
+        runner
+    });
+    Ok(Arc::new(Runners {
+        agent: answering.runner(&supervisor)?,
+        utility: Arc::new(UtilityRunner::new(supervisor)),
+        scripted,
+        mock: Some(Arc::new(MockRunner::new(Arc::new(plan.clone())))),
+    }))
 }

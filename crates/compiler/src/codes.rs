@@ -113,6 +113,11 @@ pub const CODES: &[(&str, &str)] = &[
     ("path::bad-target", "the text cannot name a value of the state"),
     ("path::no-output", "`$` is used where there is no output yet"),
     ("policy::outside", "a policy lets turns write to a path outside the project"),
+    (
+        "prompt::file",
+        "a prompt's file is missing, too large, no text, or outside the folder of its configuration",
+    ),
+    ("prompt::unclear", "a socket's own words are neither a string nor a `file` nor a `replace`"),
     ("trigger::bad-cron", "a schedule or its time zone cannot be read, or never comes"),
     ("trigger::interval-and-cron", "a socket has both an interval and a schedule"),
     ("trigger::no-effect", "an interval, a schedule or a time zone is given and nothing reads it"),

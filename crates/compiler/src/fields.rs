@@ -66,6 +66,8 @@ pub(crate) fn thing(of: &str) -> &'static str {
         "WhereDoc" => "`where`",
         "TransformDoc" => "`transform`",
         "Materia" => "a materia",
+        "PromptFile" => "a prompt's file",
+        "SocketPromptForm" => "a socket's `prompt`",
         "ScriptLocator" => "`script`",
         "LoopDoc" => "a loop",
         "ConsumesDoc" => "`consumes`",

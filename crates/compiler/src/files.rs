@@ -37,6 +37,8 @@ pub struct Sources {
     pub project_dir: PathBuf,
     /// The folder of the user's profile.
     pub profile_dir: Option<PathBuf>,
+    /// The profile of the original system; its `config.json` is a layer below the profile's own (D52).
+    pub original_profile_dir: Option<PathBuf>,
     /// The file that the environment names.
     pub env_config: Option<PathBuf>,
     /// The file that the command line names.
@@ -72,6 +74,12 @@ impl Sources {
             let shown = path.strip_prefix(&project).unwrap_or(&path).display().to_string();
             found.push(Candidate { kind, path, shown });
         };
+        if let Some(original) = &self.original_profile_dir {
+            let path = project.join(original).join(PROFILE_FILES[0]);
+            if !is_absent(&path) {
+                add(LayerKind::Profile, path);
+            }
+        }
         if let Some(profile) = &self.profile_dir {
             let paths = PROFILE_FILES.map(|name| project.join(profile).join(name));
             if let Some(path) = paths.into_iter().find(|path| !is_absent(path)) {

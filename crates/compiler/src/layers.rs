@@ -10,6 +10,7 @@ use crate::fault::{Fault, Faults, Source};
 pub use crate::files::LayerKind;
 use crate::files::{self, Candidate, Sources};
 use crate::merge::{Merge, Origins};
+use crate::original;
 use crate::read;
 use crate::shipped;
 use crate::structure::{Mended, Shape};
@@ -158,6 +159,7 @@ pub(crate) fn load_over(shipped: &str, sources: &Sources) -> (Loaded, Vec<Findin
 
 fn take(layer: &mut Layer, index: usize, shape: &Shape, merge: &mut Merge, faults: &mut Faults) {
     if let Some(document) = read::document(&layer.text, index, faults) {
+        let document = original::adapted(document);
         let (document, mended) = shape.check(document, index, faults);
         layer.mended = mended;
         merge.add(index, layer.kind, document, faults);
@@ -215,7 +217,10 @@ mod tests {
         assert_eq!(findings[0].code, "config::replaces-shipped");
         assert_eq!(findings[0].file.as_deref(), Some("materia.json"));
         assert_eq!((findings[0].line, findings[0].column), (Some(2), Some(7)));
-        assert_eq!(loaded.config.materia["a"].prompt.as_deref(), Some("own"));
+        assert_eq!(
+            loaded.config.materia["a"].prompt,
+            Some(materia_contract::PromptDoc::Text("own".into()))
+        );
         assert_eq!(loaded.materia_layer("a").unwrap().kind, LayerKind::Project);
     }
 

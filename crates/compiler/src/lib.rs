@@ -29,6 +29,7 @@ mod layers;
 pub mod link;
 pub mod locate;
 mod merge;
+mod original;
 mod project;
 mod read;
 mod schemas;
@@ -37,6 +38,7 @@ pub mod shipped;
 mod structure;
 mod suggest;
 mod syntax;
+mod trust;
 
 pub use build::{
     Compiled, ProjectCommand, active_loadout, agent_findings, check, compile, needed_scripts,
@@ -44,5 +46,6 @@ pub use build::{
 pub use codes::CODES;
 pub use files::{CONFIG_BYTES_MAX, Sources};
 pub use layers::{Layer, LayerKind, Loaded, load};
-pub use project::{ProjectTrust, artifact_dir, project_trust};
+pub use project::artifact_dir;
 pub use schemas::schemas;
+pub use trust::{ProjectTrust, project_trust};

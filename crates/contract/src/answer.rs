@@ -8,7 +8,33 @@ use serde_json::{Map, Value, json};
 
 use crate::{Behavior, Condition, Node, Parse, Root};
 
+/// The text with which a mock answers where nothing else is asked for.
+const LEAST_TEXT: &str = "ok";
+
 impl Node {
+    /// The least that keeps the contract of this node: `satisfied: true`, one work item, `null` for other
+    /// fields that the graph reads, else the text `ok` (D54).
+    #[must_use]
+    pub fn least_answer(&self) -> String {
+        if self.parse == Parse::Text {
+            return LEAST_TEXT.to_owned();
+        }
+        let mut answer = Map::new();
+        let guarded = |when: Condition| when != Condition::Always;
+        if self.generator {
+            answer.insert("workItems".to_owned(), least("workItems"));
+        }
+        if self.advance.is_some_and(guarded) || self.edges.iter().any(|edge| guarded(edge.when)) {
+            answer.insert("satisfied".to_owned(), least("satisfied"));
+        }
+        for source in self.assign.values().filter(|source| source.root == Root::Output) {
+            let Some((name, within)) = source.steps.split_first() else { continue };
+            let value = answer.entry(name.clone()).or_insert_with(|| least(name));
+            make_room(value, within);
+        }
+        Value::Object(answer).to_string()
+    }
+
     /// The schema of the answer that an agent is to give here; nothing where the answer is text.
     #[must_use]
     pub fn answer_schema(&self) -> Option<Value> {
@@ -38,6 +64,39 @@ impl Node {
             }
         }
         Some(json!({ "type": "object", "properties": fields, "required": required }))
+    }
+}
+
+/// The least value of a field.
+fn least(name: &str) -> Value {
+    match name {
+        "workItems" => json!([{ "title": "Mock item", "context": LEAST_TEXT }]),
+        "satisfied" => Value::Bool(true),
+        "context" => LEAST_TEXT.into(),
+        _ => Value::Null,
+    }
+}
+
+/// Makes a path lead somewhere, to `null` at the least.
+fn make_room(value: &mut Value, path: &[String]) {
+    /// The most elements that a list is made of for the sake of one of them.
+    const PLACES_MAX: usize = 1_000;
+    let Some((step, rest)) = path.split_first() else { return };
+    let place = step.parse::<usize>().ok().filter(|place| *place < PLACES_MAX);
+    if value.is_null() {
+        *value = if place.is_some() { json!([]) } else { json!({}) };
+    }
+    match (value, place) {
+        (Value::Array(list), Some(place)) => {
+            while list.len() <= place {
+                list.push(Value::Null);
+            }
+            make_room(&mut list[place], rest);
+        }
+        (Value::Object(object), _) => {
+            make_room(object.entry(step.clone()).or_insert(Value::Null), rest);
+        }
+        _ => {}
     }
 }
 
@@ -103,6 +162,27 @@ mod tests {
             delivery: crate::Delivery::default(),
         }];
         assert_eq!(required(&node), json!(["workItems", "satisfied"]));
+    }
+
+    #[test]
+    fn the_least_answer_has_all_that_is_read() {
+        assert_eq!(node(Parse::Text).least_answer(), "ok");
+        assert_eq!(node(Parse::Json).least_answer(), "{}");
+        let mut node = Node { generator: true, ..node(Parse::Json) };
+        node.advance = Some(Condition::Satisfied);
+        for (target, source) in [
+            ("a", "$.plan.steps.1.name"),
+            ("b", "$"),
+            ("c", "$.context"),
+            ("d", "$.workItems.0.title"),
+        ] {
+            node.assign.insert(target.to_owned(), source.parse().expect("a path"));
+        }
+        let least: Value = serde_json::from_str(&node.least_answer()).expect("it is JSON");
+        assert_eq!(least["satisfied"], true);
+        assert_eq!(least["workItems"][0]["title"], "Mock item");
+        assert_eq!(least["context"], "ok");
+        assert_eq!(least["plan"], json!({ "steps": [null, { "name": null }] }));
     }
 
     #[test]

@@ -122,11 +122,11 @@ fn set(
         };
         let number = |text: &str| {
             let lower = text.to_ascii_lowercase();
-            let named = names.iter().position(|name| *name == lower);
+            let word = names.iter().position(|name| *name == lower);
             // Months are counted from 1, days of the week from 0.
-            let named = named.and_then(|at| u32::try_from(at).ok()).map(|at| at + bounds.0);
+            let word = word.and_then(|at| u32::try_from(at).ok()).map(|at| at + bounds.0);
             let written = || text.parse::<u32>().ok();
-            let known = named.or_else(written).filter(|it| (bounds.0..=bounds.1).contains(it));
+            let known = word.or_else(written).filter(|it| (bounds.0..=bounds.1).contains(it));
             known.ok_or_else(|| wrong(format!("it goes from {} to {}", bounds.0, bounds.1)))
         };
         let (first, last) = match range.split_once('-') {

@@ -29,8 +29,26 @@ pub struct Decided {
     /// When the schedules whose tick was due come round next. The run knows no time zones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ticks: Vec<NextTick>,
+    /// The rules by which it was taken, see [`RULES_VERSION`]. Only the same rules make the same of an
+    /// input again.
+    #[serde(default = "first_rules", skip_serializing_if = "is_first_rules")]
+    pub rules: u32,
     /// What was decided on.
     pub input: RecordedInput,
+}
+
+/// The version of the rules. It is raised whenever the same run would make other events of the same
+/// input: another word in a prompt is enough.
+pub const RULES_VERSION: u32 = 2;
+
+/// Decisions that do not say by which rules they were taken are of the first ones.
+fn first_rules() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+fn is_first_rules(rules: &u32) -> bool {
+    *rules == first_rules()
 }
 
 /// Who acts on a run: `person`, `timeline`, the name of a program.
@@ -103,6 +121,19 @@ pub enum InputError {
 }
 
 impl Decided {
+    /// What was decided at that instant by the rules of this program, and by nobody's order.
+    #[must_use]
+    pub fn now(at: Micros, input: RecordedInput) -> Self {
+        let (ticks, rules) = (Vec::new(), RULES_VERSION);
+        Self { at, by: None, command: None, until: None, ticks, rules, input }
+    }
+
+    /// Whether this program would decide by the same rules.
+    #[must_use]
+    pub fn is_of_these_rules(&self) -> bool {
+        self.rules == RULES_VERSION
+    }
+
     /// The text that is kept, and hashed.
     #[must_use]
     pub fn text(&self) -> String {

@@ -8,6 +8,7 @@ mod edge;
 mod limits;
 mod loops;
 mod materia;
+mod prompt;
 mod socket;
 mod words;
 
@@ -22,6 +23,7 @@ pub use edge::*;
 pub use limits::*;
 pub use loops::*;
 pub use materia::*;
+pub use prompt::*;
 pub use socket::*;
 pub use words::*;
 

@@ -183,6 +183,19 @@ pub struct Offered {
     pub status: Option<PayloadStatus>,
 }
 
+impl Offered {
+    /// What it says.
+    #[must_use]
+    pub fn content(&self) -> crate::PayloadContent {
+        crate::PayloadContent {
+            message: self.message.clone(),
+            structured: self.structured.clone(),
+            artifacts: self.artifacts.clone(),
+            status: self.status.clone(),
+        }
+    }
+}
+
 /// Something that happens at a simulated instant.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

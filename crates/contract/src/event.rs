@@ -5,6 +5,7 @@
 //! come is optional, and a new *type* raises [`JOURNAL_VERSION`], so that an older program
 //! refuses the run by its version instead of tripping over it half-way.
 
+mod agents;
 mod budget;
 mod delivery;
 mod loops;
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use crate::NodeId;
 use crate::time::Micros;
 
+pub use agents::{AgentsChosen, Answerer, Answerers, MOCK, RECORDED, SCRIPTED};
 pub use budget::{BudgetBound, BudgetChanged, BudgetWarned, NodeBlocked};
 pub use delivery::{
     DropReason, PayloadDeduplicated, PayloadDropped, PayloadFiltered, PayloadSuperseded, Timer,
@@ -210,4 +212,6 @@ events! {
     "message.received" => MessageReceived,
     /// A person finished a multi-turn socket.
     "socket.finished" => SocketFinished,
+    /// Others answer the agent sockets from here on.
+    "agents.chosen" => AgentsChosen,
 }

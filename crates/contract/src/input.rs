@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::older::AnyInput;
-use crate::{Do, ErrorCode, Pace, RunCreated, TurnOutput, places};
+use crate::{Answerers, Do, ErrorCode, Pace, RunCreated, TurnOutput, places};
 
 /// What the world brings to a run.
 ///
@@ -18,6 +18,8 @@ pub enum InputOf<Created, Reported> {
     Create(Created),
     /// An instant, with all that happens at it. Nothing starts before all of it is settled (D7).
     Moment(MomentOf<Reported>),
+    /// Others answer the agent nodes from here on (D46).
+    SetAgents(Answerers),
     /// What was under way when somebody stopped the run has been ended.
     Stopped {
         /// Turns that ended by themselves before they were ended.
@@ -196,6 +198,7 @@ impl<Created, Reported> InputOf<Created, Reported> {
                 let reports = reports.into_iter().map(report).collect::<Result<_, E>>()?;
                 InputOf::Moment(MomentOf { reports, acts })
             }
+            Self::SetAgents(agents) => InputOf::SetAgents(agents),
             Self::Stopped { reports, message } => {
                 let reports = reports.into_iter().map(report).collect::<Result<_, E>>()?;
                 InputOf::Stopped { reports, message }

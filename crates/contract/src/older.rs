@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::input::{Acting, InputOf, MomentOf, RunPlace};
-use crate::{Budget, Command, Do, NodeBudgets, NodeId, Pace};
+use crate::{Answerers, Budget, Command, Do, NodeBudgets, NodeId, Pace};
 
 /// A command as it was left in the inbox.
 #[derive(Deserialize)]
@@ -44,6 +44,7 @@ pub(crate) fn command(text: &str) -> Result<Command, String> {
 pub(crate) enum AnyInput<Created, Reported> {
     Create(Created),
     Moment(MomentOf<Reported>),
+    SetAgents(Answerers),
     Stopped {
         #[serde(default)]
         reports: Vec<Reported>,
@@ -93,6 +94,7 @@ impl<Created, Reported> From<AnyInput<Created, Reported>> for InputOf<Created, R
         match any {
             AnyInput::Create(created) => Self::Create(created),
             AnyInput::Moment(moment) => Self::Moment(moment),
+            AnyInput::SetAgents(agents) => Self::SetAgents(agents),
             AnyInput::Stopped { reports, message } => Self::Stopped { reports, message },
             AnyInput::RunForElapsed => Self::RunForElapsed,
             AnyInput::Idle => Self::Idle,

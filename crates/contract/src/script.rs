@@ -18,6 +18,9 @@ pub struct Script {
     /// Whether the last answer of a list is given again when the list runs out.
     #[serde(default)]
     pub repeat_last: bool,
+    /// Whether it answers only the sockets that it names and leaves the others to their agents.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub only: bool,
     /// Ends the simulation at this instant of simulated time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_for_ms: Option<u64>,

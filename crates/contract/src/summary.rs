@@ -81,6 +81,9 @@ pub struct Visit {
     pub attempt: u32,
     /// The key of the work item.
     pub item: Option<String>,
+    /// Its name for people: its title.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item_label: Option<String>,
     /// How it ended.
     pub outcome: Outcome,
 }

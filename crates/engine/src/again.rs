@@ -11,7 +11,7 @@ pub(crate) struct Again {
 }
 
 enum State {
-    /// Events that were kept without inputs: they can only be folded.
+    /// Events that were kept without inputs, or decided by other rules: they can only be folded.
     Folding(Box<Fold>),
     Deciding(Box<Recomputation>),
 }
@@ -19,8 +19,9 @@ enum State {
 /// What one more piece of a journal was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Took {
-    /// An event that was kept without its input: there is nothing to decide again.
-    Event,
+    /// Events that were kept without their input, or decided by other rules: there is nothing to
+    /// decide again.
+    Folded,
     /// A decision, up to its last event.
     Decision,
 }
@@ -47,7 +48,16 @@ impl Again {
                     let (seq, kind) = (event.seq, event.body.type_name());
                     fold.take_old(event).map_err(|_| Divergence::Unexplained { seq, kind })?;
                 }
-                Ok(Took::Event)
+                Ok(Took::Folded)
+            }
+            Piece::Decision { decided, events, .. } if !decided.is_of_these_rules() => {
+                let mut fold = Fold::new(self.take_run());
+                for event in events {
+                    let (seq, kind) = (event.seq, event.body.type_name());
+                    fold.take_new(event).map_err(|_| Divergence::Unexplained { seq, kind })?;
+                }
+                self.state = State::Folding(Box::new(fold));
+                Ok(Took::Folded)
             }
             Piece::Decision { decided, events, .. } => {
                 self.deciding().next(decided, events)?;
@@ -74,10 +84,19 @@ impl Again {
         }
     }
 
+    /// The run as it stands, for whoever puts it back.
+    fn take_run(&mut self) -> Run {
+        let nothing = State::Folding(Box::new(Fold::new(Run::new(RunId::new("")))));
+        match std::mem::replace(&mut self.state, nothing) {
+            State::Folding(fold) => fold.run,
+            State::Deciding(again) => again.into_run(),
+        }
+    }
+
     /// The run that decides again; what was folded before has no inputs to decide on.
     fn deciding(&mut self) -> &mut Recomputation {
-        if let State::Folding(fold) = &mut self.state {
-            let run = std::mem::replace(&mut fold.run, Run::new(RunId::new("")));
+        if let State::Folding(_) = &self.state {
+            let run = self.take_run();
             self.state = State::Deciding(Box::new(Recomputation::from(run)));
         }
         match &mut self.state {

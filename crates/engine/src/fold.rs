@@ -110,6 +110,11 @@ impl Piece {
         matches!(self, Self::Event(..))
     }
 
+    /// Whether it was decided by the rules of another version.
+    pub(crate) fn is_of_other_rules(&self) -> bool {
+        matches!(self, Self::Decision { decided, .. } if !decided.is_of_these_rules())
+    }
+
     /// The place and hash of its last event.
     pub(crate) fn end(&self) -> (u64, ChainHash) {
         match self {

@@ -31,9 +31,10 @@ pub enum ForkError {
         /// What there is.
         last: u64,
     },
-    /// The original was written by an earlier version, which did not keep where its decisions end.
+    /// The original was written by another version, which did not keep where its decisions end or
+    /// decided by other rules.
     #[error(
-        "cast `{run}` was written by an earlier version up to event {at} and beyond: it can be forked at event {next}, \
+        "cast `{run}` was written by another version up to event {at} and beyond: it can be forked at event {next}, \
          where something has been settled, but not in between"
     )]
     Unsettled {
@@ -138,7 +139,10 @@ fn shared(journal: &dyn Journal, from: &RunId, at: u64) -> Result<Shared, ForkEr
     if all.last().is_none_or(|piece| piece.end().0 < at) {
         all.extend(gather.rest());
     }
-    if let Some(next) = unsettled.filter(|_| all.iter().all(Piece::is_old)) {
+    // A decision by other rules cannot be taken again as far as `at`.
+    let whole = all.last().filter(|piece| piece.is_of_other_rules()).map(|piece| piece.end().0);
+    let unsettled = unsettled.filter(|_| all.iter().all(Piece::is_old));
+    if let Some(next) = unsettled.or(whole.filter(|end| *end > at)) {
         return Err(ForkError::Unsettled { run: from.clone(), at, next });
     }
     let diverges =

@@ -354,8 +354,9 @@ pub(crate) fn order(driver: &Driver, folders: &Folders, started: u64) -> TurnOrd
         (Behavior::Agent { tools, model, provider, .. }, TurnWork::Prompt(prompt)) => Work::Agent {
             prompt: prompt.clone(),
             tools: tools.clone(),
-            model: model.clone(),
-            provider: provider.clone(),
+            model: model.clone().or_else(|| run.agents().get(id).and_then(|it| it.model.clone())),
+            // Who was found out before, and stands in `turn.started`.
+            provider: run.agents().get(id).map_or(provider.clone(), |it| Some(it.provider.clone())),
             schema: node.answer_schema().map(Arc::new),
             session: turn.session.clone(),
             script: turn.script.clone(),

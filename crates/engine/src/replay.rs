@@ -18,8 +18,9 @@ use crate::{Journal, PAGE_BYTES, ReadError, blocking};
 pub struct Replay {
     /// Events that were read and verified.
     pub events: u64,
-    /// The last event that was kept without the input of its decision: up to there the hashes were
-    /// checked, but no decision could be taken again. 0 where there is none.
+    /// The last event that was kept without the input of its decision, or that was decided by the rules
+    /// of another version: up to there the hashes were checked, but not every decision could be taken
+    /// again. 0 where there is none.
     pub undecided: u64,
     /// The state at the end, or at the place that was asked for.
     pub state: Map<String, Value>,
@@ -220,13 +221,17 @@ fn judge(
     objection
 }
 
-/// What is objected to in a page. Whoever objected once says no more, and journals before version 3 do not
-/// say enough to be judged, nor does what was added to them.
+/// What is objected to in a page. Whoever objected once says no more. Journals before version 3 do not say
+/// enough to be judged and decisions by other rules are not for these to judge, nor is what follows them.
 fn first_objection(opinion: &mut Option<Opinion>, page: &[Piece]) -> Option<Objection> {
     for piece in page {
         let judging = opinion.as_mut()?;
         let judged = match piece {
             Piece::Event(..) => {
+                *opinion = None;
+                return None;
+            }
+            Piece::Decision { decided, .. } if !decided.is_of_these_rules() => {
                 *opinion = None;
                 return None;
             }
@@ -262,7 +267,7 @@ fn decide_again(
                 fault(divergence.seq(), ReplayFault::Diverges(Box::new(divergence)))
             })?;
             folded.map_err(|misfit| fault(seq, ReplayFault::Damaged(misfit.to_string())))?;
-            if took == Took::Event {
+            if took == Took::Folded {
                 undecided = seq;
             }
             let blobs = again.run().created().is_some_and(RunCreated::keeps_blobs);

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use materia_contract::time::VIRTUAL_EPOCH;
 use materia_contract::{
-    Actor, Command, CommandId, Do, Folders, Input, RunCreated, RunId, TimelineEntry, WaitReason,
+    Actor, Answerers, Command, CommandId, Do, Folders, Input, RunCreated, RunId, TimelineEntry,
+    WaitReason,
 };
 use materia_kernel::{Now, Phase, Run};
 use tokio::sync::mpsc;
@@ -43,6 +44,8 @@ pub struct Options {
     pub timeline: Arc<[TimelineEntry]>,
     /// Where it is now; it may have been moved since it began.
     pub folders: Folders,
+    /// Who answers the agent nodes from here on, where that is not as it was.
+    pub agents: Option<Answerers>,
 }
 
 /// Where a run hears what is asked of it.
@@ -108,6 +111,9 @@ pub async fn carry_on(
     // What somebody asked of it while it came to rest comes before what is asked now.
     take_all(world, &mut driver, left_in_inbox(world, id).await).await?;
     let under_way = rejoined(world, &driver, &options.folders).await;
+    if let Some(agents) = options.agents.clone() {
+        driver.take_for(now_of(world, &driver), Input::SetAgents(agents), Actor::PERSON).await?;
+    }
     do_first(world, &mut driver, command, under_way.is_some()).await?;
     let rested = drive(world, driver, options, asks, under_way.unwrap_or_default()).await;
     drop(lease);

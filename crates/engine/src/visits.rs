@@ -41,6 +41,7 @@ impl Visits {
                     visit: data.visit,
                     attempt: data.attempt,
                     item: data.item.clone(),
+                    item_label: data.item_label.clone(),
                     outcome: Outcome::Running,
                 };
                 self.start(Started { seq: event.seq, visit });
@@ -77,9 +78,10 @@ impl Visits {
     pub(crate) fn close(&mut self, seq: u64, plan: &Plan) -> Vec<u8> {
         let closed = std::mem::replace(self, Self::behind(seq));
         let row = |started: &Started| -> Option<Row> {
-            let Visit { socket, visit, attempt, item, outcome } = &started.visit;
+            let Visit { socket, visit, attempt, item, item_label, outcome } = &started.visit;
             let node = plan.nodes.get_index_of(socket)?;
-            Some(Row(started.seq, node, *visit, *attempt, item.clone(), *outcome))
+            let item = item.clone().map(|item| (item, item_label.clone()));
+            Some(Row(started.seq, node, *visit, *attempt, item, *outcome))
         };
         let rows = closed.list.iter().filter_map(row).collect();
         let written = Written { after: closed.after, rows, ends: closed.ends };
@@ -107,7 +109,9 @@ impl Visits {
             }
             for Row(seq, node, visit, attempt, item, outcome) in rows {
                 let socket: NodeId = plan.nodes.get_index(node)?.0.clone();
-                let visit = Visit { socket, visit, attempt, item, outcome };
+                let (item, item_label) =
+                    item.map_or((None, None), |(key, label)| (Some(key), label));
+                let visit = Visit { socket, visit, attempt, item, item_label, outcome };
                 visits.start(Started { seq, visit });
             }
         }
@@ -123,6 +127,6 @@ struct Written {
     ends: Vec<(u64, Outcome)>,
 }
 
-/// One turn: where it started, its node's place in the plan, visit, attempt, item, outcome.
+/// One turn: where it started, its node's place in the plan, visit, attempt, item with its label, outcome.
 #[derive(Serialize, Deserialize)]
-struct Row(u64, usize, u32, u32, Option<String>, Outcome);
+struct Row(u64, usize, u32, u32, Option<(String, Option<String>)>, Outcome);

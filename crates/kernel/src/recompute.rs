@@ -116,6 +116,12 @@ impl Recomputation {
         &self.run
     }
 
+    /// Gives the run back.
+    #[must_use]
+    pub fn into_run(self) -> Run {
+        self.run
+    }
+
     /// Takes a decision again and compares what follows with the events of the journal.
     ///
     /// Behind a divergence the run has gone its own way, and nothing more can be compared.

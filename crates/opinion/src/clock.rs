@@ -117,6 +117,7 @@ impl Decision {
             stopped: None,
             reached: 0,
             not_asked: 0,
+            only_agents: false,
             requested: (0, 0),
             offered: (0, 0),
             answered: (0, 0),

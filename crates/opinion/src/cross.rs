@@ -2,8 +2,9 @@
 
 use materia_contract::{
     DedupeBy, Delivery, DeliveryMode, DropReason, EnvelopeKind, Event, EventBody, HandoffSent,
-    Overflow, Parse, PayloadContent, PayloadStatus, Uuid,
+    OutputSelector, Overflow, Parse, PayloadContent, PayloadStatus, Uuid,
 };
+use serde_json::Value;
 
 use crate::chart::Chart;
 use crate::owed::{Outcome, Owed, Paid};
@@ -37,11 +38,6 @@ impl Opinion {
         };
         hold!(self, data.kind == kind, "its sender puts out another kind of payload");
         let failed = self.caught.as_ref().filter(|caught| Some(caught.turn) == result.turn);
-        let text = match failed {
-            Some(caught) => caught.message.as_str(),
-            None => data.turn.and(self.last.text.as_deref()).unwrap_or_default(),
-        };
-        hold!(self, is_preview(&data.preview, text), "its preview is not how the output begins");
         if let Some(caught) = failed {
             let told = data.mapped.as_deref().is_some_and(|mapped| tells(mapped, caught));
             hold!(self, told, "what leads on from a failure tells of another one");
@@ -50,8 +46,36 @@ impl Opinion {
             let maps = transform.is_some_and(|transform| !transform.map.is_empty());
             self.is_mapped(data, maps)?;
         }
+        let sent = match (&data.mapped, data.turn) {
+            (Some(mapped), _) => says(mapped),
+            (None, Some(_)) => self.forwarded(chart.node(result.node).output_selector),
+            (None, None) => String::new(),
+        };
+        hold!(self, is_preview(&data.preview, &sent), "its preview is not what was forwarded");
         let trail = self.crossing.clone();
         self.crosses(chart, way, to, event, data, trail)
+    }
+
+    /// What a selector forwards of the last output, as people are shown it (D45).
+    fn forwarded(&self, selector: OutputSelector) -> String {
+        let last = &self.last;
+        let text = last.text.as_deref().unwrap_or_default();
+        let artifact = |kind: &str| {
+            let found = last.artifacts.iter().find(|(known, _)| known == kind);
+            found.map_or_else(String::new, |(_, beginning)| beginning.clone())
+        };
+        match selector {
+            OutputSelector::MessageFinal | OutputSelector::Composite => {
+                let answer = last.json.as_deref().filter(|_| last.own_json);
+                let told = answer.map(context_and_items).filter(|told| !told.trim().is_empty());
+                told.unwrap_or_else(|| text.to_owned())
+            }
+            OutputSelector::StructuredOutput => {
+                last.object.as_deref().unwrap_or_default().to_owned()
+            }
+            OutputSelector::ArtifactsDiff => artifact("diff"),
+            OutputSelector::ArtifactsLogs => artifact("logs"),
+        }
     }
 
     /// Somebody puts a payload on an edge.
@@ -80,8 +104,8 @@ impl Opinion {
             EnvelopeKind::Message
         };
         hold!(self, data.kind == offered.kind.unwrap_or(default), "it is of another kind");
-        let text = offered.message.as_deref().unwrap_or_default();
-        hold!(self, is_preview(&data.preview, text), "its preview is not how its message begins");
+        let sent = data.mapped.as_deref().map_or_else(|| says(&offered.content()), says);
+        hold!(self, is_preview(&data.preview, &sent), "its preview is not what was offered");
         let transform = chart.delivery(way).transform.as_ref();
         let maps = transform.is_some_and(|transform| !transform.map.is_empty());
         self.is_mapped(data, maps)?;
@@ -303,4 +327,30 @@ fn tells(content: &PayloadContent, caught: &Caught) -> bool {
         && structured.is_none()
         && artifacts.is_empty()
         && *status == Some(PayloadStatus { ok: false, reason })
+}
+
+/// How a content is told: its message, else its value.
+fn says(content: &PayloadContent) -> String {
+    match (&content.message, &content.structured) {
+        (Some(message), _) if !message.trim().is_empty() => message.clone(),
+        (_, Some(value)) => value.to_string(),
+        (_, None) => String::new(),
+    }
+}
+
+/// The `context` of an answer and its work items, numbered.
+fn context_and_items(answer: &Value) -> String {
+    let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
+    let mut told = text(answer.get("context"));
+    let items = answer.get("workItems").and_then(Value::as_array);
+    for (place, item) in items.into_iter().flatten().enumerate() {
+        let between = match place {
+            0 if told.trim().is_empty() => "",
+            0 => "\n\n",
+            _ => "\n",
+        };
+        let (title, context) = (text(item.get("title")), text(item.get("context")));
+        told.push_str(&format!("{between}{}. {title}: {context}", place + 1));
+    }
+    told
 }

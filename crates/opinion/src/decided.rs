@@ -13,13 +13,14 @@ impl Opinion {
             return Ok(());
         }
         self.pays(None)?;
+        hold!(self, decided.is_of_these_rules(), "it was decided by other rules than these");
         let decision = std::mem::replace(&mut self.decision, Decision::new());
         at_its_instant(&decision, decided)?;
         self.rests_on(&decision, &decided.input)?;
         is_told(&decision, decided)?;
         // Whoever stops a run starts nothing, and ends what is under way before it rests (D57).
         let stops = alone(&decided.input).is_some_and(|it| matches!(it.act, Do::Stop { .. }));
-        if self.life == Life::Running && !stops {
+        if self.life == Life::Running && !stops && !decision.only_agents {
             if is_instant(&decided.input) {
                 let due = self.timers.first().filter(|(at, _, _)| *at <= decided.at);
                 hold!(
@@ -86,6 +87,7 @@ impl Opinion {
         acted(decision, input)?;
         let fits = match input {
             RecordedInput::Create(_) => opening == "run.created",
+            RecordedInput::SetAgents(_) => opening == "agents.chosen",
             RecordedInput::Idle => matches!(opening, "run.waiting" | "run.completed"),
             RecordedInput::RunForElapsed => matches!(opening, "turn.interrupted" | "run.waiting"),
             RecordedInput::Stopped { reports, .. } => {
@@ -109,7 +111,9 @@ impl Opinion {
             RecordedInput::Create(_) | RecordedInput::Moment(_) | RecordedInput::Stopped { .. } => {
                 true
             }
-            RecordedInput::RunForElapsed | RecordedInput::Idle => decision.ends.is_empty(),
+            RecordedInput::SetAgents(_) | RecordedInput::RunForElapsed | RecordedInput::Idle => {
+                decision.ends.is_empty()
+            }
         };
         if fits && ends {
             Ok(())
@@ -188,6 +192,7 @@ fn acted(decision: &Decision, input: &RecordedInput) -> Checked {
     let acts = match input {
         RecordedInput::Moment(moment) => moment.acts.as_slice(),
         RecordedInput::Create(_)
+        | RecordedInput::SetAgents(_)
         | RecordedInput::Stopped { .. }
         | RecordedInput::RunForElapsed
         | RecordedInput::Idle => &[],

@@ -1,8 +1,10 @@
 //! What a turn is given: its session, its answer in the script, its prompt or its input.
 
+use std::sync::Arc;
+
 use materia_contract::{
-    Behavior, Cause, Event, InputPart, InputParts, InputSource, PromptLayer, SessionPolicy,
-    SessionRef, TurnStarted, derived_id,
+    Behavior, Cause, Event, InputPart, InputParts, InputSource, PromptLayer, SCRIPTED,
+    SessionPolicy, SessionRef, TurnStarted, derived_id,
 };
 use serde_json::Value;
 
@@ -10,7 +12,7 @@ use crate::chart::Chart;
 use crate::owed::Owed;
 use crate::state::{Held, Opinion, Position, Started, Why};
 use crate::trail::Trail;
-use crate::words::item_key;
+use crate::words::{is_preview, item_key};
 use crate::{Checked, hold};
 
 /// The fields of a utility's input, in order (U6).
@@ -45,18 +47,35 @@ impl Opinion {
         let at = &self.nodes[node];
         let current = self.item(node).map(|(id, _)| id);
         if let Some(held) = &before {
-            hold!(self, held.turn.item == data.item, "the attempt before was about another item");
-            hold!(self, held.turn.session == data.session, "it has another session than before");
+            let same = held.turn.item == data.item && held.turn.item_label == data.item_label;
+            hold!(self, same, "the attempt before was about another item");
+            let session = match (held.why, &held.turn.session) {
+                (Why::Lost, Some(_)) => Some(self.fresh_session()),
+                (_, session) => session.clone(),
+            };
+            hold!(self, data.session == session, "it has another session than is due");
         } else {
             hold!(self, data.attempt == 1, "a new turn begins with attempt 1");
             let visit = at.visits.saturating_add(1);
             hold!(self, data.visit == visit, "it is visit {visit} of its socket");
             let key = current.map(|item| item_key(item.index));
             hold!(self, data.item == key, "its item is {}", key.as_deref().unwrap_or("none"));
+            let value = self.item(node).map(|(_, value)| value);
+            let label = data.item_label.as_deref();
+            let right = match (value, label) {
+                (Some(value), Some(label)) => match value.get("title").unwrap_or(value).as_str() {
+                    Some(title) => is_preview(label, title),
+                    None => Some(label) == key.as_deref(),
+                },
+                (None, None) => true,
+                (Some(_), None) | (None, Some(_)) => false,
+            };
+            hold!(self, right, "its item is called otherwise");
             let session = self.session(chart, node);
             hold!(self, data.session == session, "its session is not the one that is due");
         }
         self.scripted(chart, node, data)?;
+        self.says_who(chart, node, data)?;
         let input_hash = self.is_given(chart, node, data, before.as_ref())?;
         let manual = match &data.cause {
             Cause::Manual => true,
@@ -66,6 +85,7 @@ impl Opinion {
             }
         };
         let element = self.element(node).map(|(id, _)| id);
+        let afresh = before.as_ref().is_some_and(|held| held.turn.afresh || held.why == Why::Lost);
         let (about, trail, repairs, retries) = if let Some(Held { turn, why, .. }) = before {
             let repairs = turn.repairs.saturating_add(u32::from(why == Why::Rejected));
             let retries = turn.retries.saturating_add(u32::from(why == Why::Passing));
@@ -85,6 +105,7 @@ impl Opinion {
             since: event.ts,
             manual,
             item: data.item.clone(),
+            item_label: data.item_label.clone(),
             about,
             trail,
             consumed: data.consumed.clone(),
@@ -92,6 +113,7 @@ impl Opinion {
             script: data.script.clone(),
             repairs,
             retries,
+            afresh,
             input_hash,
             prompt_bytes: data.prompt.as_ref().map_or(0, String::len),
         })
@@ -110,8 +132,12 @@ impl Opinion {
         });
         Some(match kept {
             Some((id, _)) => SessionRef { id, resume: true },
-            None => SessionRef { id: derived_id(self.writer(self.seq), self.seq), resume: false },
+            None => self.fresh_session(),
         })
+    }
+
+    fn fresh_session(&self) -> SessionRef {
+        SessionRef { id: derived_id(self.writer(self.seq), self.seq), resume: false }
     }
 
     /// Each list of a script has one position; what an interrupted turn had taken is given again.
@@ -133,6 +159,40 @@ impl Opinion {
         Ok(())
     }
 
+    /// An agent's turn says who is asked, for which model, with which tools and for which form of an answer
+    /// (D46); a utility's says nothing of it.
+    fn says_who(&self, chart: &Chart, node: usize, data: &TurnStarted) -> Checked {
+        let (id, plan) = (chart.name(node), chart.node(node));
+        let mut due = (None, None, None, None, None);
+        if let Behavior::Agent { tools, model, provider, .. } = &plan.behavior {
+            hold!(self, data.global_mode.is_some(), "an agent's turn says what it may write");
+            let answers = self.agents.get(id);
+            let script = self.beginning.script.as_ref();
+            let by_script = script.map(|script| script.keys.contains_key(id) || answers.is_none());
+            let provider = match by_script {
+                Some(true) => Some(SCRIPTED.to_owned()),
+                Some(false) | None => answers.map(|it| &it.provider).or(provider.as_ref()).cloned(),
+            };
+            let own = plan.policy.as_ref().and_then(|policy| policy.tools.as_ref());
+            due = (
+                provider,
+                answers.and_then(|it| it.program_version.clone()),
+                model.as_ref().or(answers.and_then(|it| it.model.as_ref())).cloned(),
+                own.or(tools.as_ref()).cloned(),
+                plan.answer_schema().map(Arc::new),
+            );
+        }
+        let said = (
+            data.provider.clone(),
+            data.program_version.clone(),
+            data.model.clone(),
+            data.tools.clone(),
+            data.schema.clone(),
+        );
+        hold!(self, said == due, "it says otherwise who is asked, or for what");
+        Ok(())
+    }
+
     /// A prompt, covered by its layers, or an input by its parts; gives the hash of an input.
     fn is_given(
         &self,
@@ -150,6 +210,8 @@ impl Opinion {
             let right = match bytes {
                 None => true,
                 Some((bytes, Why::Rejected)) => prompt.len() > bytes,
+                // Whoever knew the rest is gone, so more may have to be said.
+                Some((_, Why::Lost)) => !prompt.is_empty(),
                 Some((bytes, Why::Interrupted | Why::Passing | Why::Failed)) => {
                     prompt.len() == bytes
                 }

@@ -45,6 +45,7 @@ impl Opinion {
             beginning: Beginning::default(),
             pace: Pace::Auto,
             global: materia_contract::GlobalMode::default(),
+            agents: materia_contract::Answerers::default(),
             life: Life::New,
             waits_for: None,
             stalled: None,
@@ -92,6 +93,7 @@ impl Opinion {
         self.ways = (0..chart.ways.len()).map(|_| OnWay::default()).collect();
         self.loops = (0..chart.regions.len()).map(|_| AtLoop::default()).collect();
         (self.pace, self.global) = (data.pace, data.global_mode);
+        self.agents.clone_from(&data.agents);
         (self.budget, self.variables) = (data.plan.budget, data.state.clone());
         self.beginning = Beginning {
             at: event.ts,
@@ -122,9 +124,15 @@ impl Opinion {
             (Life::Running, _)
             | (
                 Life::Waiting,
-                EventBody::RunResumed(_) | EventBody::BudgetChanged(_) | EventBody::RunAborted(_),
+                EventBody::RunResumed(_)
+                | EventBody::BudgetChanged(_)
+                | EventBody::AgentsChosen(_)
+                | EventBody::RunAborted(_),
             )
-            | (Life::Failed, EventBody::RunResumed(_) | EventBody::RunRevived(_)) => {}
+            | (
+                Life::Failed,
+                EventBody::RunResumed(_) | EventBody::RunRevived(_) | EventBody::AgentsChosen(_),
+            ) => {}
             (Life::New, _) => {
                 return Err(self.objection(format!("`{kind}` before the run was created")));
             }

@@ -66,6 +66,7 @@ impl Opinion {
             EventBody::TurnCompleted(_)
             | EventBody::TurnFailed(_)
             | EventBody::RunRevived(_)
+            | EventBody::AgentsChosen(_)
             | EventBody::BudgetChanged(_) => Part::Ends,
             EventBody::TurnInterrupted(data) => match data.reason {
                 InterruptReason::Crash
@@ -140,6 +141,7 @@ impl Opinion {
             EventBody::TurnInterrupted(data) => self.interrupted(event, data),
             EventBody::RunRevived(data) => self.revived(data),
             EventBody::BudgetChanged(data) => self.budget_changed(event, data),
+            EventBody::AgentsChosen(data) => self.agents_chosen(data),
             EventBody::RunResumed(data) => self.resumed(data),
             EventBody::HandoffSent(data) => self.offered(event, data),
             EventBody::TurnRequested(data) => self.requested(event, data),

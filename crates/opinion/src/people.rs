@@ -1,8 +1,8 @@
 //! What people and timelines do to a run.
 
 use materia_contract::{
-    ApprovalRequested, BudgetChanged, Do, Event, MessageReceived, Mode, ModeChanged, Pace,
-    SocketFinished, TimelineReached, TurnRequested,
+    AgentsChosen, ApprovalRequested, BudgetChanged, Do, Event, MessageReceived, Mode, ModeChanged,
+    Pace, SocketFinished, TimelineReached, TurnRequested,
 };
 
 use crate::life::Life;
@@ -132,6 +132,19 @@ impl Opinion {
         if let Some(consent) = &mut self.nodes[node].consent {
             consent.answer = Some(yes);
         }
+        Ok(())
+    }
+
+    /// Others answer the agent nodes; nothing follows from that in the same decision.
+    pub(crate) fn agents_chosen(&mut self, data: &AgentsChosen) -> Checked {
+        let chart = self.chart()?;
+        for id in data.agents.keys() {
+            self.place(&chart, id)?;
+        }
+        hold!(self, self.agents != data.agents, "the same answer as before");
+        self.agents.clone_from(&data.agents);
+        self.decision.part = crate::order::Part::Rest;
+        self.decision.only_agents = true;
         Ok(())
     }
 

@@ -316,10 +316,10 @@ impl Opinion {
         hold!(self, held.turn.node == node, "turn {before} is one of another socket");
         hold!(self, held.released, "turn {before} is not to be tried again yet");
         let right = match (held.why, &data.cause) {
-            (Why::Interrupted | Why::Passing, Cause::Retry { .. })
+            (Why::Interrupted | Why::Passing | Why::Lost, Cause::Retry { .. })
             | (Why::Rejected, Cause::Repair { .. })
             | (Why::Failed, Cause::Recast { .. }) => true,
-            (Why::Interrupted | Why::Passing | Why::Rejected | Why::Failed, _) => false,
+            (Why::Interrupted | Why::Passing | Why::Lost | Why::Rejected | Why::Failed, _) => false,
         };
         hold!(self, right, "turn {before} ended in another way than that");
         hold!(

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use materia_contract::time::Micros;
 use materia_contract::{
-    Budget, ErrorCode, GlobalMode, NextTick, NodeBudgets, Pace, RunId, ScriptBinding, ScriptEntry,
-    SessionRef, Timer, Uuid, WaitReason,
+    Answerers, Budget, ErrorCode, GlobalMode, NextTick, NodeBudgets, Pace, RunId, ScriptBinding,
+    ScriptEntry, SessionRef, Timer, Uuid, WaitReason,
 };
 use serde_json::{Map, Value};
 
@@ -28,6 +28,8 @@ pub struct Opinion {
     pub(crate) beginning: Beginning,
     pub(crate) pace: Pace,
     pub(crate) global: GlobalMode,
+    /// Who answers the agent nodes.
+    pub(crate) agents: Answerers,
     pub(crate) life: Life,
     pub(crate) waits_for: Option<WaitReason>,
     /// The node that repeated itself, while that is why nothing starts.
@@ -106,6 +108,8 @@ pub(crate) struct Decision {
     pub(crate) reached: u32,
     /// Turns that the runtime answered itself.
     pub(crate) not_asked: u32,
+    /// Whether all that it does is to say who answers.
+    pub(crate) only_agents: bool,
     /// What people did: how often, and the last event that says so.
     pub(crate) requested: (usize, u64),
     pub(crate) offered: (usize, u64),
@@ -241,6 +245,7 @@ pub(crate) struct Started {
     pub(crate) since: Micros,
     pub(crate) manual: bool,
     pub(crate) item: Option<String>,
+    pub(crate) item_label: Option<String>,
     /// The item of the loops around it when it started.
     pub(crate) about: Option<ItemId>,
     pub(crate) trail: Trail,
@@ -249,6 +254,8 @@ pub(crate) struct Started {
     pub(crate) script: Option<ScriptEntry>,
     pub(crate) repairs: u32,
     pub(crate) retries: u32,
+    /// Whether an attempt before it lost its session.
+    pub(crate) afresh: bool,
     /// What it was given: the hash of an input, the length of a prompt.
     pub(crate) input_hash: Option<String>,
     pub(crate) prompt_bytes: usize,
@@ -269,6 +276,7 @@ pub(crate) enum Why {
     Interrupted,
     Rejected,
     Passing,
+    Lost,
     Failed,
 }
 
@@ -282,6 +290,10 @@ pub(crate) struct Last {
     pub(crate) json: Option<Arc<Value>>,
     /// Whether `json` is of this turn.
     pub(crate) own_json: bool,
+    /// The text of its object.
+    pub(crate) object: Option<Arc<str>>,
+    /// What it left besides, each by its kind and how it begins.
+    pub(crate) artifacts: Vec<(String, String)>,
     pub(crate) verdict: Option<bool>,
 }
 

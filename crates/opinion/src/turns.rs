@@ -15,6 +15,7 @@ use crate::owed::{Owed, Paid, Patch};
 use crate::read::{Reading, state_in};
 use crate::state::{Caught, Held, Last, Opinion, Started, Why};
 use crate::timers::micros;
+use crate::words::beginning;
 use crate::{Checked, hold};
 
 /// The wait before the first further try after a failure that may pass; each next is twice as long.
@@ -98,6 +99,10 @@ impl Opinion {
 
     fn keep_last(&mut self, data: &TurnCompleted, started: Started, object: Option<Value>) {
         let own_json = object.is_some();
+        // Its text as it stands in the output; where the output says it otherwise, as it is rendered.
+        let span = data.object.and_then(|(start, end)| data.report.output.get(start..end));
+        let rendered = || object.as_ref().map(|object| object.to_string().into());
+        let text_of_object: Option<Arc<str>> = span.map(Arc::from).or_else(rendered);
         let json = object.map(Arc::new).or_else(|| self.last.json.take());
         self.crossing = started.trail.clone();
         self.passed = None;
@@ -108,6 +113,13 @@ impl Opinion {
             text: Some(data.report.output.as_str().into()),
             json,
             own_json,
+            object: text_of_object,
+            artifacts: data
+                .report
+                .artifacts
+                .iter()
+                .map(|one| (one.kind.clone(), beginning(&one.content)))
+                .collect(),
             verdict: data.satisfied,
         };
     }
@@ -194,6 +206,20 @@ impl Opinion {
             data.repair == repairs,
             "an agent that breaks its contract is asked again as often as the limits say, and nobody else"
         );
+        let lost = data.code == ErrorCode::ProviderFailed
+            && data.report.class == Some(FailureClass::SessionLost)
+            && turn.session.is_some()
+            && !turn.afresh;
+        hold!(
+            self,
+            data.session_lost == lost,
+            "a turn whose session is gone begins anew once, and no other"
+        );
+        if lost {
+            hold!(self, data.retry_at.is_none(), "it waits for nothing");
+            self.holds(Held { started: data.turn, turn, why: Why::Lost, released: true });
+            return Ok(());
+        }
         let why = match (repairs, self.retries(&chart, data, &turn)?) {
             (true, _) => Why::Rejected,
             (false, Some(wait)) => {
@@ -261,17 +287,16 @@ impl Opinion {
         let may = data.code == ErrorCode::ProviderFailed
             && turn.retries < chart.plan.limits.max_retries
             && asked.is_none_or(|asked| asked <= ASKED_WAIT_MS_MAX);
-        let Some(class) = class.filter(|_| may) else {
+        if class.filter(|_| may).is_none() {
             hold!(self, data.retry_at.is_none(), "such a failure is not tried again by itself");
             return Ok(None);
-        };
+        }
         let Some(at) = data.retry_at else {
             return Err(self.objection("such a failure is tried again by itself"));
         };
         let own = FIRST_WAIT_MS.saturating_mul(1 << turn.retries.min(16)).min(WAIT_MS_MAX);
         let wait = match asked {
             Some(asked) => asked.max(own),
-            None if class == FailureClass::SessionLost => 0,
             None => own,
         };
         self.taken_at(at.saturating_sub(micros(wait)));

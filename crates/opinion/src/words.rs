@@ -6,6 +6,11 @@ const PREVIEW_CHARS_MAX: usize = 120;
 /// The longest reason for sending work back, in characters (D25).
 const REASON_CHARS_MAX: usize = 900;
 
+/// As much of a text as any preview of it needs.
+pub(crate) fn beginning(text: &str) -> String {
+    text.trim().chars().take(PREVIEW_CHARS_MAX + 1).collect()
+}
+
 /// Whether a preview is the beginning of a text.
 pub(crate) fn is_preview(preview: &str, of: &str) -> bool {
     let trimmed = of.trim();

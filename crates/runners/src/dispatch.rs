@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use materia_contract::{ErrorCode, TurnOutput};
+use materia_contract::{ErrorCode, MOCK, TurnOutput};
 use materia_engine::{BoxFuture, Runner, TurnFault, TurnJob, TurnOrder, TurnReport, Work};
 
 use crate::leaving;
@@ -13,13 +13,17 @@ use crate::leaving;
 pub struct Runners {
     /// Runs local programs.
     pub utility: Arc<dyn Runner>,
+    /// Answers agent turns from a script; absent where there is none.
+    pub scripted: Option<Arc<dyn Runner>>,
+    /// Answers for the provider `mock`.
+    pub mock: Option<Arc<dyn Runner>>,
     /// Asks agents; absent where nothing is there to ask.
     pub agent: Option<Arc<dyn Runner>>,
 }
 
 impl Runner for Runners {
     fn run(&self, job: TurnJob) -> BoxFuture<'static, TurnReport> {
-        // A script says itself what its turns leave.
+        // A script knows itself what its turns leave.
         let scripted = matches!(job.work, Work::Agent { script: Some(_), .. });
         if job.leaves.any() && !scripted && !job.virtual_time {
             let turn = self.bare(job.clone());
@@ -29,38 +33,44 @@ impl Runner for Runners {
     }
 
     fn rejoin(&self, job: TurnJob) -> BoxFuture<'static, Option<BoxFuture<'static, TurnReport>>> {
-        match (&job.work, &self.agent) {
-            (Work::Utility { .. }, _) => self.utility.rejoin(job),
-            (Work::Agent { .. }, Some(agent)) => agent.rejoin(job),
-            (Work::Agent { .. }, None) => Box::pin(std::future::ready(None)),
+        match self.of(&job) {
+            Some(runner) => runner.rejoin(job),
+            None => Box::pin(std::future::ready(None)),
         }
     }
 
     fn land(&self, order: &TurnOrder, report: TurnReport) -> TurnReport {
-        match (&order.work, &self.agent) {
-            (Work::Utility { .. }, _) => self.utility.land(order, report),
-            (Work::Agent { .. }, Some(agent)) => agent.land(order, report),
-            (Work::Agent { .. }, None) => report,
+        match self.of(order) {
+            Some(runner) => runner.land(order, report),
+            None => report,
         }
     }
 }
 
 impl Runners {
+    /// Who performs a turn. A script comes first; where it has no answer and nobody else is there, it is
+    /// the one to say so.
+    fn of(&self, order: &TurnOrder) -> Option<&Arc<dyn Runner>> {
+        match &order.work {
+            Work::Utility { .. } => Some(&self.utility),
+            Work::Agent { script: Some(_), .. } => self.scripted.as_ref().or(self.agent.as_ref()),
+            Work::Agent { provider, .. } if provider.as_deref() == Some(MOCK) => self.mock.as_ref(),
+            Work::Agent { .. } => self.agent.as_ref().or(self.scripted.as_ref()),
+        }
+    }
+
     /// The turn itself, whatever else somebody wants of it.
     fn bare(&self, job: TurnJob) -> BoxFuture<'static, TurnReport> {
-        match (&job.work, &self.agent) {
-            (Work::Utility { .. }, _) => self.utility.run(job),
-            (Work::Agent { .. }, Some(agent)) => agent.run(job),
-            (Work::Agent { .. }, None) => {
-                let message = format!(
-                    "socket `{}` asks an agent, and nobody is there to be asked; \
-                     `--script FILE` answers in its place",
-                    job.node
-                );
-                let report = faulted(ErrorCode::ProviderFailed, message);
-                Box::pin(std::future::ready(report))
-            }
+        if let Some(runner) = self.of(&job) {
+            return runner.run(job);
         }
+        let message = format!(
+            "socket `{}` asks an agent, and nobody is there to be asked; \
+             `--script FILE` answers in its place",
+            job.node
+        );
+        let report = faulted(ErrorCode::ProviderFailed, message);
+        Box::pin(std::future::ready(report))
     }
 }
 

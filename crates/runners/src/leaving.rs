@@ -48,7 +48,7 @@ pub(crate) fn performed(
 }
 
 /// Adds an artifact, unless the turn has left one of that kind by itself.
-fn leave(job: &TurnOrder, output: &mut TurnOutput, kind: &str, content: String) {
+pub(crate) fn leave(job: &TurnOrder, output: &mut TurnOutput, kind: &str, content: String) {
     if output.artifacts.iter().any(|artifact| artifact.kind == kind) {
         return;
     }

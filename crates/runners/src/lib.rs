@@ -16,6 +16,7 @@ mod changes;
 mod dispatch;
 mod guard;
 mod leaving;
+mod mock;
 mod planning;
 mod scripted;
 pub mod supervise;
@@ -23,6 +24,7 @@ mod tree_check;
 mod utility;
 
 pub use dispatch::Runners;
+pub use mock::MockRunner;
 pub use scripted::{
     SCRIPT_BYTES_MAX, ScriptError, ScriptedRunner, bind, load, timeline_faults, unmatched_keys,
 };

@@ -5,7 +5,6 @@ use materia_contract::{Finding, Refusal, RunId, Severity};
 use serde_json::Map;
 
 use super::{Origin, Ready};
-use crate::castid;
 use crate::failure::Failure;
 use crate::previous;
 use crate::project::{self, Checked, Found, Project};
@@ -64,13 +63,8 @@ impl Linking {
 
 /// The cast to continue from, or why it is not there.
 fn earlier(project: &Project, wanted: &RunId) -> Result<Result<Found, String>, Failure> {
-    let (root, journal) = project.journal()?;
-    let place = format!("the artifact root `{}`", project.shown(&root));
-    let Some(journal) = journal else {
-        return Ok(Err(castid::unknown(wanted, &place).to_string()));
-    };
-    match castid::resolve(&journal, wanted, &place) {
-        Ok(id) => Ok(Ok(Found { root, journal, id })),
+    match project.find_configured(wanted) {
+        Ok(found) => Ok(Ok(found)),
         Err(Failure::Refused(refused)) if refused.refusal.code == "resolution" => {
             Ok(Err(refused.refusal.message))
         }

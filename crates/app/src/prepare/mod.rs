@@ -16,13 +16,14 @@ use std::path::{Path, PathBuf};
 use materia_compiler::{Compiled, Loaded, ProjectCommand};
 use materia_contract::script::Script;
 use materia_contract::{
-    Finding, GlobalMode, JOURNAL_VERSION, Link, Plan, RunCreated, RunId, ScriptBinding, places,
+    Answerers, Finding, GlobalMode, JOURNAL_VERSION, Link, Plan, RunCreated, RunId, ScriptBinding,
+    places,
 };
 use materia_journal::{Options, SqliteJournal};
 use materia_runners::PlanningSupport;
 use serde_json::{Map, Value};
 
-use crate::agents::{self, Answering, Answers, Asking};
+use crate::agents::{self, Answering, Answers, Asking, Chosen};
 use crate::castid;
 use crate::failure::Failure;
 use crate::options::{Contradiction, Named, RunOptions};
@@ -82,6 +83,8 @@ pub struct Prepared {
     pub questions: Vec<Question>,
     /// The plan with the paths of this machine: what is trusted.
     plan: Plan,
+    /// Who answers each socket that no script answers.
+    chosen: Chosen,
     project: PathBuf,
     approvals: Option<PathBuf>,
 }
@@ -119,7 +122,6 @@ pub fn cast(asked: &Asked<'_>, ready: Ready) -> Result<Beginning, Failure> {
     let named = options.script.as_deref().map(|path| Named::in_folder(&project.dir, path));
     let plan = compiled.plan;
     let script = script::read(named.as_ref(), options, options.virtual_time, &plan)?;
-    let answers = answers(project, &loaded, &plan, options.mode(), options, script.is_some())?;
     let mut warnings = Vec::new();
     let binding = match (&script, &named) {
         (Some(script), Some(named)) => {
@@ -127,6 +129,15 @@ pub fn cast(asked: &Asked<'_>, ready: Ready) -> Result<Beginning, Failure> {
         }
         (None, _) | (_, None) => None,
     };
+    let asking = Asking {
+        folder: &project.dir,
+        loaded: &loaded,
+        plan: &plan,
+        mode: options.mode(),
+        script: script.as_ref().map(|script| (script, binding.as_ref())),
+        before: None,
+    };
+    let answers = agents::answering(options, asking)?;
     let root = compiled.artifact_dir;
     project::refuse_taken_name(&root, &id)?;
     let mut commands: Vec<ProjectCommand> = compiled.commands;
@@ -149,10 +160,12 @@ pub fn cast(asked: &Asked<'_>, ready: Ready) -> Result<Beginning, Failure> {
     Ok(Beginning { prepared, root, id, created, profile })
 }
 
-/// Prepares that a cast goes on, as it was created. The recorded script answers unless there is another.
+/// Prepares that a cast goes on, as it was created. The recorded script answers unless there is another, and
+/// so does whoever answered `before`.
 pub fn going_on(
     project: &Project,
     created: &RunCreated,
+    before: &Answerers,
     options: &RunOptions,
 ) -> Result<Prepared, Failure> {
     let created = &project.places().created(created);
@@ -162,7 +175,15 @@ pub fn going_on(
     let (plan, mode) = (&created.plan, created.global_mode);
     let script = script::read(named.as_ref(), options, created.virtual_time, plan)?;
     let (loaded, _) = materia_compiler::load(&project.sources);
-    let answers = answers(project, &loaded, plan, mode, options, script.is_some())?;
+    let asking = Asking {
+        folder: &project.dir,
+        loaded: &loaded,
+        plan,
+        mode,
+        script: script.as_ref().map(|script| (script, created.script.as_ref())),
+        before: Some(before),
+    };
+    let answers = agents::answering(options, asking)?;
     let approvals = project.profile_dir().map(Path::to_owned);
     let mut prepared =
         Prepared::new(project, approvals, (loaded, script, answers), plan, &mut Vec::new());
@@ -173,17 +194,6 @@ pub fn going_on(
     Ok(prepared)
 }
 
-fn answers(
-    project: &Project,
-    loaded: &Loaded,
-    plan: &Plan,
-    mode: GlobalMode,
-    options: &RunOptions,
-    scripted: bool,
-) -> Result<Answers, Failure> {
-    agents::answering(options, Asking { folder: &project.dir, loaded, plan, mode, scripted })
-}
-
 impl Prepared {
     fn new(
         project: &Project,
@@ -192,13 +202,24 @@ impl Prepared {
         plan: &Plan,
         commands: &mut Vec<ProjectCommand>,
     ) -> Self {
-        let Answers { answering, commands: more, findings } = answers;
+        let Answers { answering, commands: more, findings, chosen } = answers;
         commands.extend(more);
         let mut warnings = Vec::new();
         let trust = Trust { profile: approvals.as_deref(), project: &project.dir };
         let questions = trust.asks(&loaded, commands, &mut warnings).into_iter().collect();
         let (plan, project) = (plan.clone(), project.dir.clone());
-        Self { script, answering, loaded, findings, warnings, questions, plan, project, approvals }
+        Self {
+            script,
+            answering,
+            loaded,
+            findings,
+            warnings,
+            questions,
+            chosen,
+            plan,
+            project,
+            approvals,
+        }
     }
 
     fn trust(&self) -> Trust<'_> {
@@ -208,6 +229,11 @@ impl Prepared {
     /// A person has approved one of the questions: it is remembered.
     pub fn approve(&self, question: &Question, warnings: &mut Vec<String>) {
         self.trust().approve(question, warnings);
+    }
+
+    /// The questions are settled: who answers each socket. Programs are asked for their versions.
+    pub fn answerers(&self, supervisor: &Path) -> Result<Answerers, Failure> {
+        self.chosen.answerers(supervisor)
     }
 
     /// The questions are settled and the cast goes on: what its plan needs is put in place.
@@ -229,7 +255,7 @@ impl Beginning {
     pub fn open(&self, warnings: &mut Vec<String>) -> Result<SqliteJournal, Failure> {
         self.prepared.trust().begins(&self.prepared.plan, warnings);
         let scripts = materia_compiler::needed_scripts(&self.prepared.loaded, &self.created.plan);
-        profile::ready(self.profile.as_deref(), &scripts)?;
+        profile::ready(self.profile.as_deref(), &scripts, warnings)?;
         warn_of_planning(&self.created, warnings);
         Ok(SqliteJournal::open(&self.root, Options::default())?)
     }
@@ -252,6 +278,7 @@ fn created(
         global_mode: options.mode(),
         virtual_time: options.virtual_time,
         script,
+        agents: Answerers::default(),
         fork: None,
         timeline: 0,
         from_cast_id: origin.from_cast_id,

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use materia_contract::script::Script;
-use materia_contract::{Plan, ScriptBinding};
+use materia_contract::{MOCK, Plan, ScriptBinding};
 
 use crate::clean;
 use crate::failure::Failure;
@@ -23,7 +23,9 @@ pub(super) fn read(
     match options.provider.as_deref() {
         Some("scripted") if script.is_some() => {}
         Some("scripted") => return Err(Contradiction::ScriptedWithoutScript.into()),
-        Some(name) if script.is_some() => {
+        // Whatever a script does not answer, the mock does.
+        Some(MOCK) => {}
+        Some(name) if script.as_ref().is_some_and(|script| !script.only) => {
             return Err(Contradiction::ProviderAndScript(name.to_owned()).into());
         }
         // Whether there is such an agent is found out where agents are chosen.

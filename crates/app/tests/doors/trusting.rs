@@ -43,13 +43,15 @@ fn a_plan_that_was_not_begun_here_is_asked_about_before_it_goes_on() {
     let bench = Bench::new();
     let beginning = bench.prepare(&scripted()).unwrap();
     let created = &beginning.created;
-    let asked = prepare::going_on(&bench.project, created, &scripted()).unwrap().questions;
+    let asked =
+        prepare::going_on(&bench.project, created, &created.agents, &scripted()).unwrap().questions;
     assert_eq!(asked.len(), 1);
     assert!(asked[0].files[0].contains("not begun here"), "{:?}", asked[0].files);
     // Once it has begun here, nobody is asked again.
     let journal = beginning.open(&mut Vec::new()).unwrap();
     drop(journal);
-    let asked = prepare::going_on(&bench.project, created, &scripted()).unwrap().questions;
+    let asked =
+        prepare::going_on(&bench.project, created, &created.agents, &scripted()).unwrap().questions;
     assert!(asked.is_empty(), "{asked:?}");
 }
 

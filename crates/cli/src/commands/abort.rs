@@ -97,8 +97,12 @@ fn end_it(
     // Views that cannot be mended now are mended by the next replay.
     let _ = views.catch_up(&**journal, id);
     let observer: Arc<dyn Observer> = views.clone();
-    let runner =
-        Runners { utility: Arc::new(UtilityRunner::new("/proc/self/exe".into())), agent: None };
+    let runner = Runners {
+        utility: Arc::new(UtilityRunner::new("/proc/self/exe".into())),
+        scripted: None,
+        mock: None,
+        agent: None,
+    };
     let world = World {
         journal: journal.clone(),
         observer,

@@ -19,11 +19,14 @@ pub(crate) fn casts(
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
     let project = Project::here(global)?;
-    let (root, journal) = project.journal()?;
-    let lines = match journal {
-        Some(journal) => blocking(&journal).runs()?,
-        None => Vec::new(),
-    };
+    let journals = project.journals()?;
+    let mut lines = Vec::new();
+    for (_, journal) in &journals {
+        lines.extend(blocking(journal).runs()?);
+    }
+    if journals.len() > 1 {
+        lines.sort_by(|one, other| other.started_at.cmp(&one.started_at));
+    }
     if terminal.json {
         for line in &lines {
             terminal.data(line)?;
@@ -31,7 +34,10 @@ pub(crate) fn casts(
         return Ok(Exit::Done);
     }
     if lines.is_empty() {
-        terminal.say(format_args!("There are no casts in `{}` yet.", project.shown(&root)));
+        terminal.say(format_args!(
+            "There are no casts in `{}` yet.",
+            project.shown(&project.artifact_root())
+        ));
         return Ok(Exit::Done);
     }
     let width = lines.iter().map(|line| line.cast_id.as_str().len()).max().unwrap_or(0).max(4);

@@ -2,7 +2,7 @@ use std::io::Write as _;
 
 use clap::Args;
 use materia_compiler::Loaded;
-use materia_contract::{Materia, MateriaKind};
+use materia_contract::{Materia, MateriaKind, PromptDoc};
 use serde_json::{Value, json};
 
 use crate::args::Global;
@@ -111,8 +111,12 @@ fn show(loaded: &Loaded, name: &str, terminal: &mut Terminal) -> Result<(), Fail
     // The prompt is text for people; inside a JSON string it could not be read.
     let settings = Materia { prompt: None, ..materia.clone() };
     writeln!(terminal.out, "{}", clean(&format!("{:#}", json!(settings))))?;
-    if let Some(prompt) = &materia.prompt {
-        writeln!(terminal.out, "\n{}", clean(prompt))?;
+    match &materia.prompt {
+        Some(PromptDoc::Text(text)) => writeln!(terminal.out, "\n{}", clean(text))?,
+        Some(PromptDoc::File(named)) => {
+            writeln!(terminal.out, "\n(the words are in {})", clean(&named.file))?;
+        }
+        None => {}
     }
     Ok(())
 }

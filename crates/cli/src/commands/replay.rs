@@ -72,8 +72,8 @@ fn tell(verified: &Verified, terminal: &mut Terminal) -> Result<(), Failure> {
         writeln!(terminal.out, "{id} verifies: {events} events, all hashes hold{decided}")?;
         writeln!(
             terminal.out,
-            "  events 1 to {undecided} were written by an earlier version, without what they were decided on: \
-             their hashes were checked, but no decision among them could be taken again, nor held to the rules"
+            "  events 1 to {undecided} were written by another version: their hashes were checked, but no \
+             decision among them could be taken again, nor held to the rules"
         )?;
     }
     writeln!(terminal.out, "  at event {last_seq} it is {}", status.word())?;

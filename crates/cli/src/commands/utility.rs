@@ -38,7 +38,7 @@ pub(crate) fn utility(
 ) -> Result<Exit, Failure> {
     let script = find(&args.name)?;
     let project = Project::here(global)?;
-    profile::ready(project.profile_dir(), &[script])?;
+    terminal.warned(|warnings| profile::ready(project.profile_dir(), &[script], warnings))?;
     let Some(profile) = project.profile_dir() else {
         return Err(Failure::storage("no profile folder is known"));
     };

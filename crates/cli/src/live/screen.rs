@@ -269,6 +269,7 @@ mod tests {
             visit: 1,
             attempt: 1,
             item: Some("WI-1".into()),
+            item_label: None,
             cause: Cause::Input,
             consumed: Vec::new(),
             prompt: None,
@@ -277,6 +278,11 @@ mod tests {
             session: None,
             script: None,
             global_mode: None,
+            provider: None,
+            program_version: None,
+            model: None,
+            tools: None,
+            schema: None,
             approved: None,
         }
     }

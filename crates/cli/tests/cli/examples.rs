@@ -87,3 +87,72 @@ fn interactive_plan() {
     let report = go(&["continue", "c1"]).exits(0).json();
     assert_eq!(visited(&report), "1 1 2 3 2 3 2 3", "the plan that was talked over is built");
 }
+
+/// Casts what is named with a configuration of `seeds/`, without a model.
+fn seed(bench: &Bench, config: &str, args: &[&str]) -> Ran {
+    let config = example(&format!("seeds/{config}"));
+    let found = bench.run(&["check", &config, "--json"]).exits(0).json();
+    let faults: Vec<&Value> = found["findings"].as_array().unwrap().iter().collect();
+    assert!(faults.iter().all(|fault| fault["severity"] == "info"), "{faults:?}");
+    let mut all = vec![args[0], "--config", &config, "--provider", "mock", "--json"];
+    all.extend(&args[1..]);
+    bench.run(&all)
+}
+
+#[test]
+fn graphs_and_handoffs_of_the_seeds() {
+    let bench = Bench::new();
+    let report = seed(&bench, "graph.json", &["cast", "--cast-id", "g1", "go"]).exits(0).json();
+    assert_eq!(visited(&report), "3 4 5 6 8", "one item, and the way out for a good verdict");
+    assert_eq!(report["visits"][1]["itemLabel"], "Mock item");
+    let report = seed(&bench, "handoff.json", &["cast", "--cast-id", "h1", "go"]).exits(0).json();
+    assert_eq!(visited(&report), "Planner Build Evaluator Maintain");
+    assert_eq!(report["state"]["workItems"][0]["title"], "Mock item");
+}
+
+#[test]
+fn utilities_of_the_seeds() {
+    let bench = Bench::new();
+    let cast = |args: &[&str]| seed(&bench, "utilities.json", args).exits(0).json();
+    let hello = cast(&["cast", "--cast-id", "u1", "go"]);
+    assert_eq!(hello["state"]["hello"]["message"], "HELLO WORLD");
+    let ignored = cast(&["cast", "--loadout", "Ignore Artifacts", "--cast-id", "u2", "go"]);
+    assert_eq!(ignored["state"]["artifactIgnore"]["added"], json!([".pi/pi-materia/"]));
+    assert_eq!(bench.read(".gitignore"), ".pi/pi-materia/\n");
+    let again = cast(&["cast", "--loadout", "Ignore Artifacts", "--cast-id", "u3", "go"]);
+    assert_eq!(again["state"]["artifactIgnore"]["changed"], false);
+    assert_eq!(visited(&cast(&["cast", "--loadout", "Route", "--cast-id", "u4", "go"])), "2 3");
+    // They are found without the configuration that made them (D52).
+    let casts = bench.run(&["casts", "--json"]).exits(0).out;
+    for id in ["u1", "u2", "u3", "u4"] {
+        assert!(casts.contains(&format!("\"castId\":\"{id}\"")), "{casts}");
+    }
+}
+
+#[test]
+fn every_link_of_the_seeds() {
+    let bench = Bench::new();
+    let link = |id: &str, args: &[&str], prompt: &str| {
+        let mut all = vec!["link", "--cast-id", id];
+        all.extend(args);
+        all.extend(["--", prompt]);
+        seed(&bench, "link.json", &all)
+    };
+    let first = link("l1", &["Planner", "Build"], "Add a small settings page.").exits(0).json();
+    assert_eq!(visited(&first), "1 2");
+    let build = bench.read(".materia/l1/sockets/Socket-2/1-1.prompt.txt");
+    assert!(build.contains("1. Mock item: ok"), "the plan reaches whoever builds: {build}");
+    // Somebody has to agree with a plan that is made together.
+    link("l2", &["loadout:Planning-Consult", "loadout:Full-Auto"], "Design it.").exits(3);
+    let mixed = ["materia:Context-Check", "loadout:Planning-Consult", "Build"];
+    link("l3", &mixed, "Audit the request, plan, then implement.").exits(3);
+    let from = |id, targets: &[&str]| {
+        let mut all = vec!["--from", "l1"];
+        all.extend(targets);
+        link(id, &all, "Continue.")
+    };
+    let chained = from("l4", &["Chain-Context", "Build"]).exits(0).json();
+    assert_eq!(chained["fromCastId"], "l1");
+    from("l5", &["Chain-Context", "loadout:Hojo-Consult"]).exits(3);
+    from("l6", &["loadout:Full-Auto"]).exits(0);
+}

@@ -5,7 +5,8 @@
 
 use materia_contract::capability::{AGENTS, Capabilities, Guarded, SchemaSupport, capabilities};
 use materia_contract::{
-    AgentProtocol, Behavior, Finding, Materia, Parse, Plan, SessionPolicy, ToolSet, ToolsDoc,
+    AgentProtocol, Behavior, Finding, MOCK, Materia, Parse, Plan, SCRIPTED, SessionPolicy, ToolSet,
+    ToolsDoc,
 };
 
 use super::Place;
@@ -13,8 +14,10 @@ use crate::fault::{Fault, Faults};
 use crate::layers::Loaded;
 use crate::suggest::did_you_mean;
 
-/// The word for agents that are answered by a script, which can do whatever it is asked.
-const SCRIPTED: &str = "scripted";
+/// Whether a name stands for answers without an agent: those of a script, or the least that will do.
+fn answers_itself(name: &str) -> bool {
+    [SCRIPTED, MOCK].contains(&name)
+}
 
 /// What the agent of that name can do; `None` if there is none.
 fn known(loaded: &Loaded, name: &str) -> Option<&'static Capabilities> {
@@ -60,7 +63,7 @@ pub(super) fn materia(
     faults: &mut Faults,
 ) {
     let Some(provider) = &doc.provider else { return };
-    if provider == SCRIPTED || place.child("provider").is_mended(loaded) {
+    if answers_itself(provider) || place.child("provider").is_mended(loaded) {
         return;
     }
     match known(loaded, provider) {
@@ -73,11 +76,25 @@ pub(super) fn materia(
     }
 }
 
+/// Checks the tools that a socket gives a materia which names its provider.
+pub(super) fn socket_tools(
+    loaded: &Loaded,
+    name: &str,
+    provider: &str,
+    allowed: &ToolsDoc,
+    place: &Place,
+    faults: &mut Faults,
+) {
+    if let Some(row) = known(loaded, provider) {
+        tools(name, Some(allowed), row, place, faults);
+    }
+}
+
 /// Checks the provider that the configuration prefers.
 pub(super) fn preferred(loaded: &Loaded, faults: &mut Faults) {
     let Some(name) = &loaded.config.provider else { return };
     let declared = loaded.config.agents.contains_key(name);
-    if name != SCRIPTED && !declared && known(loaded, name).is_none() {
+    if !answers_itself(name) && !declared && known(loaded, name).is_none() {
         let fault = unknown(loaded, name);
         faults.push(match loaded.origins.of("/provider") {
             Some(layer) => fault.at(layer, "/provider"),
@@ -188,7 +205,7 @@ fn text_only(
 #[must_use]
 pub fn agent_findings(loaded: &Loaded, compiled: &Plan, chosen: &str) -> Vec<Finding> {
     let mut faults = Faults::default();
-    if chosen != SCRIPTED && known(loaded, chosen).is_none() {
+    if !answers_itself(chosen) && known(loaded, chosen).is_none() {
         faults.push(unknown(loaded, chosen));
     }
     plan(loaded, compiled, Some(chosen), &mut faults);

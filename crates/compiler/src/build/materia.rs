@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 use materia_contract::{Behavior, Materia, MateriaKind, Path, Root, target_steps};
 
+use super::words::{self, Words};
 use super::{Place, TIMEOUT_MS_MAX, agent, program, script};
 use crate::command::{is_program, resolve};
 use crate::fault::{Fault, Faults};
@@ -110,9 +111,14 @@ fn agent(
         faults.push(place.mark(fault).help(help));
     }
     agent::materia(loaded, name, doc, place, faults);
+    let written = doc.prompt.as_ref();
+    let words = match written {
+        Some(doc) => words::of_materia(loaded, doc, &place.child("prompt"), faults)?,
+        None => Words { text: String::new(), origin: place.child("prompt").shown(loaded) },
+    };
     runs.then(|| Behavior::Agent {
-        prompt: doc.prompt.clone().unwrap_or_default(),
-        origin: place.child("prompt").shown(loaded),
+        prompt: words.text,
+        origin: words.origin,
         tools: doc.tools.clone(),
         model: doc.model.clone(),
         provider: doc.provider.clone(),

@@ -22,13 +22,15 @@ mod script;
 mod socket;
 mod vacant;
 pub(crate) mod ways;
+mod words;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use materia_contract::{Behavior, Finding, Loadout, Plan};
+use materia_contract::{Behavior, Finding, Loadout, Node, Plan};
 
 pub use agent::agent_findings;
+pub(crate) use words::project_files;
 
 use crate::fault::{Fault, Faults};
 use crate::layers::{LayerKind, Loaded};
@@ -240,7 +242,8 @@ pub(crate) fn project_commands(loaded: &Loaded, plan: &Plan) -> Vec<ProjectComma
         let Behavior::Utility { command, .. } = &node.behavior else { continue };
         let Some(layer) = loaded.materia_layer(&node.materia) else { continue };
         let listed = commands.iter().any(|known| known.materia == node.materia);
-        if layer.kind == LayerKind::Project && !listed && !script::harmless(loaded, node) {
+        let brought = layer.kind == LayerKind::Project && !script::harmless(loaded, node);
+        if !listed && (brought || given_other_params(loaded, plan, node)) {
             commands.push(ProjectCommand {
                 materia: node.materia.clone(),
                 command: command.clone(),
@@ -249,4 +252,19 @@ pub(crate) fn project_commands(loaded: &Loaded, plan: &Plan) -> Vec<ProjectComma
         }
     }
     commands
+}
+
+/// Whether a socket of the project gives a command other parameters or variables than its materia has: then it may do
+/// what whoever wrote the materia has not looked at. Of a link nobody knows who wrote the socket.
+fn given_other_params(loaded: &Loaded, plan: &Plan, node: &Node) -> bool {
+    let Behavior::Utility { params, .. } = &node.behavior else { return false };
+    let doc = loaded.config.materia.get(&node.materia);
+    let own = doc.and_then(|doc| doc.params.as_ref());
+    let same = own.map_or(params.is_empty(), |own| own == params)
+        && doc.map_or(node.env.is_empty(), |doc| doc.env == node.env);
+    let by_project = match loaded.loadout_layer(&plan.loadout) {
+        Some(layer) => layer.kind == LayerKind::Project,
+        None => loaded.layers.iter().any(|layer| layer.kind == LayerKind::Project),
+    };
+    !same && by_project
 }

@@ -15,7 +15,8 @@ use super::edge::{self, Moves, Target};
 use super::loadout::Scope;
 use super::materia::{Assignment, Built, assignments, other_kind, path, timeout};
 use super::region::Regions;
-use super::{program, script};
+use super::words::{self, OwnWords};
+use super::{agent, program, script};
 use crate::fault::{Fault, Faults};
 use crate::suggest::did_you_mean;
 
@@ -37,6 +38,7 @@ pub(super) struct Draft<'a> {
     assign: Vec<Assignment>,
     foreach: Option<Foreach>,
     policy: Option<Policy>,
+    words: Option<OwnWords>,
 }
 
 /// Reads one socket and reports what is wrong with it by itself.
@@ -67,8 +69,9 @@ pub(super) fn draft<'a>(
     let on_failure = edge::on_failure(scope, id, doc, &place, faults);
     let advance = advance::read(scope, regions, id, doc, &place, faults);
     let assign = merged(built, own);
+    let words = own_words(scope, doc, built, &place, faults);
     let mut draft =
-        Draft { id, doc, place, edges, on_failure, advance, built, assign, foreach, policy };
+        Draft { id, doc, place, edges, on_failure, advance, built, assign, foreach, policy, words };
     draft.check_program(scope, faults);
     let needs_json = draft.check_parse(scope, faults);
     draft.check_edges(regions, needs_json, faults);
@@ -134,6 +137,43 @@ fn merged(built: Option<&Built<'_>>, own: Vec<Assignment>) -> Vec<Assignment> {
         merged.insert(one.target.clone(), one);
     }
     merged.into_values().collect()
+}
+
+/// What the socket says itself about its materia (D64); what the materia has no use for is reported.
+fn own_words(
+    scope: &Scope<'_>,
+    doc: &Socket,
+    built: Option<&Built<'_>>,
+    place: &Place,
+    faults: &mut Faults,
+) -> Option<OwnWords> {
+    let behavior = built.and_then(|built| built.behavior.as_ref());
+    let (kind, useless): (_, &[(&str, bool)]) = match behavior {
+        Some(Behavior::Agent { .. }) => {
+            ("an agent", &[("params", doc.params.is_some()), ("env", !doc.env.is_empty())])
+        }
+        Some(Behavior::Utility { .. }) => (
+            "a utility",
+            &[
+                ("prompt", doc.prompt.is_some()),
+                ("model", doc.model.is_some()),
+                ("tools", doc.tools.is_some()),
+            ],
+        ),
+        None => return None,
+    };
+    program::environment(&doc.env, &place.child("env"), faults);
+    let name = doc.materia.as_deref().unwrap_or_default();
+    for (field, _) in useless.iter().filter(|(_, present)| *present) {
+        other_kind(name, kind, field, place, faults);
+    }
+    if let (Some(Behavior::Agent { provider: Some(provider), .. }), Some(tools)) =
+        (behavior, &doc.tools)
+    {
+        agent::socket_tools(scope.loaded, name, provider, tools, place, faults);
+    }
+    let prompt = doc.prompt.as_ref().filter(|_| matches!(behavior, Some(Behavior::Agent { .. })));
+    words::of_socket(scope.loaded, prompt?, &place.child("prompt"), faults)
 }
 
 fn foreach(
@@ -251,10 +291,50 @@ impl Draft<'_> {
         listed.then(|| Moves { when: advance.when, first: region.first() })
     }
 
+    /// The variables of its environment: those of the materia, and the socket's own over them.
+    fn environment(&self, below: &IndexMap<String, String>) -> IndexMap<String, String> {
+        let mut all = below.clone();
+        all.extend(self.doc.env.iter().map(|(name, value)| (name.clone(), value.clone())));
+        all
+    }
+
+    /// What runs here, with what the socket itself says about it: its words are added to the prompt or
+    /// take its place, parameters merge name by name, everything else is replaced.
+    fn with_own_words(&self, behavior: Behavior) -> Behavior {
+        match behavior {
+            Behavior::Agent { mut prompt, mut origin, tools, model, provider } => {
+                match &self.words {
+                    Some(OwnWords { words, replace: true }) => {
+                        prompt.clone_from(&words.text);
+                        origin.clone_from(&words.origin);
+                    }
+                    Some(OwnWords { words, replace: false }) if prompt.trim().is_empty() => {
+                        prompt.clone_from(&words.text);
+                        origin.clone_from(&words.origin);
+                    }
+                    Some(OwnWords { words, replace: false }) => {
+                        prompt = format!("{}\n\n{}", prompt.trim_end(), words.text);
+                        origin = format!("{origin}, {}", words.origin);
+                    }
+                    None => {}
+                }
+                let tools = self.doc.tools.clone().or(tools);
+                let model = self.doc.model.clone().or(model);
+                Behavior::Agent { prompt, origin, tools, model, provider }
+            }
+            Behavior::Utility { command, mut params } => {
+                for (name, value) in self.doc.params.iter().flatten() {
+                    params.insert(name.clone(), value.clone());
+                }
+                Behavior::Utility { command, params }
+            }
+        }
+    }
+
     /// The node, with every default written out. `ids` are the ids of its edges, in order.
     pub(super) fn node(&self, regions: &Regions<'_>, ids: &[EdgeId]) -> Option<Node> {
         let built = self.built?;
-        let behavior = built.behavior.clone()?;
+        let behavior = self.with_own_words(built.behavior.clone()?);
         let limit = self.doc.timeout_ms.or(built.doc.timeout_ms);
         let default = match &behavior {
             Behavior::Utility { .. } => Some(UTILITY_TIMEOUT_MS_DEFAULT),
@@ -271,7 +351,7 @@ impl Draft<'_> {
             materia: self.doc.materia.clone()?,
             parse: self.parse(),
             verdict: self.verdict(),
-            env: utility.map(|doc| doc.env.clone()).unwrap_or_default(),
+            env: utility.map(|doc| self.environment(&doc.env)).unwrap_or_default(),
             cwd: utility.and_then(|doc| doc.cwd.clone()),
             socket_params: utility.map(|doc| doc.socket_params.clone()).unwrap_or_default(),
             assign: assign.collect(),

@@ -56,6 +56,8 @@ pub(super) struct Choice {
     pub(super) file: String,
     /// Whether it lies there already.
     pub(super) present: bool,
+    /// Whether it is a person's version of it.
+    pub(super) changed: bool,
 }
 
 impl Shelf {
@@ -77,18 +79,47 @@ impl Shelf {
         self.folder.join(file)
     }
 
-    /// Chooses the file of a script: its own name, unless a person's file bears it; then a name with
-    /// the hash in it.
+    /// Whether the copy that runs is a person's version of the script.
+    #[must_use]
+    pub fn is_changed(&self, script: &Script) -> bool {
+        self.choose(script).is_ok_and(|choice| choice.changed)
+    }
+
+    /// The copy of what is shipped now, which its owner may change as they like (D53). A copy of something
+    /// older is none, and nor is a name that leads elsewhere.
+    fn own_copy(&self, script: &Script, wanted: &str) -> Option<String> {
+        match self.manifest.scripts.get(script.name) {
+            Some(copy) if copy.hash == wanted => Some(copy.file.clone()),
+            Some(_) => None,
+            None => Some(script.name.to_owned()),
+        }
+        .filter(|file| !file.contains('/') && file != "..")
+    }
+
+    /// Chooses the file of a script: the copy that is there, changed or not, as long as it is one of what is
+    /// shipped now. Otherwise its own name, unless a person's file bears it; then a name with the hash in it.
     pub(super) fn choose(&self, script: &Script) -> io::Result<Choice> {
         let wanted = script.hash();
+        if let Some(file) = self.own_copy(script, &wanted)
+            && let Some(found) = read(&self.folder.join(&file))?.map(|bytes| hash(&bytes))
+        {
+            if found == wanted {
+                return Ok(Choice { file, present: true, changed: false });
+            }
+            if self.manifest.written.get(&file) != Some(&found) {
+                return Ok(Choice { file, present: true, changed: true });
+            }
+        }
         for number in 0..NAMES_MAX {
             let file = name(script, &wanted, number);
             match read(&self.folder.join(&file))?.map(|bytes| hash(&bytes)) {
-                None => return Ok(Choice { file, present: false }),
-                Some(found) if found == wanted => return Ok(Choice { file, present: true }),
+                None => return Ok(Choice { file, present: false, changed: false }),
+                Some(found) if found == wanted => {
+                    return Ok(Choice { file, present: true, changed: false });
+                }
                 // It is as it was written by an older version, so it is replaced.
                 Some(found) if self.manifest.written.get(&file) == Some(&found) => {
-                    return Ok(Choice { file, present: false });
+                    return Ok(Choice { file, present: false, changed: false });
                 }
                 Some(_) => {}
             }

@@ -37,7 +37,8 @@ pub enum SyncError {
     },
 }
 
-/// Makes sure that these scripts lie in the profile as this binary holds them.
+/// Makes sure that these scripts lie in the profile: as this binary holds them, or as their owner has
+/// changed them since.
 ///
 /// Where they do already, nothing is written and nothing is locked, so that a profile that is
 /// read-only can be used. What a person changed is never overwritten.
@@ -77,7 +78,9 @@ fn put(shelf: &mut Shelf, script: &Script) -> io::Result<()> {
         replace(&shelf.folder, &choice.file, script.text.as_bytes())?;
     }
     let copy = Copy { file: choice.file.clone(), hash: script.hash() };
-    shelf.manifest.written.insert(choice.file, copy.hash.clone());
+    if !choice.changed {
+        shelf.manifest.written.insert(choice.file, copy.hash.clone());
+    }
     shelf.manifest.scripts.insert(script.name.to_owned(), copy);
     let text = serde_json::to_vec_pretty(&shelf.manifest)?;
     replace(&shelf.folder, MANIFEST_FILE, &text)

@@ -66,6 +66,7 @@ fn created(plan: &Plan) -> RunCreated {
         global_mode: GlobalMode::Implementation,
         virtual_time: true,
         script: None,
+        agents: materia_contract::Answerers::default(),
         from_cast_id: None,
         link: None,
         state: Map::new(),

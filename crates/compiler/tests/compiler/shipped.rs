@@ -39,7 +39,7 @@ fn every_shipped_loadout_compiles_without_a_word() {
 fn prompts_do_not_say_what_the_runtime_says() {
     let (loaded, _) = Project::new().load();
     for (name, materia) in &loaded.config.materia {
-        let prompt = materia.prompt.as_deref().unwrap_or_default();
+        let prompt = materia.prompt.as_ref().and_then(|prompt| prompt.text()).unwrap_or_default();
         // The form of the answer is written by the runtime, for the fields that the socket needs.
         for word in ["JSON", "```", "{\"", "tasks", "summary", "feedback"] {
             assert!(!prompt.contains(word), "{name}: {word}");
@@ -248,28 +248,49 @@ fn a_changed_script_is_kept_and_the_shipped_one_lies_beside_it() {
     assert_eq!(beside, format!("join.{}.mjs", &now().hash()[..12]));
     assert_eq!(profile.read("join.mjs"), "// mine\n");
 
-    // That one is changed as well: it is kept too.
+    // A copy of what is shipped now is its owner's to change: it runs as it is.
     fs::write(profile.file(&beside), "// mine too\n").unwrap();
     profile.sync(now());
-    assert_eq!(profile.current(), format!("join.{}-2.mjs", &now().hash()[..12]));
+    let shelf = Shelf::of(&profile.dir());
+    assert_eq!(shelf.path(now()), profile.file(&beside));
+    assert!(shelf.is_changed(now()));
+    assert_eq!(profile.read(&beside), "// mine too\n");
+    assert_eq!(profile.names().len(), 2);
+
+    // When what is shipped changes, both are kept and the shipped one lies beside them.
+    profile.sync(&OLD);
+    let shelf = Shelf::of(&profile.dir());
+    assert!(!shelf.is_changed(&OLD));
+    assert_eq!(fs::read_to_string(shelf.path(&OLD)).unwrap(), OLD.text);
+    assert_eq!(profile.read("join.mjs"), "// mine\n");
     assert_eq!(profile.read(&beside), "// mine too\n");
     assert_eq!(profile.names().len(), 3);
-
-    // What was written once is nobody's change: it may be replaced.
-    fs::write(profile.file("join.mjs"), OLD.text).unwrap();
-    profile.sync(now());
-    assert_eq!(profile.current(), "join.mjs");
 }
 
 #[test]
-fn without_a_manifest_every_other_file_counts_as_changed() {
+fn a_changed_copy_that_is_removed_comes_back_as_it_is_shipped() {
+    let profile = Profile::new();
+    profile.sync(now());
+    fs::write(profile.file("join.mjs"), "// mine\n").unwrap();
+    profile.sync(now());
+    assert!(Shelf::of(&profile.dir()).is_changed(now()));
+    fs::remove_file(profile.file("join.mjs")).unwrap();
+    profile.sync(now());
+    assert_eq!(profile.current(), "join.mjs");
+    assert!(!Shelf::of(&profile.dir()).is_changed(now()));
+}
+
+#[test]
+fn without_a_manifest_every_other_file_is_its_owners() {
     for damage in ["", "{\"scripts\": 1", "[]", "{\"written\": {\"join.mjs\": 7}}"] {
         let profile = Profile::new();
         profile.sync(&OLD);
         fs::write(profile.file(MANIFEST_FILE), damage).unwrap();
         profile.sync(now());
         assert_eq!(profile.read("join.mjs"), OLD.text, "{damage:?}");
-        assert_ne!(profile.current(), "join.mjs");
+        let shelf = Shelf::of(&profile.dir());
+        assert_eq!(shelf.path(now()), profile.file("join.mjs"));
+        assert!(shelf.is_changed(now()), "whoever runs it is told so");
     }
     // The right bytes are right, whoever wrote them.
     let profile = Profile::new();
@@ -290,14 +311,14 @@ fn many_may_start_at_once() {
             scope.spawn(|| {
                 sync(&profile.dir(), &all).unwrap();
                 let shelf = Shelf::of(&profile.dir());
-                for script in SCRIPTS {
+                for script in SCRIPTS.iter().filter(|script| !shelf.is_changed(script)) {
                     assert_eq!(fs::read_to_string(shelf.path(script)).unwrap(), script.text);
                 }
             });
         }
     });
     assert_eq!(profile.read("join.mjs"), "// mine\n");
-    assert_eq!(profile.names().len(), SCRIPTS.len() + 1);
+    assert_eq!(profile.names().len(), SCRIPTS.len());
     assert_eq!(profile.manifest()["scripts"].as_object().unwrap().len(), SCRIPTS.len());
 }
 

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Expects, Extra, Parse, SessionPolicy, VerdictFrom};
+use crate::{Expects, Extra, Parse, PromptDoc, SessionPolicy, VerdictFrom};
 
 /// A reusable behaviour: an agent with a prompt, or a local command.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -28,7 +28,7 @@ pub struct Materia {
     pub color: Option<String>,
     /// Agent: what it is asked to do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub prompt: Option<String>,
+    pub prompt: Option<PromptDoc>,
     /// Agent: `none`, `readOnly`, `coding`, or a list of names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<ToolsDoc>,

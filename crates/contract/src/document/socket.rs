@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     AdvanceDoc, Approval, Consume, Control, EdgeDoc, Extra, ForeachDoc, NodeBudgetsDoc, NodeMode,
     OnFailureDoc, OnInterrupt, OutputSelector, Parse, PolicyDoc, RetriesDoc, Routing,
-    SessionPolicy, Trigger,
+    SessionPolicy, SocketPromptDoc, ToolsDoc, Trigger,
 };
 
 /// A placed node: which behaviour runs there, and where its output goes.
@@ -17,6 +17,21 @@ pub struct Socket {
     /// The name of the materia that runs here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub materia: Option<String>,
+    /// Agent: words that are added to the materia's prompt, or take its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<SocketPromptDoc>,
+    /// Agent: the model it runs on; overrides the materia's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Agent: the tools it may use; overrides the materia's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<ToolsDoc>,
+    /// Utility: what it is given as `params`, laid over the materia's name by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub params: Option<serde_json::Map<String, serde_json::Value>>,
+    /// Utility: variables of its environment, laid over the materia's name by name.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub env: IndexMap<String, String>,
     /// The ways out, tried in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edges: Vec<EdgeDoc>,

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{EdgeId, Link, NodeId, Plan};
+use crate::{Answerers, EdgeId, Link, NodeId, Plan};
 
 /// Data of `run.created`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -31,6 +31,10 @@ pub struct RunCreated {
     /// The script that answers agent turns, if one does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script: Option<ScriptBinding>,
+    /// Who answers its agent sockets, as it was found out before it began; those that the script answers
+    /// are not in it.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub agents: Answerers,
     /// The cast it continues from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_cast_id: Option<String>,

@@ -8,7 +8,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::time::Micros;
-use crate::{Amount, ErrorCode, EventBody, GlobalMode, ScriptEntry, UtilityInput};
+use crate::{Amount, ErrorCode, EventBody, GlobalMode, ScriptEntry, ToolsDoc, UtilityInput};
 
 /// Data of `turn.started`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -20,6 +20,9 @@ pub struct TurnStarted {
     pub attempt: u32,
     /// The key of the current work item.
     pub item: Option<String>,
+    /// Its name for people: its title.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item_label: Option<String>,
     /// Why it runs.
     pub cause: Cause,
     /// The payloads it takes, in order.
@@ -39,9 +42,24 @@ pub struct TurnStarted {
     /// The scripted answer it takes, if a script answers this node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script: Option<ScriptEntry>,
-    /// What the turn may write; absent means as the run began.
+    /// What the turn may write; absent means as the run began. An agent's turn always says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub global_mode: Option<GlobalMode>,
+    /// Who answers, where an agent is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    /// What the agent's program says its version is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program_version: Option<String>,
+    /// The model that is asked for, where one was chosen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The tools that the agent may use, where somebody said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<ToolsDoc>,
+    /// The form of the answer, as a JSON Schema, where it is to be JSON.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schema: Option<Arc<Value>>,
     /// What a person approved, where the node asks for that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approved: Option<String>,
@@ -82,7 +100,7 @@ pub enum Cause {
         /// Its position, from 0.
         index: u32,
     },
-    /// An earlier attempt was interrupted.
+    /// An earlier attempt was interrupted, failed in a way that may pass, or lost its session.
     Retry {
         /// The `turn.started` of that attempt.
         turn: u64,
@@ -262,6 +280,10 @@ pub struct TurnFailed {
     /// When it is tried again as it was, where that may help; a timer is set for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_at: Option<Micros>,
+    /// Whether the session that it should go on in is gone: the next attempt follows at once in a fresh
+    /// one, with all that the first turn was told. It counts as no retry.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub session_lost: bool,
     /// What the runner reported beside that.
     #[serde(flatten)]
     pub report: TurnOutput,
@@ -352,7 +374,8 @@ impl EventBody {
             | Self::BudgetChanged(_)
             | Self::RunRevived(_)
             | Self::MessageReceived(_)
-            | Self::SocketFinished(_) => None,
+            | Self::SocketFinished(_)
+            | Self::AgentsChosen(_) => None,
         }
     }
 }

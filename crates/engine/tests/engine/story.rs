@@ -69,6 +69,7 @@ pub(crate) fn of(nodes: IndexMap<NodeId, Node>, entry: &str) -> RunCreated {
         global_mode: GlobalMode::Implementation,
         virtual_time: false,
         script: None,
+        agents: materia_contract::Answerers::default(),
         from_cast_id: None,
         fork: None,
         timeline: 0,

@@ -6,14 +6,11 @@ use materia_contract::{
     Artifact, ArtifactRef, Envelope, EnvelopeKind, OutputSelector, PayloadContent, PayloadPart,
     PayloadStatus, Transform, content_hash,
 };
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::ask::scope::Scope;
 use crate::ask::{output, route};
 use crate::state::Payload;
-
-/// The most of an artifact that a prompt shows, in characters.
-const ARTIFACT_CHARS_SHOWN_MAX: usize = 60_000;
 
 impl Payload {
     /// Everything it has, whichever part travels.
@@ -36,6 +33,18 @@ impl Payload {
         let ok = self.verdict.unwrap_or(true);
         let reason = if ok { None } else { self.json.as_deref().and_then(output::context_in) };
         from_turn.then_some(PayloadStatus { ok, reason })
+    }
+
+    /// What it reports about the work: the object under `status` in it, else how it was judged.
+    pub(crate) fn reported_status(&self) -> Map<String, Value> {
+        let PayloadContent { structured, status, .. } = self.whole();
+        if let Some(Value::Object(own)) = structured.as_ref().and_then(|it| it.get("status")) {
+            return own.clone();
+        }
+        match status.map(|status| json!(status)) {
+            Some(Value::Object(status)) => status,
+            Some(_) | None => Map::new(),
+        }
     }
 
     /// What it says to whoever takes it.
@@ -130,23 +139,6 @@ impl Payload {
         let hashes: Vec<&str> = artifacts.iter().map(|one| one.hash.as_str()).collect();
         content_hash(&json!([self.kind, message, structured, hashes, status]))
     }
-
-    /// What a prompt shows of it: its message, else its value; then the artifacts it brings.
-    pub(crate) fn shown(&self) -> String {
-        let content = self.content();
-        let mut parts = Vec::new();
-        parts.extend(content.message.filter(|message| !message.trim().is_empty()));
-        if parts.is_empty() || self.selector == OutputSelector::Composite {
-            let value = content.structured.as_ref();
-            parts.extend(value.map(|value| format!("{value:#}")));
-        }
-        for reference in &content.artifacts {
-            let held = self.artifacts.iter().find(|one| one.hash == reference.hash);
-            let text = held.map_or_else(String::new, |one| cut(&one.content));
-            parts.push(format!("{} ({}):\n{text}", reference.kind, reference.name));
-        }
-        parts.join("\n\n")
-    }
 }
 
 /// What a transform makes of a payload.
@@ -167,11 +159,4 @@ fn reference(artifact: &Artifact) -> ArtifactRef {
 
 fn text_of(value: Value) -> String {
     if let Value::String(text) = value { text } else { value.to_string() }
-}
-
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(ARTIFACT_CHARS_SHOWN_MAX) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", &text[..end]),
-    }
 }

@@ -76,6 +76,7 @@ fn needs_node(body: &EventBody) -> bool {
         | EventBody::LoopExhausted(_)
         | EventBody::BudgetWarned(_)
         | EventBody::BudgetChanged(_)
+        | EventBody::AgentsChosen(_)
         | EventBody::ModeChanged(_)
         | EventBody::TimelineReached(_)
         | EventBody::TurnCompleted(_)

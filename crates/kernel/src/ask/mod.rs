@@ -2,6 +2,7 @@
 
 pub(crate) mod alike;
 pub(crate) mod approval;
+pub(crate) mod asked;
 pub(crate) mod budget;
 mod content;
 pub(crate) mod fits;
@@ -14,5 +15,6 @@ pub(crate) mod owed;
 pub(crate) mod route;
 pub(crate) mod scope;
 pub(crate) mod sent;
+pub(crate) mod shown;
 pub(crate) mod taking;
 pub(crate) mod work;

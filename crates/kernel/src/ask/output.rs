@@ -255,18 +255,25 @@ fn ignored_by_agents(
     (!fields.is_empty()).then_some((fields, "no part of an agent's handoff"))
 }
 
-/// Fields outside the contract that `assign` reads by name, and that an answer must therefore have.
-pub(crate) fn assigned_fields(node: &Node) -> Vec<&str> {
-    let mut fields: Vec<&str> = Vec::new();
+/// Fields of the output that `assign` reads, and that an answer must therefore have, each with the
+/// paths that are read.
+pub(crate) fn assigned_paths(node: &Node) -> Vec<(&str, Vec<String>)> {
+    let mut fields: Vec<(&str, Vec<String>)> = Vec::new();
     for path in node.assign.values().filter(|path| path.root == Root::Output) {
-        if let Some(field) = path.steps.first()
-            && !HANDOFF_FIELDS.contains(&field.as_str())
-            && !fields.contains(&field.as_str())
-        {
-            fields.push(field);
+        let Some(field) = path.steps.first() else { continue };
+        let told = format!("`{path}`");
+        match fields.iter_mut().find(|(known, _)| known == field) {
+            Some((_, paths)) if paths.contains(&told) => {}
+            Some((_, paths)) => paths.push(told),
+            None => fields.push((field, vec![told])),
         }
     }
     fields
+}
+
+/// Whether a field is one of the contract between agents.
+pub(crate) fn is_of_handoff(field: &str) -> bool {
+    HANDOFF_FIELDS.contains(&field)
 }
 
 fn copy_assigned(

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use materia_contract::time::Micros;
 use materia_contract::{Artifact, DedupeBy, Delivery, HandoffSent, Node, NodeId, OutputSelector};
 
+use crate::ask::shown;
 use crate::state::{Payload, Run};
 
 /// The payload that `from` sends, as its event describes it.
@@ -44,10 +45,23 @@ fn carrying_last(run: &Run, sender: &Node, data: &HandoffSent, ts: Micros) -> Pa
     Payload {
         text: last.text.clone().unwrap_or_default(),
         json: last.json.clone().filter(|_| last.own_json),
+        of: last.of,
         selector: sender.output_selector,
         verdict: last.verdict,
         artifacts,
         ..Payload::plain(data.payload_id, data.kind, ts, "")
+    }
+}
+
+/// How what was forwarded begins.
+pub(crate) fn preview(run: &Run, from: &NodeId, sent: &HandoffSent) -> String {
+    match (&sent.mapped, &sent.offered, sent.turn) {
+        (Some(mapped), _, _) => shown::preview_of_content(mapped),
+        (None, Some(offered), _) => shown::preview_of_content(&offered.content()),
+        (None, None, Some(_)) => {
+            shown::preview_of(&run.last, run.plan().nodes[from].output_selector)
+        }
+        (None, None, None) => String::new(),
     }
 }
 

@@ -15,7 +15,6 @@ use crate::ask::sent;
 use crate::decide::draft::Draft;
 use crate::span::micros;
 use crate::state::Run;
-use crate::words::preview;
 
 /// Sends what a turn has put out across an edge.
 pub(crate) fn send(
@@ -31,17 +30,13 @@ pub(crate) fn send(
         Parse::Text => EnvelopeKind::Message,
     };
     let caught = run.caught.as_ref().filter(|caught| turn == Some(caught.turn));
-    let text = match caught {
-        Some(caught) => caught.message.as_str(),
-        None => turn.and(run.last.text.as_deref()).unwrap_or_default(),
-    };
     let sent = HandoffSent {
         payload_id: run.uuid(draft.next_seq()),
         edge_id: edge.clone(),
         to: to.clone(),
         turn,
         kind,
-        preview: preview(text),
+        preview: String::new(),
         offered: None,
         mapped: caught.map(|caught| Arc::new(caught.content())),
         sameness: None,
@@ -64,7 +59,7 @@ pub(crate) fn offer(draft: &mut Draft<'_>, edge: &EdgeId, offered: Offered) {
         to,
         turn: None,
         kind: offered.kind.unwrap_or(default),
-        preview: preview(offered.message.as_deref().unwrap_or_default()),
+        preview: String::new(),
         offered: Some(offered),
         mapped: None,
         sameness: None,
@@ -78,6 +73,7 @@ fn cross(draft: &mut Draft<'_>, from: &NodeId, mut sent: HandoffSent) {
     let run = draft.run();
     let delivery = run.wiring().delivery(run.plan(), &edge_id);
     let filtered = sent::shaped(run, from, &mut sent, draft.next_ts(), &delivery);
+    sent.preview = sent::preview(run, from, &sent);
     draft.emit_at(from, sent);
     let run = draft.run();
     if filtered {

@@ -28,18 +28,29 @@ pub(crate) fn fault(
         && matches!(node.behavior, Behavior::Agent { .. })
         && turn.repairs < run.plan().limits.max_repairs;
     let most = run.plan().limits.max_retries;
-    let retry_at = retry::at(draft.now(), most, node, code, &turn, &report);
+    let session_lost = retry::is_lost(code, &turn, &report);
+    let retry_at =
+        retry::at(draft.now(), most, node, code, &turn, &report).filter(|_| !session_lost);
     let artifacts = artifacts(run.run_dir(), &id, &turn);
     let evidence = output::evidence(node, code, &report.output);
     let (visit, attempt, told) = (turn.visit, turn.attempt, message.clone());
-    let failed =
-        TurnFailed { turn: started, visit, attempt, code, message, repair, retry_at, report };
+    let failed = TurnFailed {
+        turn: started,
+        visit,
+        attempt,
+        code,
+        message,
+        repair,
+        retry_at,
+        session_lost,
+        report,
+    };
     draft.emit_at(&id, failed);
     if let Some(at) = retry_at {
         draft.emit_at(&id, TimerSet { timer: Timer::Retry { turn: started }, at });
         return;
     }
-    if repair {
+    if repair || session_lost {
         return;
     }
     if let Some(output::Evidence { merged, ignored }) = evidence {

@@ -19,8 +19,8 @@ mod timers;
 
 use materia_contract::time::Micros;
 use materia_contract::{
-    Acting, Cron, Event, InFirstEvent, Input, Moment, MomentOf, NextTick, NodeId, RecordedInput,
-    RunCreated, Timer, Trigger,
+    Acting, AgentsChosen, Cron, Event, InFirstEvent, Input, Moment, MomentOf, NextTick, NodeId,
+    RecordedInput, RunCreated, Timer, Trigger,
 };
 
 pub use acts::order_timeline;
@@ -86,6 +86,11 @@ pub fn take_with(
     match input {
         Input::Create(created) => create(&mut draft, *created),
         Input::Moment(moment) => instant(&mut draft, moment),
+        Input::SetAgents(agents) => {
+            if *draft.run().agents != agents {
+                draft.emit(AgentsChosen { agents });
+            }
+        }
         Input::Stopped { reports, message } => halt::stopped(&mut draft, reports, message),
         Input::RunForElapsed => halt::run_for(&mut draft),
         Input::Idle => schedule::rest(&mut draft),
@@ -94,7 +99,10 @@ pub fn take_with(
     match &mut recorded {
         RecordedInput::Moment(MomentOf { reports, .. })
         | RecordedInput::Stopped { reports, .. } => *reports = reported,
-        RecordedInput::Create(_) | RecordedInput::RunForElapsed | RecordedInput::Idle => {}
+        RecordedInput::Create(_)
+        | RecordedInput::SetAgents(_)
+        | RecordedInput::RunForElapsed
+        | RecordedInput::Idle => {}
     }
     Ok(Decision { input: recorded, ticks, events })
 }
@@ -136,6 +144,7 @@ fn recorded(input: &Input) -> RecordedInput {
         Input::Stopped { message, .. } => {
             RecordedInput::Stopped { reports, message: message.clone() }
         }
+        Input::SetAgents(agents) => RecordedInput::SetAgents(agents.clone()),
         Input::RunForElapsed => RecordedInput::RunForElapsed,
         Input::Idle => RecordedInput::Idle,
     }
@@ -150,6 +159,11 @@ fn accept(run: &Run, input: &Input) -> Result<(), Rejection> {
         (Phase::New, _) => Err(Rejection::NotCreated),
         (_, Input::Create(_)) => Err(Rejection::AlreadyCreated),
         (_, Input::Moment(moment)) => accept_moment(run, moment),
+        // Whoever tries a failed run again may ask somebody else.
+        (Phase::Running | Phase::Waiting(_) | Phase::Failed(_), Input::SetAgents(agents)) => {
+            let unknown = agents.keys().find(|id| !run.plan().nodes.contains_key(*id));
+            unknown.map_or(Ok(()), |id| Err(Rejection::UnknownNode(id.clone())))
+        }
         (Phase::Completed | Phase::Failed(_) | Phase::Aborted, _) => {
             Err(Rejection::Ended(run.phase.status()))
         }

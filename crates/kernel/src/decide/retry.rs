@@ -16,6 +16,15 @@ const WAIT_MS_MAX: u64 = 120_000;
 /// The longest wait that a provider may ask for. Beyond it a person should know at once.
 const ASKED_WAIT_MS_MAX: u64 = 3_600_000;
 
+/// Whether a turn failed because its session is gone: it begins anew in a fresh one (D44). One that has
+/// done so already has failed like any other.
+pub(crate) fn is_lost(code: ErrorCode, turn: &Turn, report: &TurnOutput) -> bool {
+    code == ErrorCode::ProviderFailed
+        && report.class == Some(FailureClass::SessionLost)
+        && turn.session.is_some()
+        && !turn.afresh
+}
+
 /// When a failed turn is tried again; `None` where that would not help.
 pub(crate) fn at(
     now: Micros,
@@ -29,7 +38,7 @@ pub(crate) fn at(
         let retries = node.retries.filter(|retries| turn.retries < retries.max)?;
         return Some(now.saturating_add(micros(retries.delay_ms)));
     }
-    let class = report.class.filter(|class| class.retries())?;
+    report.class.filter(|class| class.retries())?;
     if code != ErrorCode::ProviderFailed || turn.retries >= most {
         return None;
     }
@@ -37,8 +46,6 @@ pub(crate) fn at(
     let wait = match report.retry_after_ms {
         Some(asked) if asked > ASKED_WAIT_MS_MAX => return None,
         Some(asked) => asked.max(own),
-        // A fresh session needs no rest.
-        None if class == FailureClass::SessionLost => 0,
         None => own,
     };
     Some(now.saturating_add(micros(wait)))

@@ -1,14 +1,15 @@
 //! Who runs next, and what it means when nobody does.
 
 use materia_contract::{
-    Cause, ErrorCode, GlobalMode, Node, NodeId, Pace, Path, PayloadConsumed, PayloadDelivered,
-    RunCompleted, RunWaiting, ScriptEntry, TurnStarted, WaitReason,
+    Behavior, Cause, ErrorCode, GlobalMode, Node, NodeId, Pace, Path, PayloadConsumed,
+    PayloadDelivered, RunCompleted, RunWaiting, ScriptEntry, TurnStarted, WaitReason,
 };
 
+use crate::ask::asked::{self, Asked};
 use crate::ask::gates::{self, Gate, Start};
 use crate::ask::scope::Scope;
 use crate::ask::taking::Takeable;
-use crate::ask::work::{self, Given};
+use crate::ask::work::{self, ContextPack};
 use crate::ask::{alike, approval, budget, items, taking};
 use crate::decide::draft::Draft;
 use crate::decide::{consent, elements, settle, spending, stall};
@@ -165,13 +166,14 @@ pub(crate) fn start_turn(draft: &mut Draft<'_>, index: usize, cause: Cause, payl
         visit: run.nodes[index].visits + 1,
         attempt: 1,
         item: items::current(run, index).map(|item| item.key),
+        item_label: items::current(run, index).map(|item| item.label),
         cause,
         consumed: payloads.iter().map(|payload| payload.id).collect(),
         session,
         script: if missing.is_some() { None } else { script_entry(run, index) },
-        global_mode: changed_mode(run),
+        global_mode: told_mode(run, index),
         approved,
-        ..starting_with(given)
+        ..starting_with(run, index, given)
     };
     draft.emit_at(&id, started);
     if let Some(path) = missing {
@@ -200,9 +202,13 @@ fn restart(draft: &mut Draft<'_>, ended: u64) {
     let Held { started, turn, why } = run.held.get(ended).clone();
     let id = run.node(turn.node).0.clone();
     let script = script_entry(run, turn.node);
-    let given = work::again(&turn, started, &why);
+    let given = work::again(run, &turn, started, &why);
+    let session = match why {
+        Why::Lost => turn.session.map(|_| work::fresh_session(run, draft.next_seq())),
+        Why::Interrupted | Why::Rejected(..) | Why::Passing | Why::Failed => turn.session,
+    };
     let cause = match why {
-        Why::Interrupted | Why::Passing => Cause::Retry { turn: started },
+        Why::Interrupted | Why::Passing | Why::Lost => Cause::Retry { turn: started },
         Why::Failed => Cause::Recast { turn: started },
         Why::Rejected(..) => Cause::Repair { turn: started },
     };
@@ -210,26 +216,29 @@ fn restart(draft: &mut Draft<'_>, ended: u64) {
         visit: turn.visit,
         attempt: turn.attempt + 1,
         item: turn.item,
+        item_label: turn.item_label,
         cause,
         consumed: turn.consumed,
-        session: turn.session,
+        session,
         script,
-        global_mode: changed_mode(run),
-        ..starting_with(given)
+        global_mode: told_mode(run, turn.node),
+        ..starting_with(run, turn.node, given)
     };
     draft.emit_at(&id, again);
 }
 
-/// The part of `turn.started` that says what the runner gets; the rest is to be filled in.
-fn starting_with(given: Given) -> TurnStarted {
+/// The part of `turn.started` that says what the runner gets and who it is; the rest is to be filled in.
+fn starting_with(run: &Run, index: usize, given: ContextPack) -> TurnStarted {
+    let Asked { provider, program_version, model, tools, schema } = asked::of(run, index);
     let (prompt, layers, input) = match given {
-        Given::Prompt(prompt, layers) => (Some(prompt), layers, None),
-        Given::Input(input) => (None, Vec::new(), Some(input)),
+        ContextPack::Prompt(prompt, layers) => (Some(prompt), layers, None),
+        ContextPack::Input(input) => (None, Vec::new(), Some(input)),
     };
     TurnStarted {
         visit: 0,
         attempt: 0,
         item: None,
+        item_label: None,
         cause: Cause::Input,
         consumed: Vec::new(),
         prompt,
@@ -238,14 +247,21 @@ fn starting_with(given: Given) -> TurnStarted {
         session: None,
         script: None,
         global_mode: None,
+        provider,
+        program_version,
+        model,
+        tools,
+        schema,
         approved: None,
     }
 }
 
-/// What turns may write, where that is not as the run began.
-fn changed_mode(run: &Run) -> Option<GlobalMode> {
+/// What a turn may write. A utility reads it in its input, so it is said only where it is not as the run
+/// began.
+fn told_mode(run: &Run, index: usize) -> Option<GlobalMode> {
     let began = run.created().map(|created| created.global_mode);
-    (began != Some(run.global)).then_some(run.global)
+    let agent = matches!(run.node(index).1.behavior, Behavior::Agent { .. });
+    (agent || began != Some(run.global)).then_some(run.global)
 }
 
 /// The scripted answer that a turn of this node would take now.

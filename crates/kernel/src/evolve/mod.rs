@@ -88,6 +88,7 @@ pub fn evolve(run: &mut Run, event: &Event) {
                 run.last = result;
             }
         }
+        EventBody::AgentsChosen(data) => run.agents = Arc::new(data.agents.clone()),
         // Facts for whoever reads the journal; what they lead to is its own event.
         EventBody::OutputFieldsIgnored(_) | EventBody::LoopExhausted(_) => {}
     }
@@ -108,6 +109,7 @@ fn created(run: &mut Run, data: &RunCreated) {
     run.budget = data.plan.budget;
     run.pace = data.pace;
     run.global = data.global_mode;
+    run.agents = Arc::new(data.agents.clone());
     run.created = Some(Arc::new(data.clone()));
     for index in 0..run.nodes.len() {
         turns::weigh(run, index);

@@ -51,14 +51,22 @@ pub(super) fn turn_started(run: &mut Run, event: &Event, data: &TurnStarted) {
         run.nodes[index].rounds.begin(item);
     }
     let state = &mut run.nodes[index];
-    let (repairs, retries, about, trail) = if let Some(Held { turn, why, .. }) = before {
+    let resumes = data.session.as_ref().is_some_and(|session| session.resume);
+    let (repairs, retries, afresh) = before.as_ref().map_or((0, 0, false), |held| {
+        let Held { turn, why, .. } = held;
         let repairs = turn.repairs + u32::from(matches!(why, Why::Rejected(..)));
-        let retries = turn.retries + u32::from(why == Why::Passing);
-        (repairs, retries, turn.about, turn.trail)
+        (repairs, turn.retries + u32::from(*why == Why::Passing), turn.afresh || *why == Why::Lost)
+    });
+    let (about, trail, payloads) = if let Some(Held { turn, .. }) = before {
+        (turn.about, turn.trail, turn.payloads)
     } else {
         let taken = std::mem::take(&mut state.taken);
-        (0, 0, item, state.foreach.as_ref().map_or(taken.trail, |it| it.trail.clone()))
+        match &state.foreach {
+            Some(it) => (item, it.trail.clone(), it.payloads.clone()),
+            None => (item, taken.trail, taken.payloads),
+        }
     };
+    let payloads = if resumes { payloads } else { Vec::new() };
     // A further attempt may be at an earlier turn than the newest.
     state.visits = state.visits.max(data.visit);
     if let Some(session) = &data.session {
@@ -84,6 +92,7 @@ pub(super) fn turn_started(run: &mut Run, event: &Event, data: &TurnStarted) {
         visit: data.visit,
         attempt: data.attempt,
         item: data.item.clone(),
+        item_label: data.item_label.clone(),
         about,
         trail,
         consumed: data.consumed.clone(),
@@ -92,6 +101,8 @@ pub(super) fn turn_started(run: &mut Run, event: &Event, data: &TurnStarted) {
         session: data.session.clone(),
         repairs,
         retries,
+        afresh,
+        payloads,
         since: event.ts,
         manual,
         global_mode: data.global_mode.unwrap_or(run.global),
@@ -169,6 +180,7 @@ pub(super) fn turn_completed(run: &mut Run, data: &TurnCompleted) {
     };
     run.last = LastOutput {
         turn: Some(data.turn),
+        of: Some((turn.visit, turn.attempt)),
         item: turn.about,
         trail: turn.trail.clone(),
         verdict: data.satisfied,
@@ -193,6 +205,8 @@ pub(super) fn turn_failed(run: &mut Run, event: &Event, data: &TurnFailed) {
     spend(run, turn.node, &data.report);
     let why = if data.repair {
         Why::Rejected(event.seq, data.message.clone())
+    } else if data.session_lost {
+        Why::Lost
     } else if data.retry_at.is_some() {
         Why::Passing
     } else {
@@ -207,7 +221,7 @@ pub(super) fn turn_failed(run: &mut Run, event: &Event, data: &TurnFailed) {
         run.caught = Some(Caught { turn: data.turn, code: data.code, message });
     }
     run.held.hold(event.seq, Held { started: data.turn, turn, why });
-    if data.repair {
+    if data.repair || data.session_lost {
         run.held.release(event.seq);
     }
 }

@@ -24,6 +24,8 @@ pub(crate) enum Why {
     Rejected(u64, String),
     /// It failed in a way that may pass; a timer releases it.
     Passing,
+    /// Its session is gone; it begins anew at once.
+    Lost,
     /// It failed.
     Failed,
 }

@@ -22,6 +22,9 @@ pub(crate) struct Payload {
     pub(crate) text: Arc<str>,
     /// The object in it, where the output was parsed.
     pub(crate) json: Option<Arc<str>>,
+    /// The visit and the attempt that put it out, where a turn did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) of: Option<(u32, u32)>,
     /// Which part of it travels.
     pub(crate) selector: OutputSelector,
     pub(crate) verdict: Option<bool>,
@@ -47,6 +50,7 @@ impl Payload {
             ts,
             text: text.into(),
             json: None,
+            of: None,
             selector: OutputSelector::MessageFinal,
             verdict: None,
             artifacts: Arc::from([]),
@@ -57,15 +61,9 @@ impl Payload {
 
     /// What somebody put on an edge.
     pub(crate) fn offered(self, offered: &Offered) -> Self {
-        let content = PayloadContent {
-            message: offered.message.clone(),
-            structured: offered.structured.clone(),
-            artifacts: offered.artifacts.clone(),
-            status: offered.status.clone(),
-        };
         Self {
             verdict: offered.status.as_ref().map(|status| status.ok),
-            mapped: Some(Arc::new(content)),
+            mapped: Some(Arc::new(offered.content())),
             ..self
         }
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use materia_contract::time::Micros;
 use materia_contract::{
-    Behavior, Budget, BudgetBound, EdgeId, EnvelopeKind, GlobalMode, Node, NodeBudgets, NodeId,
-    Pace, Plan, RunCreated, RunId, Timer, UsageTotals, Uuid, derived_id,
+    Answerers, Behavior, Budget, BudgetBound, EdgeId, EnvelopeKind, GlobalMode, Node, NodeBudgets,
+    NodeId, Pace, Plan, RunCreated, RunId, Timer, UsageTotals, Uuid, derived_id,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -42,6 +42,9 @@ pub struct Run {
     pub(crate) stopping: bool,
     /// What turns may write.
     pub(crate) global: GlobalMode,
+    /// Who answers the agent nodes.
+    #[serde(default)]
+    pub(crate) agents: Arc<Answerers>,
     /// Why it was told not to, where it found that out itself.
     pub(crate) stalled: Option<Stall>,
     pub(crate) variables: Map<String, Value>,
@@ -108,6 +111,7 @@ impl Run {
             pace: Pace::Auto,
             stopping: false,
             global: GlobalMode::Implementation,
+            agents: Arc::default(),
             stalled: None,
             variables: Map::new(),
             last: LastOutput::default(),
@@ -246,6 +250,12 @@ impl Run {
     pub fn node_budgets(&self, node: &NodeId) -> Option<NodeBudgets> {
         let (index, _, plan) = self.created.as_ref()?.plan.nodes.get_full(node)?;
         self.nodes[index].budgets.or(plan.budgets)
+    }
+
+    /// Who answers the agent nodes; those that the script answers are not among them.
+    #[must_use]
+    pub fn agents(&self) -> &Answerers {
+        &self.agents
     }
 
     /// What turns may write.

@@ -11,7 +11,7 @@ use materia_contract::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ItemId, Trail};
+use super::{ItemId, Payload, Trail};
 
 /// A turn in flight.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -23,6 +23,9 @@ pub struct Turn {
     pub attempt: u32,
     /// The key of its work item.
     pub item: Option<String>,
+    /// The name of its work item for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) item_label: Option<String>,
     /// The work item of the loops around it that was current when it started (D21). An element of a
     /// `foreach` is none: the edges behind it are taken once for the whole list.
     pub(crate) about: Option<ItemId>,
@@ -40,6 +43,12 @@ pub struct Turn {
     pub(crate) repairs: u32,
     /// How many attempts before this one failed in a way that may pass.
     pub(crate) retries: u32,
+    /// Whether an attempt before it lost its session, so that it was begun anew.
+    #[serde(default)]
+    pub(crate) afresh: bool,
+    /// What it took, where it goes on in a session: all of it is told again if that is gone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) payloads: Vec<Payload>,
     /// When it started.
     pub(crate) since: Micros,
     /// Whether a person asked for it.
@@ -64,6 +73,9 @@ pub enum TurnWork {
 pub(crate) struct LastOutput {
     /// Its `turn.started`.
     pub(crate) turn: Option<u64>,
+    /// Its visit and attempt.
+    #[serde(default)]
+    pub(crate) of: Option<(u32, u32)>,
     /// The work item it was about.
     pub(crate) item: Option<ItemId>,
     /// The way to it.

@@ -26,6 +26,8 @@ pub(crate) struct Wiring {
     pub(crate) unbounded: BTreeSet<usize>,
     /// Nodes that run at intervals.
     pub(crate) scheduled: Vec<usize>,
+    /// The form of the answer that each node asks an agent for.
+    pub(crate) schemas: Vec<Option<Arc<serde_json::Value>>>,
     /// The loops around each node, outermost first, by their place in the plan.
     pub(crate) loops: Vec<Vec<usize>>,
     /// The loops around each loop, outermost first.
@@ -53,6 +55,7 @@ impl Wiring {
             wiring.exits.extend(of.exits.iter().map(|exit| (exit.edge_id.clone(), region)));
         }
         for (index, node) in plan.nodes.values().enumerate() {
+            wiring.schemas.push(node.answer_schema().map(Arc::new));
             for (place, edge) in node.edges.iter().enumerate() {
                 wiring.edges.insert(edge.id.clone(), (index, Place::Nth(place)));
             }

@@ -223,8 +223,8 @@ fn prompts_are_layers_laid_end_to_end() {
         sizes.push((event.node.as_ref().unwrap().to_string(), prompt.len()));
     }
     let prompt = prompt_of(&events, "build");
-    assert!(prompt.contains("\"kind\": \"tick\"") && prompt.contains("\"objective\": \"WI-1 T1\""));
-    assert!(prompt.contains("eval: no test") && !prompt.contains("Do it."), "{prompt}");
+    assert!(prompt.contains("\"kind\": \"tick\"") && prompt.contains("\"objective\": \"Do it.\""));
+    assert!(prompt.contains("eval: no test") && !prompt.contains("# Request"), "{prompt}");
     let first = &events[3];
     assert!(
         matches!(&first.body, EventBody::TurnStarted(data) if data.prompt.as_ref().unwrap().contains("workItems"))

@@ -102,8 +102,10 @@ fn an_agent_is_told_of_each_field_that_the_graph_reads_once() {
         .assign("z", "$.context")
         .assign("v", "state.hidden");
     let prompt = prompt_of(&run(created(plan([("a", node)])), &[]).1, "a");
-    assert_eq!(prompt.matches("`score`: this graph reads it.").count(), 1, "{prompt}");
-    assert_eq!(prompt.matches("this graph reads it").count(), 1, "{prompt}");
+    let told = "- `score`: this graph reads `$.score.total`, `$.score`.";
+    assert_eq!(prompt.matches(told).count(), 1, "{prompt}");
+    assert_eq!(prompt.matches("this graph reads").count(), 1, "{prompt}");
+    assert_eq!(prompt.matches("`context`: a string, always").count(), 1, "{prompt}");
 }
 
 #[test]

@@ -166,6 +166,7 @@ pub(crate) fn created(plan: Plan) -> RunCreated {
         global_mode: GlobalMode::Implementation,
         virtual_time: true,
         script: None,
+        agents: materia_contract::Answerers::default(),
         from_cast_id: None,
         fork: None,
         timeline: 0,
@@ -265,6 +266,7 @@ fn line(event: &Event) -> String {
         EventBody::RunRevived(_) => "revived".into(),
         EventBody::MessageReceived(data) => format!("{node} was told: {}", data.text),
         EventBody::SocketFinished(_) => format!("{node} finished"),
+        EventBody::AgentsChosen(data) => format!("{} agents chosen", data.agents.len()),
         EventBody::PayloadSuperseded(data) => format!("{node} superseded over {}", data.edge_id),
         EventBody::PayloadDropped(data) => {
             format!("{node} dropped over {}: {:?}", data.edge_id, data.reason)
@@ -366,7 +368,7 @@ pub(crate) type Kept = (Decided, Vec<Event>);
 /// Takes an input and keeps what was decided.
 pub(crate) fn keep(run: &mut Run, now: i64, input: Input) -> Kept {
     let Decision { input, ticks, events } = take(run, now, input).unwrap();
-    (Decided { at: now, by: None, command: None, until: None, ticks, input }, events)
+    (Decided { ticks, ..Decided::now(now, input) }, events)
 }
 
 /// Takes the decisions of a journal again, from the texts that are kept of them.

@@ -1,7 +1,9 @@
 //! What a turn is given, word for word: prompts, ticks, the reasons for which work came back.
 
 use insta::assert_snapshot;
-use materia_contract::{Condition, Do, GlobalMode, NodeId, Plan, SessionPolicy};
+use materia_contract::{
+    Condition, Do, EventBody, GlobalMode, NodeId, OutputSelector, Plan, SessionPolicy,
+};
 use materia_kernel::Input;
 
 use crate::play::{
@@ -37,6 +39,9 @@ fn the_first_prompts_of_a_plan_and_of_an_item() {
     # Request
     please
 
+    # Mode: Implementation
+    The code may be changed.
+
     # Answer
     Answer with one JSON object and nothing around it.
     - `workItems`: an array, in the order of the work; each item is {"title": string, "context": string}.
@@ -58,6 +63,9 @@ fn the_first_prompts_of_a_plan_and_of_an_item() {
 
     # Work item WI-1 of 2: T1
     C1
+
+    # Mode: Implementation
+    The code may be changed.
     "#);
     let events = run(created(loadout()), &[PLANNED, "built"]).1;
     assert_snapshot!(prompt_of(&events, "eval"), @r#"
@@ -71,6 +79,9 @@ fn the_first_prompts_of_a_plan_and_of_an_item() {
 
     # Work item WI-1 of 2: T1
     C1
+
+    # Mode: Implementation
+    The code may be changed.
 
     # Answer
     Answer with one JSON object and nothing around it.
@@ -86,10 +97,12 @@ fn a_session_that_goes_on_gets_what_is_new() {
     Continue from the current state of the work; do not start over.
     {
       "kind": "tick",
-      "objective": "WI-1 T1",
+      "objective": "Do it.",
       "delta": {
         "newArtifacts": [],
         "status": {
+          "ok": false,
+          "reason": "no test",
           "satisfied": false
         },
         "openItems": [
@@ -105,6 +118,9 @@ fn a_session_that_goes_on_gets_what_is_new() {
 
     # From eval
     no test
+
+    # Mode: Implementation
+    The code may be changed.
     "#);
 }
 
@@ -129,6 +145,9 @@ fn a_fresh_session_gets_everything_with_the_reasons() {
     # Sent back for this reason
     - eval: no test
     - eval: no docs
+
+    # Mode: Implementation
+    The code may be changed.
     "#);
 }
 
@@ -160,6 +179,7 @@ fn long_and_many_reasons_are_cut() {
     }
     let prompt = prompt_of(&run(created(nodes), &answers).1, "build");
     let (_, shown) = prompt.split_once("# Sent back for this reason\n").unwrap();
+    let (shown, _) = shown.split_once("\n\n").unwrap();
     let shown: Vec<&str> = shown.lines().collect();
     // The newest fit: two whole ones of 900 characters, and the beginning of the one before them.
     let lengths: Vec<_> = shown.iter().map(|line| line.chars().count()).collect();
@@ -185,7 +205,99 @@ fn planning_names_the_one_folder_to_write_to() {
         prompt.contains("# Mode: Planning\nThe code is read-only. Write only beneath `papers`.")
     );
     let begun = created(plan([("a", agent().text())]));
-    assert!(!prompt_of(&run(begun, &[]).1, "a").contains("Mode"));
+    let prompt = prompt_of(&run(begun, &[]).1, "a");
+    assert!(prompt.contains("# Mode: Implementation\nThe code may be changed."), "{prompt}");
+}
+
+#[test]
+fn a_plan_reaches_whoever_does_not_walk_it() {
+    let a = agent().generator().edge(Always, "b");
+    let prompt =
+        prompt_of(&run(created(plan([("a", a), ("b", agent().text())])), &[PLANNED]).1, "b");
+    assert!(prompt.contains("# From a\nmind the gap\n\n1. T1: C1\n2. T2: C2"), "{prompt}");
+    // Whoever gets the items one by one is not told the list.
+    let prompt = prompt_of(&run(created(loadout()), &[PLANNED]).1, "build");
+    assert!(prompt.contains("mind the gap") && !prompt.contains("T2"), "{prompt}");
+}
+
+#[test]
+fn what_the_selector_forwards_is_what_is_shown() {
+    let shown = |selector, answer: &str| {
+        let mut a = agent().edge(Always, "b");
+        a.output_selector = selector;
+        let nodes = plan([("a", a), ("b", agent().text())]);
+        let (_, events) = run(created(nodes), &[answer]);
+        let preview = events.iter().find_map(|event| match &event.body {
+            EventBody::HandoffSent(data) => Some(data.preview.clone()),
+            _ => None,
+        });
+        (prompt_of(&events, "b"), preview.unwrap())
+    };
+    let answer = r#"{"context": "said", "extra": 1}"#;
+    let (prompt, preview) = shown(OutputSelector::MessageFinal, answer);
+    assert!(prompt.contains("# From a\nsaid\n\n#"), "{prompt}");
+    assert_eq!(preview, "said");
+    let (prompt, preview) = shown(OutputSelector::StructuredOutput, answer);
+    assert!(prompt.contains("# From a\n```json\n{\n  \"context\": \"said\""), "{prompt}");
+    assert_eq!(preview, answer);
+    let (prompt, preview) = shown(OutputSelector::Composite, answer);
+    assert!(prompt.contains("## message.final\nsaid\n\n## structured_output\n```json"), "{prompt}");
+    assert_eq!(preview, "said");
+    let (prompt, preview) = shown(OutputSelector::ArtifactsDiff, answer);
+    assert!(!prompt.contains("# From a"), "there is no diff: {prompt}");
+    assert_eq!(preview, "");
+    let (_, preview) = shown(OutputSelector::MessageFinal, r#"{"satisfied": true}"#);
+    assert_eq!(
+        preview, r#"{"satisfied": true}"#,
+        "an answer with nothing to show is told as it is"
+    );
+}
+
+#[test]
+fn a_long_input_is_cut_and_says_where_the_rest_is() {
+    let nodes = plan([("a", agent().text().edge(Always, "b")), ("b", agent().text())]);
+    let prompt = prompt_of(&run(created(nodes), &[&"x".repeat(200_000)]).1, "b");
+    assert!(prompt.chars().count() < 34_000, "{}", prompt.len());
+    assert!(prompt.contains("168000 more characters"), "{}", &prompt[32_000..]);
+    assert!(prompt.contains("`sockets/a/1-1.output.txt`"), "{}", &prompt[32_000..]);
+}
+
+#[test]
+fn everything_that_an_assign_reads_is_asked_for() {
+    let a = agent()
+        .assign("items", "$.workItems")
+        .assign("good", "$.satisfied")
+        .assign("why", "$.context")
+        .assign("kind", "$.details.kind")
+        .assign("first", "$.details.list.0")
+        .assign("all", "$");
+    let prompt = prompt_of(&run(created(plan([("a", a)])), &[]).1, "a");
+    for asked in
+        ["`workItems`: an array", "`satisfied`: true or false", "`context`: a string, always"]
+    {
+        assert!(prompt.contains(asked), "{asked}: {prompt}");
+    }
+    assert!(
+        prompt.contains("`details`: this graph reads `$.details.kind`, `$.details.list.0`"),
+        "{prompt}"
+    );
+}
+
+#[test]
+fn a_tick_says_what_a_report_says_of_the_work() {
+    let judge = agent().edge(NotSatisfied, "a").edge(Satisfied, "end");
+    let a = agent().text().edge(Always, "b");
+    let answer =
+        r#"{"satisfied": false, "context": "c", "status": {"tests": "fail", "failing": 2}}"#;
+    let events = run(created(plan([("a", a), ("b", judge)])), &["built", answer]).1;
+    let prompt = prompt_of(&events, "a");
+    let json: serde_json::Value =
+        serde_json::from_str(&prompt[prompt.find('{').unwrap()..=prompt.rfind('}').unwrap()])
+            .unwrap();
+    let status = serde_json::json!({"tests": "fail", "failing": 2, "satisfied": false});
+    assert_eq!(json["delta"]["status"], status);
+    assert_eq!(json["objective"], "Do it.");
+    assert_eq!(json["constraints"]["workspace"], "project");
 }
 
 #[test]

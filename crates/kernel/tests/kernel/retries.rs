@@ -1,7 +1,8 @@
 //! Turns whose provider fails: which are tried again, and when.
 
 use materia_contract::{
-    Amount, Condition, ErrorCode, EventBody, FailureClass, RunId, TurnOutput, TurnUsage,
+    Amount, Cause, Condition, ErrorCode, Event, EventBody, FailureClass, RunId, TurnOutput,
+    TurnStarted, TurnUsage,
 };
 use materia_kernel::{Effect, Input, Phase, Run, TurnOutcome, outstanding, step};
 
@@ -68,10 +69,73 @@ fn only_what_may_pass_is_tried_again() {
     assert!(matches!(run.phase(), Phase::Failed(_)));
 }
 
+/// Fails the one turn in flight, and gives what follows.
+fn fails(run: &mut Run, now: i64, class: FailureClass) -> Vec<Event> {
+    let Some(Effect::StartTurn(turn)) = outstanding(run).next() else { panic!("it starts") };
+    step(run, now, Input::report(turn, fault(class, None))).unwrap()
+}
+
+/// The turn that these events start.
+fn started(events: &[Event]) -> TurnStarted {
+    let found = events.iter().rev().find_map(|event| match &event.body {
+        EventBody::TurnStarted(data) => Some(data.clone()),
+        _ => None,
+    });
+    found.expect("a turn starts")
+}
+
 #[test]
-fn a_lost_session_is_begun_anew_at_once() {
-    let (_, at) = waits_after(fault(FailureClass::SessionLost, None));
-    assert_eq!(at, Some(1_000), "a fresh session needs no rest");
+fn a_lost_session_is_begun_anew_at_once_and_counts_as_no_retry() {
+    let mut run = Run::new(RunId::new("r"));
+    let mut nodes = plan([("a", agent().text())]);
+    nodes.limits.max_retries = 0;
+    let first = started(&step(&mut run, 0, Input::Create(Box::new(created(nodes)))).unwrap());
+    let events = fails(&mut run, 1, FailureClass::SessionLost);
+    let EventBody::TurnFailed(failed) = &events[0].body else { panic!("{events:?}") };
+    assert!(failed.session_lost && failed.retry_at.is_none() && !failed.repair);
+    let again = started(&events);
+    assert_eq!((again.visit, again.attempt), (1, 2));
+    assert!(matches!(again.cause, Cause::Retry { .. }));
+    let (before, now) = (first.session.unwrap(), again.session.unwrap());
+    assert!(now.id != before.id && !now.resume, "a session that nobody used");
+    assert_eq!(first.prompt, again.prompt, "it had everything already");
+    // A fresh one cannot be lost: that is a failure like any other, and there are no retries here.
+    let events = fails(&mut run, 2, FailureClass::SessionLost);
+    let EventBody::TurnFailed(failed) = &events[0].body else { panic!("{events:?}") };
+    assert!(!failed.session_lost);
+    assert!(matches!(run.phase(), Phase::Failed(_)), "{:?}", run.phase());
+}
+
+#[test]
+fn whoever_goes_on_in_a_session_that_is_gone_is_told_everything_and_then_the_tick() {
+    let mut run = Run::new(RunId::new("r"));
+    let judge = agent().edge(Condition::NotSatisfied, "a").edge(Condition::Satisfied, "end");
+    let nodes = plan([("a", agent().text().edge(Condition::Always, "b")), ("b", judge)]);
+    let first = started(&step(&mut run, 0, Input::Create(Box::new(created(nodes)))).unwrap());
+    for answer in ["built", r#"{"satisfied": false, "context": "no test"}"#] {
+        let Some(Effect::StartTurn(turn)) = outstanding(&run).next() else { panic!("it starts") };
+        step(&mut run, 1, Input::report(turn, crate::play::outcome(answer))).unwrap();
+    }
+    let Some(Effect::StartTurn(turn)) = outstanding(&run).next() else { panic!("it starts") };
+    let tick = run.turn(turn).unwrap().clone();
+    assert!(tick.session.as_ref().is_some_and(|session| session.resume));
+    let again = started(&fails(&mut run, 2, FailureClass::SessionLost));
+    let prompt = again.prompt.unwrap();
+    let names: Vec<&str> = again.layers.iter().map(|layer| layer.name.as_str()).collect();
+    assert_eq!(names, ["materia", "request", "incoming", "followUp", "mode", "tick"]);
+    assert!(prompt.starts_with("Do it.") && prompt.contains("# Request\nplease"), "{prompt}");
+    assert!(prompt.contains("\"kind\": \"tick\"") && prompt.contains("no test"), "{prompt}");
+    assert_eq!(again.layers.last().unwrap().end, prompt.len(), "no byte without a layer");
+    assert_eq!(again.consumed, tick.consumed);
+    assert_ne!(again.session.as_ref().unwrap().id, first.session.unwrap().id);
+    // The next turn goes on in the new session.
+    for answer in ["built", r#"{"satisfied": false, "context": "still none"}"#] {
+        let Some(Effect::StartTurn(turn)) = outstanding(&run).next() else { panic!("it starts") };
+        step(&mut run, 3, Input::report(turn, crate::play::outcome(answer))).unwrap();
+    }
+    let Some(Effect::StartTurn(turn)) = outstanding(&run).next() else { panic!("it starts") };
+    let session = run.turn(turn).unwrap().session.clone().unwrap();
+    assert_eq!((session.id, session.resume), (again.session.unwrap().id, true));
 }
 
 #[test]

@@ -50,6 +50,7 @@ const UNFINDABLE: &[(&str, &str)] = &[
         "run.created.request",
         "what was asked for is an input; it shows where something was given it",
     ),
+    ("run.created.agents", "who answers is an input; it shows where an agent is asked"),
     ("run.created.cwd", "where it was to run is an input likewise"),
     ("run.created.runDir", "an input likewise"),
     ("run.created.pace", "an input; it shows as soon as anything could start"),

@@ -2,11 +2,11 @@
 
 use indexmap::IndexMap;
 use materia_contract::{
-    Amount, Approval, Behavior, Budget, Condition, Consume, Control, Cron, DedupeBy, Delivery,
-    DeliveryMode, Edge, EdgeId, Exit, Foreach, GlobalMode, Guard, JOURNAL_VERSION, Limits, Loop,
-    Node, NodeBudgets, NodeId, NodeMode, OnInterrupt, OutputSelector, Overflow, Pace, Parse,
-    PayloadPart, Plan, Retries, Routing, RunCreated, SessionPolicy, Test, Transform, Trigger,
-    VerdictFrom, on_failure_edge,
+    Amount, Answerer, Answerers, Approval, Behavior, Budget, Condition, Consume, Control, Cron,
+    DedupeBy, Delivery, DeliveryMode, Edge, EdgeId, Exit, Foreach, GlobalMode, Guard,
+    JOURNAL_VERSION, Limits, Loop, Node, NodeBudgets, NodeId, NodeMode, OnInterrupt,
+    OutputSelector, Overflow, Pace, Parse, PayloadPart, Plan, Retries, Routing, RunCreated,
+    SessionPolicy, Test, Transform, Trigger, VerdictFrom, on_failure_edge,
 };
 
 use crate::dice::Dice;
@@ -17,6 +17,7 @@ const CONDITIONS: [Condition; 3] =
 /// The beginning of a run over a graph of this seed.
 pub(crate) fn created(dice: &mut Dice) -> RunCreated {
     let plan = plan(dice);
+    let agents = answerers(dice, &plan);
     RunCreated {
         request: "please".into(),
         plan_hash: plan.hash(),
@@ -27,6 +28,7 @@ pub(crate) fn created(dice: &mut Dice) -> RunCreated {
         global_mode: *dice.pick(&[GlobalMode::Planning, GlobalMode::Implementation]),
         virtual_time: true,
         script: None,
+        agents,
         from_cast_id: None,
         fork: None,
         link: None,
@@ -34,6 +36,22 @@ pub(crate) fn created(dice: &mut Dice) -> RunCreated {
         timeline: 0,
         journal_version: JOURNAL_VERSION,
     }
+}
+
+/// Who answers some of the agents of a plan.
+pub(crate) fn answerers(dice: &mut Dice, plan: &Plan) -> Answerers {
+    let agents =
+        plan.nodes.iter().filter(|(_, node)| matches!(node.behavior, Behavior::Agent { .. }));
+    let mut answerers = Answerers::default();
+    for (id, _) in agents {
+        let answerer = dice.maybe(50, |dice| Answerer {
+            provider: (*dice.pick(&["claude", "codex", "mock"])).to_owned(),
+            program_version: dice.maybe(50, |dice| format!("1.{}", dice.below(3))),
+            model: dice.maybe(30, |_| "m-1".to_owned()),
+        });
+        answerers.extend(answerer.map(|answerer| (id.clone(), answerer)));
+    }
+    answerers
 }
 
 fn name(index: usize) -> NodeId {

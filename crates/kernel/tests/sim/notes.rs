@@ -35,6 +35,9 @@ impl Notes {
             EventBody::RunFailed(data) => seen.note(&format!("failed as {}", data.code.word())),
             EventBody::TurnFailed(data) => {
                 seen.note(&format!("turn failed as {}", data.code.word()));
+                if data.session_lost {
+                    seen.note("session lost");
+                }
                 self.failed = Some(data.turn);
                 let utility = data.code.word().starts_with("utility");
                 if utility && data.retry_at.is_some() {

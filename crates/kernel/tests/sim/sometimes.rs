@@ -100,6 +100,7 @@ const EXPECTED: &[&str] = &[
     "rejected: the run has ended",
     "rested after the faults stopped",
     "retry fired",
+    "session lost",
     "superseded on Debounce",
     "superseded on Latest",
     "tick by schedule fired",

@@ -125,7 +125,7 @@ impl<'a> World<'a> {
             self.hears(event);
         }
         assert_eq!(self.run, self.folded, "folding the events gives the run");
-        let decided = Decided { at: self.now, by: None, command: None, until: None, ticks, input };
+        let decided = Decided { ticks, ..Decided::now(self.now, input) };
         self.agrees(&decided);
         self.decisions.push((decided, self.journal.len()));
         true
@@ -418,6 +418,11 @@ impl<'a> World<'a> {
                 ..Budget::default()
             };
             let _ = self.take(Input::act(Do::Budget { budget: budget }));
+            return;
+        }
+        if dice.percent(25) {
+            let agents = graph::answerers(dice, self.opinion.plan().expect("it was created"));
+            let _ = self.take(Input::SetAgents(agents));
             return;
         }
         let budgets = NodeBudgets {

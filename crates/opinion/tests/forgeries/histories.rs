@@ -87,7 +87,7 @@ impl Play {
 
     fn take(&mut self, input: Input) {
         let Decision { input, ticks, events } = take(&mut self.run, self.now, input).unwrap();
-        let decided = Decided { at: self.now, by: None, command: None, until: None, ticks, input };
+        let decided = Decided { ticks, ..Decided::now(self.now, input) };
         self.history.decisions.push((decided, events));
     }
 

@@ -56,6 +56,7 @@ pub(crate) fn created(plan: Plan) -> RunCreated {
         global_mode: GlobalMode::Implementation,
         virtual_time: true,
         script: None,
+        agents: materia_contract::Answerers::default(),
         from_cast_id: None,
         fork: None,
         link: None,

@@ -88,6 +88,24 @@ pub async fn examine(supervisor: &Path, fleet: &Fleet) -> Vec<Examined> {
     found.into_iter().map(|(_, examined)| examined).collect()
 }
 
+/// What the programs of agents say their versions are, all at once; agents that cannot be asked are not
+/// among them.
+pub async fn versions(supervisor: &Path, agents: &[Agent]) -> Vec<(String, String)> {
+    let mut looks = JoinSet::new();
+    for agent in agents.iter().filter(|agent| !agent.adapter().dialogue()) {
+        let (supervisor, name) = (supervisor.to_owned(), agent.name.clone());
+        let mut command = agent.settings.program.clone().unwrap_or_else(|| vec![agent.program()]);
+        command.extend(agent.adapter().probe().version.iter().map(|word| (*word).to_owned()));
+        looks.spawn(async move {
+            let said = run(&supervisor, command).await;
+            said.and_then(|(_, said)| version_in(&said)).map(|version| (name, version))
+        });
+    }
+    let mut found: Vec<_> = looks.join_all().await.into_iter().flatten().collect();
+    found.sort();
+    found
+}
+
 /// Looks for Node, which some agents run on.
 pub async fn node(supervisor: &Path) -> Option<Runtime> {
     let path = find_program("node", &env::var_os("PATH")?)?;

@@ -14,7 +14,7 @@ use super::live::Voice;
 use super::process::Ear;
 use super::record::{Line, Recording, prompt_hash};
 use super::redact::Secrets;
-use super::report::Conclusion;
+use super::report::{Conclusion, without_process};
 use super::transcript::Keeper;
 use super::{AgentSettings, Ask, Cut, Exit, SessionPlan};
 use crate::dispatch::faulted;
@@ -100,7 +100,15 @@ impl ReplayRunner {
             let (ended, stderr) = ear.finish(exit);
             played = Some((ended, stderr, exit));
         }
+        let resumes = matches!(
+            &job.work, Work::Agent { session: Some(session), .. } if session.resume
+        );
         let Some((ended, stderr, exit)) = played else {
+            if resumes {
+                let message = "its session was gone already when it was recorded".to_owned();
+                let (code, class) = (ErrorCode::ProviderFailed, FailureClass::SessionLost);
+                return without_process(code, class, message, "", None);
+            }
             return diverged(job.node.as_str(), "its recording has no process in it");
         };
         let secrets = Secrets::default();

@@ -229,28 +229,31 @@ impl<'a> Turn<'a> {
                 return without_process(ErrorCode::ProviderFailed, class, message, "", None);
             }
         };
-        self.ask.session = match &held {
-            Some(held) => {
-                let (plan, note) = held.plan(&self.agent.name);
-                self.note(note);
-                plan
-            }
+        self.ask.session = match held.as_ref().map(|held| held.plan(&self.agent.name)) {
+            Some(Ok(plan)) => plan,
+            // Nothing is started: whoever decides what to say has to say more.
+            Some(Err(why)) => return self.lost(&why),
             None => SessionPlan::Fresh { id: derived_id(&self.job.run, self.job.turn) },
         };
-        let mut attempt = self.attempt(held.as_mut()).await;
-        if let (Attempt::Ended(ended, ..), Some(held)) = (&attempt, &mut held)
+        let attempt = self.attempt(held.as_mut()).await;
+        if let Attempt::Ended(ended, ..) = &attempt
             && let Err(fault) = &ended.outcome
             && fault.class == FailureClass::SessionLost
-            && matches!(self.ask.session, SessionPlan::Resume(_))
         {
-            // Once: a fresh session cannot be lost.
-            let why = format!("{}; a fresh session was started", fault.message);
-            self.keeper.remark(&json!({ "type": "materia.session_lost", "reason": why }));
-            self.note(Some(why));
-            self.ask.session = held.fresh();
-            attempt = self.attempt(Some(held)).await;
+            let why = json!({ "type": "materia.session_lost", "reason": fault.message });
+            self.keeper.remark(&why);
         }
         self.conclude(attempt, held)
+    }
+
+    /// The report of a turn whose session cannot be continued, as is known beforehand.
+    fn lost(mut self, why: &str) -> TurnReport {
+        self.voice.does(why);
+        // Its recording says that nothing was started.
+        let _ = self.tape.take().map(Tape::finish);
+        let message = format!("socket `{}` was not asked: {why}", self.job.node);
+        let class = FailureClass::SessionLost;
+        without_process(ErrorCode::ProviderFailed, class, message, "", None)
     }
 
     /// Takes the session of the turn, if it has one.
@@ -258,14 +261,6 @@ impl<'a> Turn<'a> {
         let Some(session) = session else { return Ok(None) };
         let (dir, node) = (&self.job.run_dir, &self.job.node);
         Held::take(dir, session, node, self.runner.patience, &mut self.stop).await.map(Some)
-    }
-
-    /// Remembers something worth knowing, and shows it.
-    fn note(&mut self, note: Option<String>) {
-        if let Some(note) = note {
-            self.voice.does(&note);
-            self.notes.push(note);
-        }
     }
 
     /// Runs one process to its end.
@@ -373,6 +368,7 @@ impl<'a> Turn<'a> {
         }
         set("MATERIA_CAST_ID", self.job.run.as_str().into());
         set("MATERIA_SOCKET_ID", self.job.node.as_str().into());
+        set("MATERIA_RUN_DIR", self.job.run_dir.clone().into());
         env
     }
 

@@ -126,28 +126,23 @@ impl Held {
         Ok(Self { id, resume: session.resume, folder, kept, _lock: lock })
     }
 
-    /// What the turn does about its session; where it should go on and cannot, also why not.
+    /// What the turn does about its session; where it should go on and cannot, why not.
     ///
     /// A further attempt after an answer that was rejected goes on too: the agent knows what it
     /// did and only has to mend it. One after a crash begins anew, for it gets the whole prompt.
-    pub(super) fn plan(&self, agent: &str) -> (SessionPlan, Option<String>) {
+    pub(super) fn plan(&self, agent: &str) -> Result<SessionPlan, String> {
         let goes_on = self.resume || (self.kept.begun > 0 && self.kept.answered);
         match &self.kept.session {
             Some(session) if goes_on && session.agent == agent => {
-                (SessionPlan::Resume(session.clone()), None)
+                Ok(SessionPlan::Resume(session.clone()))
             }
-            Some(session) if self.resume => {
-                let why = format!(
-                    "the session was begun by {}, and {agent} cannot go on in it; a fresh one was started",
-                    session.agent
-                );
-                (self.fresh(), Some(why))
-            }
-            None if self.resume => {
-                let why = "nothing is known of the session to go on in; a fresh one was started";
-                (self.fresh(), Some(why.to_owned()))
-            }
-            Some(_) | None => (self.fresh(), None),
+            // What is said to somebody who knows the rest is too little for anybody else.
+            Some(session) if self.resume => Err(format!(
+                "the session was begun by {}, and {agent} cannot go on in it",
+                session.agent
+            )),
+            None if self.resume => Err("nothing is known of the session to go on in".to_owned()),
+            Some(_) | None => Ok(self.fresh()),
         }
     }
 
@@ -265,17 +260,16 @@ mod tests {
     async fn what_an_agent_made_of_it_is_there_for_the_next_turn() {
         let dir = tempfile::tempdir().unwrap();
         let mut held = take(dir.path(), 1, false, "a").await.unwrap();
-        let (plan, note) = held.plan("codex");
-        assert_eq!((is_fresh(&plan), note), (Some(Uuid::from_u128(1)), None));
+        let plan = held.plan("codex").unwrap();
+        assert_eq!(is_fresh(&plan), Some(Uuid::from_u128(1)));
         held.begin(&plan).unwrap();
         held.end(Some(&session("codex")), true).unwrap();
         drop(held);
 
         let held = take(dir.path(), 1, true, "a").await.unwrap();
-        assert_eq!(held.plan("codex"), (SessionPlan::Resume(session("codex")), None));
-        let (plan, note) = held.plan("claude");
-        assert!(is_fresh(&plan).is_some_and(|id| id != Uuid::from_u128(1)));
-        assert!(note.unwrap().contains("begun by codex"));
+        assert_eq!(held.plan("codex"), Ok(SessionPlan::Resume(session("codex"))));
+        let lost = held.plan("claude").unwrap_err();
+        assert!(lost.contains("begun by codex"), "{lost}");
         drop(held);
         let foreign = take(dir.path(), 1, true, "b").await;
         assert!(matches!(foreign, Err(SessionError::Foreign { .. })));
@@ -285,19 +279,18 @@ mod tests {
     async fn a_crash_begins_anew_under_another_name_and_a_rejected_answer_goes_on() {
         let dir = tempfile::tempdir().unwrap();
         let mut held = take(dir.path(), 1, false, "a").await.unwrap();
-        held.begin(&held.plan("claude").0).unwrap();
+        held.begin(&held.plan("claude").unwrap()).unwrap();
         drop(held);
         // The process went away; the turn runs again with the same inputs.
         let mut held = take(dir.path(), 1, false, "a").await.unwrap();
-        let (plan, note) = held.plan("claude");
+        let plan = held.plan("claude").unwrap();
         assert!(is_fresh(&plan).is_some_and(|id| id != Uuid::from_u128(1)));
-        assert_eq!(note, None);
         held.begin(&plan).unwrap();
         held.end(Some(&session("claude")), true).unwrap();
         drop(held);
         // Its answer broke the contract.
         let held = take(dir.path(), 1, false, "a").await.unwrap();
-        assert_eq!(held.plan("claude").0, SessionPlan::Resume(session("claude")));
+        assert_eq!(held.plan("claude"), Ok(SessionPlan::Resume(session("claude"))));
     }
 
     #[tokio::test]
@@ -307,8 +300,7 @@ mod tests {
         let path = dir.path().join(FOLDER).join(file_name(Uuid::from_u128(1)));
         fs::write(path, "nonsense").unwrap();
         let held = take(dir.path(), 1, true, "a").await.unwrap();
-        let (plan, note) = held.plan("pi");
-        assert!(is_fresh(&plan).is_some() && note.is_some());
+        assert!(held.plan("pi").is_err());
     }
 
     #[tokio::test]

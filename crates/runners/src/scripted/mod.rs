@@ -4,6 +4,7 @@
 //! events of the run and arrives with the turn. So the same turn always gets the same answer,
 //! also after a crash.
 
+mod diff;
 mod file;
 mod writes;
 
@@ -15,6 +16,7 @@ use materia_contract::{Artifact, ErrorCode, GlobalMode, ScriptEntry, TurnOutput,
 use materia_engine::{BoxFuture, Runner, TurnFault, TurnJob, TurnOrder, TurnReport, Work};
 
 use crate::dispatch::faulted;
+use crate::leaving;
 
 pub use file::{SCRIPT_BYTES_MAX, ScriptError, bind, load, timeline_faults, unmatched_keys};
 
@@ -124,10 +126,14 @@ async fn give(job: &TurnJob, answer: &Answer) -> TurnReport {
 
 /// The end of an answer: it changes the files it changes, and says what it says.
 fn left(job: &TurnOrder, answer: &Answer) -> Result<TurnOutput, TurnFault> {
-    writes::perform(job, answer).map_err(|error| fault(error.to_string(), None))?;
+    let diff = writes::perform(job, answer).map_err(|error| fault(error.to_string(), None))?;
+    let mut output = output(job, answer);
+    if let Some(diff) = diff {
+        leaving::leave(job, &mut output, "diff", diff);
+    }
     match &answer.error {
-        None => Ok(output(job, answer)),
-        Some(message) => Err(fault(message.clone(), Some(output(job, answer)))),
+        None => Ok(output),
+        Some(message) => Err(fault(message.clone(), Some(output))),
     }
 }
 

@@ -11,6 +11,7 @@ use materia_contract::GlobalMode;
 use materia_contract::script::Answer;
 use materia_engine::TurnOrder;
 
+use super::diff;
 use crate::planning::{self, DocRootError};
 
 /// Why an answer's files were not written.
@@ -63,15 +64,22 @@ pub(super) enum WriteError {
     },
 }
 
-/// Writes the files and artifacts of an answer.
-pub(super) fn perform(job: &TurnOrder, answer: &Answer) -> Result<(), WriteError> {
+/// Writes the files and artifacts of an answer; gives the diff of what that changed, where it is wanted.
+pub(super) fn perform(job: &TurnOrder, answer: &Answer) -> Result<Option<String>, WriteError> {
     if answer.writes.is_empty() && answer.artifacts.is_empty() {
-        return Ok(());
+        return Ok(None);
     }
     let mut files = Vec::new();
     let guard = Guard::new(job, !answer.writes.is_empty())?;
+    let mut changed = String::new();
     for (path, content) in &answer.writes {
-        files.push((path, guard.admit(path)?, content));
+        let real = guard.admit(path)?;
+        if job.leaves.diff {
+            let before = fs::read(&real).ok();
+            let before = before.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+            changed.extend(diff::of(path, before.as_deref(), content));
+        }
+        files.push((path, real, content));
     }
     for (kind, content) in &answer.artifacts {
         if !is_plain_name(kind) {
@@ -82,7 +90,7 @@ pub(super) fn perform(job: &TurnOrder, answer: &Answer) -> Result<(), WriteError
     for (name, path, content) in files {
         write(&path, content).map_err(|source| WriteError::Io { path: name.clone(), source })?;
     }
-    Ok(())
+    Ok(Some(changed).filter(|changed| !changed.is_empty()))
 }
 
 /// Knows where an answer may write.

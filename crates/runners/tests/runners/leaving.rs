@@ -42,7 +42,7 @@ fn git(folder: &Path, words: &[&str]) -> String {
 /// Runs a shell script as a turn, with everything that a process performs turns with.
 fn turn(stage: &Stage, script: &str) -> TurnOutput {
     let utility = Arc::new(UtilityRunner::new(SUPERVISOR.into()));
-    let runners = Runners { utility, agent: None };
+    let runners = Runners { utility, scripted: None, mock: None, agent: None };
     let (_source, stop) = StopSource::new();
     let report = perform(&runners, stage.command(&["sh", "-c", script], json!({})), stop);
     report.outcome.expect("the command succeeds")

@@ -289,8 +289,12 @@ fn lists_are_bound_to_agent_nodes_and_an_id_wins() {
 fn turns_go_to_the_runner_of_their_kind() {
     let stage = Stage::new();
     let scripted = ScriptedRunner::new(script(json!({"turns": {"A": [{"text": "agent"}]}})));
-    let mut runners =
-        Runners { utility: Arc::new(stage.runner.clone()), agent: Some(Arc::new(scripted)) };
+    let mut runners = Runners {
+        utility: Arc::new(stage.runner.clone()),
+        scripted: Some(Arc::new(scripted)),
+        mock: None,
+        agent: None,
+    };
     let run = |runners: &Runners, job: TurnJob| {
         let (_source, stop) = StopSource::new();
         runtime().block_on(runners.run(job.stopped_by(stop))).outcome

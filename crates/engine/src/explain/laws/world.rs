@@ -174,6 +174,7 @@ fn created(dice: &mut Dice) -> RunCreated {
         global_mode: GlobalMode::Implementation,
         virtual_time: true,
         script: None,
+        agents: materia_contract::Answerers::default(),
         from_cast_id: None,
         fork: None,
         link: None,
@@ -275,7 +276,7 @@ impl History {
     /// Takes an input; what does not fit changes nothing.
     fn take(&mut self, run: &mut Run, now: i64, input: Input) {
         let Ok(Decision { input, ticks, events }) = take(run, now, input) else { return };
-        let decided = Decided { at: now, by: None, command: None, until: None, ticks, input };
+        let decided = Decided { ticks, ..Decided::now(now, input) };
         let head = self.records.last().map_or(ChainHash::origin(run.id()), |record| record.hash);
         self.records.extend(Record::seal_decision(decided.text(), &events, head));
         if !events.is_empty() {

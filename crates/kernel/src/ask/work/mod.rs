@@ -21,8 +21,8 @@ pub(crate) const FOLLOW_UP_CHARS_MAX: usize = 900;
 /// The most of them that a prompt shows, in characters.
 pub(crate) const FOLLOW_UP_CHARS_SHOWN_MAX: usize = 2_400;
 
-/// What `turn.started` keeps of a turn's work.
-pub(crate) enum Given {
+/// All that a turn is given, as `turn.started` keeps it: the context pack of the execution contract (X24).
+pub(crate) enum ContextPack {
     /// An agent's prompt, and where each part of it comes from.
     Prompt(String, Vec<PromptLayer>),
     /// A utility's input.
@@ -36,35 +36,60 @@ pub(crate) fn assemble(
     seq: u64,
     payloads: &[Payload],
     session: Option<&SessionRef>,
-) -> Given {
+) -> ContextPack {
     let (_, node) = run.node(index);
     match &node.behavior {
         Behavior::Agent { prompt, origin, .. } => {
             let resumes = session.is_some_and(|session| session.resume);
             let built = if resumes {
-                tick::assemble(run, index, payloads)
+                tick::assemble(run, index, prompt, payloads)
             } else {
                 prompt::assemble(run, index, prompt, origin, payloads)
             };
-            Given::Prompt(built.text, built.layers)
+            ContextPack::Prompt(built.text, built.layers)
         }
-        Behavior::Utility { .. } => Given::Input(input::assemble(run, index, seq, payloads)),
+        Behavior::Utility { .. } => ContextPack::Input(input::assemble(run, index, seq, payloads)),
     }
 }
 
 /// The work of a further attempt at a turn whose last one started at `before`: the same, and after a
-/// broken contract the reasons.
-pub(crate) fn again(turn: &Turn, before: u64, why: &Why) -> Given {
+/// broken contract the reasons. Where the session is gone that knew the rest, all of it.
+pub(crate) fn again(run: &Run, turn: &Turn, before: u64, why: &Why) -> ContextPack {
     match &turn.work {
-        TurnWork::Input(whole) => Given::Input(input::again(std::sync::Arc::clone(whole), before)),
+        TurnWork::Input(whole) => {
+            ContextPack::Input(input::again(std::sync::Arc::clone(whole), before))
+        }
         TurnWork::Prompt(prompt) => {
             let (mut text, mut layers) = (prompt.to_string(), turn.layers.clone());
+            if *why == Why::Lost && tick::is_one(&layers) {
+                let whole = afresh(run, turn, prompt);
+                return ContextPack::Prompt(whole.text, whole.layers);
+            }
             if let Why::Rejected(event, faults) = why {
                 (text, layers) = prompt::with_faults(text, layers, *event, faults);
             }
-            Given::Prompt(text, layers)
+            ContextPack::Prompt(text, layers)
         }
     }
+}
+
+/// The whole first prompt, then the tick (D44), and whatever was said about an answer since.
+fn afresh(run: &Run, turn: &Turn, before: &str) -> prompt::Layered {
+    let (_, node) = run.node(turn.node);
+    let mut layered = prompt::Layered::default();
+    if let Behavior::Agent { prompt, origin, .. } = &node.behavior {
+        layered = prompt::assemble(run, turn.node, prompt, origin, &turn.payloads);
+    }
+    for layer in turn.layers.iter().filter(|layer| tick::outlives_its_session(layer)) {
+        let text = before.get(layer.start..layer.end).unwrap_or_default();
+        layered.add(&layer.name, layer.origin.clone(), text.trim_start());
+    }
+    layered
+}
+
+/// A session that nobody has used.
+pub(crate) fn fresh_session(run: &Run, seq: u64) -> SessionRef {
+    SessionRef { id: run.uuid(seq), resume: false }
 }
 
 /// The provider session of a new turn that starts at `seq`: the one before, or a fresh one (D29).
@@ -79,6 +104,6 @@ pub(crate) fn session(run: &Run, index: usize, seq: u64) -> Option<SessionRef> {
     });
     Some(match kept {
         Some((id, _)) => SessionRef { id, resume: true },
-        None => SessionRef { id: run.uuid(seq), resume: false },
+        None => fresh_session(run, seq),
     })
 }

@@ -2,12 +2,15 @@
 
 use std::fmt::Write as _;
 
-use materia_contract::{EnvelopeKind, GlobalMode, Parse, PromptLayer, Routing};
+use materia_contract::{EnvelopeKind, GlobalMode, Parse, PromptLayer};
 use serde_json::Value;
 
 use super::{FOLLOW_UP_CHARS_MAX, FOLLOW_UP_CHARS_SHOWN_MAX, requires};
-use crate::ask::{items, output};
+use crate::ask::{items, output, shown};
 use crate::state::{Payload, Run};
+
+/// The layer with what was wrong with an answer.
+pub(super) const REPAIR: &str = "repair";
 
 /// A prompt in the making. Its layers cover it without a gap.
 #[derive(Default)]
@@ -48,7 +51,8 @@ pub(super) fn assemble(
         layered.add("materia", origin.to_owned(), prompt.trim_end());
     }
     let request = run.created().map_or("", |created| created.request.as_str());
-    layered.section("request", "event 1".into(), "Request", request);
+    let request = shown::said(request, "manifest.json");
+    layered.section("request", "event 1".into(), "Request", &request);
     requires::render(&mut layered, run, index, payloads);
     incoming(&mut layered, run, index, payloads);
     item(&mut layered, run, index);
@@ -59,39 +63,32 @@ pub(super) fn assemble(
     layered
 }
 
-/// What came in: a handoff's `context` (for a generator its items too), a message verbatim.
+/// What came in: what was forwarded of each output, what people said.
 pub(super) fn incoming(layered: &mut Layered, run: &Run, index: usize, payloads: &[Payload]) {
-    let generator = run.node(index).1.generator;
     for payload in payloads {
         let origin = format!("payload {}", payload.id);
         let Some(from) = &payload.from else {
             // The request has a layer of its own; anything else that a person says is new.
             if payload.kind == EnvelopeKind::User && payload.id != run.uuid(1) {
-                layered.section("instruction", origin, "Instruction", &payload.text);
+                let body = shown::said_by_hand(&payload.text);
+                layered.section("instruction", origin, "Instruction", &body);
             }
             continue;
         };
-        let dataflow = run.plan().nodes[from].routing == Routing::All;
-        let body = match payload.json.as_deref().filter(|_| !dataflow && payload.mapped.is_none()) {
-            None => payload.shown(),
-            Some(json) => {
-                let mut body = output::context_in(json).unwrap_or_default();
-                if generator {
-                    body.push_str(&listed(&output::items_in(json)));
-                }
-                body
-            }
-        };
+        let body = shown::shown(run, payload, |list| iterates(run, index, list));
         layered.section("incoming", origin, &format!("From {from}"), &body);
     }
 }
 
-fn listed(items: &[Value]) -> String {
-    items.iter().enumerate().fold(String::new(), |mut text, (place, item)| {
-        let field = |name| item.get(name).and_then(Value::as_str).unwrap_or_default();
-        let _ = write!(text, "\n{}. {}: {}", place + 1, field("title"), field("context"));
-        text
-    })
+/// Whether a node gets the items of a list one by one.
+fn iterates(run: &Run, index: usize, list: &[Value]) -> bool {
+    let regions = run.node(index).1.loops.iter();
+    let mut lists = regions.filter_map(|region| {
+        let place = run.plan().loops.get_index_of(region)?;
+        run.loops[place].items.as_deref()
+    });
+    let elements = run.nodes[index].foreach.as_ref().map(|iteration| &*iteration.items);
+    lists.any(|items| items == list) || elements.is_some_and(|items| items == list)
 }
 
 pub(super) fn item(layered: &mut Layered, run: &Run, index: usize) {
@@ -126,34 +123,47 @@ pub(super) fn follow_ups(run: &Run, index: usize) -> Option<(String, Vec<String>
     Some((events.join(", "), lines))
 }
 
-/// The mode, and the fields that this node must answer with (H8): those and no others.
+/// The mode (X19), and all that this node must answer with (H8, D47): that and nothing else.
 pub(super) fn closing(layered: &mut Layered, run: &Run, index: usize) {
-    if run.global_mode() == GlobalMode::Planning {
-        let root = run.created().map_or("docs", |created| created.plan.doc_root.as_str());
-        let rule = format!("The code is read-only. Write only beneath `{root}`.");
-        layered.section("mode", "global mode".into(), "Mode: Planning", &rule);
-    }
+    let (heading, rule) = match run.global_mode() {
+        GlobalMode::Planning => {
+            let root = run.created().map_or("docs", |created| created.plan.doc_root.as_str());
+            let rule = format!("The code is read-only. Write only beneath `{root}`.");
+            ("Mode: Planning", rule)
+        }
+        GlobalMode::Implementation => {
+            ("Mode: Implementation", "The code may be changed.".to_owned())
+        }
+    };
+    layered.section("mode", "global mode".into(), heading, &rule);
     let (_, node) = run.node(index);
     if node.parse == Parse::Text {
         return;
     }
-    let needs = output::needs(node);
+    let (needs, assigned) = (output::needs(node), output::assigned_paths(node));
+    let reads = |field: &str| assigned.iter().any(|(name, _)| *name == field);
     let mut body = "Answer with one JSON object and nothing around it.".to_owned();
-    if needs.work_items {
+    if needs.work_items || reads("workItems") {
         body.push_str(
             "\n- `workItems`: an array, in the order of the work; each item is {\"title\": string, \"context\": string}.",
         );
     }
-    if needs.verdict {
+    let verdict = needs.verdict || reads("satisfied");
+    if verdict {
         body.push_str("\n- `satisfied`: true or false.");
-        body.push_str("\n- `context`: where it is false, a string that says what must change.");
-    } else {
-        body.push_str(
-            "\n- `context`: a string for whoever works on it next, if there is something to say.",
-        );
     }
-    for field in output::assigned_fields(node) {
-        let _ = write!(body, "\n- `{field}`: this graph reads it.");
+    body.push_str(match (reads("context"), verdict) {
+        (true, true) => {
+            "\n- `context`: a string, always; where `satisfied` is false, it says what must change."
+        }
+        (true, false) => "\n- `context`: a string, always, for whoever works on it next.",
+        (false, true) => "\n- `context`: where it is false, a string that says what must change.",
+        (false, false) => {
+            "\n- `context`: a string for whoever works on it next, if there is something to say."
+        }
+    });
+    for (field, paths) in assigned.iter().filter(|(field, _)| !output::is_of_handoff(field)) {
+        let _ = write!(body, "\n- `{field}`: this graph reads {}.", paths.join(", "));
     }
     layered.section("output", "contract".into(), "Answer", &body);
 }
@@ -168,7 +178,7 @@ pub(super) fn with_faults(
     let mut layered = Layered { text, layers };
     let body = format!("{faults}\nAnswer again, with everything that was asked for.");
     let heading = "Your last answer could not be used";
-    layered.section("repair", format!("event {event}"), heading, &body);
+    layered.section(REPAIR, format!("event {event}"), heading, &body);
     (layered.text, layered.layers)
 }
 
@@ -186,7 +196,7 @@ pub(crate) fn reason_of(text: &str) -> String {
 }
 
 /// At most `chars` characters, with an ellipsis where something was left out.
-fn cut(text: &str, chars: usize) -> String {
+pub(super) fn cut(text: &str, chars: usize) -> String {
     match text.char_indices().nth(chars) {
         None => text.to_owned(),
         Some(_) if chars == 0 => String::new(),

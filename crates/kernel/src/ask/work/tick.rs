@@ -1,11 +1,15 @@
 //! A further turn of the same session: not the first prompt again, but what has changed (X21).
 
-use materia_contract::GlobalMode;
+use materia_contract::{GlobalMode, PromptLayer};
 use serde::Serialize;
+use serde_json::{Map, Value};
 
-use super::prompt::{Layered, closing, follow_ups, incoming, item};
+use super::prompt::{Layered, REPAIR, closing, cut, follow_ups, incoming, item};
 use crate::ask::items;
 use crate::state::{Payload, Run};
+
+/// The name of the layer.
+const NAME: &str = "tick";
 
 /// What the inputs bring besides their text, each named once.
 fn new_artifacts(payloads: &[Payload]) -> Vec<String> {
@@ -33,15 +37,9 @@ struct Tick<'a> {
 #[serde(rename_all = "camelCase")]
 struct Delta<'a> {
     new_artifacts: Vec<String>,
-    status: Status,
+    status: Map<String, Value>,
     open_items: Vec<&'a str>,
-    blocked_on: [(); 0],
-}
-
-#[derive(Serialize)]
-struct Status {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    satisfied: Option<bool>,
+    blocked_on: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -51,25 +49,61 @@ struct Constraints {
     workspace: &'static str,
 }
 
-pub(super) fn assemble(run: &Run, index: usize, payloads: &[Payload]) -> Layered {
+/// The most of an objective that a tick repeats, in characters.
+const OBJECTIVE_CHARS_MAX: usize = 2_000;
+
+/// Whether a prompt is a tick and not a first prompt.
+pub(super) fn is_one(layers: &[PromptLayer]) -> bool {
+    layers.first().is_some_and(|layer| layer.name == NAME)
+}
+
+/// Whether a layer of a tick is worth saying again to somebody who has the whole first prompt.
+pub(super) fn outlives_its_session(layer: &PromptLayer) -> bool {
+    layer.name == NAME || layer.name == REPAIR
+}
+
+/// What the newest input says about the work: its own `status` where it is an object, else whether it
+/// went well; and the newest verdict beside it.
+fn status(payloads: &[Payload]) -> Map<String, Value> {
+    let newest = payloads.iter().max_by_key(|payload| (payload.ts, payload.id));
+    let mut status = newest.map(Payload::reported_status).unwrap_or_default();
+    let verdict = payloads.iter().filter_map(|payload| payload.verdict).next_back();
+    if let Some(verdict) = verdict {
+        status.insert("satisfied".to_owned(), verdict.into());
+    }
+    status
+}
+
+/// What keeps work here or beside it from going on: sockets that this one depends on and that have not
+/// completed, questions that wait for a person.
+fn blocked_on(run: &Run, index: usize) -> Vec<String> {
+    let needed = run.node(index).1.depends_on.iter();
+    let unmet = needed.filter(|id| run.nodes[run.index_of(id)].completed == 0);
+    let mut blocked: Vec<String> =
+        unmet.map(|id| format!("{id}: has not completed a turn")).collect();
+    let asked = run.wiring().approved.iter().filter(|at| {
+        run.nodes[**at].consent.as_ref().is_some_and(|consent| consent.answer.is_none())
+    });
+    blocked.extend(asked.map(|at| format!("{}: waits for approval", run.node(*at).0)));
+    blocked
+}
+
+pub(super) fn assemble(run: &Run, index: usize, objective: &str, payloads: &[Payload]) -> Layered {
     let mut layered = Layered::default();
     let (origin, reasons) = follow_ups(run, index).unwrap_or_default();
-    let verdict = payloads.iter().filter_map(|payload| payload.verdict).next_back();
-    let request = run.created().map_or("", |created| created.request.as_str());
-    let objective = items::current(run, index)
-        .map_or_else(|| request.to_owned(), |item| format!("{} {}", item.key, item.label));
     let mode = match run.global_mode() {
         GlobalMode::Planning => "planning",
         GlobalMode::Implementation => "implementation",
     };
+    let objective = cut(objective.trim(), OBJECTIVE_CHARS_MAX);
     let tick = Tick {
         kind: "tick",
         objective: &objective,
         delta: Delta {
             new_artifacts: new_artifacts(payloads),
-            status: Status { satisfied: verdict },
+            status: status(payloads),
             open_items: reasons.iter().map(|reason| reason.trim_start_matches("- ")).collect(),
-            blocked_on: [],
+            blocked_on: blocked_on(run, index),
         },
         constraints: Constraints { mode, workspace: "project" },
     };
@@ -78,7 +112,7 @@ pub(super) fn assemble(run: &Run, index: usize, payloads: &[Payload]) -> Layered
         serde_json::to_string_pretty(&tick).expect("a tick is data and always renders")
     );
     let origin = if origin.is_empty() { "session".to_owned() } else { origin };
-    layered.add("tick", origin, &text);
+    layered.add(NAME, origin, &text);
     incoming(&mut layered, run, index, payloads);
     // A session that is kept across items learns of the new one.
     let about = run.nodes[index].session.and_then(|(_, item)| item);

@@ -1,0 +1,41 @@
+//! Who answers the agent nodes of a run.
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::NodeId;
+
+/// The name under which a script answers.
+pub const SCRIPTED: &str = "scripted";
+
+/// The name of the provider that gives the least that keeps the contract (D54).
+pub const MOCK: &str = "mock";
+
+/// The name under which a recording answers.
+pub const RECORDED: &str = "recorded";
+
+/// Who answers a node.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Answerer {
+    /// The provider, by the name that authors write.
+    pub provider: String,
+    /// What its program says its version is, where it says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program_version: Option<String>,
+    /// The model that it is asked for, where one was chosen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+}
+
+/// Who answers which node.
+pub type Answerers = IndexMap<NodeId, Answerer>;
+
+/// Data of `agents.chosen`: from here on others answer than before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentsChosen {
+    /// Who answers; nodes without an agent of their own are not in it.
+    pub agents: Answerers,
+}
