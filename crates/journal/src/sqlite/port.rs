@@ -142,6 +142,7 @@ impl Journal for SqliteJournal {
             match noted {
                 Ok(epoch) => {
                     tracing::debug!(cast = %run, %epoch, "claimed");
+                    self.changes.tell(&run);
                     Ok(Lease::new(epoch, lock))
                 }
                 Err(error) => Err(ClaimError::Storage { run, what: error.to_string() }),
