@@ -95,9 +95,9 @@ async fn nobody_stands_still_while_another_process_writes() {
     for (nth, alone) in [false, true].into_iter().enumerate() {
         let locked = lock_for(root.path(), Duration::from_millis(300));
         let (begun, before) = (Instant::now(), ticks.load(Ordering::SeqCst));
-        let epoch = lease.epoch();
-        let append =
-            journal.append(Batch { epoch, ..batch(&run, nth as u64 * 2, told[nth].clone()) });
+        let batch =
+            Batch { epoch: lease.epoch(), ..batch(&run, nth as u64 * 2, told[nth].clone()) };
+        let append = async { journal.append(batch).await.unwrap() };
         // Also a run that has its thread to itself does not sit and wait there.
         if alone {
             on_own_thread(append).await.unwrap()
