@@ -197,6 +197,7 @@ impl Drive<'_> {
             EngineError::Drive(error @ DriveError::Append(_)) => error,
             refused @ (EngineError::Claim(_)
             | EngineError::Load(_)
+            | EngineError::Lost(_)
             | EngineError::Exists(_)
             | EngineError::Newer { .. }) => return Err(refused.into()),
         };

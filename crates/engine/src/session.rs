@@ -14,8 +14,8 @@ use tokio::sync::mpsc;
 use crate::load::load_tail;
 use crate::real_time::UnderWay;
 use crate::{
-    ClaimError, Clock, Command, DriveError, Driver, Epoch, Journal, LoadError, Observer, Posted,
-    Runner, off_thread, real_time, virtual_time,
+    ClaimError, Clock, Command, DriveError, Driver, Epoch, Journal, Lease, LoadError, Observer,
+    Posted, Runner, off_thread, real_time, virtual_time,
 };
 
 /// How often a run under way looks for commands from other processes.
@@ -99,6 +99,9 @@ pub enum EngineError {
     /// An input was not taken.
     #[error(transparent)]
     Drive(#[from] DriveError),
+    /// Somebody else drives it by now.
+    #[error("cast `{0}` was lost to somebody else, who drives it now; its turns here were ended")]
+    Lost(RunId),
     /// The id is taken.
     #[error("there is a cast `{0}` already")]
     Exists(RunId),
@@ -131,7 +134,7 @@ pub async fn cast(
     let (journal, observer) = (Arc::clone(&world.journal), Arc::clone(&world.observer));
     let mut driver = Driver::fresh(id, lease.epoch(), journal, observer);
     driver.take(now, Ask::person(Input::Create(Box::new(created)))).await?;
-    drive(world, driver, options, asks, UnderWay::default()).await
+    drive(world, &lease, driver, options, asks, UnderWay::default()).await
 }
 
 /// What a person does to a run that nobody drives.
@@ -192,7 +195,7 @@ pub async fn carry_on(
         };
         driver.take(now_of(world, &driver), Ask::person(input)).await?;
     }
-    drive(world, driver, options, asks, under_way.unwrap_or_default()).await
+    drive(world, &lease, driver, options, asks, under_way.unwrap_or_default()).await
 }
 
 /// The turns in flight of a run whose process went away, if all of them live on.
@@ -277,7 +280,27 @@ fn is_virtual(driver: &Driver) -> bool {
     driver.run().created().is_some_and(|created| created.virtual_time)
 }
 
+/// Drives a run until it rests, or its lease is lost: then everything that it started ends.
 async fn drive(
+    world: &World,
+    lease: &Lease,
+    driver: Driver,
+    options: Options,
+    asks: &mut Asks,
+    under_way: UnderWay,
+) -> Result<Phase, EngineError> {
+    let id = driver.run().id().clone();
+    tokio::select! {
+        biased;
+        rests = to_rest(world, driver, options, asks, under_way) => rests,
+        () = lease.lost() => {
+            tracing::warn!(epoch = %lease.epoch(), "lost");
+            Err(EngineError::Lost(id))
+        }
+    }
+}
+
+async fn to_rest(
     world: &World,
     mut driver: Driver,
     options: Options,
