@@ -319,7 +319,7 @@ impl Lease {
             {
                 return;
             }
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
     }
 

@@ -195,8 +195,8 @@ impl Journal for MemoryJournal {
         let epoch = store.epochs.entry(run.clone()).or_default();
         epoch.0 += 1;
         let epoch = *epoch;
-        let (lose, lost) = watch::channel(false);
-        store.claimed.insert(run.clone(), (epoch, lose));
+        let (tell, lost) = watch::channel(false);
+        store.claimed.insert(run.clone(), (epoch, tell));
         let holder = MemoryLease { journal: self.clone(), run: run.clone(), epoch };
         at_once(Ok(Lease::new(epoch, holder).until(lost)))
     }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use materia_contract::{Folders, Outcome, Pace, RunId, TurnOutput};
 use materia_engine::{
-    BoxFuture, EngineError, MemoryJournal, NoObserver, Options, Runner, Step, SystemClock, TurnJob, TurnOrder,
-    TurnReport, World, blocking, carry_on, cast, replay, report,
+    BoxFuture, EngineError, MemoryJournal, NoObserver, Options, Runner, Step, SystemClock, TurnJob,
+    TurnOrder, TurnReport, World, blocking, carry_on, cast, replay, report,
 };
 use materia_kernel::Phase;
 
@@ -181,5 +181,5 @@ async fn who_loses_the_run_ends_its_turns_and_writes_nothing_more() {
     let before = kinds(&journal);
     assert_eq!(before.last().unwrap(), "turn.started", "nothing was written about it");
     drop(lease);
-    carried_on(&journal, &Elsewhere { ends: true, ..Elsewhere::default() }, "/p", None).await;
+    carried_on(&journal, &Elsewhere { ends: true, ..Elsewhere::default() }, None).await;
 }

@@ -202,7 +202,7 @@ impl Desk {
         patience: Duration,
     ) -> Result<Vec<Result<Done, AppendError>>, Failure> {
         if group.iter().all(|job| matches!(job, Job::Keep(..))) {
-            return Ok(group.iter().map(|job| self.put_by(job)).collect());
+            return Ok(group.iter().map(|job| Ok(self.put_by(job))).collect());
         }
         let begin = || self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([]);
         connect::patiently(patience, is_busy, begin).map_err(Failure::All)?;
@@ -219,11 +219,11 @@ impl Desk {
     }
 
     /// A snapshot waits for the records that come with it.
-    fn put_by(&mut self, job: &Job) -> Result<Done, AppendError> {
+    fn put_by(&mut self, job: &Job) -> Done {
         if let Job::Keep(run, snapshot) = job {
             self.appender.put_by(run.clone(), (**snapshot).clone());
         }
-        Ok(Done::Written)
+        Done::Written
     }
 
     fn fill(&mut self, group: &[Job]) -> Result<Vec<Result<Done, AppendError>>, Failure> {
@@ -244,7 +244,8 @@ impl Desk {
                     continue;
                 }
                 Job::Keep(..) => {
-                    answers.push(self.put_by(job));
+                    let put_by = self.put_by(job);
+                    answers.push(Ok(put_by));
                     continue;
                 }
             };

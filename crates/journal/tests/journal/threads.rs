@@ -100,9 +100,9 @@ async fn nobody_stands_still_while_another_process_writes() {
         let append = async { journal.append(batch).await.unwrap() };
         // Also a run that has its thread to itself does not sit and wait there.
         if alone {
-            on_own_thread(append).await
+            on_own_thread(append).await;
         } else {
-            append.await
+            append.await;
         }
         assert!(begun.elapsed() > Duration::from_millis(200), "it had to wait");
         let passed = ticks.load(Ordering::SeqCst) - before;
