@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
-use materia_contract::{Record, RunId};
+use materia_contract::{Folders, Record, RunId};
 use materia_engine::{
     AppendError, Batch, Committed, Epoch, Journal, Observer, blocking, may_block, on_own_thread,
 };
@@ -141,7 +141,7 @@ async fn only_who_has_a_thread_to_itself_commits_there() {
 #[tokio::test]
 async fn whoever_observes_never_keeps_the_thread_waiting() {
     let root = tempdir().unwrap();
-    let views = Views::start(root.path());
+    let views = Views::start(root.path(), &Folders::default());
     let mut story = Story::begun("r");
     let text = "x".repeat(1 << 20);
     for visit in 1..=6 {
