@@ -141,6 +141,7 @@ impl From<EngineError> for Failure {
             EngineError::Claim(error) => error.into(),
             EngineError::Load(error) => error.into(),
             EngineError::Drive(error) => Self::Broken(error.to_string()),
+            EngineError::Lost(_) => Self::Broken(error.to_string()),
             EngineError::Exists(_) => Self::resolution(error.to_string()).hint(Hint::OtherId),
             EngineError::Answered(_) | EngineError::OtherBody(_) => {
                 Self::resolution(error.to_string())

@@ -44,8 +44,7 @@ pub(crate) fn ready(
     let plan = created.plan.clone();
     let start = Start::Begin(Box::new(RunCreated { agents, ..created }));
     let (lease, agents) = (None, None);
-    let drive =
-        Drive { lease, project, root, journal, id, plan, script, answering, agents, start };
+    let drive = Drive { lease, project, root, journal, id, plan, script, answering, agents, start };
     drive.go(terminal)
 }
 

@@ -16,17 +16,14 @@ pub(crate) fn begin() {
     let Some(wanted) = std::env::var_os(VARIABLE).filter(|wanted| !wanted.is_empty()) else {
         return;
     };
-    let targets = match wanted.to_str().map(wanted_targets) {
-        Some(Ok(targets)) => targets,
-        Some(Err(_)) | None => {
-            let example = "`debug`, or `info,materia_journal=trace`";
-            let shown = materia_app::clean::one_line(&wanted.to_string_lossy(), 80);
-            let words =
-                format!("warning: {VARIABLE} is `{shown}`, which is no filter; {example} is one\n");
-            // Nobody may be there to read it.
-            let _ = std::io::Write::write_all(&mut std::io::stderr(), words.as_bytes());
-            return;
-        }
+    let Some(Ok(targets)) = wanted.to_str().map(wanted_targets) else {
+        let example = "`debug`, or `info,materia_journal=trace`";
+        let shown = materia_app::clean::one_line(&wanted.to_string_lossy(), 80);
+        let words =
+            format!("warning: {VARIABLE} is `{shown}`, which is no filter; {example} is one\n");
+        // Nobody may be there to read it.
+        let _ = std::io::Write::write_all(&mut std::io::stderr(), words.as_bytes());
+        return;
     };
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false);
     // It fails only where somebody has begun before.

@@ -202,6 +202,7 @@ impl Drive<'_> {
             EngineError::Drive(error @ DriveError::Append(_)) => error,
             refused @ (EngineError::Claim(_)
             | EngineError::Load(_)
+            | EngineError::Lost(_)
             | EngineError::Exists(_)
             | EngineError::Answered(_)
             | EngineError::OtherBody(_)) => return Err(refused.into()),

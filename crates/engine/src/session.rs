@@ -63,6 +63,9 @@ pub enum EngineError {
     /// An input was not taken.
     #[error(transparent)]
     Drive(#[from] DriveError),
+    /// Somebody else drives it by now.
+    #[error("cast `{0}` was lost to somebody else, who drives it now; its turns here were ended")]
+    Lost(RunId),
     /// The id is taken.
     #[error("there is a cast `{0}` already")]
     Exists(RunId),
@@ -92,7 +95,7 @@ pub async fn cast(
     let mut driver = Driver::fresh(id, lease.epoch(), journal, observer);
     let create = Input::Create(Box::new(created));
     driver.take_for(now, create, Actor::PERSON).await?;
-    drive(world, driver, options, asks, UnderWay::default()).await
+    drive(world, &lease, driver, options, asks, UnderWay::default()).await
 }
 
 /// Takes up a run that nobody else drives, does what a command asks, and drives it until it rests. Returns
@@ -115,9 +118,7 @@ pub async fn carry_on(
         driver.take_for(now_of(world, &driver), Input::SetAgents(agents), Actor::PERSON).await?;
     }
     do_first(world, &mut driver, command, under_way.is_some()).await?;
-    let rested = drive(world, driver, options, asks, under_way.unwrap_or_default()).await;
-    drop(lease);
-    rested
+    drive(world, &lease, driver, options, asks, under_way.unwrap_or_default()).await
 }
 
 /// The turns in flight of a run whose process went away, if all of them live on.
@@ -266,7 +267,27 @@ fn is_virtual(driver: &Driver) -> bool {
     driver.run().created().is_some_and(|created| created.virtual_time)
 }
 
+/// Drives a run until it rests, or its lease is lost: then everything that it started ends.
 async fn drive(
+    world: &World,
+    lease: &Lease,
+    driver: Driver,
+    options: Options,
+    asks: &mut Asks,
+    under_way: UnderWay,
+) -> Result<Phase, EngineError> {
+    let id = driver.run().id().clone();
+    tokio::select! {
+        biased;
+        rests = to_rest(world, driver, options, asks, under_way) => rests,
+        () = lease.lost() => {
+            tracing::warn!(epoch = %lease.epoch(), "lost");
+            Err(EngineError::Lost(id))
+        }
+    }
+}
+
+async fn to_rest(
     world: &World,
     mut driver: Driver,
     options: Options,
@@ -276,9 +297,10 @@ async fn drive(
     loop {
         let under_way = std::mem::take(&mut under_way);
         driver = if is_virtual(&driver) {
-            virtual_time::drive(world, driver, options.clone(), asks).await?
+            // In a box: a run at rest in memory is then no larger than the way it is driven.
+            Box::pin(virtual_time::drive(world, driver, options.clone(), asks)).await?
         } else {
-            real_time::drive(world, driver, options.clone(), asks, under_way).await?
+            Box::pin(real_time::drive(world, driver, options.clone(), asks, under_way)).await?
         };
         // Whoever asked for something while the run came to rest was told that it would be heard.
         let mut left: Vec<Posted> = std::iter::from_fn(|| asks.try_recv().ok()).collect();

@@ -5,6 +5,7 @@ use materia_contract::time::Micros;
 pub use materia_contract::{Answer, Receipt};
 use materia_contract::{CastLine, ChainHash, Command, CommandId, Record, RunId, blob};
 use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
 
 use super::{Blobs, BoxFuture, Tail};
 
@@ -257,6 +258,8 @@ impl std::fmt::Display for Epoch {
 /// The right to drive one run. Dropping it gives it up.
 pub struct Lease {
     epoch: Epoch,
+    /// Says that it was lost; `None` where that cannot happen while the holder lives.
+    lost: Option<watch::Receiver<bool>>,
     _holder: Box<dyn std::any::Any + Send + Sync>,
 }
 
@@ -264,7 +267,26 @@ impl Lease {
     /// The lease of this epoch, around whatever keeps others out.
     #[must_use]
     pub fn new(epoch: Epoch, holder: impl std::any::Any + Send + Sync) -> Self {
-        Self { epoch, _holder: Box::new(holder) }
+        Self { epoch, lost: None, _holder: Box::new(holder) }
+    }
+
+    /// The same, where it can be lost: `lost` becomes true then.
+    #[must_use]
+    pub fn until(self, lost: watch::Receiver<bool>) -> Self {
+        Self { lost: Some(lost), ..self }
+    }
+
+    /// Resolves when the lease is lost, which ends the right to drive the run; never, if it is not.
+    pub fn lost(&self) -> impl Future<Output = ()> + Send + use<> {
+        let lost = self.lost.clone();
+        async move {
+            if let Some(mut lost) = lost
+                && lost.wait_for(|lost| *lost).await.is_ok()
+            {
+                return;
+            }
+            std::future::pending::<()>().await;
+        }
     }
 
     /// Which lease of its run it is. Every append under it carries this.

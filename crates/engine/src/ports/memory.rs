@@ -26,7 +26,8 @@ struct Store {
     order: Vec<RunId>,
     runs: HashMap<RunId, Vec<Record>>,
     snapshots: HashMap<RunId, Vec<Snapshot>>,
-    claimed: HashSet<RunId>,
+    /// Runs that somebody holds, and how the holder hears that it does so no longer.
+    claimed: HashMap<RunId, (Epoch, watch::Sender<bool>)>,
     epochs: HashMap<RunId, Epoch>,
     /// Commands that wait, oldest first.
     inbox: Vec<(RunId, Posted)>,
@@ -139,6 +140,13 @@ impl MemoryJournal {
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Takes a run away from whoever holds it, as a store does whose leases run out.
+    pub fn take_away(&self, run: &RunId) {
+        if let Some((_, lose)) = self.store().claimed.remove(run) {
+            lose.send_replace(true);
+        }
+    }
+
     /// Every snapshot that was ever kept of a run, oldest first.
     #[must_use]
     pub fn every_snapshot(&self, run: &RunId) -> Vec<Snapshot> {
@@ -204,18 +212,21 @@ impl Journal for MemoryJournal {
 
     fn claim(&self, run: &RunId) -> BoxFuture<'_, Result<Lease, ClaimError>> {
         let mut store = self.store();
-        if !store.claimed.insert(run.clone()) {
+        if store.claimed.contains_key(run) {
             let pid = Some(std::process::id());
             return at_once(Err(ClaimError::Held { run: run.clone(), pid }));
         }
         let epoch = store.epochs.entry(run.clone()).or_default();
         epoch.0 += 1;
-        let holder = MemoryLease { journal: self.clone(), run: run.clone() };
-        at_once(Ok(Lease::new(*epoch, holder)))
+        let epoch = *epoch;
+        let (tell, lost) = watch::channel(false);
+        store.claimed.insert(run.clone(), (epoch, tell));
+        let holder = MemoryLease { journal: self.clone(), run: run.clone(), epoch };
+        at_once(Ok(Lease::new(epoch, holder).until(lost)))
     }
 
     fn is_driven(&self, run: &RunId) -> BoxFuture<'_, Result<bool, ClaimError>> {
-        at_once(Ok(self.store().claimed.contains(run)))
+        at_once(Ok(self.store().claimed.contains_key(run)))
     }
 
     fn post(&self, run: &RunId, command: &Command) -> BoxFuture<'_, Result<Posting, PostError>> {
@@ -272,11 +283,16 @@ impl Snapshots for MemoryJournal {
 struct MemoryLease {
     journal: MemoryJournal,
     run: RunId,
+    epoch: Epoch,
 }
 
 impl Drop for MemoryLease {
     fn drop(&mut self) {
-        self.journal.store().claimed.remove(&self.run);
+        let mut store = self.journal.store();
+        // It may be somebody else's by now.
+        if store.claimed.get(&self.run).is_some_and(|(epoch, _)| *epoch == self.epoch) {
+            store.claimed.remove(&self.run);
+        }
     }
 }
 

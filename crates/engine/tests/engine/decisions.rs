@@ -369,8 +369,6 @@ async fn a_command_with_an_id_acts_once_wherever_it_is_taken() {
     let world = world(Arc::new(journal.clone()), &Counter::default());
     let created = RunCreated { pace: Pace::Interactive, ..counting() };
     cast(&world, id(), created, Options::default(), &mut quiet()).await.unwrap();
-    let cwd = std::path::Path::new("/p");
-    let place = Place { cwd, run_dir: cwd };
     let named = |name: &str, text: &str| Command {
         id: CommandId::parse(name).ok(),
         ..Command::person(Do::Say { node: Some(NodeId::new("last")), text: text.into() })
@@ -380,7 +378,7 @@ async fn a_command_with_an_id_acts_once_wherever_it_is_taken() {
         async move {
             let (claim, options) =
                 (blocking(&*world.journal).claim(&id()).unwrap(), Options::default());
-            carry_on(&world, claim, &id(), place, command, options, &mut quiet()).await
+            carry_on(&world, claim, &id(), command, options, &mut quiet()).await
         }
     };
     say(named("k", "hello")).await.unwrap();

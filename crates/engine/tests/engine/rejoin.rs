@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use materia_contract::{Command, Do, Folders, Outcome, Pace, RunId, TurnOutput};
 use materia_engine::{
-    BoxFuture, MemoryJournal, NoObserver, Options, Runner, SystemClock, TurnJob, TurnOrder,
-    TurnReport, World, blocking, carry_on, cast, replay, report,
+    BoxFuture, EngineError, MemoryJournal, NoObserver, Options, Runner, SystemClock, TurnJob,
+    TurnOrder, TurnReport, World, blocking, carry_on, cast, replay, report,
 };
 use materia_kernel::Phase;
 
@@ -162,4 +162,25 @@ async fn an_order_and_its_report_are_data() {
         sent[0]
     );
     assert_eq!(report(&journal, &id(), &Folders::default()).unwrap().state["b"], "there");
+}
+
+#[tokio::test]
+async fn who_loses_the_run_ends_its_turns_and_writes_nothing_more() {
+    let (journal, runner) = (MemoryJournal::default(), Elsewhere::default());
+    let here = world(&journal, &runner);
+    let mut asks = quiet();
+    let driven = cast(&here, id(), fan_out(), Options::default(), &mut asks);
+    let lose = async {
+        while runner.started.lock().unwrap().len() < 4 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        journal.take_away(&id());
+        blocking(&journal).claim(&id()).unwrap()
+    };
+    let (ended, lease) = tokio::join!(driven, lose);
+    assert!(matches!(ended, Err(EngineError::Lost(run)) if run == id()));
+    let before = kinds(&journal);
+    assert_eq!(before.last().unwrap(), "turn.started", "nothing was written about it");
+    drop(lease);
+    carried_on(&journal, &Elsewhere { ends: true, ..Elsewhere::default() }, None).await;
 }

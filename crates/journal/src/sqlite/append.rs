@@ -85,13 +85,12 @@ impl Appender {
         connection: &Connection,
         batch: &Batch,
     ) -> rusqlite::Result<Option<AppendError>> {
-        let newest = match self.epochs.get(&batch.run) {
-            Some(epoch) => *epoch,
-            None => {
-                let epoch = lease::newest(connection, &batch.run)?;
-                self.leased(&batch.run, epoch);
-                epoch
-            }
+        let newest = if let Some(epoch) = self.epochs.get(&batch.run) {
+            *epoch
+        } else {
+            let epoch = lease::newest(connection, &batch.run)?;
+            self.leased(&batch.run, epoch);
+            epoch
         };
         let (run, epoch) = (&batch.run, batch.epoch);
         let error = || AppendError::Fenced { run: run.clone(), epoch, newest };

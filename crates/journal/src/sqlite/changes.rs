@@ -29,9 +29,23 @@ pub(super) struct Changes {
     readers: Arc<Readers>,
 }
 
+/// A run that somebody follows.
+#[derive(Default)]
+struct Followed {
+    grown: watch::Sender<u64>,
+    /// Whether another process wrote something while the run was held here, and nobody was told.
+    untold: bool,
+}
+
+impl Followed {
+    fn tell(&self) {
+        self.grown.send_modify(|times| *times += 1);
+    }
+}
+
 #[derive(Default)]
 struct State {
-    followed: HashMap<RunId, watch::Sender<u64>>,
+    followed: HashMap<RunId, Followed>,
     /// Whether the thread is there.
     looking: bool,
 }
@@ -49,7 +63,7 @@ impl Changes {
     pub(super) fn of(self: &Arc<Self>, run: &RunId) -> watch::Receiver<u64> {
         let mut state = self.state();
         self.any.store(true, Ordering::SeqCst);
-        let receiver = state.followed.entry(run.clone()).or_default().subscribe();
+        let receiver = state.followed.entry(run.clone()).or_default().grown.subscribe();
         if !state.looking {
             let changes = Arc::downgrade(self);
             let look = thread::Builder::new().name("journal-tail".to_owned());
@@ -59,21 +73,25 @@ impl Changes {
         receiver
     }
 
-    /// There is more of `run`: this process has committed it.
+    /// There may be more of `run`: this process has committed it, or holds the run from now on, and
+    /// whoever held it before may have written something just now.
     pub(super) fn tell(&self, run: &RunId) {
         if !self.any.load(Ordering::SeqCst) {
             return;
         }
-        if let Some(follower) = self.state().followed.get(run) {
-            follower.send_modify(|times| *times += 1);
+        if let Some(followed) = self.state().followed.get(run) {
+            followed.tell();
         }
     }
 
-    /// Another process may have written to any run but those that are held here.
-    fn tell_all(&self) {
-        for (run, follower) in &self.state().followed {
-            if !self.held.has(run) {
-                follower.send_modify(|times| *times += 1);
+    /// Tells of what other processes have written, if `written`. Runs that are held here are left out until
+    /// they are not: nobody else writes to them, and what is committed here is told anyway.
+    fn tell_of_others(&self, written: bool) {
+        for (run, followed) in &mut self.state().followed {
+            followed.untold |= written;
+            if followed.untold && !self.held.has(run) {
+                followed.untold = false;
+                followed.tell();
             }
         }
     }
@@ -81,7 +99,7 @@ impl Changes {
     /// Whether anybody still follows; if not, whoever looks may go.
     fn are_wanted(&self) -> bool {
         let mut state = self.state();
-        state.followed.retain(|_, follower| follower.receiver_count() > 0);
+        state.followed.retain(|_, followed| followed.grown.receiver_count() > 0);
         let wanted = !state.followed.is_empty();
         state.looking = wanted;
         self.any.store(wanted, Ordering::SeqCst);
@@ -99,9 +117,7 @@ fn keep_looking(changes: &Weak<Changes>) {
         };
         // A look that fails tells everybody: they find out themselves what is wrong.
         let now = version(&changes.readers, &mut connection);
-        if now.is_none() || now != seen {
-            changes.tell_all();
-        }
+        changes.tell_of_others(now.is_none() || now != seen);
         seen = now;
     }
 }

@@ -87,8 +87,8 @@ impl Journal for SqliteJournal {
         let (readers, run) = (Arc::clone(&self.readers), run.clone());
         let blobs = self.blobs.clone();
         // What tells of changes lives as long as somebody follows.
-        let (changes, changed) = (Arc::clone(&self.changes), self.changes.of(&run));
-        follow(after, changed, move |after| {
+        let (changes, told) = (Arc::clone(&self.changes), self.changes.of(&run));
+        follow(after, told, move |after| {
             let (readers, run, wanted) = (Arc::clone(&readers), run.clone(), run.clone());
             let blobs = blobs.clone();
             let _follows = &changes;
@@ -142,6 +142,7 @@ impl Journal for SqliteJournal {
             match noted {
                 Ok(epoch) => {
                     tracing::debug!(cast = %run, %epoch, "claimed");
+                    self.changes.tell(&run);
                     Ok(Lease::new(epoch, lock))
                 }
                 Err(error) => Err(ClaimError::Storage { run, what: error.to_string() }),

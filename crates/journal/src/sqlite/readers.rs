@@ -69,10 +69,7 @@ impl Readers {
             let taken = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
             let connection = match taken {
                 Some(connection) => connection,
-                None => {
-                    tracing::trace!("one more connection for reading");
-                    connect::reader(&self.path, self.way, self.patience)?
-                }
+                None => self.one()?,
             };
             let result = work(&connection);
             // After a fault the connection goes: it may hold pages that are not what they were.
@@ -85,6 +82,7 @@ impl Readers {
 
     /// A connection of its own, for somebody who keeps it.
     pub(super) fn one(&self) -> rusqlite::Result<Connection> {
+        tracing::trace!("one more connection for reading");
         connect::reader(&self.path, self.way, self.patience)
     }
 

@@ -57,6 +57,19 @@ impl Job {
     }
 }
 
+/// What became of a group.
+#[derive(Default)]
+struct Settled {
+    answered: Vec<(Job, Result<Done, AppendError>)>,
+    left: Vec<Job>,
+}
+
+fn answer_all(answered: Vec<(Job, Result<Done, AppendError>)>) {
+    for (job, answer) in answered {
+        job.answer(answer);
+    }
+}
+
 /// What became of a job.
 enum Done {
     Written,
@@ -100,10 +113,11 @@ impl Writer {
 
     /// Does a job on the thread of who asks, if nobody else is writing just now; gives it back if not.
     pub(super) fn do_here(&self, job: Job) -> Option<Job> {
-        match self.desk.try_lock() {
-            Ok(mut desk) => desk.settle(vec![job], Duration::ZERO).pop(),
-            Err(_) => Some(job),
-        }
+        let Ok(mut desk) = self.desk.try_lock() else { return Some(job) };
+        let Settled { answered, mut left } = desk.settle(vec![job], Duration::ZERO);
+        drop(desk);
+        answer_all(answered);
+        left.pop()
     }
 }
 
@@ -152,33 +166,34 @@ fn work(desk: &Mutex<Desk>, waiting: &Receiver<Job>) {
             group.push(job);
         }
         let patience = desk.patience;
-        desk.settle(group, patience);
+        let settled = desk.settle(group, patience);
+        // Whoever hears the answer finds the desk free.
+        drop(desk);
+        answer_all(settled.answered);
     }
 }
 
 impl Desk {
-    /// Writes a group and answers every job in it. Gives it back unanswered where other processes were in
-    /// the way and there was no patience at all to wait for them.
-    fn settle(&mut self, group: Vec<Job>, patience: Duration) -> Vec<Job> {
+    /// Writes a group. Leaves it where other processes were in the way and there was no patience at all to
+    /// wait for them.
+    fn settle(&mut self, group: Vec<Job>, patience: Duration) -> Settled {
+        let mut settled = Settled::default();
         match self.commit(&group, patience) {
-            Ok(answers) => {
-                for (job, answer) in group.into_iter().zip(answers) {
-                    job.answer(answer);
-                }
+            Ok(answers) => settled.answered = group.into_iter().zip(answers).collect(),
+            Err(Failure::All(error)) if patience.is_zero() && is_busy(&error) => {
+                settled.left = group;
             }
-            Err(Failure::All(error)) if patience.is_zero() && is_busy(&error) => return group,
             Err(Failure::Batch(_)) if group.len() > 1 => {
                 for job in group {
-                    self.settle(vec![job], patience);
+                    settled.answered.extend(self.settle(vec![job], patience).answered);
                 }
             }
             Err(Failure::Batch(error) | Failure::All(error)) => {
-                for job in group {
-                    job.answer(Err(append_error(&error)));
-                }
+                let failed = |job| (job, Err(append_error(&error)));
+                settled.answered = group.into_iter().map(failed).collect();
             }
         }
-        Vec::new()
+        settled
     }
 
     fn commit(
@@ -187,7 +202,7 @@ impl Desk {
         patience: Duration,
     ) -> Result<Vec<Result<Done, AppendError>>, Failure> {
         if group.iter().all(|job| matches!(job, Job::Keep(..))) {
-            return Ok(group.iter().map(|job| self.put_by(job)).collect());
+            return Ok(group.iter().map(|job| Ok(self.put_by(job))).collect());
         }
         let begin = || self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([]);
         connect::patiently(patience, is_busy, begin).map_err(Failure::All)?;
@@ -204,11 +219,11 @@ impl Desk {
     }
 
     /// A snapshot waits for the records that come with it.
-    fn put_by(&mut self, job: &Job) -> Result<Done, AppendError> {
+    fn put_by(&mut self, job: &Job) -> Done {
         if let Job::Keep(run, snapshot) = job {
             self.appender.put_by(run.clone(), (**snapshot).clone());
         }
-        Ok(Done::Written)
+        Done::Written
     }
 
     fn fill(&mut self, group: &[Job]) -> Result<Vec<Result<Done, AppendError>>, Failure> {
@@ -229,7 +244,8 @@ impl Desk {
                     continue;
                 }
                 Job::Keep(..) => {
-                    answers.push(self.put_by(job));
+                    let put_by = self.put_by(job);
+                    answers.push(Ok(put_by));
                     continue;
                 }
             };

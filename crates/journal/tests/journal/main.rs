@@ -12,5 +12,6 @@ mod legacy;
 mod processes;
 mod proof;
 mod story;
+mod threads;
 mod views;
 mod writer;

@@ -15,7 +15,7 @@ const PROCESSES: usize = 20;
 const BATCHES: u64 = 10;
 
 /// This very program, as the ignored test `name` with `root` and `run` in its surroundings.
-fn spawn(name: &str, root: &std::path::Path, run: &str) -> Child {
+pub(crate) fn spawn(name: &str, root: &std::path::Path, run: &str) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args(["--exact", name, "--ignored", "--nocapture"])
         .env("JOURNAL_TEST_ROOT", root)

@@ -16,7 +16,7 @@ use super::suggestion::Suggested;
 use super::trail::Trail;
 use super::{explain, suggested, why};
 use crate::{Batch, Epoch, Journal as _, MemoryJournal, fork, load, replay};
-use world::{Dice, History, history, resume, turns};
+use world::{Dice, History, history, turns};
 
 /// Simulated runs in all, over the tests below.
 const RUNS: u64 = 1_000;

@@ -8,7 +8,7 @@ use materia_contract::{
     Amount, Approval, Behavior, Budget, ChainHash, Condition, Consume, Control, Decided, DedupeBy,
     Delivery, DeliveryMode, Do, Edge, EdgeId, ErrorCode, Event, Foreach, GlobalMode,
     JOURNAL_VERSION, Limits, Loop, Node, NodeBudgets, NodeId, NodeMode, Offered, OnInterrupt,
-    Overflow, Pace, Parse, Plan, Record, Routing, RunCreated, RunId, RunPlace, Trigger, TurnOutput,
+    Overflow, Pace, Parse, Plan, Record, Routing, RunCreated, RunId, Trigger, TurnOutput,
     TurnUsage,
 };
 use materia_kernel::{
