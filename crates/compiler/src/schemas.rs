@@ -1,6 +1,6 @@
 //! The published schemas, generated from the types of the contract.
 
-use materia_contract::body::{BudgetBody, Grid, Health, ReplayBody};
+use materia_contract::body::{BudgetBody, Grid, Health, ReplayBody, Why};
 use materia_contract::case::Case;
 use materia_contract::script::Script;
 use materia_contract::{CastReport, Command, Config, Envelope, EventLine, Receipt};
@@ -19,6 +19,7 @@ pub fn schemas() -> Vec<(&'static str, String)> {
         ("budget.schema.json", text::<BudgetBody>("Materia budget of a cast")),
         ("doctor.schema.json", text::<Health>("Materia health of a machine")),
         ("grid.schema.json", text::<Grid>("Materia graph of a plan")),
+        ("why.schema.json", text::<Why>("Materia answer why a socket runs or does not")),
         ("replay.schema.json", text::<ReplayBody>("Materia verification of a cast")),
         ("command.schema.json", text::<Command>("Materia command")),
         ("receipt.schema.json", text::<Receipt>("Materia receipt of a command")),

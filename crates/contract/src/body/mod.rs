@@ -8,9 +8,11 @@ mod files;
 mod grid;
 mod health;
 mod replay;
+mod why;
 
 pub use budget::BudgetBody;
 pub use files::ConfigFile;
 pub use grid::{Advance, Grid, GridEdge, GridExit, GridFailure, GridLoop, GridSocket, SocketType};
 pub use health::{AgentHealth, Health, NodeRuntime, PlanningSupport, Sandbox};
 pub use replay::{Mismatch, ReplayBody, Verified};
+pub use why::{Because, Condition, Suggested, SuggestedStep, Suggestion, Why};

@@ -1,12 +1,12 @@
 //! Trying something out on a copy of a run: the kernel itself says whether a node would then start.
 
+use materia_contract::body::Suggested;
 use materia_contract::{
     Behavior, Do, Event, EventBody, Node, NodeId, Pace, Parse, Root, TurnOutput,
 };
 use materia_kernel::{Effect, Input, Phase, Run, TurnOutcome, outstanding, step};
 use serde_json::{Map, Value, json};
 
-use super::suggestion::Suggested;
 use crate::session::{Steps, steps};
 
 /// A copy of a run to which things are done, until a node starts.

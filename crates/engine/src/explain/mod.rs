@@ -18,11 +18,9 @@ mod search;
 mod suggestion;
 mod trail;
 
+pub use materia_contract::body::{Because, Condition, Suggested, SuggestedStep, Suggestion, Why};
 use materia_contract::{ChainHash, Do, NodeId, RunId};
 use materia_kernel::{Run, barred};
-use serde::Serialize;
-
-pub use suggestion::{Suggested, SuggestedStep, Suggestion};
 
 use crate::fold::Fold;
 use crate::load::walk;
@@ -31,56 +29,6 @@ use attempt::is_alive;
 use conditions::Subject;
 use past::Settled;
 use trail::Trail;
-
-/// Why a node ran, or why it does not.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Why {
-    /// The node.
-    pub node: NodeId,
-    /// Whether it has had a turn.
-    pub ran: bool,
-    /// How many turns it has had.
-    pub visits: u32,
-    /// The answer in one sentence, with event numbers.
-    pub sentence: String,
-    /// The facts behind it, oldest first.
-    pub because: Vec<Because>,
-    /// Whether the scheduler would start a turn there.
-    pub runnable: bool,
-    /// What the scheduler asks before it does.
-    pub conditions: Vec<Condition>,
-    /// The smallest thing that would let it run; absent where nothing would.
-    pub suggestion: Option<Suggestion>,
-}
-
-/// One fact behind an answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Because {
-    /// The event that made it true, if one did.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub seq: Option<u64>,
-    /// What is true.
-    pub text: String,
-}
-
-/// Something that must hold before a node runs, or a part of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Condition {
-    /// Its name.
-    pub name: String,
-    /// Whether it holds.
-    pub holds: bool,
-    /// What is the case, in words.
-    pub text: String,
-    /// The events that made it so.
-    pub events: Vec<u64>,
-    /// What it consists of.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub of: Vec<Self>,
-}
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]

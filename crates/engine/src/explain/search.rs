@@ -3,13 +3,13 @@
 //!
 //! Nothing is suggested that the kernel has not just accepted on a copy of the run.
 
+use materia_contract::body::Suggested;
 use materia_contract::{Amount, Budget, Do, NodeBudgets, NodeId, Pace};
 use materia_kernel::{
     Gate, Phase, Run, budgets_of, has_elements, held_turn, spent_by, turns_in_flight,
 };
 
 use super::attempt::{Attempt, Driven, is_alive};
-use super::suggestion::Suggested;
 
 /// By how many turns a budget is raised: one, or what turns that run again need besides.
 const FURTHER_TURNS: [u64; 4] = [1, 2, 8, 64];

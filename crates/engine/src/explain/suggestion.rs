@@ -2,87 +2,36 @@
 
 use std::fmt::{Display, Write as _};
 
+use materia_contract::body::{Suggested, SuggestedStep, Suggestion};
 use materia_contract::{Do, NodeId, Pace, RunId};
-use serde::Serialize;
 
-/// The smallest thing found that lets a node run.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Suggestion {
-    /// All of it in one sentence.
-    pub sentence: String,
-    /// What to do, in order.
-    pub steps: Vec<SuggestedStep>,
-}
-
-/// One thing to do.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct SuggestedStep {
-    /// What.
-    #[serde(flatten)]
-    pub what: Suggested,
-    /// The command to type, where it is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub command: Option<String>,
-    /// What it does, in words.
-    pub text: String,
-}
-
-/// Something that a person does to a run, or waits for.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(tag = "do", rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub enum Suggested {
-    /// Begin a new run that shares events; what follows is done to that one.
-    Fork {
-        /// The last event that is shared.
-        at: u64,
-        /// Whether nothing starts there by itself.
-        #[serde(skip_serializing_if = "std::ops::Not::not")]
-        interactive: bool,
-    },
-    /// Wait for a turn to end.
-    Wait {
-        /// Its `turn.started`; a fork will have one of its own.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        turn: Option<u64>,
-        /// Its node.
-        node: NodeId,
-    },
-    /// Do something to the run.
-    #[serde(untagged)]
-    Do(Do),
-}
-
-impl Suggested {
-    /// The words of the command about the run `id`; a fork is called `fork`.
-    fn command(&self, id: &RunId, fork: &str) -> Option<String> {
-        let words = match self {
-            Self::Fork { at, interactive } => {
-                let pace = if *interactive { " --interactive" } else { "" };
-                format!("fork {id} --at {at}{pace} --cast-id {fork}")
-            }
-            Self::Wait { .. } => return None,
-            Self::Do(what) => typed(what, id)?,
-        };
-        Some(format!("materia {words}"))
-    }
-
-    /// What it does, in words.
-    fn text(&self) -> String {
-        match self {
-            Self::Fork { at, .. } => format!("begin a new cast that shares events 1 to {at}"),
-            Self::Wait { turn: Some(turn), node } => {
-                format!(
-                    "wait until the turn of `{node}` that began at event {turn} has ended \
-                     (`materia resume` where nothing drives the cast)"
-                )
-            }
-            Self::Wait { turn: None, node } => {
-                format!("wait until the turn of `{node}` has ended")
-            }
-            Self::Do(what) => told_of(what),
+/// The words of the command about the run `id`; a fork is called `fork`.
+fn command(what: &Suggested, id: &RunId, fork: &str) -> Option<String> {
+    let words = match what {
+        Suggested::Fork { at, interactive } => {
+            let pace = if *interactive { " --interactive" } else { "" };
+            format!("fork {id} --at {at}{pace} --cast-id {fork}")
         }
+        Suggested::Wait { .. } => return None,
+        Suggested::Do(done) => typed(done, id)?,
+    };
+    Some(format!("materia {words}"))
+}
+
+/// What it does, in words.
+fn text(what: &Suggested) -> String {
+    match what {
+        Suggested::Fork { at, .. } => format!("begin a new cast that shares events 1 to {at}"),
+        Suggested::Wait { turn: Some(turn), node } => {
+            format!(
+                "wait until the turn of `{node}` that began at event {turn} has ended \
+                 (`materia resume` where nothing drives the cast)"
+            )
+        }
+        Suggested::Wait { turn: None, node } => {
+            format!("wait until the turn of `{node}` has ended")
+        }
+        Suggested::Do(done) => told_of(done),
     }
 }
 
@@ -167,11 +116,11 @@ pub(super) fn say(id: &RunId, steps: Vec<Suggested>) -> Suggestion {
     let mut about = id.clone();
     let mut said = Vec::new();
     for what in steps {
-        let command = what.command(&about, &fork);
+        let command = command(&what, &about, &fork);
         if let Suggested::Fork { .. } = what {
             about = RunId::new(fork.as_str());
         }
-        said.push(SuggestedStep { command, text: what.text(), what });
+        said.push(SuggestedStep { command, text: text(&what), what });
     }
     let words: Vec<String> = said.iter().map(told).collect();
     let sentence = if words.is_empty() {

@@ -6,13 +6,13 @@ mod world;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use materia_contract::body::Suggested;
 use materia_contract::{Do, Event, EventBody, NodeId, Pace, Record, RunId, TurnOutput, WaitReason};
 use materia_kernel::{Gate, Input, Phase, Run, TurnOutcome, barred, cut, evolve, step};
 
 use super::attempt::is_alive;
 use super::conditions::{Subject, word};
 use super::past::Settled;
-use super::suggestion::Suggested;
 use super::trail::Trail;
 use super::{explain, suggested, why};
 use crate::{Batch, Epoch, Journal as _, MemoryJournal, fork, load, replay};

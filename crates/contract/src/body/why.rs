@@ -1,0 +1,103 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Do, NodeId};
+
+/// Why a node ran, or why it does not.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Why {
+    /// The node.
+    pub node: NodeId,
+    /// Whether it has had a turn.
+    pub ran: bool,
+    /// How many turns it has had.
+    pub visits: u32,
+    /// The answer in one sentence, with event numbers.
+    pub sentence: String,
+    /// The facts behind it, oldest first.
+    pub because: Vec<Because>,
+    /// Whether the scheduler would start a turn there.
+    pub runnable: bool,
+    /// What the scheduler asks before it does.
+    pub conditions: Vec<Condition>,
+    /// The smallest thing that would let it run; absent where nothing would.
+    pub suggestion: Option<Suggestion>,
+}
+
+/// One fact behind an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Because {
+    /// The event that made it true, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seq: Option<u64>,
+    /// What is true.
+    pub text: String,
+}
+
+/// Something that must hold before a node runs, or a part of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Condition {
+    /// Its name.
+    pub name: String,
+    /// Whether it holds.
+    pub holds: bool,
+    /// What is the case, in words.
+    pub text: String,
+    /// The events that made it so.
+    pub events: Vec<u64>,
+    /// What it consists of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub of: Vec<Self>,
+}
+
+/// The smallest thing found that lets a node run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Suggestion {
+    /// All of it in one sentence.
+    pub sentence: String,
+    /// What to do, in order.
+    pub steps: Vec<SuggestedStep>,
+}
+
+/// One thing to do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SuggestedStep {
+    /// What.
+    #[serde(flatten)]
+    pub what: Suggested,
+    /// The command to type, where it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// What it does, in words.
+    pub text: String,
+}
+
+/// Something that a person does to a run, or waits for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "do", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Suggested {
+    /// Begin a new run that shares events; what follows is done to that one.
+    Fork {
+        /// The last event that is shared.
+        at: u64,
+        /// Whether nothing starts there by itself.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        interactive: bool,
+    },
+    /// Wait for a turn to end.
+    Wait {
+        /// Its `turn.started`; a fork will have one of its own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        turn: Option<u64>,
+        /// Its node.
+        node: NodeId,
+    },
+    /// Do something to the run.
+    #[serde(untagged)]
+    Do(Do),
+}
