@@ -3,59 +3,34 @@
 //! As data: how it is typed, or which button it is, is the matter of each door.
 
 use materia_contract::{
-    Amount, Approval, Budget, Node, NodeId, RunFailed, RunId, RunWaiting, UsageTotals, WaitReason,
+    Amount, Approval, Budget, Do, Node, NodeId, RunFailed, RunId, RunWaiting, UsageTotals,
+    WaitReason,
 };
 use materia_kernel::{Phase, Run};
 use serde::Serialize;
 
 /// Something that a person can do to bring a cast on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "do", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Next {
-    /// Carry it on.
-    Resume,
-    /// Try the failed turn again.
-    Recast,
-    /// Allow a bound that was reached once more.
-    Revive,
     /// Say something to the socket that waits; what, the person knows.
     Say,
-    /// Finish the socket that waits.
-    Continue,
-    /// Start a turn by hand.
-    Trigger {
-        /// Of this socket.
-        node: NodeId,
-    },
-    /// Let a turn run that waits for approval.
-    Approve {
-        /// Of this socket.
-        node: NodeId,
-    },
-    /// Refuse a turn that waits for approval.
-    Deny {
-        /// Of this socket.
-        node: NodeId,
-    },
-    /// Let the cast spend more: twice what is spent, for each bound that is reached.
-    Budget {
-        /// Tokens.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        max_tokens: Option<u64>,
-        /// Cost.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        max_cost: Option<Amount>,
-        /// Turns.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        max_turns: Option<u64>,
-    },
     /// Let one socket spend more; how much, the person knows.
-    NodeBudgets {
+    NodeBudget {
         /// The socket.
         node: NodeId,
         /// The bounds that it has.
         bounds: Vec<NodeBound>,
     },
+    /// Exactly this.
+    #[serde(untagged)]
+    Do(Do),
+}
+
+impl From<Do> for Next {
+    fn from(what: Do) -> Self {
+        Self::Do(what)
+    }
 }
 
 /// A bound of one socket.
@@ -118,19 +93,24 @@ impl<'a> Standing<'a> {
     /// What brings it on, the likeliest first.
     #[must_use]
     pub fn onward(&self) -> Vec<Next> {
+        let resume = || Next::Do(Do::Resume { pace: None });
         match self.phase {
-            Phase::Running => vec![Next::Resume],
+            Phase::Running => vec![resume()],
             // A bound was reached: more of the same is a person's decision.
-            Phase::Failed(RunFailed { edge_id: Some(_), .. }) => vec![Next::Revive],
+            Phase::Failed(RunFailed { edge_id: Some(_), .. }) => vec![Do::Revive.into()],
             // Files show more only where a turn failed, and only a turn can be tried again.
-            Phase::Failed(error) if !error.artifacts.is_empty() => vec![Next::Recast],
+            Phase::Failed(error) if !error.artifacts.is_empty() => vec![Do::Recast.into()],
             Phase::New | Phase::Completed | Phase::Failed(_) | Phase::Aborted => Vec::new(),
             Phase::Waiting(RunWaiting { reason, .. }) => match reason {
-                WaitReason::MultiTurn => vec![Next::Say, Next::Continue],
+                WaitReason::MultiTurn => vec![Next::Say, Do::Continue { node: None }.into()],
                 WaitReason::Budget => vec![self.larger()],
-                WaitReason::Approval | WaitReason::Manual => self.by_hand(*reason),
+                WaitReason::Approval | WaitReason::Manual => {
+                    let by_hand = self.by_hand(*reason);
+                    // A turn that was interrupted and asks before it runs again.
+                    if by_hand.is_empty() { vec![resume()] } else { by_hand }
+                }
                 WaitReason::Interactive | WaitReason::Stall | WaitReason::RunFor => {
-                    vec![Next::Resume]
+                    vec![resume()]
                 }
             },
         }
@@ -140,13 +120,12 @@ impl<'a> Standing<'a> {
     fn by_hand(&self, reason: WaitReason) -> Vec<Next> {
         match self.at {
             Some((id, _)) if reason == WaitReason::Manual => {
-                vec![Next::Trigger { node: id.clone() }]
+                vec![Do::Trigger { node: id.clone(), message: None }.into()]
             }
             Some((id, node)) if node.approval == Some(Approval::Before) => {
-                vec![Next::Approve { node: id.clone() }, Next::Deny { node: id.clone() }]
+                vec![Do::Approve { node: id.clone() }.into(), Do::Deny { node: id.clone() }.into()]
             }
-            // A turn that was interrupted and asks before it runs again.
-            Some(_) | None => vec![Next::Resume],
+            Some(_) | None => Vec::new(),
         }
     }
 
@@ -154,16 +133,19 @@ impl<'a> Standing<'a> {
     fn larger(&self) -> Next {
         let (budget, usage) = (self.budget, self.usage);
         let tokens = budget.max_tokens.filter(|limit| usage.tokens >= *limit);
-        let max_tokens = tokens.map(|_| twice(usage.tokens));
         let cost = budget.max_cost.zip(usage.cost).filter(|(limit, spent)| spent >= limit);
-        let max_cost = cost.map(|(_, spent)| twice_cost(spent));
         let turns = budget.max_turns.filter(|limit| usage.turns >= *limit);
-        let max_turns = turns.map(|_| twice(usage.turns));
+        let larger = Budget {
+            max_tokens: tokens.map(|_| twice(usage.tokens)),
+            max_cost: cost.map(|(_, spent)| twice_cost(spent)),
+            max_turns: turns.map(|_| twice(usage.turns)),
+            ..Budget::default()
+        };
         match self.at {
-            Some((id, node)) if (max_tokens, max_cost, max_turns) == (None, None, None) => {
-                Next::NodeBudgets { node: id.clone(), bounds: bounds(node) }
+            Some((id, node)) if larger == Budget::default() => {
+                Next::NodeBudget { node: id.clone(), bounds: bounds(node) }
             }
-            Some(_) | None => Next::Budget { max_tokens, max_cost, max_turns },
+            Some(_) | None => Do::Budget { budget: larger }.into(),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use materia_app::standing::{Next, NodeBound, Standing};
+use materia_contract::{Do, NodeId};
 use materia_kernel::Phase;
 
 use crate::project::Project;
@@ -13,29 +14,10 @@ pub(crate) fn ways(standing: &Standing<'_>) -> Vec<String> {
 }
 
 /// One of them.
-pub(crate) fn words(next: &Next, id: &str) -> String {
+fn words(next: &Next, id: &str) -> String {
     match next {
-        Next::Resume => format!("resume {id}"),
-        Next::Recast => format!("recast {id}"),
-        Next::Revive => format!("revive {id}"),
         Next::Say => format!("say {id} \"…\""),
-        Next::Continue => format!("continue {id}"),
-        Next::Trigger { node } => format!("trigger {id} {node}"),
-        Next::Approve { node } => format!("approve {id} {node}"),
-        Next::Deny { node } => format!("deny {id} {node}"),
-        Next::Budget { max_tokens, max_cost, max_turns } => {
-            let mut words = format!("budget {id}");
-            let mut bound = |name: &str, most: Option<String>| {
-                if let Some(most) = most {
-                    let _ = write!(words, " --max-{name} {most}");
-                }
-            };
-            bound("tokens", max_tokens.map(|most| most.to_string()));
-            bound("cost", max_cost.map(|most| most.to_string()));
-            bound("turns", max_turns.map(|most| most.to_string()));
-            words
-        }
-        Next::NodeBudgets { node, bounds } => {
+        Next::NodeBudget { node, bounds } => {
             let name = |bound: &NodeBound| match bound {
                 NodeBound::TimeMs => " --max-time-ms …",
                 NodeBound::Cost => " --max-cost …",
@@ -43,7 +25,31 @@ pub(crate) fn words(next: &Next, id: &str) -> String {
             };
             format!("budget {id} --node {node}{}", bounds.iter().map(name).collect::<String>())
         }
+        Next::Do(Do::Budget { budget }) => {
+            let mut words = format!("budget {id}");
+            let mut bound = |name: &str, most: Option<String>| {
+                if let Some(most) = most {
+                    let _ = write!(words, " --max-{name} {most}");
+                }
+            };
+            bound("tokens", budget.max_tokens.map(|most| most.to_string()));
+            bound("cost", budget.max_cost.map(|most| most.to_string()));
+            bound("turns", budget.max_turns.map(|most| most.to_string()));
+            words
+        }
+        Next::Do(what) => match node(what) {
+            Some(node) => format!("{} {id} {node}", what.name()),
+            None => format!("{} {id}", what.name()),
+        },
     }
+}
+
+/// The socket that it is done to.
+fn node(what: &Do) -> Option<&NodeId> {
+    if let Do::Trigger { node, .. } | Do::Approve { node } | Do::Deny { node } = what {
+        return Some(node);
+    }
+    None
 }
 
 /// One sentence: how a cast stands and what can be done.

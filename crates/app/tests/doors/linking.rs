@@ -3,7 +3,7 @@
 use materia_app::standing::{Next, NodeBound};
 use materia_app::{Failure, prepare};
 use materia_compiler::link::Invocation;
-use materia_contract::NodeId;
+use materia_contract::{Budget, Do, NodeId};
 use serde_json::json;
 
 use crate::bench::Bench;
@@ -43,14 +43,14 @@ fn every_fault_of_a_link_is_told_at_once() {
 fn next_steps_are_data() {
     let node = NodeId::new("Build");
     let shown = |next: Next| serde_json::to_value(next).unwrap();
-    assert_eq!(shown(Next::Resume), json!({ "do": "resume" }));
-    assert_eq!(
-        shown(Next::Approve { node: node.clone() }),
-        json!({ "do": "approve", "node": "Build" })
-    );
-    let budget = Next::Budget { max_tokens: None, max_cost: None, max_turns: Some(8) };
-    assert_eq!(shown(budget), json!({ "do": "budget", "maxTurns": 8 }));
+    assert_eq!(shown(Do::Resume { pace: None }.into()), json!({ "do": "resume" }));
+    let approve = Do::Approve { node: node.clone() };
+    assert_eq!(shown(approve.into()), json!({ "do": "approve", "node": "Build" }));
+    assert_eq!(shown(Next::Say), json!({ "do": "say" }));
+    let budget = Budget { max_turns: Some(8), ..Budget::default() };
+    let larger = json!({ "do": "budget", "budget": { "maxTurns": 8 } });
+    assert_eq!(shown(Do::Budget { budget }.into()), larger);
     let bounds = vec![NodeBound::TimeMs];
-    let node_budgets = json!({ "do": "nodeBudgets", "node": "Build", "bounds": ["timeMs"] });
-    assert_eq!(shown(Next::NodeBudgets { node, bounds }), node_budgets);
+    let open = json!({ "do": "nodeBudget", "node": "Build", "bounds": ["timeMs"] });
+    assert_eq!(shown(Next::NodeBudget { node, bounds }), open);
 }
