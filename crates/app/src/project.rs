@@ -91,10 +91,9 @@ impl Project {
         for (place, root) in roots.into_iter().enumerate() {
             match SqliteJournal::open_existing(&root) {
                 Ok(Some(journal)) => journals.push((root, journal)),
-                Ok(None) => {}
-                // What is wrong with a folder that nobody named is not the matter here.
                 Err(error) if place == 0 => return Err(error.into()),
-                Err(_) => {}
+                // What is wrong with a folder that nobody named is not the matter here.
+                Ok(None) | Err(_) => {}
             }
         }
         Ok(journals)

@@ -66,7 +66,7 @@ fn row(names: &[&str]) -> RunCreated {
         id: materia_contract::EdgeId::new(format!("{from}->{}", to.unwrap_or(&"end"))),
         when: materia_contract::Condition::Always,
         guard: None,
-        to: to.map(|to| NodeId::new(to)),
+        to: to.map(NodeId::new),
         max_traversals: None,
         delivery: materia_contract::Delivery::default(),
     };

@@ -113,7 +113,7 @@ impl Carry<'_> {
         let Prepared { script, answering, .. } = prepared;
         let Found { root, journal, id } = found;
         let (journal, plan) = (Arc::new(journal), created.plan.clone());
-        let start = Start::CarryOn(Command::person(what));
+        let start = Start::CarryOn(Box::new(Command::person(what)));
         let lease = Some(lease);
         let drive =
             Drive { lease, project, root, journal, id, plan, script, answering, agents, start };

@@ -57,7 +57,7 @@ pub(crate) enum Start {
     /// It begins here.
     Begin(Box<RunCreated>),
     /// A person does something to it, and it goes on.
-    CarryOn(Command),
+    CarryOn(Box<Command>),
 }
 
 impl Drive<'_> {
@@ -136,7 +136,7 @@ impl Drive<'_> {
                     Some(lease) => lease,
                     None => self.journal.claim(&id).await?,
                 };
-                host.carry_on_here(lease, id, command.clone(), setting).await?
+                host.carry_on_here(lease, id, (**command).clone(), setting).await?
             }
         };
         Ok(())

@@ -22,7 +22,7 @@ fn debounce(edge: &mut Map<String, Value>) {
     let Some(span) = edge.get("deliveryMode").and_then(Value::as_str).and_then(span) else {
         return;
     };
-    if edge.get("debounceMs").is_none_or(|own| *own == Value::from(span)) {
+    if edge.get("debounceMs").is_none_or(|own| own.as_u64() == Some(span)) {
         edge.insert("deliveryMode".to_owned(), "debounce".into());
         edge.insert("debounceMs".to_owned(), span.into());
     }
@@ -39,7 +39,7 @@ mod tests {
 
     use super::*;
 
-    fn edge(edge: Value) -> Value {
+    fn edge(edge: &Value) -> Value {
         let Value::Object(document) =
             json!({ "loadouts": { "L": { "sockets": { "a": { "edges": [edge] } } } } })
         else {
@@ -52,10 +52,10 @@ mod tests {
     fn a_quiet_period_in_brackets_is_one_beside() {
         let meant = json!({ "to": "b", "deliveryMode": "debounce", "debounceMs": 50 });
         for written in ["debounce(50)", "debounce( 50 )", "debounce(50ms)"] {
-            assert_eq!(edge(json!({ "to": "b", "deliveryMode": written })), meant, "{written}");
+            assert_eq!(edge(&json!({ "to": "b", "deliveryMode": written })), meant, "{written}");
         }
         let both = json!({ "to": "b", "deliveryMode": "debounce(50)", "debounceMs": 50 });
-        assert_eq!(edge(both), meant);
+        assert_eq!(edge(&both), meant);
     }
 
     #[test]
@@ -67,7 +67,7 @@ mod tests {
             json!({ "deliveryMode": "latest(50)" }),
             json!({ "deliveryMode": "queue" }),
         ] {
-            assert_eq!(edge(written.clone()), written);
+            assert_eq!(edge(&written), written);
         }
     }
 }

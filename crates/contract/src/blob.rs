@@ -112,10 +112,10 @@ pub fn has_mark(data: &str) -> bool {
 }
 
 /// The data as it was before its long texts were put apart; `fetch` gives a text back.
-pub fn whole<'a>(
-    stored: &'a str,
+pub fn whole(
+    stored: &str,
     mut fetch: impl FnMut(BlobHash) -> Result<String, BlobFault>,
-) -> Result<Cow<'a, str>, BlobFault> {
+) -> Result<Cow<'_, str>, BlobFault> {
     if !has_mark(stored) {
         return Ok(Cow::Borrowed(stored));
     }

@@ -138,7 +138,10 @@ mod tests {
             ),
         ] {
             let decided = read(kept);
-            assert_eq!(decided.command.as_ref().map(|id| id.as_str()), Some("#3"));
+            assert_eq!(
+                decided.command.as_ref().map(super::super::command::CommandId::as_str),
+                Some("#3")
+            );
             let RecordedInput::Moment(moment) = decided.input else { panic!("{kept}") };
             assert_eq!(moment.acts, [expected]);
         }

@@ -112,6 +112,7 @@ impl Folders {
 
     /// An event as people are shown it; `None` where it holds no name of a folder.
     #[must_use]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "only these hold paths")]
     pub fn event(&self, body: &EventBody) -> Option<EventBody> {
         let text = |text: &str| self.found(text).into_owned();
         Some(match body {
@@ -184,7 +185,9 @@ impl Plan {
         for node in plan.nodes.values_mut() {
             match &mut node.behavior {
                 Behavior::Utility { command, .. } => {
-                    command.iter_mut().for_each(|argument| *argument = word(argument));
+                    for argument in command.iter_mut() {
+                        *argument = word(argument);
+                    }
                 }
                 Behavior::Agent { origin, .. } => *origin = word(origin),
             }

@@ -46,6 +46,7 @@ async fn kept(journal: &dyn Journal, file: &Path, hash: &str) -> Result<(), Stri
 }
 
 /// The files that an event names; `blobs` says whether the run keeps blobs.
+#[expect(clippy::wildcard_enum_match_arm, reason = "only the ends of turns name files")]
 pub(crate) fn named(event: &Event, blobs: bool) -> Vec<Left> {
     let report: &TurnOutput = match &event.body {
         EventBody::TurnCompleted(data) => &data.report,

@@ -188,9 +188,10 @@ pub(crate) struct Steps {
 
 /// What a command means for a run that nobody drove and whose turns live on all the same.
 fn alive(run: &Run, what: Do) -> Steps {
-    let asked = match what {
-        Do::Resume { pace } => Do::Mode { value: pace.unwrap_or(run.pace()) },
-        other => other,
+    let asked = if let Do::Resume { pace } = what {
+        Do::Mode { value: pace.unwrap_or(run.pace()) }
+    } else {
+        what
     };
     Steps { before: None, asked: Input::act(asked), after: None }
 }
@@ -221,10 +222,12 @@ pub(crate) fn steps(run: &Run, what: Do) -> Steps {
         | Do::GlobalMode { .. }
         | Do::Crash => (crashed, false),
     };
-    let asked = match what {
-        Do::Resume { pace } => Input::resume(pace),
-        Do::Recast => Input::recast(),
-        other => Input::act(other),
+    let asked = if let Do::Resume { pace } = what {
+        Input::resume(pace)
+    } else if what == Do::Recast {
+        Input::recast()
+    } else {
+        Input::act(what)
     };
     Steps { before: before.then(resume), asked, after: after.then(resume) }
 }

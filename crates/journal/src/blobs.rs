@@ -43,9 +43,11 @@ impl FileBlobs {
     /// The bytes of this hash; reads them at once, on this thread.
     pub fn read(&self, hash: BlobHash) -> Result<Vec<u8>, BlobFault> {
         let path = self.path(hash);
-        let unreadable = |error: io::Error| match error.kind() {
-            io::ErrorKind::NotFound => BlobFault::Missing(hash),
-            _ => BlobFault::Unreadable { hash, what: error.to_string() },
+        let unreadable = |error: io::Error| {
+            if error.kind() == io::ErrorKind::NotFound {
+                return BlobFault::Missing(hash);
+            }
+            BlobFault::Unreadable { hash, what: error.to_string() }
         };
         // A link would lead elsewhere.
         if !path.symlink_metadata().map_err(unreadable)?.is_file() {
@@ -138,12 +140,9 @@ fn sync_parent(path: &Path) -> io::Result<()> {
 }
 
 fn failed(error: &io::Error) -> BlobError {
-    match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            BlobError::Full(error.to_string())
-        }
-        _ => BlobError::Storage(error.to_string()),
-    }
+    let full = matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
+    let what = error.to_string();
+    if full { BlobError::Full(what) } else { BlobError::Storage(what) }
 }
 
 impl Blobs for FileBlobs {

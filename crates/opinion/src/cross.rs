@@ -1,5 +1,7 @@
 //! What crosses an edge, and what becomes of it there (D9–D14).
 
+use std::fmt::Write as _;
+
 use materia_contract::{
     DedupeBy, Delivery, DeliveryMode, DropReason, EnvelopeKind, Event, EventBody, HandoffSent,
     OutputSelector, Overflow, Parse, PayloadContent, PayloadStatus, Uuid,
@@ -350,7 +352,8 @@ fn context_and_items(answer: &Value) -> String {
             _ => "\n",
         };
         let (title, context) = (text(item.get("title")), text(item.get("context")));
-        told.push_str(&format!("{between}{}. {title}: {context}", place + 1));
+        let number = place + 1;
+        let _ = write!(told, "{between}{number}. {title}: {context}");
     }
     told
 }

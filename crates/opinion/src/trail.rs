@@ -99,6 +99,8 @@ impl Trail {
 
     /// Somebody gave the work further allowance.
     pub(crate) fn forgive(&mut self) {
-        Arc::make_mut(&mut self.0).iter_mut().for_each(|stretch| stretch.cycles = 0);
+        for stretch in Arc::make_mut(&mut self.0).iter_mut() {
+            stretch.cycles = 0;
+        }
     }
 }

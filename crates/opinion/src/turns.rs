@@ -287,7 +287,7 @@ impl Opinion {
         let may = data.code == ErrorCode::ProviderFailed
             && turn.retries < chart.plan.limits.max_retries
             && asked.is_none_or(|asked| asked <= ASKED_WAIT_MS_MAX);
-        if class.filter(|_| may).is_none() {
+        if class.as_ref().is_none_or(|_| !may) {
             hold!(self, data.retry_at.is_none(), "such a failure is not tried again by itself");
             return Ok(None);
         }

@@ -24,16 +24,15 @@ impl MockRunner {
 
 impl Runner for MockRunner {
     fn run(&self, job: TurnJob) -> BoxFuture<'static, TurnReport> {
-        let report = match self.plan.node(job.node.as_str()).map(|node| node.least_answer()) {
-            Some(output) => {
-                job.control.live.say(&output);
-                let outcome = Ok(TurnOutput { output, ..TurnOutput::default() });
-                TurnReport { outcome, after: Duration::ZERO }
-            }
-            None => {
-                let message = format!("the plan has no socket `{}`", job.node);
-                faulted(ErrorCode::Internal, message)
-            }
+        let report = if let Some(output) =
+            self.plan.node(job.node.as_str()).map(materia_contract::Node::least_answer)
+        {
+            job.control.live.say(&output);
+            let outcome = Ok(TurnOutput { output, ..TurnOutput::default() });
+            TurnReport { outcome, after: Duration::ZERO }
+        } else {
+            let message = format!("the plan has no socket `{}`", job.node);
+            faulted(ErrorCode::Internal, message)
         };
         Box::pin(std::future::ready(report))
     }

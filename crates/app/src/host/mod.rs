@@ -120,6 +120,7 @@ impl Host {
     }
 
     /// The same, driven by whoever awaits it.
+    #[must_use]
     pub fn begin_here(
         &self,
         id: RunId,
@@ -145,6 +146,7 @@ impl Host {
     }
 
     /// The same, driven by whoever awaits it.
+    #[must_use]
     pub fn carry_on_here(
         &self,
         lease: Lease,
@@ -208,6 +210,7 @@ impl Host {
     }
 
     /// Asks a run that is driven here to stop in good order. Says whether it is driven here.
+    #[must_use]
     pub fn ask_to_stop(&self, id: &RunId, message: &str) -> bool {
         let stop = Do::Stop { message: Some(message.to_owned()) };
         let driven = self.shared.driven();
@@ -219,7 +222,7 @@ impl Host {
     /// carried on.
     pub async fn stop(&self, message: &str) {
         for id in self.runs() {
-            self.ask_to_stop(&id, message);
+            let _ = self.ask_to_stop(&id, message);
         }
         let mut count = self.shared.count.subscribe();
         // An error means that the host is gone, and its runs with it.

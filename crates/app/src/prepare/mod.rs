@@ -215,8 +215,8 @@ impl Prepared {
             findings,
             warnings,
             questions,
-            chosen,
             plan,
+            chosen,
             project,
             approvals,
         }

@@ -393,6 +393,7 @@ impl Draft<'_> {
 
 impl Draft<'_> {
     /// The way out of a failed turn, where there is one; `None` if it could not be read.
+    #[expect(clippy::option_option, reason = "absent and unreadable are not the same")]
     fn on_failure(&self) -> Option<Option<Edge>> {
         let (Some(to), Some(doc)) = (&self.on_failure, &self.doc.on_failure) else {
             return Some(None);

@@ -1,7 +1,5 @@
 //! Holds a store of blobs to its contract. The tests of every implementation run all of it.
 
-#![expect(clippy::missing_panics_doc, clippy::expect_used, reason = "it is a test")]
-
 use std::path::Path;
 
 use materia_contract::{BlobFault, BlobHash};

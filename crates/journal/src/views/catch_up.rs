@@ -84,22 +84,22 @@ enum Standing {
 }
 
 /// Looks at the end of the file only.
-pub(super) fn catch_up(journal: &dyn Journal, run: &RunId, folders: Folders) -> Mended {
+pub(super) fn catch_up(journal: &dyn Journal, run: &RunId, folders: &Folders) -> Mended {
     mend(journal, run, folders, last_line)
 }
 
 /// Looks at every line.
-pub(super) fn verify(journal: &dyn Journal, run: &RunId, folders: Folders) -> Mended {
+pub(super) fn verify(journal: &dyn Journal, run: &RunId, folders: &Folders) -> Mended {
     mend(journal, run, folders, every_line)
 }
 
 type Look = fn(&dyn Journal, &RunId, Head, &Path) -> Result<Standing, CatchUpError>;
 
-fn mend(journal: &dyn Journal, run: &RunId, folders: Folders, look: Look) -> Mended {
+fn mend(journal: &dyn Journal, run: &RunId, folders: &Folders, look: Look) -> Mended {
     let Some(head) = blocking(journal).head(run)? else {
         return Ok((CatchUp::Current, None));
     };
-    let (about, folder) = (about(journal, run, &folders)?, PathBuf::from(&folders.run_dir));
+    let (about, folder) = (about(journal, run, folders)?, PathBuf::from(&folders.run_dir));
     let at_head = (head.seq, head.hash);
     let noted = manifest::status_at(&folder, at_head);
     let status = match noted {
@@ -112,14 +112,14 @@ fn mend(journal: &dyn Journal, run: &RunId, folders: Folders, look: Look) -> Men
     cast.make_folder()?;
     let outcome = match look(journal, run, head, &cast.events_file())? {
         Standing::Good { seq, hash, bytes } => {
-            extend(journal, run, &mut cast, (seq, hash), bytes, &folders)?;
+            extend(journal, run, &mut cast, (seq, hash), bytes, folders)?;
             match head.seq - seq {
                 0 => CatchUp::Current,
                 events => CatchUp::Appended { events },
             }
         }
         Standing::Bad(why) => {
-            rebuild(journal, run, &mut cast, why == LONGER, &folders)?;
+            rebuild(journal, run, &mut cast, why == LONGER, folders)?;
             CatchUp::Rebuilt { events: head.seq, why }
         }
     };

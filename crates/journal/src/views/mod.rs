@@ -92,13 +92,13 @@ impl Views {
         &self,
         journal: &dyn Journal,
         run: &RunId,
-        how: fn(&dyn Journal, &RunId, Folders) -> catch_up::Mended,
+        how: fn(&dyn Journal, &RunId, &Folders) -> catch_up::Mended,
     ) -> Result<CatchUp, CatchUpError> {
         let (answer, answered) = mpsc::channel();
         self.queue.push_urgent(Message::Release { run: run.clone(), answer });
         // An error means that the thread is gone, and its files with it.
         let _ = answered.recv();
-        let (outcome, cast) = how(journal, run, folders(&self.project, &self.root, run))?;
+        let (outcome, cast) = how(journal, run, &folders(&self.project, &self.root, run))?;
         if let Some(cast) = cast {
             self.queue.push(Message::Know { run: run.clone(), cast: Box::new(cast) }, 0);
         }

@@ -77,7 +77,7 @@ async fn others_can_check_long_texts_and_find_what_was_changed_in_them() {
     story.utility_turn(1, json!({"output": "ü \"quoted\"\n".repeat(6_000), "workItems": [honest]}));
     story.completed();
     let batch = story.whole();
-    let blobs: Vec<_> = batch.records.iter().flat_map(|record| record.blobs()).collect();
+    let blobs: Vec<_> = batch.records.iter().flat_map(materia_contract::Record::blobs).collect();
     assert_eq!(blobs.len(), 1);
     let hash = journal.blobs().put(blobs[0].text.clone().into_bytes()).await.unwrap();
     journal.append(batch).await.unwrap();

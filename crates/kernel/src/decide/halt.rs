@@ -14,11 +14,11 @@ use crate::state::{Phase, Run};
 ///
 /// A person who resumes a run that was paused or stopped wants it to go on by itself; a run that merely
 /// lost its process keeps its pace.
-pub(crate) fn take_up(draft: &mut Draft<'_>, place: RunPlace, pace: Option<Pace>) {
+pub(crate) fn take_up(draft: &mut Draft<'_>, at: RunPlace, pace: Option<Pace>) {
     let crashed = !draft.run().turns.is_empty();
     let rested = matches!(draft.run().phase, Phase::Waiting(_)) || draft.run().stopping;
     let pace = pace.or(rested.then_some(Pace::Auto));
-    let RunPlace { cwd, run_dir } = place;
+    let RunPlace { cwd, run_dir } = at;
     settle::interrupt_all(draft, InterruptReason::Crash);
     if crashed && let Some(node) = asks_first(draft) {
         let message = format!(

@@ -417,7 +417,7 @@ impl<'a> World<'a> {
                 max_turns: dice.maybe(60, |dice| u64::from(dice.within(1, 40))),
                 ..Budget::default()
             };
-            let _ = self.take(Input::act(Do::Budget { budget: budget }));
+            let _ = self.take(Input::act(Do::Budget { budget }));
             return;
         }
         if dice.percent(25) {

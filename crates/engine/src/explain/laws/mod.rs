@@ -138,10 +138,6 @@ struct Fork {
 }
 
 impl Fork {
-    fn resume(&self, pace: Pace) -> Input {
-        Input::resume(Some(pace))
-    }
-
     fn take(&mut self, input: Input) {
         let now = self.run.ts() + 1_000;
         let events = step(&mut self.run, now, input).unwrap_or_default();
@@ -157,7 +153,7 @@ impl Fork {
             matches!(self.run.phase(), Phase::Waiting(it) if it.reason == WaitReason::Budget);
         self.take(input);
         if waited {
-            self.take(self.resume(self.run.pace()));
+            self.take(Input::resume(Some(self.run.pace())));
         }
     }
 
@@ -167,10 +163,12 @@ impl Fork {
             Suggested::Wait { node, .. } => return self.end_turn_of(node),
             Suggested::Do(what) => what.clone(),
         };
-        match what {
-            Do::Budget { .. } | Do::NodeBudget { .. } => self.raise(Input::act(what)),
-            Do::Resume { .. } => self.take(self.resume(Pace::Auto)),
-            other => self.take(Input::act(other)),
+        if matches!(what, Do::Budget { .. } | Do::NodeBudget { .. }) {
+            self.raise(Input::act(what));
+        } else if matches!(what, Do::Resume { .. }) {
+            self.take(Input::resume(Some(Pace::Auto)));
+        } else {
+            self.take(Input::act(what));
         }
     }
 
