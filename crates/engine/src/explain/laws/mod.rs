@@ -118,7 +118,8 @@ impl Simulated {
         let base = &self.settled(at).run;
         let mut fork = Fork { run: base.clone(), node: node.clone(), started: false };
         if *base.phase() == Phase::Running {
-            fork.take(fork.resume(if interactive { Pace::Interactive } else { base.pace() }));
+            let pace = if interactive { Pace::Interactive } else { base.pace() };
+            fork.take(Input::resume(Some(pace)));
         }
         for step in steps {
             if fork.started {
