@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use materia_compiler::shipped::{self, RUNTIME, Script, Shelf};
-use materia_contract::Plan;
+use materia_compiler::shipped::{self, RUNTIME, SCRIPTS, Script, Shelf};
+use materia_contract::{Behavior, Plan};
 
 use crate::failure::{Failure, Hint};
 
@@ -31,20 +31,42 @@ pub fn ready(
         .hint(Hint::NameProfile));
     };
     shipped::sync(profile, scripts).map_err(|error| Failure::storage(error.to_string()))?;
-    let shelf = Shelf::of(profile);
-    for script in scripts.iter().filter(|script| shelf.is_changed(script)) {
+    tell_of_own(&Shelf::of(profile), scripts.iter().copied(), warnings);
+    Ok(())
+}
+
+/// Says which of these scripts are the user's own version.
+fn tell_of_own<'a>(
+    shelf: &Shelf,
+    scripts: impl Iterator<Item = &'a Script>,
+    warnings: &mut Vec<String>,
+) {
+    for script in scripts.filter(|script| shelf.is_changed(script)) {
         warnings.push(format!(
             "`{}` is your own version of a shipped utility, and it runs as it is; remove it to have the shipped one",
             shelf.path(script).display()
         ));
     }
-    Ok(())
 }
 
 /// Makes sure that what a cast runs is still what it was when it began.
-pub fn still_ready(profile: Option<&Path>, plan: &Plan) -> Result<(), Failure> {
+pub fn still_ready(
+    profile: Option<&Path>,
+    plan: &Plan,
+    warnings: &mut Vec<String>,
+) -> Result<(), Failure> {
     let Some(profile) = profile else { return Ok(()) };
-    shipped::restore(profile, plan).map_err(|error| Failure::storage(error.to_string()))
+    shipped::restore(profile, plan).map_err(|error| Failure::storage(error.to_string()))?;
+    let shelf = Shelf::of(profile);
+    let runs = |script: &&Script| {
+        let path = shelf.path(script);
+        plan.nodes.values().any(|node| match &node.behavior {
+            Behavior::Utility { command, .. } => command.iter().any(|word| path == Path::new(word)),
+            Behavior::Agent { .. } => false,
+        })
+    };
+    tell_of_own(&shelf, SCRIPTS.iter().filter(runs), warnings);
+    Ok(())
 }
 
 fn names(scripts: &[&'static Script]) -> String {

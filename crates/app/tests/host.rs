@@ -15,8 +15,8 @@ use materia_contract::{
     Limits, Node, NodeId, Pace, Plan, Receipt, RunCreated, RunId, Trigger, TurnOutput,
 };
 use materia_engine::{
-    BoxFuture, ClaimError, NoObserver, Options, PostError, Runner, SystemClock, TurnFault, TurnJob,
-    TurnReport, blocking, load, replay,
+    BoxFuture, ClaimError, Journal as _, NoObserver, Options, PostError, Runner, SystemClock,
+    TurnFault, TurnJob, TurnReport, blocking, load, replay,
 };
 use materia_journal::SqliteJournal;
 use materia_kernel::Phase;
@@ -270,7 +270,7 @@ async fn everything_is_stopped_and_carried_on() {
     assert!(host.resume_all(|_| Some(setting())).await.unwrap().is_empty());
     // People can, and one that was left in the middle is.
     for id in &ids[..10] {
-        let lease = blocking(&*journal).claim(id).unwrap();
+        let lease = journal.claim(id).await.unwrap();
         let resume = Command::person(Do::Resume { pace: None });
         let patient = Setting { runner: Arc::new(Slow(Duration::from_millis(1))), ..setting() };
         drop(host.carry_on(lease, id.clone(), resume, patient));

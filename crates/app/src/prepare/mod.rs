@@ -243,7 +243,7 @@ impl Prepared {
         created: &RunCreated,
         warnings: &mut Vec<String>,
     ) -> Result<(), Failure> {
-        profile::still_ready(profile, &self.plan)?;
+        profile::still_ready(profile, &self.plan, warnings)?;
         warn_of_planning(created, warnings);
         Ok(())
     }

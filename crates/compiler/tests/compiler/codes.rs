@@ -6,7 +6,7 @@ use std::path::Path;
 
 use materia_compiler::CODES;
 
-const FAMILIES: [&str; 14] = [
+const FAMILIES: [&str; 15] = [
     "agent",
     "config",
     "delivery",
@@ -18,6 +18,7 @@ const FAMILIES: [&str; 14] = [
     "materia",
     "path",
     "policy",
+    "prompt",
     "trigger",
     "utility",
     "where",

@@ -128,16 +128,9 @@ impl Wild {
             Some(at) => self.now.max(at),
             None => self.now + 1_500,
         };
-        let resume = || {
-            Input::taken_up(
-                Do::Resume { pace: None },
-                RunPlace { cwd: "/p".into(), run_dir: "/p/r".into() },
-            )
-        };
+        let resume = || Input::taken_up(Do::Resume { pace: None }, RunPlace::named());
         match (self.run.phase(), self.dice.below(20)) {
-            (Phase::Failed(_), roll) if roll < 10 => {
-                Input::taken_up(Do::Recast, RunPlace { cwd: "/p".into(), run_dir: "/p/r".into() })
-            }
+            (Phase::Failed(_), roll) if roll < 10 => Input::taken_up(Do::Recast, RunPlace::named()),
             (Phase::Failed(_), _) => Input::act(Do::Revive),
             (Phase::Waiting(_), 0..6) | (_, 0) => resume(),
             (_, 1 | 2) => {

@@ -60,10 +60,7 @@ fn what_was_interrupted_runs_again_with_the_same_work_item_session_prompt_and_an
     assert_eq!((before.item.as_deref(), script_index(&before)), (Some("WI-2"), Some(1)));
     assert!(before.session.is_some() && !before.layers.is_empty());
     step(&mut run, 6, Input::Stopped { reports: Vec::new(), message: "stop".into() }).unwrap();
-    let resume = Input::taken_up(
-        Do::Resume { pace: None },
-        RunPlace { cwd: "/p".into(), run_dir: "/p/r".into() },
-    );
+    let resume = Input::taken_up(Do::Resume { pace: None }, RunPlace::named());
     let again = started(&step(&mut run, 7, resume).unwrap());
     assert_eq!(again.attempt, 2);
     assert!(matches!(again.cause, Cause::Retry { .. }) && again.consumed.len() == 1);

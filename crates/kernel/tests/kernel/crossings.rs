@@ -132,8 +132,7 @@ fn a_payload_does_not_take_its_own_place() {
     let mut nodes = plan([("a", a), ("b", b), ("c", c), ("d", agent().text())]);
     nodes.limits.max_concurrent_turns = 1;
     let mut play = Play::of(nodes);
-    let recast =
-        || Input::taken_up(Do::Recast, RunPlace { cwd: "/p".into(), run_dir: "/p/r".into() });
+    let recast = || Input::taken_up(Do::Recast, RunPlace::named());
     play.end("go");
     play.take(Input::report(
         play.turns()[0],

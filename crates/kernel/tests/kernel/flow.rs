@@ -268,7 +268,7 @@ fn payloads_that_share_an_id_are_each_taken_once() {
         play.take(Input::report(turn, outcome("!no")))
     };
     assert!(tell(&events).contains("failed"));
-    let recast = Input::taken_up(Do::Recast, RunPlace { cwd: "/p".into(), run_dir: "/p/r".into() });
+    let recast = Input::taken_up(Do::Recast, RunPlace::named());
     play.take(recast);
     let turn = play.turns()[0];
     let events = play.take(Input::report(turn, outcome("done")));

@@ -80,10 +80,7 @@ fn turns_take_the_answers_of_their_list_one_after_the_other() {
     assert_eq!(taken(&events), [entry("b", "both", 0), entry("c", "both", 1)]);
     // What an interrupted attempt had taken is taken again, the oldest first.
     play.take(Input::Stopped { reports: Vec::new(), message: "for now".into() });
-    let resume = Input::taken_up(
-        Do::Resume { pace: None },
-        RunPlace { cwd: "/p".into(), run_dir: "/p/r".into() },
-    );
+    let resume = Input::taken_up(Do::Resume { pace: None }, RunPlace::named());
     let events = play.take(resume);
     assert_eq!(taken(&events), [entry("b", "both", 0), entry("c", "both", 1)]);
     let events = play.take(Input::report(play.turns()[0], outcome("done")));

@@ -139,13 +139,8 @@ fn decisions(plan: Plan, moves: &[Move]) -> (Run, Vec<Kept>) {
             }
             Move::Stale(turn) => Input::report(*turn, outcome("{}")),
             Move::Stop => Input::Stopped { reports: Vec::new(), message: "stop".into() },
-            Move::Resume => Input::taken_up(
-                Do::Resume { pace: None },
-                RunPlace { cwd: "/p".into(), run_dir: "/p/r".into() },
-            ),
-            Move::Recast => {
-                Input::taken_up(Do::Recast, RunPlace { cwd: "/p".into(), run_dir: "/p/r".into() })
-            }
+            Move::Resume => Input::taken_up(Do::Resume { pace: None }, RunPlace::named()),
+            Move::Recast => Input::taken_up(Do::Recast, RunPlace::named()),
             Move::Revive => Input::act(Do::Revive),
             Move::Budget(turns) => {
                 let budget = Budget { max_turns: Some(*turns), ..Budget::default() };

@@ -30,7 +30,7 @@ fn a_turn_that_a_person_tries_again_waits_for_no_timer() {
     assert!(outstanding(&play.run).any(|effect| matches!(effect, Effect::WakeAt(_))));
     play.take(Input::reports(vec![report(turns[1], FailureClass::Auth)]));
     assert!(matches!(play.run.phase(), Phase::Failed(_)));
-    play.take(Input::taken_up(Do::Recast, RunPlace { cwd: "/p".into(), run_dir: "/p/r".into() }));
+    play.take(Input::taken_up(Do::Recast, RunPlace::named()));
     assert_eq!(play.turns().len(), 2, "both are tried again");
     play.end_all("done");
     assert_eq!(*play.run.phase(), Phase::Completed, "and nothing is waited for");

@@ -9,14 +9,11 @@ use crate::play::{NodeExt as _, agent, created, outcome, plan, run, tell, utilit
 use Condition::{Always, NotSatisfied};
 
 fn again() -> Input {
-    Input::taken_up(Do::Recast, RunPlace { cwd: "/p".into(), run_dir: "/p/r".into() })
+    Input::taken_up(Do::Recast, RunPlace::named())
 }
 
 fn go_on() -> Input {
-    Input::taken_up(
-        Do::Resume { pace: None },
-        RunPlace { cwd: "/p".into(), run_dir: "/p/r".into() },
-    )
+    Input::taken_up(Do::Resume { pace: None }, RunPlace::named())
 }
 
 fn answer(run: &mut Run, text: &str) -> String {

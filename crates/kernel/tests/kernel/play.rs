@@ -354,10 +354,7 @@ impl Play {
     }
 
     pub(crate) fn resume(&mut self) -> String {
-        let input = Input::taken_up(
-            Do::Resume { pace: None },
-            RunPlace { cwd: "/p".into(), run_dir: "/p/r".into() },
-        );
+        let input = Input::taken_up(Do::Resume { pace: None }, RunPlace::named());
         tell(&self.take(input))
     }
 }

@@ -252,10 +252,7 @@ impl<'a> World<'a> {
                 let _ = self.take(input);
             }
             10 => {
-                let again = Input::taken_up(
-                    Do::Recast,
-                    RunPlace { cwd: "/p".into(), run_dir: "/p/r".into() },
-                );
+                let again = Input::taken_up(Do::Recast, RunPlace::named());
                 let input = if self.dice.percent(50) { again } else { Input::act(Do::Revive) };
                 let _ = self.take(input);
             }
@@ -263,8 +260,7 @@ impl<'a> World<'a> {
         }
         // A failed run is over for almost every input; people mostly try it again.
         if self.opinion.life() == Life::Failed && self.dice.percent(70) {
-            let again =
-                Input::taken_up(Do::Recast, RunPlace { cwd: "/p".into(), run_dir: "/p/r".into() });
+            let again = Input::taken_up(Do::Recast, RunPlace::named());
             if !self.take(again) {
                 let _ = self.take(Input::act(Do::Revive));
             }
@@ -479,7 +475,7 @@ impl<'a> World<'a> {
 }
 
 pub(crate) fn resume(pace: Option<Pace>) -> Input {
-    Input::taken_up(Do::Resume { pace }, RunPlace { cwd: "/p".into(), run_dir: "/p/r".into() })
+    Input::taken_up(Do::Resume { pace }, RunPlace::named())
 }
 
 fn refusal(rejection: &Rejection) -> &'static str {
