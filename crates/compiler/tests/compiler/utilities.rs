@@ -55,6 +55,17 @@ fn an_agent_has_a_prompt_and_no_command() {
     );
 }
 
+#[test]
+fn a_prompt_is_words_or_a_file_beside_its_configuration() {
+    let file = r#"{"materia": {"a": {"prompt": {"file": "no-such-file.md"}}}}"#;
+    let found = render(&Project::with(file).check());
+    assert!(found.contains("prompt::file") && found.contains("no-such-file.md"), "{found}");
+    let both = r#"{"activeLoadout": "L", "materia": {"a": {"prompt": "Do it."}}, "loadouts": {"L": {"entry": "s",
+"sockets": {"s": {"materia": "a", "prompt": {"file": "a.md", "replace": "x"}}}}}}"#;
+    let found = render(&Project::with(both).check());
+    assert!(found.contains("prompt::unclear"), "{found}");
+}
+
 const HELLO: &str = r#"{
   "artifactDir": ".pi/pi-materia",
   "activeLoadout": "Hello Utility",

@@ -67,7 +67,9 @@ pub struct Suggestion {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SuggestedStep {
-    /// What.
+    /// What, by a name of its own: `fork`, `wait`, or that of the command.
+    pub kind: String,
+    /// The same as a command, with all that belongs to it.
     #[serde(flatten)]
     pub what: Suggested,
     /// The command to type, where it is one.
@@ -100,4 +102,19 @@ pub enum Suggested {
     /// Do something to the run.
     #[serde(untagged)]
     Do(Do),
+}
+
+impl SuggestedStep {
+    /// A step with its name.
+    #[must_use]
+    pub fn new(what: Suggested, command: Option<String>, text: String) -> Self {
+        let kind = match &what {
+            Suggested::Fork { .. } => "fork",
+            Suggested::Wait { .. } => "wait",
+            Suggested::Do(Do::NodeBudget { .. }) => "node_budget",
+            Suggested::Do(Do::GlobalMode { .. }) => "global_mode",
+            Suggested::Do(what) => what.name(),
+        };
+        Self { kind: kind.to_owned(), what, command, text }
+    }
 }

@@ -120,7 +120,8 @@ pub(super) fn say(id: &RunId, steps: Vec<Suggested>) -> Suggestion {
         if let Suggested::Fork { .. } = what {
             about = RunId::new(fork.as_str());
         }
-        said.push(SuggestedStep { command, text: text(&what), what });
+        let text = text(&what);
+        said.push(SuggestedStep::new(what, command, text));
     }
     let words: Vec<String> = said.iter().map(told).collect();
     let sentence = if words.is_empty() {

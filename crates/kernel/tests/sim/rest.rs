@@ -7,6 +7,9 @@ use materia_opinion::Life;
 use crate::answers::Mood;
 use crate::world::{World, resume};
 
+/// Turns that whoever helps a run pays for.
+const FURTHER_TURNS: u64 = 25;
+
 /// How many instants a run may need to come to rest.
 const LIVENESS_ROUNDS_MAX: usize = 120;
 
@@ -94,10 +97,11 @@ impl World<'_> {
                 }
             }
             (WaitReason::Budget, node) => {
+                let turns = self.paid_for();
                 let most = Budget {
                     max_tokens: Some(u64::MAX),
                     max_cost: Some(Amount::from(1_000_000_u64)),
-                    max_turns: Some(1_000_000),
+                    max_turns: Some(turns),
                     warn_at_percent: None,
                 };
                 assert!(self.take(Input::act(Do::Budget { budget: most })));
@@ -119,10 +123,16 @@ impl World<'_> {
         }
     }
 
+    /// A little more than so far, not all there is: a graph may go round as long as it is paid for.
+    fn paid_for(&self) -> u64 {
+        let begun = self.journal.iter().filter(|event| event.body.type_name() == "turn.started");
+        begun.count() as u64 + FURTHER_TURNS
+    }
+
     fn give(&mut self, node: Option<&NodeId>) {
         if let Some(node) = node {
             let budgets = NodeBudgets {
-                turns: Some(1_000_000),
+                turns: Some(self.paid_for()),
                 time_ms: Some(u64::MAX),
                 cost: Some(Amount::from(1_000_000_u64)),
             };
