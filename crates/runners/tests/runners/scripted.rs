@@ -303,7 +303,7 @@ fn turns_go_to_the_runner_of_their_kind() {
     let utility = stage.command(&["echo", "tool"], json!({}));
     assert_eq!(run(&runners, utility).unwrap().output, "tool\n");
 
-    runners.agent = None;
+    runners.scripted = None;
     let fault = run(&runners, agent(&stage, Some(("A", 0)))).unwrap_err();
     assert_eq!(fault.code, ErrorCode::ProviderFailed);
     assert!(fault.message.contains("--script FILE"), "{}", fault.message);
