@@ -7,6 +7,7 @@
 //! * [`project`]: a folder and the files that configure it; compiling, and finding its casts.
 //! * [`prepare`]: everything before a run is driven; [`options`] say how it is to be performed, [`agents`] who answers.
 //! * [`standing`]: where a cast stands, and what brings it on.
+//! * [`act`]: doing something to a cast. [`drive`]: driving one to its rest. [`follow`]: watching one until it rests.
 //! * [`host`]: many runs in one process: begin, carry on, tell, watch, stop.
 //! * [`trust`]: what has to be approved before it runs, as a question and its answer.
 //! * [`ownfile`]: changing a configuration file.
@@ -22,10 +23,13 @@
 //! Deliberately absent: arguments, terminals, exit statuses, the present folder and the environment. A door
 //! knows its own; here they come in as data.
 
+pub mod act;
 pub mod agents;
 pub mod castid;
 pub mod clean;
+pub mod drive;
 pub mod failure;
+pub mod follow;
 pub mod grid;
 pub mod health;
 pub mod host;

@@ -62,7 +62,7 @@ pub(crate) async fn take_up(
     observer: &Arc<dyn Observer>,
     id: &RunId,
     epoch: Epoch,
-) -> Result<Driver, LoadError> {
+) -> Result<Box<Driver>, LoadError> {
     let (reading, wanted) = (Arc::clone(journal), id.clone());
     let loaded = off_thread(move || load_tail(&*reading, &wanted)).await?;
     let Loaded { run, head, visits } = loaded;
@@ -70,7 +70,8 @@ pub(crate) async fn take_up(
     if found > JOURNAL_VERSION {
         return Err(LoadError::Newer { run: id.clone(), found });
     }
-    Ok(Driver::new((run, head, visits), epoch, Arc::clone(journal), Arc::clone(observer)))
+    let (journal, observer) = (Arc::clone(journal), Arc::clone(observer));
+    Ok(Box::new(Driver::new((run, head, visits), epoch, journal, observer)))
 }
 
 /// The same, with the turns since the newest snapshot.

@@ -179,11 +179,11 @@ impl<'a> Steady<'a> {
 /// Drives a run until it rests.
 pub(crate) async fn drive(
     world: &World,
-    mut driver: Driver,
+    mut driver: Box<Driver>,
     options: Options,
     asks: &mut Asks,
     mut under_way: UnderWay,
-) -> Result<Driver, DriveError> {
+) -> Result<Box<Driver>, DriveError> {
     let clock = Steady::new(world, driver.run());
     // Counted from the beginning of the run, also when it was resumed since.
     let deadline = options.run_for.map(|time| {
@@ -207,7 +207,7 @@ pub(crate) async fn drive(
                     None => listening = false,
                     Some(posted) => {
                         let now = |_: &Driver| clock.now();
-                        obey::obey(&mut driver, &mut under_way, posted, now).await?;
+                        obey::obey(&mut driver, &mut under_way, *posted, now).await?;
                     }
                 }
                 continue;

@@ -49,7 +49,8 @@ pub struct Options {
 }
 
 /// Where a run hears what is asked of it.
-pub type Asks = mpsc::UnboundedReceiver<Posted>;
+/// In boxes: a channel keeps room for thirty-two of them from the beginning, in every run.
+pub type Asks = mpsc::UnboundedReceiver<Box<Posted>>;
 
 /// Why a run could not be driven.
 #[derive(Debug, thiserror::Error)]
@@ -82,19 +83,19 @@ pub enum EngineError {
 pub async fn cast(
     world: &World,
     id: RunId,
-    created: RunCreated,
+    created: impl Into<Box<RunCreated>>,
     options: Options,
     asks: &mut Asks,
 ) -> Result<Phase, EngineError> {
+    let created = created.into();
     let lease = world.journal.claim(&id).await?;
     if world.journal.head(&id).await.map_err(LoadError::from)?.is_some() {
         return Err(EngineError::Exists(id));
     }
     let now = if created.virtual_time { VIRTUAL_EPOCH } else { world.clock.now() };
     let (journal, observer) = (Arc::clone(&world.journal), Arc::clone(&world.observer));
-    let mut driver = Driver::fresh(id, lease.epoch(), journal, observer);
-    let create = Input::Create(Box::new(created));
-    driver.take_for(now, create, Actor::PERSON).await?;
+    let mut driver = Box::new(Driver::fresh(id, lease.epoch(), journal, observer));
+    Box::pin(driver.take_for(now, Input::Create(created), Actor::PERSON)).await?;
     drive(world, &lease, driver, options, asks, UnderWay::default()).await
 }
 
@@ -274,7 +275,7 @@ fn is_virtual(driver: &Driver) -> bool {
 async fn drive(
     world: &World,
     lease: &Lease,
-    driver: Driver,
+    driver: Box<Driver>,
     options: Options,
     asks: &mut Asks,
     under_way: UnderWay,
@@ -292,7 +293,7 @@ async fn drive(
 
 async fn to_rest(
     world: &World,
-    mut driver: Driver,
+    mut driver: Box<Driver>,
     options: Options,
     asks: &mut Asks,
     mut under_way: UnderWay,
@@ -306,7 +307,8 @@ async fn to_rest(
             Box::pin(real_time::drive(world, driver, options.clone(), asks, under_way)).await?
         };
         // Whoever asked for something while the run came to rest was told that it would be heard.
-        let mut left: Vec<Posted> = std::iter::from_fn(|| asks.try_recv().ok()).collect();
+        let mut left: Vec<Posted> =
+            std::iter::from_fn(|| asks.try_recv().ok()).map(|it| *it).collect();
         left.extend(left_in_inbox(world, driver.run().id()).await);
         take_all(world, &mut driver, left).await?;
         if *driver.run().phase() != Phase::Running {
@@ -340,7 +342,7 @@ async fn take_all(
 pub async fn watch_inbox(
     journal: Arc<dyn Journal>,
     id: RunId,
-    asks: mpsc::UnboundedSender<Posted>,
+    asks: mpsc::UnboundedSender<Box<Posted>>,
 ) {
     // A command stays in the inbox until its receipt is there; it is passed on once.
     let mut passed_on = BTreeSet::new();
@@ -352,7 +354,7 @@ pub async fn watch_inbox(
         passed_on.retain(|id| waiting.iter().any(|posted| posted.id.as_ref() == Some(id)));
         for posted in waiting {
             if posted.id.clone().is_some_and(|id| passed_on.insert(id))
-                && asks.send(posted).is_err()
+                && asks.send(Box::new(posted)).is_err()
             {
                 return;
             }

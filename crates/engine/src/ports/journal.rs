@@ -185,6 +185,12 @@ impl From<Command> for Posted {
     }
 }
 
+impl From<Command> for Box<Posted> {
+    fn from(command: Command) -> Self {
+        Self::new(command.into())
+    }
+}
+
 /// What leaving a command came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Posting {

@@ -29,7 +29,7 @@ async fn stopped(world: &World, created: RunCreated, after: Duration) -> Phase {
     let (sender, mut asks) = tokio::sync::mpsc::unbounded_channel();
     let later = async move {
         tokio::time::sleep(after).await;
-        sender.send(stop("enough for now")).unwrap();
+        sender.send(stop("enough for now").into()).unwrap();
         std::future::pending::<()>().await;
     };
     tokio::select! {
