@@ -43,6 +43,7 @@ pub fn news(event: &Event) -> News {
         | EventBody::TimelineReached(_)
         | EventBody::RunRevived(_)
         | EventBody::AgentsChosen(_)
+        | EventBody::StorageMeasured(_)
         | EventBody::SocketFinished(_) => News::Worth,
         EventBody::RunCreated(_)
         | EventBody::RunResumed(_)

@@ -71,7 +71,8 @@ pub(crate) async fn take_up(
         return Err(LoadError::Newer { run: id.clone(), found });
     }
     let (journal, observer) = (Arc::clone(journal), Arc::clone(observer));
-    Ok(Box::new(Driver::new((run, head, visits), epoch, journal, observer)))
+    let kept = journal.weigh(id);
+    Ok(Box::new(Driver::new((run, head, visits), kept, epoch, journal, observer)))
 }
 
 /// The same, with the turns since the newest snapshot.

@@ -5,78 +5,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use materia_contract::time::VIRTUAL_EPOCH;
-use materia_contract::{
-    Actor, Answerers, Command, CommandId, Do, Folders, Input, RunCreated, RunId, TimelineEntry,
-    WaitReason,
-};
+use materia_contract::{Actor, Command, Do, Folders, Input, RunCreated, RunId, WaitReason};
 use materia_kernel::{Now, Phase, Run};
 use tokio::sync::mpsc;
 
 use crate::load::take_up;
-use crate::real_time::UnderWay;
+use crate::under_way::UnderWay;
 use crate::{
-    ClaimError, Clock, DriveError, Driver, Journal, Lease, LoadError, Observer, Posted, Receipt,
-    Runner, obey, real_time, virtual_time,
+    Asks, Driver, EngineError, Journal, Lease, LoadError, Options, Posted, World, obey, real_time,
+    virtual_time,
 };
 
 /// How often a run under way looks for commands from other processes.
 const INBOX_INTERVAL: Duration = Duration::from_millis(150);
-
-/// Everything outside that a run needs.
-#[derive(Clone)]
-pub struct World {
-    /// Where events are kept.
-    pub journal: Arc<dyn Journal>,
-    /// Who hears of them.
-    pub observer: Arc<dyn Observer>,
-    /// What performs turns.
-    pub runner: Arc<dyn Runner>,
-    /// What time it is.
-    pub clock: Arc<dyn Clock>,
-}
-
-/// How a run is driven.
-#[derive(Debug, Clone, Default)]
-pub struct Options {
-    /// Stop after this much of the run's time.
-    pub run_for: Option<Duration>,
-    /// What happens at simulated instants, in the order in which it takes effect.
-    pub timeline: Arc<[TimelineEntry]>,
-    /// Where it is now; it may have been moved since it began.
-    pub folders: Folders,
-    /// Who answers the agent nodes from here on, where that is not as it was.
-    pub agents: Option<Answerers>,
-}
-
-/// Where a run hears what is asked of it.
-/// In boxes: a channel keeps room for thirty-two of them from the beginning, in every run.
-pub type Asks = mpsc::UnboundedReceiver<Box<Posted>>;
-
-/// Why a run could not be driven.
-#[derive(Debug, thiserror::Error)]
-pub enum EngineError {
-    /// Somebody else drives it.
-    #[error(transparent)]
-    Claim(#[from] ClaimError),
-    /// It could not be taken up.
-    #[error(transparent)]
-    Load(#[from] LoadError),
-    /// An input was not taken.
-    #[error(transparent)]
-    Drive(#[from] DriveError),
-    /// Somebody else drives it by now.
-    #[error("cast `{0}` was lost to somebody else, who drives it now; its turns here were ended")]
-    Lost(RunId),
-    /// The id is taken.
-    #[error("there is a cast `{0}` already")]
-    Exists(RunId),
-    /// The command was taken before.
-    #[error("that was done before, under the id `{}`", .0.command)]
-    Answered(Box<Receipt>),
-    /// Another command has the id.
-    #[error("the command id `{0}` was used for another command; give this one an id of its own")]
-    OtherBody(CommandId),
-}
 
 /// Begins a run and drives it until it rests. Returns how it rests.
 #[tracing::instrument(name = "cast", skip_all, fields(id = %id))]
@@ -114,6 +55,8 @@ pub async fn carry_on(
     let mut driver = take_up(&world.journal, &world.observer, id, lease.epoch()).await?;
     // What somebody asked of it while it came to rest comes before what is asked now.
     take_all(world, &mut driver, left_in_inbox(world, id).await).await?;
+    let now = now_of(world, &driver);
+    driver.measure_again(now).await?;
     let under_way = rejoined(world, &driver, &options.folders).await;
     if let Some(agents) = options.agents.clone() {
         driver.take_for(now_of(world, &driver), Input::SetAgents(agents), Actor::PERSON).await?;

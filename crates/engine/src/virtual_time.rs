@@ -11,7 +11,7 @@ use materia_contract::{Actor, Do, Folders, TimelineEntry};
 use materia_kernel::{Acting, Effect, Input, Moment, Phase, is_idle, outstanding};
 
 use crate::load::take_up;
-use crate::real_time::{UnderWay, kernel_report, order};
+use crate::under_way::{UnderWay, kernel_report, order};
 use crate::{Asks, Driver, EngineError, Options, TurnReport, World, obey};
 
 /// Drives a run until it rests.

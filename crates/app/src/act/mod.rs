@@ -15,6 +15,7 @@ use materia_contract::{Answerers, Do, GlobalMode, RunCreated};
 use materia_engine::{ClaimError, Lease, blocking};
 use materia_kernel::{Input, Phase, Run, decide};
 
+use crate::options::Contradiction;
 use crate::prepare::{self, Prepared};
 use crate::project::{self, Found, Project};
 use crate::{Failure, RunOptions};
@@ -68,7 +69,7 @@ pub fn take<E: From<Failure>>(
     choose: impl FnOnce(&Run) -> Result<Do, E>,
 ) -> Result<Taken, Unfit<E>> {
     if options.cast_id.as_deref().is_some_and(|other| other != found.id.as_str()) {
-        return Err(Unfit::other(Failure::usage("`--cast-id` cannot give a cast another name")));
+        return Err(Unfit::other(Contradiction::OtherName));
     }
     project::refuse_taken_name(&found.root, &found.id).map_err(Unfit::other)?;
     // Held until the cast rests: what is decided below is decided on the run that goes on.
@@ -126,17 +127,14 @@ fn rejection(run: &Run, what: &Do) -> Option<String> {
 
 /// A run keeps the settings it began with; to ask for others is to misunderstand it.
 fn refuse_changes(options: &RunOptions, created: &RunCreated, what: &Do) -> Result<(), Failure> {
-    let refuse =
-        |what: &str| Err(Failure::usage(format!("{what}; a cast keeps what it began with")));
     if options.virtual_time && !created.virtual_time {
-        return refuse("the cast runs in real time");
+        return Err(Contradiction::RealTime.into());
     }
     if options.planning && created.global_mode != GlobalMode::Planning {
-        return refuse("the cast does not run in Planning mode");
+        return Err(Contradiction::NotPlanning.into());
     }
     if options.interactive && !matches!(what, Do::Resume { .. }) {
-        let message = "`--interactive` goes with a beginning or with `resume`; `materia pause` changes the pace of a cast";
-        return Err(Failure::usage(message));
+        return Err(Contradiction::PaceOfAct.into());
     }
     Ok(())
 }
