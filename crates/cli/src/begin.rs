@@ -43,8 +43,8 @@ pub(crate) fn ready(
     let Prepared { script, answering, .. } = prepared;
     let plan = created.plan.clone();
     let start = Start::Begin(Box::new(RunCreated { agents, ..created }));
-    let (lease, agents) = (None, None);
-    let drive = Drive { lease, project, root, journal, id, plan, script, answering, agents, start };
+    let (carried, agents) = (None, None);
+    let drive = Drive { carried, project, root, journal, id, plan, script, answering, agents, start };
     drive.go(terminal)
 }
 

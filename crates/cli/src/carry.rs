@@ -7,10 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use materia_app::prepare::{self, Prepared};
-use materia_contract::{
-    Answer, Answerers, CastStatus, Command, CommandId, Do, GlobalMode, RunCreated,
-};
-use materia_engine::{ClaimError, Lease, blocking};
+use materia_contract::{Answer, CastStatus, Command, CommandId, Do, GlobalMode, RunCreated};
+use materia_engine::{ClaimError, Lease, LoadedRun, blocking};
 use materia_kernel::{Input, Phase, Run, decide};
 use serde_json::json;
 
@@ -65,14 +63,11 @@ impl Carry<'_> {
                 return Err(error.into());
             }
         };
-        // The state that will go on, snapshot and all: that is what has to be trusted.
-        let (run, _) = materia_engine::load(found.journal(), &found.id)?;
-        let what = choose(&run)?;
-        refuse_unfit(&run, &what, &project)?;
-        let created = run
-            .created()
-            .ok_or_else(|| Failure::storage(format!("cast `{}` has no beginning", found.id)))?;
-        self.drive(&project, (found, lease), (created, run.agents()), what, terminal)
+        // Read once: what is looked at and trusted here is the very run that is driven.
+        let loaded = materia_engine::load_to_drive(found.journal(), &found.id)?;
+        let what = choose(loaded.run())?;
+        refuse_unfit(loaded.run(), &what, &project)?;
+        self.drive(&project, found, (lease, loaded), what, terminal)
     }
 
     /// Shows a cast that rests, and leaves it as it is.
@@ -95,16 +90,19 @@ impl Carry<'_> {
     fn drive(
         &self,
         project: &Project,
-        (found, lease): (Found, Lease),
-        (created, before): (&RunCreated, &Answerers),
+        found: Found,
+        (lease, loaded): (Lease, LoadedRun),
         what: Do,
         terminal: &mut Terminal,
     ) -> Result<Exit, Failure> {
         let options = self.options;
+        let (run, id) = (loaded.run(), &found.id);
+        let (before, nothing) = (run.agents(), || format!("cast `{id}` has no beginning"));
+        let created = run.created().ok_or_else(|| Failure::storage(nothing()))?;
         refuse_changes(options, created, &what)?;
-        let (loaded, _) = materia_compiler::load(&project.sources);
+        let (configured, _) = materia_compiler::load(&project.sources);
         let prepared = prepare::going_on(project, created, before, &options.plain())
-            .map_err(|failure| findings::of(failure, &loaded.layers, terminal))?;
+            .map_err(|failure| findings::of(failure, &configured.layers, terminal))?;
         begin::settle(&prepared, options.trust, terminal)?;
         let agents = prepared.answerers(&run::supervisor()?)?;
         let agents = Some(agents).filter(|now| now != before);
@@ -113,10 +111,10 @@ impl Carry<'_> {
         let Prepared { script, answering, .. } = prepared;
         let Found { root, journal, id } = found;
         let (journal, plan) = (Arc::new(journal), created.plan.clone());
-        let start = Start::CarryOn(Box::new(Command::person(what)));
-        let lease = Some(lease);
+        let (start, carried) = (Start::CarryOn(Box::new(Command::person(what))), (lease, loaded));
+        let carried = Some(Box::new(carried));
         let drive =
-            Drive { lease, project, root, journal, id, plan, script, answering, agents, start };
+            Drive { carried, project, root, journal, id, plan, script, answering, agents, start };
         drive.go(terminal)
     }
 }

@@ -12,8 +12,8 @@ use materia_contract::{
     Answerers, CastReport, CastStatus, Command, Folders, Plan, RunCreated, RunId,
 };
 use materia_engine::{
-    DriveError, EngineError, Journal as _, Lease, Observer, Options, Runner, SystemClock, blocking,
-    on_own_thread,
+    DriveError, EngineError, Journal as _, Lease, LoadedRun, Observer, Options, Runner, SystemClock,
+    blocking, load_to_drive, off_thread, on_own_thread,
 };
 use materia_journal::{SqliteJournal, Views};
 use materia_runners::{MockRunner, Runners, ScriptedRunner, UtilityRunner};
@@ -30,8 +30,8 @@ use crate::terminal::{People, Terminal};
 
 /// A run that is about to be driven.
 pub(crate) struct Drive<'a> {
-    /// The right to drive it, where it was there before.
-    pub lease: Option<Lease>,
+    /// The right to drive it and the run as it was looked at, where it was there before.
+    pub carried: Option<Box<(Lease, LoadedRun)>>,
     /// The project it runs in.
     pub project: &'a Project,
     /// The folder that casts are kept in.
@@ -132,11 +132,15 @@ impl Drive<'_> {
         match &self.start {
             Start::Begin(created) => host.begin_here(id, (**created).clone(), setting).await?,
             Start::CarryOn(command) => {
-                let lease = match self.lease.take() {
-                    Some(lease) => lease,
-                    None => self.journal.claim(&id).await?,
+                let (lease, loaded) = match self.carried.take() {
+                    Some(carried) => *carried,
+                    None => {
+                        let (reading, wanted) = (self.journal.clone(), id.clone());
+                        let lease = self.journal.claim(&id).await?;
+                        (lease, off_thread(move || load_to_drive(&*reading, &wanted)).await?)
+                    }
                 };
-                host.carry_on_here(lease, id, (**command).clone(), setting).await?
+                host.carry_on_here(lease, loaded, (**command).clone(), setting).await?
             }
         };
         Ok(())
