@@ -9,7 +9,7 @@ use std::time::Duration;
 use materia_contract::script::Script;
 use materia_contract::{Answerers, CastReport, Command, Folders, Plan, RunCreated, RunId};
 use materia_engine::{
-    DriveError, EngineError, Lease, Observer, Options, Runner, SystemClock, blocking,
+    DriveError, EngineError, Lease, LoadedRun, Observer, Options, Runner, SystemClock, blocking,
 };
 use materia_journal::SqliteJournal;
 use materia_runners::{MockRunner, Runners, ScriptedRunner, UtilityRunner};
@@ -47,8 +47,9 @@ pub struct Drive {
 pub enum Start {
     /// It begins here.
     Begin(Box<RunCreated>),
-    /// A person does something to it, and it goes on. Whoever decided that holds the right to drive it.
-    CarryOn(Lease, Box<Command>),
+    /// A person does something to it, and it goes on. Whoever decided that holds the right to drive it, and has
+    /// looked at this very run.
+    CarryOn(Lease, Box<LoadedRun>, Box<Command>),
 }
 
 /// A run that is driven and has come to rest, or has broken off.
@@ -110,8 +111,8 @@ impl Drive {
         let began_here = matches!(start, Start::Begin(_));
         let ended = match start {
             Start::Begin(created) => host.begin_here(id.clone(), *created, setting).await,
-            Start::CarryOn(lease, command) => {
-                host.carry_on_here(lease, id.clone(), *command, setting).await
+            Start::CarryOn(lease, loaded, command) => {
+                host.carry_on_here(lease, *loaded, *command, setting).await
             }
         };
         let folder = root.join(id.as_str());

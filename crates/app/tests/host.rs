@@ -16,7 +16,7 @@ use materia_contract::{
 };
 use materia_engine::{
     BoxFuture, ClaimError, Journal as _, NoObserver, Options, PostError, Runner, SystemClock,
-    TurnFault, TurnJob, TurnReport, blocking, load, replay,
+    TurnFault, TurnJob, TurnReport, blocking, load, load_to_drive, replay,
 };
 use materia_journal::SqliteJournal;
 use materia_kernel::Phase;
@@ -273,7 +273,8 @@ async fn everything_is_stopped_and_carried_on() {
         let lease = journal.claim(id).await.unwrap();
         let resume = Command::person(Do::Resume { pace: None });
         let patient = Setting { runner: Arc::new(Slow(Duration::from_millis(1))), ..setting() };
-        drop(host.carry_on(lease, id.clone(), resume, patient));
+        let loaded = load_to_drive(&*journal, id).unwrap();
+        drop(host.carry_on(lease, loaded, resume, patient));
         let mut following = host.follow(id, 0);
         while following.next().await.unwrap().unwrap().iter().all(|it| it.kind != "run.resumed") {}
     }

@@ -74,10 +74,10 @@ impl Carry<'_> {
         terminal: &mut Terminal,
     ) -> Result<Exit, Failure> {
         let options = self.options;
-        let (loaded, _) = materia_compiler::load(&project.sources);
+        let (configured, _) = materia_compiler::load(&project.sources);
         let prepared = held
             .prepare(project, &options.plain())
-            .map_err(|failure| findings::of(failure, &loaded.layers, terminal))?;
+            .map_err(|failure| findings::of(failure, &configured.layers, terminal))?;
         begin::settle(&prepared, options.trust, terminal)?;
         let supervisor = run::supervisor()?;
         let agents = prepared.answerers(&supervisor)?;
@@ -85,10 +85,10 @@ impl Carry<'_> {
         let created = held.created()?;
         terminal.warned(|warnings| prepared.go_on(project.profile_dir(), created, warnings))?;
         let plan = created.plan.clone();
-        let Held { found: Found { root, journal, id }, lease, what, .. } = held;
+        let Held { found: Found { root, journal, id }, lease, loaded, what } = held;
         let Prepared { script, answering, .. } = prepared;
         let (journal, folders) = (Arc::new(journal), project.folders(&root, &id));
-        let start = Start::CarryOn(lease, Box::new(Command::person(what)));
+        let start = Start::CarryOn(lease, Box::new(loaded), Box::new(Command::person(what)));
         let drive = Drive {
             root,
             journal,

@@ -46,7 +46,7 @@ pub use explain::{Because, Condition, Suggested, SuggestedStep, Suggestion, Why,
 pub use fold::Unfolding;
 pub use fork::{ForkError, fork};
 pub use left::Left;
-pub use load::{LoadError, load};
+pub use load::{LoadError, LoadedRun, load, load_to_drive};
 pub use ports::*;
 pub use replay::{Replay, ReplayError, ReplayFault, replay};
 pub use report::report;

@@ -43,17 +43,34 @@ pub enum LoadError {
 }
 
 /// A run as its journal has it.
-pub(crate) struct Loaded {
+///
+/// Whoever shows a run to a person, asks for trust in it and then drives it does all of that with one such
+/// value: a journal that is read twice may say two things.
+#[derive(Debug, Clone)]
+pub struct LoadedRun {
     pub(crate) run: Run,
     pub(crate) head: ChainHash,
     /// Its turns; those behind the newest snapshot, where no more was asked for.
     pub(crate) visits: Visits,
 }
 
+impl LoadedRun {
+    /// The run.
+    #[must_use]
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+}
+
 /// Folds a run up to its last event, checking the chain of what is read. It waits for the journal.
 pub fn load(journal: &dyn Journal, id: &RunId) -> Result<(Run, ChainHash), LoadError> {
-    let Loaded { run, head, .. } = load_tail(journal, id)?;
+    let LoadedRun { run, head, .. } = load_tail(journal, id)?;
     Ok((run, head))
+}
+
+/// The same, to be looked at first and then [carried on](crate::carry_on). Whoever calls it holds the lease.
+pub fn load_to_drive(journal: &dyn Journal, id: &RunId) -> Result<LoadedRun, LoadError> {
+    load_tail(journal, id)
 }
 
 /// The same, ready to be driven under the lease of `epoch`.
@@ -65,22 +82,32 @@ pub(crate) async fn take_up(
 ) -> Result<Box<Driver>, LoadError> {
     let (reading, wanted) = (Arc::clone(journal), id.clone());
     let loaded = off_thread(move || load_tail(&*reading, &wanted)).await?;
-    let Loaded { run, head, visits } = loaded;
+    drive_loaded(loaded, journal, observer, epoch)
+}
+
+/// A run that was loaded, ready to be driven under the lease of `epoch`.
+pub(crate) fn drive_loaded(
+    loaded: LoadedRun,
+    journal: &Arc<dyn Journal>,
+    observer: &Arc<dyn Observer>,
+    epoch: Epoch,
+) -> Result<Box<Driver>, LoadError> {
+    let LoadedRun { run, head, visits } = loaded;
     let found = run.created().map_or(JOURNAL_VERSION, |created| created.journal_version);
     if found > JOURNAL_VERSION {
-        return Err(LoadError::Newer { run: id.clone(), found });
+        return Err(LoadError::Newer { run: run.id().clone(), found });
     }
     let (journal, observer) = (Arc::clone(journal), Arc::clone(observer));
-    let kept = journal.weigh(id);
+    let kept = journal.weigh(run.id());
     Ok(Box::new(Driver::new((run, head, visits), kept, epoch, journal, observer)))
 }
 
 /// The same, with the turns since the newest snapshot.
-pub(crate) fn load_tail(journal: &dyn Journal, id: &RunId) -> Result<Loaded, LoadError> {
+pub(crate) fn load_tail(journal: &dyn Journal, id: &RunId) -> Result<LoadedRun, LoadError> {
     let start = match believable_snapshot(journal, id)? {
         Some((run, snapshot)) => {
             let (head, visits) = (snapshot.hash, Visits::behind(snapshot.seq));
-            Loaded { run, head, visits }
+            LoadedRun { run, head, visits }
         }
         None => fresh(id),
     };
@@ -88,24 +115,24 @@ pub(crate) fn load_tail(journal: &dyn Journal, id: &RunId) -> Result<Loaded, Loa
 }
 
 /// The same, with all turns of the run.
-pub(crate) fn load_with_visits(journal: &dyn Journal, id: &RunId) -> Result<Loaded, LoadError> {
+pub(crate) fn load_with_visits(journal: &dyn Journal, id: &RunId) -> Result<LoadedRun, LoadError> {
     let found = believable_snapshot(journal, id)?;
     let chapters = if found.is_some() { blocking(journal).chapters(id)? } else { Vec::new() };
     let told = found.and_then(|(run, snapshot)| {
         let visits = Visits::up_to(&snapshot, &chapters, &run.created()?.plan)?;
-        Some(Loaded { run, head: snapshot.hash, visits })
+        Some(LoadedRun { run, head: snapshot.hash, visits })
     });
     go_on(journal, id, told.unwrap_or_else(|| fresh(id)))
 }
 
-fn fresh(id: &RunId) -> Loaded {
+fn fresh(id: &RunId) -> LoadedRun {
     let (run, head) = (Run::new(id.clone()), ChainHash::origin(id));
-    Loaded { run, head, visits: Visits::default() }
+    LoadedRun { run, head, visits: Visits::default() }
 }
 
 /// Folds what stands behind.
-fn go_on(journal: &dyn Journal, id: &RunId, start: Loaded) -> Result<Loaded, LoadError> {
-    let Loaded { run, mut head, mut visits } = start;
+fn go_on(journal: &dyn Journal, id: &RunId, start: LoadedRun) -> Result<LoadedRun, LoadError> {
+    let LoadedRun { run, mut head, mut visits } = start;
     let (after, from) = (run.seq(), head);
     let mut fold = Fold::new(run);
     walk(journal, id, after, from, |record, event| {
@@ -117,7 +144,7 @@ fn go_on(journal: &dyn Journal, id: &RunId, start: Loaded) -> Result<Loaded, Loa
     if fold.run.seq() == 0 {
         return Err(LoadError::Unknown(id.clone()));
     }
-    Ok(Loaded { run: fold.run, head, visits })
+    Ok(LoadedRun { run: fold.run, head, visits })
 }
 
 /// A snapshot that this program wrote, at an event that is still there.

@@ -3,7 +3,7 @@
 use materia_contract::{CastReport, Folders, RunId};
 use materia_kernel::Phase;
 
-use crate::load::{Loaded, load_with_visits};
+use crate::load::{LoadedRun, load_with_visits};
 use crate::{Journal, LoadError};
 
 /// Tells the story of a run so far: from its newest snapshot and the chapters before it, where they
@@ -13,7 +13,7 @@ pub fn report(
     id: &RunId,
     folders: &Folders,
 ) -> Result<CastReport, LoadError> {
-    let Loaded { run, head, visits } = load_with_visits(journal, id)?;
+    let LoadedRun { run, head, visits } = load_with_visits(journal, id)?;
     let created = run.created().ok_or_else(|| LoadError::Unknown(id.clone()))?;
     let (error, waiting) = match run.phase() {
         Phase::Failed(error) => (Some(folders.failed(error)), None),

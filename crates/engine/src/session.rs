@@ -9,11 +9,11 @@ use materia_contract::{Actor, Command, Do, Folders, Input, RunCreated, RunId, Wa
 use materia_kernel::{Now, Phase, Run};
 use tokio::sync::mpsc;
 
-use crate::load::take_up;
+use crate::load::{drive_loaded, load_to_drive, take_up};
 use crate::under_way::UnderWay;
 use crate::{
-    Asks, Driver, EngineError, Journal, Lease, LoadError, Options, Posted, World, obey, real_time,
-    virtual_time,
+    Asks, Driver, EngineError, Journal, Lease, LoadError, LoadedRun, Options, Posted, World, obey,
+    off_thread, real_time, virtual_time,
 };
 
 /// How often a run under way looks for commands from other processes.
@@ -41,18 +41,19 @@ pub async fn cast(
 }
 
 /// Takes up a run that nobody else drives, does what a command asks, and drives it until it rests. Returns
-/// how it rests. Whoever calls it holds the lease and has looked at the run under it: what he decided
-/// on is what is carried on.
-#[tracing::instrument(name = "cast", skip_all, fields(id = %id))]
+/// how it rests. Whoever calls it holds the lease and has [loaded](crate::load_to_drive) the run under it: what
+/// he looked at and had approved is the very run that is carried on.
+#[tracing::instrument(name = "cast", skip_all, fields(id = %loaded.run().id()))]
 pub async fn carry_on(
     world: &World,
     lease: Lease,
-    id: &RunId,
+    loaded: LoadedRun,
     command: Command,
     options: Options,
     asks: &mut Asks,
 ) -> Result<Phase, EngineError> {
-    let mut driver = take_up(&world.journal, &world.observer, id, lease.epoch()).await?;
+    let id = &loaded.run().id().clone();
+    let mut driver = drive_loaded(loaded, &world.journal, &world.observer, lease.epoch())?;
     // What somebody asked of it while it came to rest comes before what is asked now.
     take_all(world, &mut driver, left_in_inbox(world, id).await).await?;
     let now = now_of(world, &driver);
@@ -185,7 +186,9 @@ pub async fn resume(
 ) -> Result<Phase, EngineError> {
     let command = Command::person(Do::Resume { pace: None });
     let lease = world.journal.claim(id).await?;
-    carry_on(world, lease, id, command, options, asks).await
+    let (reading, wanted) = (Arc::clone(&world.journal), id.clone());
+    let loaded = off_thread(move || load_to_drive(&*reading, &wanted)).await?;
+    carry_on(world, lease, loaded, command, options, asks).await
 }
 
 /// Does something to a run that nobody else drives, and leaves it at that. Whoever calls it holds the lease.

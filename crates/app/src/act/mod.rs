@@ -12,7 +12,7 @@ pub use tell::tell;
 
 use materia_contract::body::Told;
 use materia_contract::{Answerers, Do, GlobalMode, RunCreated};
-use materia_engine::{ClaimError, Lease, blocking};
+use materia_engine::{ClaimError, Lease, LoadedRun, blocking};
 use materia_kernel::{Input, Phase, Run, decide};
 
 use crate::options::Contradiction;
@@ -34,8 +34,8 @@ pub struct Held {
     pub found: Found,
     /// The right to drive it.
     pub lease: Lease,
-    /// The run, as its journal has it: this very one goes on.
-    pub run: Run,
+    /// The run, read once: what is looked at and trusted is the very run that is driven.
+    pub loaded: LoadedRun,
     /// What is done to it.
     pub what: Do,
 }
@@ -82,25 +82,25 @@ pub fn take<E: From<Failure>>(
             return Err(Unfit::other(error));
         }
     };
-    let (run, _) = materia_engine::load(found.journal(), &found.id).map_err(Unfit::other)?;
-    let what = choose(&run).map_err(Unfit::Other)?;
-    if let Some(why) = unfit(&run, &what) {
-        return Err(Unfit::Stands { run: Box::new(run), why });
+    let loaded = materia_engine::load_to_drive(found.journal(), &found.id).map_err(Unfit::other)?;
+    let what = choose(loaded.run()).map_err(Unfit::Other)?;
+    if let Some(why) = unfit(loaded.run(), &what) {
+        return Err(Unfit::Stands { run: Box::new(loaded.run().clone()), why });
     }
-    Ok(Taken::Here(Box::new(Held { found, lease, run, what })))
+    Ok(Taken::Here(Box::new(Held { found, lease, loaded, what })))
 }
 
 impl Held {
     /// How the run began.
     pub fn created(&self) -> Result<&RunCreated, Failure> {
         let missing = || Failure::storage(format!("cast `{}` has no beginning", self.found.id));
-        self.run.created().ok_or_else(missing)
+        self.loaded.run().created().ok_or_else(missing)
     }
 
     /// Who answers its agents, as its journal has it.
     #[must_use]
     pub fn agents(&self) -> &Answerers {
-        self.run.agents()
+        self.loaded.run().agents()
     }
 
     /// Prepares that it goes on.

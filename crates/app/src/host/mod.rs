@@ -17,8 +17,8 @@ use std::time::Duration;
 
 use materia_contract::{CastStatus, Command, CommandId, Do, Receipt, RunCreated, RunId};
 use materia_engine::{
-    Asks, BoxFuture, Clock, EngineError, Journal, Lease, LoadError, Observer, Options, PAGE_BYTES,
-    PostError, Posted, Runner, Tail, World,
+    Asks, BoxFuture, Clock, EngineError, Journal, Lease, LoadError, LoadedRun, Observer, Options,
+    PAGE_BYTES, PostError, Posted, Runner, Tail, World, load_to_drive, off_thread,
 };
 use materia_kernel::Phase;
 use tokio::runtime::Handle;
@@ -133,16 +133,18 @@ impl Host {
         })
     }
 
-    /// Does what a command asks to a run whose lease the caller holds, and drives it, in a task of its own.
+    /// Does what a command asks to a run that the caller has loaded under its lease, and drives it, in a task
+    /// of its own.
     #[must_use]
     pub fn carry_on(
         &self,
         lease: Lease,
-        id: RunId,
+        loaded: LoadedRun,
         command: Command,
         setting: Setting,
     ) -> Underway {
-        Underway::spawn(id.clone(), self.carry_on_here(lease, id, command, setting))
+        let id = loaded.run().id().clone();
+        Underway::spawn(id, self.carry_on_here(lease, loaded, command, setting))
     }
 
     /// The same, driven by whoever awaits it.
@@ -150,13 +152,13 @@ impl Host {
     pub fn carry_on_here(
         &self,
         lease: Lease,
-        id: RunId,
+        loaded: LoadedRun,
         command: Command,
         setting: Setting,
     ) -> BoxFuture<'static, Result<Phase, EngineError>> {
-        let run = id.clone();
+        let id = loaded.run().id().clone();
         self.drive(id, setting, |world, options, mut asks| async move {
-            materia_engine::carry_on(&world, lease, &run, command, options, &mut asks).await
+            materia_engine::carry_on(&world, lease, loaded, command, options, &mut asks).await
         })
     }
 
@@ -174,7 +176,9 @@ impl Host {
                 let Ok(lease) = self.shared.journal.claim(id).await else { continue };
                 let Some(setting) = known(id) else { continue };
                 let command = Command::person(Do::Resume { pace: None });
-                resumed.push(self.carry_on(lease, id.clone(), command, setting));
+                let (reading, wanted) = (Arc::clone(&self.shared.journal), id.clone());
+                let loaded = off_thread(move || load_to_drive(&*reading, &wanted)).await?;
+                resumed.push(self.carry_on(lease, loaded, command, setting));
             }
             cursor = page.next;
             if cursor.is_none() {

@@ -10,7 +10,8 @@ use materia_contract::{
 };
 use materia_engine::{
     Answer, Batch, Clock, EngineError, Epoch, Journal, MemoryJournal, NoObserver, Options,
-    ReplayError, World, blocking, carry_on, cast, fork, load, replay, report, resume,
+    ReplayError, World, blocking, carry_on, cast, fork, load, load_to_drive, replay, report,
+    resume,
 };
 use materia_kernel::Phase;
 
@@ -133,7 +134,8 @@ async fn lively() -> MemoryJournal {
     ] {
         let (options, command) = (Options::default(), Command::person(what));
         let claim = blocking(&journal).claim(&id()).unwrap();
-        carry_on(&world, claim, &id(), command, options, &mut quiet()).await.unwrap();
+        let loaded = load_to_drive(&journal, &id()).unwrap();
+        carry_on(&world, claim, loaded, command, options, &mut quiet()).await.unwrap();
     }
     journal
 }
@@ -378,7 +380,8 @@ async fn a_command_with_an_id_acts_once_wherever_it_is_taken() {
         async move {
             let (claim, options) =
                 (blocking(&*world.journal).claim(&id()).unwrap(), Options::default());
-            carry_on(&world, claim, &id(), command, options, &mut quiet()).await
+            let loaded = load_to_drive(&*world.journal, &id()).unwrap();
+            carry_on(&world, claim, loaded, command, options, &mut quiet()).await
         }
     };
     say(named("k", "hello")).await.unwrap();

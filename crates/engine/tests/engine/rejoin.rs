@@ -7,7 +7,7 @@ use std::time::Duration;
 use materia_contract::{Command, Do, Folders, Outcome, Pace, RunId, TurnOutput};
 use materia_engine::{
     BoxFuture, EngineError, MemoryJournal, NoObserver, Options, Runner, SystemClock, TurnJob,
-    TurnOrder, TurnReport, World, blocking, carry_on, cast, replay, report,
+    TurnOrder, TurnReport, World, blocking, carry_on, cast, load_to_drive, replay, report,
 };
 use materia_kernel::Phase;
 
@@ -83,7 +83,8 @@ async fn left_behind() -> MemoryJournal {
 async fn carried_on(journal: &MemoryJournal, runner: &Elsewhere, pace: Option<Pace>) {
     let (world, command) = (world(journal, runner), Command::person(Do::Resume { pace }));
     let (lease, options) = (blocking(journal).claim(&id()).unwrap(), Options::default());
-    let carried = carry_on(&world, lease, &id(), command, options, &mut quiet()).await;
+    let loaded = load_to_drive(journal, &id()).unwrap();
+    let carried = carry_on(&world, lease, loaded, command, options, &mut quiet()).await;
     assert_eq!(carried.unwrap(), Phase::Completed);
     replay(journal, &id(), None).unwrap();
 }

@@ -1,4 +1,4 @@
-//! Programs, names and requests that try to harm whoever looks at them.
+//! Output, names and requests that try to harm whoever looks at them.
 
 use std::process::Stdio;
 
