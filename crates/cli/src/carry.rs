@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use materia_app::act::{self, Held, Taken, Unfit};
+use materia_app::act::{self, Going, Held, Taken, Unfit};
 use materia_app::drive::{Drive, Start};
 use materia_app::prepare::Prepared;
 use materia_contract::body::Told;
@@ -15,6 +15,7 @@ use crate::args::{Global, RunOptions};
 use crate::begin;
 use crate::failure::{Exit, Failure};
 use crate::findings;
+use crate::journals;
 use crate::onward;
 use crate::project::{self, Found, Project};
 use crate::run;
@@ -42,6 +43,7 @@ impl Carry<'_> {
         let wanted = project::cast_id(self.id)?;
         let project = Project::here(self.global)?;
         let found = project.find(&wanted)?;
+        let found = journals::own(&project, found, self.options.trust_journal, terminal)?;
         match act::take(found, &self.options.plain(), choose) {
             Ok(Taken::Here(held)) => self.drive(&project, *held, terminal),
             Ok(Taken::There(told)) => show_told(&told, terminal),
@@ -67,7 +69,8 @@ impl Carry<'_> {
         })
     }
 
-    fn drive(
+    /// Drives a cast that is held until it rests.
+    pub(crate) fn drive(
         &self,
         project: &Project,
         held: Held,
@@ -85,7 +88,7 @@ impl Carry<'_> {
         let created = held.created()?;
         terminal.warned(|warnings| prepared.go_on(project.profile_dir(), created, warnings))?;
         let plan = created.plan.clone();
-        let Held { found: Found { root, journal, id }, lease, loaded, what } = held;
+        let Going { found: Found { root, journal, id }, lease, loaded, what } = held.go_on()?;
         let Prepared { script, answering, .. } = prepared;
         let (journal, folders) = (Arc::new(journal), project.folders(&root, &id));
         let start = Start::CarryOn(lease, Box::new(loaded), Box::new(Command::person(what)));
@@ -127,7 +130,7 @@ fn show_told(told: &Told, terminal: &mut Terminal) -> Result<Exit, Failure> {
 }
 
 /// A command that the cast does not take as it stands, and what can be done instead.
-fn refused(unfit: &Unfit<Failure>, project: &Project) -> Failure {
+pub(crate) fn refused<E: std::fmt::Display>(unfit: &Unfit<E>, project: &Project) -> Failure {
     let Unfit::Stands { run, .. } = unfit else { return Failure::resolution(unfit.to_string()) };
     let advice = onward::advice(&Standing::of(run), project);
     Failure::resolution(format!("{unfit}; {advice}"))

@@ -100,6 +100,7 @@ pub struct Beginning {
     /// How it begins, as it is kept.
     pub created: RunCreated,
     profile: Option<PathBuf>,
+    journal: Options,
 }
 
 /// Refuses options that do not go together.
@@ -139,6 +140,8 @@ pub fn cast(asked: &Asked<'_>, ready: Ready) -> Result<Beginning, Failure> {
     };
     let answers = agents::answering(options, asking)?;
     let root = compiled.artifact_dir;
+    let journal = project.options_to_write()?;
+    project.refuse_links(&root)?;
     project::refuse_taken_name(&root, &id)?;
     let mut commands: Vec<ProjectCommand> = compiled.commands;
     let mut prepared = Prepared::new(
@@ -157,7 +160,7 @@ pub fn cast(asked: &Asked<'_>, ready: Ready) -> Result<Beginning, Failure> {
     // What is kept does not say where on this machine anything is.
     let created = project.folders(&root, &id).kept(created);
     let profile = project.profile_dir().map(Path::to_owned);
-    Ok(Beginning { prepared, root, id, created, profile })
+    Ok(Beginning { prepared, root, id, created, profile, journal })
 }
 
 /// Prepares that a cast goes on, as it was created. The recorded script answers unless there is another, and
@@ -257,7 +260,7 @@ impl Beginning {
         let scripts = materia_compiler::needed_scripts(&self.prepared.loaded, &self.created.plan);
         profile::ready(self.profile.as_deref(), &scripts, warnings)?;
         warn_of_planning(&self.created, warnings);
-        Ok(SqliteJournal::open(&self.root, Options::default())?)
+        Ok(SqliteJournal::open(&self.root, self.journal.clone())?)
     }
 }
 

@@ -4,7 +4,7 @@ use clap::Args;
 use materia_app::prepare::{self, Asked};
 
 use crate::args::{Global, RunOptions};
-use crate::begin;
+use crate::begin::{self, Trusted};
 use crate::failure::{Exit, Failure};
 use crate::project::Project;
 use crate::terminal::Terminal;
@@ -48,5 +48,6 @@ pub(crate) fn cast(
     let approvals = project.profile_dir().map(Path::to_owned);
     let request = args.prompt.join(" ");
     let asked = Asked { project: &project, approvals, request, options: &options };
-    begin::loadout(&project, &asked, args.loadout.as_deref(), args.options.trust, terminal)
+    let trusted = Trusted::by(&args.options);
+    begin::loadout(&project, &asked, args.loadout.as_deref(), trusted, terminal)
 }

@@ -3,7 +3,7 @@ use materia_app::prepare::{self, Asked};
 use materia_compiler::link::Invocation;
 
 use crate::args::{Global, RunOptions};
-use crate::begin;
+use crate::begin::{self, Trusted};
 use crate::failure::{Exit, Failure};
 use crate::findings;
 use crate::project::Project;
@@ -65,5 +65,5 @@ pub(crate) fn link(
     let ready = linking.ready()?;
     let approvals = project.profile_dir().map(ToOwned::to_owned);
     let asked = Asked { project: &project, approvals, request, options: &options };
-    begin::ready(&project, &asked, ready, args.options.trust, terminal)
+    begin::ready(&project, &asked, ready, Trusted::by(&args.options), terminal)
 }

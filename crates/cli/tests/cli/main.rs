@@ -12,6 +12,7 @@ mod conformance;
 mod crowd;
 mod demo;
 mod docs;
+mod evidence;
 mod examples;
 mod growing;
 mod leaving;
