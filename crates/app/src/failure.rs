@@ -102,9 +102,7 @@ impl Failure {
 impl From<OpenError> for Failure {
     fn from(error: OpenError) -> Self {
         match error {
-            OpenError::Foreign { .. } => {
-                Self::trust(error.to_string()).hint(Hint::TrustJournal)
-            }
+            OpenError::Foreign { .. } => Self::trust(error.to_string()).hint(Hint::TrustJournal),
             OpenError::State { .. } => Self::storage(error.to_string()).hint(Hint::NameState),
             other => Self::storage(other.to_string()),
         }

@@ -45,7 +45,7 @@ impl Carry<'_> {
         let found = project.find(&wanted)?;
         let found = journals::own(&project, found, self.options.trust_journal, terminal)?;
         match act::take(found, &self.options.plain(), choose) {
-            Ok(Taken::Here(held)) => self.drive(&project, *held, terminal),
+            Ok(Taken::Here(held)) => self.drive(&project, *held, None, terminal),
             Ok(Taken::There(told)) => show_told(&told, terminal),
             Err(unfit @ Unfit::Stands { .. }) => Err(refused(&unfit, &project)),
             Err(Unfit::Other(failure)) => Err(failure),
@@ -69,11 +69,12 @@ impl Carry<'_> {
         })
     }
 
-    /// Drives a cast that is held until it rests.
+    /// Drives a cast that is held until it rests. `words` are said once everything was asked.
     pub(crate) fn drive(
         &self,
         project: &Project,
         held: Held,
+        words: Option<String>,
         terminal: &mut Terminal,
     ) -> Result<Exit, Failure> {
         let options = self.options;
@@ -89,6 +90,9 @@ impl Carry<'_> {
         terminal.warned(|warnings| prepared.go_on(project.profile_dir(), created, warnings))?;
         let plan = created.plan.clone();
         let Going { found: Found { root, journal, id }, lease, loaded, what } = held.go_on()?;
+        if let Some(words) = words {
+            terminal.say(words);
+        }
         let Prepared { script, answering, .. } = prepared;
         let (journal, folders) = (Arc::new(journal), project.folders(&root, &id));
         let start = Start::CarryOn(lease, Box::new(loaded), Box::new(Command::person(what)));

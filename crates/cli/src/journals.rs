@@ -45,12 +45,7 @@ pub(crate) fn tell(project: &Project, found: &Found, terminal: &Terminal) {
     }
 }
 
-fn ask(
-    project: &Project,
-    root: &Path,
-    trusted: bool,
-    terminal: &Terminal,
-) -> Result<(), Failure> {
+fn ask(project: &Project, root: &Path, trusted: bool, terminal: &Terminal) -> Result<(), Failure> {
     if trusted {
         return Ok(());
     }

@@ -90,8 +90,12 @@ fn conclude(
 ) -> Result<Exit, Failure> {
     let report = match driven.outcome()? {
         Outcome::Rests(report) => *report,
-        Outcome::BrokeOff { error: error @ DriveError::Append(AppendError::Displaced(_)), .. } => {
-            return Err(Failure::Broken(format!("{error}\nThe cast was stopped, and its turns with it.")));
+        Outcome::BrokeOff {
+            error: error @ DriveError::Append(AppendError::Displaced(_)), ..
+        } => {
+            return Err(Failure::Broken(format!(
+                "{error}\nThe cast was stopped, and its turns with it."
+            )));
         }
         Outcome::BrokeOff { error, report } => {
             if terminal.json

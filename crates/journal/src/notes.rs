@@ -272,7 +272,11 @@ mod tests {
         fs::write(&path, "something").unwrap();
         for note in fs::read_dir(folder.path().join("state/journals")).unwrap().flatten() {
             if note.file_name() != LOCK_FILE {
-                fs::write(note.path(), r#"{"id":"../../x","path":"","file":{"device":0,"number":0}}"#).unwrap();
+                fs::write(
+                    note.path(),
+                    r#"{"id":"../../x","path":"","file":{"device":0,"number":0}}"#,
+                )
+                .unwrap();
             }
         }
         assert_eq!(notes.whose(&path).unwrap(), Whose::Foreign);

@@ -54,7 +54,8 @@ pub(super) fn write(
     id: &RunId,
 ) -> Result<(Lease, LoadedRun), Failure> {
     let lease = blocking(found.journal()).claim(id)?;
-    let failed = |error: AppendError| Failure::storage(format!("cast `{id}` cannot begin: {error}"));
+    let failed =
+        |error: AppendError| Failure::storage(format!("cast `{id}` cannot begin: {error}"));
     let loaded = wait(forked.write(found.journal(), lease.epoch())).map_err(failed)?;
     Ok((lease, loaded))
 }

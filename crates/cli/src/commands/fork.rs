@@ -48,10 +48,7 @@ pub(crate) fn fork(
     let options = RunOptions { cast_id: None, ..args.options.clone() };
     let carry = Carry { id: id.as_str(), options: &options, global };
     match act::fork(found, args.at, &id, options.interactive) {
-        Ok(Forking::GoesOn(held)) => {
-            terminal.say(shares);
-            carry.drive(&project, *held, terminal)
-        }
+        Ok(Forking::GoesOn(held)) => carry.drive(&project, *held, Some(shares), terminal),
         Ok(Forking::Rests) => {
             terminal.say(shares);
             carry.as_it_is(terminal)

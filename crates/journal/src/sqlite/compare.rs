@@ -89,7 +89,9 @@ fn differences(own: &[Object], found: &[Object]) -> String {
     for (name, object) in &theirs {
         let (kind, name, table) = (brief(&object.kind), brief(name), brief(&object.table));
         match own.get(&object.name) {
-            None if kind == "trigger" => told.push(format!("it has a trigger `{name}` on `{table}`")),
+            None if kind == "trigger" => {
+                told.push(format!("it has a trigger `{name}` on `{table}`"))
+            }
             None => told.push(format!("it has {} `{name}`", one(&kind))),
             Some(same) if same.kind != object.kind => {
                 told.push(format!("`{name}` is {} and no {}", one(&kind), same.kind));
@@ -163,7 +165,10 @@ mod tests {
                 "ALTER TABLE heads ADD COLUMN more TEXT",
                 "the table `heads` is defined in another way",
             ),
-            ("ALTER TABLE leases RENAME COLUMN epoch TO age", "the table `leases` is defined in another way"),
+            (
+                "ALTER TABLE leases RENAME COLUMN epoch TO age",
+                "the table `leases` is defined in another way",
+            ),
         ] {
             assert!(differs(change).contains(said), "{change}: {}", differs(change));
         }

@@ -131,10 +131,8 @@ pub(super) fn only_looking(
     path: &Path,
     options: &Options,
 ) -> Result<Option<(Connection, Way)>, OpenError> {
-    let image = Image::of(path).map_err(|error| OpenError::Storage {
-        path: path.to_owned(),
-        what: error.to_string(),
-    })?;
+    let image = Image::of(path)
+        .map_err(|error| OpenError::Storage { path: path.to_owned(), what: error.to_string() })?;
     let access = image.map_or(Access::Immutable, |image| Access::Image(Arc::new(image)));
     let (connection, format) =
         patiently_opened(path, || probe(path, &access, options.busy_timeout))?;

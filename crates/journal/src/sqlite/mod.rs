@@ -176,8 +176,7 @@ impl SqliteJournal {
     fn opening(&self) -> Opening {
         let (path, options) = (self.path.clone(), self.options.clone());
         let (counters, changes) = (Arc::clone(&self.counters), Arc::clone(&self.changes));
-        let home =
-            Home { path, options, id: self.id.clone(), readers: Arc::clone(&self.readers) };
+        let home = Home { path, options, id: self.id.clone(), readers: Arc::clone(&self.readers) };
         Opening { home, counters, changes }
     }
 

@@ -87,7 +87,8 @@ pub(super) fn private_file(path: &Path) -> io::Result<()> {
         Err(error) => return Err(error),
     }
     for file in [path.to_owned(), beside(path, "-wal"), beside(path, "-shm")] {
-        let open = |found: &fs::Metadata| found.is_file() && found.permissions().mode() & 0o077 != 0;
+        let open =
+            |found: &fs::Metadata| found.is_file() && found.permissions().mode() & 0o077 != 0;
         if file.symlink_metadata().is_ok_and(|found| open(&found)) {
             // Where somebody else owns it, it stays as it is.
             let _ = fs::set_permissions(&file, fs::Permissions::from_mode(private::FILE_MODE));

@@ -33,7 +33,10 @@ impl Stage {
         let stage = Self::new();
         stage.write("project/materia.json", config().to_string());
         stage.program("project/harm.sh", HARM);
-        stage.write("project/answers.json", r#"{"turns":{"hello":[{"text":"hi"}]},"repeatLast":true}"#);
+        stage.write(
+            "project/answers.json",
+            r#"{"turns":{"hello":[{"text":"hi"}]},"repeatLast":true}"#,
+        );
         let script = ["--trust", "--script", "answers.json", "--virtual-time"];
         for (id, more, exit) in [("c0", &["go"][..], 0), ("c1", &["--interactive", "go"], 3)] {
             let args = [&["cast", "--cast-id", id], &script[..], more].concat();

@@ -100,13 +100,19 @@ const FORGED: &[(&str, &str)] = &[
         "ALTER TABLE inbox RENAME TO i; CREATE VIEW inbox AS SELECT * FROM i",
         "`inbox` is a view and no table",
     ),
-    ("DROP TABLE chapters; CREATE VIEW chapters AS SELECT 1 AS place", "`chapters` is a view and no table"),
+    (
+        "DROP TABLE chapters; CREATE VIEW chapters AS SELECT 1 AS place",
+        "`chapters` is a view and no table",
+    ),
     ("CREATE TABLE more (x)", "it has a table `more`"),
     ("CREATE TABLE pragma_user_version (user_version)", "it has a table `pragma_user_version`"),
     ("CREATE VIEW sly AS SELECT load_extension('x')", "it has a view `sly`"),
     ("CREATE INDEX i ON runs (abs(started))", "it has an index `i`"),
     ("CREATE VIRTUAL TABLE f USING fts5(x)", "it has a table `f"),
-    ("ALTER TABLE runs ADD COLUMN more GENERATED ALWAYS AS (1)", "`runs` is defined in another way"),
+    (
+        "ALTER TABLE runs ADD COLUMN more INTEGER GENERATED ALWAYS AS (1)",
+        "`runs` is defined in another way",
+    ),
     ("ALTER TABLE heads RENAME COLUMN hash TO hush", "`heads` is defined in another way"),
     ("DROP TABLE leases", "the table `leases` is missing"),
     ("DROP VIEW log", "the view `log` is missing"),
@@ -185,10 +191,15 @@ fn forged_ids_never_become_paths() {
     for evil in ["../../../home/.ssh", "/tmp/x", "..", "a/b", "x\\u0000y", "end"] {
         let stage = Stage::shipped();
         stage.forge("c0", |text| text.replace("\"hello\"", &format!("\"{evil}\"")));
-        for args in [&["replay", "c0"][..], &["show", "c0"], &["events", "c0"], &["why", "c0", "harm"]] {
+        for args in
+            [&["replay", "c0"][..], &["show", "c0"], &["events", "c0"], &["why", "c0", "harm"]]
+        {
             let seen = stage.watch(args).executed_nothing().wrote_nothing();
             assert!(seen.ran.exit > 0 || args[0] == "events", "{evil} {args:?}: {seen:?}");
-            assert!(format!("{}{}", seen.ran.out, seen.ran.err).contains("is no id"), "{evil}: {seen:?}");
+            assert!(
+                format!("{}{}", seen.ran.out, seen.ran.err).contains("is no id"),
+                "{evil}: {seen:?}"
+            );
         }
         // Also where somebody vouched for it.
         let seen = stage.watch(&["resume", "c0", "--trust", "--trust-journal"]);
@@ -232,7 +243,8 @@ fn an_event_that_names_a_file_elsewhere_has_nothing_read_there() {
         let stage = Stage::shipped();
         symlink("/dev/zero", stage.path("project/.materia/c0/link")).unwrap();
         let hash = "0".repeat(64);
-        let transcript = format!(r#""transcript":{{"path":"{path}","hash":"{hash}","bytes":1}},"output":"hi""#);
+        let transcript =
+            format!(r#""transcript":{{"path":"{path}","hash":"{hash}","bytes":1}},"output":"hi""#);
         stage.forge("c0", |text| text.replace("\"output\":\"hi\"", &transcript));
         let seen = stage.watch(&["replay", "c0"]).exits(1).executed_nothing();
         seen.wrote_nothing();
@@ -250,7 +262,11 @@ fn a_snapshot_that_somebody_else_wrote_is_not_believed() {
     stage.watch(&["pause", "c1", "--trust", "--trust-journal"]).changed_nothing_outside();
     let connection = rusqlite::Connection::open(stage.journal()).unwrap();
     let left: i64 = connection
-        .query_row("SELECT (SELECT count(*) FROM snapshots) + (SELECT count(*) FROM chapters)", [], |row| row.get(0))
+        .query_row(
+            "SELECT (SELECT count(*) FROM snapshots) + (SELECT count(*) FROM chapters)",
+            [],
+            |row| row.get(0),
+        )
         .unwrap();
     assert_eq!(left, 0);
 }
@@ -273,7 +289,11 @@ fn events_that_lie_in_wait_for_a_cast_to_come_are_found() {
 
 #[test]
 fn numbers_that_cannot_be_are_damage() {
-    for sql in ["UPDATE heads SET seq = -3", "UPDATE heads SET hash = x'00'", "UPDATE heads SET seq = 9223372036854775807"] {
+    for sql in [
+        "UPDATE heads SET seq = -3",
+        "UPDATE heads SET hash = x'00'",
+        "UPDATE heads SET seq = 9223372036854775807",
+    ] {
         let stage = Stage::shipped();
         stage.sql(sql);
         stage.watch(&["show", "c1"]).exits(2).says("damaged").executed_nothing().wrote_nothing();
