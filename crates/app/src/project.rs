@@ -10,6 +10,7 @@ use materia_journal::{BLOBS_FOLDER, JOURNAL_FILE, SqliteJournal};
 use crate::castid;
 use crate::clean;
 use crate::failure::Failure;
+use crate::trust::Gate;
 
 /// Where casts may lie besides the configured folder, if there is a journal.
 const OTHER_ROOTS: [&str; 2] = [".materia", ".pi/pi-materia"];
@@ -41,6 +42,12 @@ impl Project {
     #[must_use]
     pub fn profile_dir(&self) -> Option<&Path> {
         self.sources.profile_dir.as_deref()
+    }
+
+    /// What stands between this project and whatever it would run.
+    #[must_use]
+    pub fn gate(&self) -> Gate {
+        Gate::new(self.profile_dir(), &self.dir)
     }
 
     /// Where the folders are that events of a cast under `root` name.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use materia_app::act::{self, Going, Held, Taken, Unfit};
 use materia_app::drive::{Drive, Start};
-use materia_app::prepare::Prepared;
+use materia_app::prepare::{GoingOn, Prepared};
 use materia_contract::body::Told;
 use materia_contract::{CastStatus, Command, Do};
 use materia_kernel::Run;
@@ -79,17 +79,19 @@ impl Carry<'_> {
     ) -> Result<Exit, Failure> {
         let options = self.options;
         let (configured, _) = materia_compiler::load(&project.sources);
-        let prepared = held
+        let (going_on, hold) = held
             .prepare(project, &options.plain())
             .map_err(|failure| findings::of(failure, &configured.layers, terminal))?;
-        begin::settle(&prepared, options.trust, terminal)?;
+        begin::show(&going_on.what().prepared, terminal);
+        let going_on = begin::settle(going_on, options.trust, terminal)?;
         let supervisor = run::supervisor()?;
-        let agents = prepared.answerers(&supervisor)?;
-        let agents = Some(agents).filter(|now| now != held.agents());
-        let created = held.created()?;
-        terminal.warned(|warnings| prepared.go_on(project.profile_dir(), created, warnings))?;
-        let plan = created.plan.clone();
-        let Going { found: Found { root, journal, id }, lease, loaded, what } = held.go_on()?;
+        let agents = going_on.answerers(&supervisor)?;
+        let agents = Some(agents).filter(|now| *now != hold.before);
+        terminal.warned(|warnings| going_on.go_on(project.profile_dir(), warnings))?;
+        let plan = going_on.created().plan.clone();
+        let (GoingOn { prepared, loaded, .. }, cleared) = going_on.release();
+        let Going { found: Found { root, journal, id }, lease, loaded, what } =
+            hold.go_on(loaded)?;
         if let Some(words) = words {
             terminal.say(words);
         }
@@ -97,6 +99,7 @@ impl Carry<'_> {
         let (journal, folders) = (Arc::new(journal), project.folders(&root, &id));
         let start = Start::CarryOn(lease, Box::new(loaded), Box::new(Command::person(what)));
         let drive = Drive {
+            cleared,
             root,
             journal,
             id,

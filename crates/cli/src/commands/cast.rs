@@ -48,6 +48,6 @@ pub(crate) fn cast(
     let approvals = project.profile_dir().map(Path::to_owned);
     let request = args.prompt.join(" ");
     let asked = Asked { project: &project, approvals, request, options: &options };
-    let trusted = Trusted::by(&args.options);
+    let trusted = Vouched::by(&args.options);
     begin::loadout(&project, &asked, args.loadout.as_deref(), trusted, terminal)
 }

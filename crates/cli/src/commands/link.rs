@@ -65,5 +65,5 @@ pub(crate) fn link(
     let ready = linking.ready()?;
     let approvals = project.profile_dir().map(ToOwned::to_owned);
     let asked = Asked { project: &project, approvals, request, options: &options };
-    begin::ready(&project, &asked, ready, Trusted::by(&args.options), terminal)
+    begin::ready(&project, &asked, ready, Vouched::by(&args.options), terminal)
 }
