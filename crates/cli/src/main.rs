@@ -15,6 +15,7 @@ mod commands;
 mod demo;
 mod failure;
 mod findings;
+mod fit;
 mod journals;
 mod live;
 mod log;

@@ -44,6 +44,6 @@ pub use build::{Compiled, active_loadout, agent_findings, check, compile, needed
 pub use codes::CODES;
 pub use files::{CONFIG_BYTES_MAX, Sources};
 pub use layers::{Layer, LayerKind, Loaded, load};
-pub use project::artifact_dir;
+pub use project::{artifact_dir, unfit_doc_root};
 pub use schemas::schemas;
 pub use trust::{Part, PartKind, Program, parts, taking_part};

@@ -26,6 +26,7 @@ use serde_json::{Map, Value};
 
 use crate::agents::{self, Answering, Answers, Asking, Chosen};
 use crate::castid;
+use crate::clean;
 use crate::failure::Failure;
 use crate::options::{Contradiction, Named, RunOptions};
 use crate::profile;
@@ -177,6 +178,7 @@ pub fn cast(asked: &Asked<'_>, ready: Ready) -> Result<Untrusted<Beginning>, Fai
         before: None,
     };
     let answers = agents::answering(options, asking)?;
+    refuse_doc_root(options.mode(), &loaded, &plan)?;
     let root = compiled.artifact_dir;
     let journal = project.options_to_write()?;
     project.refuse_links(&root)?;
@@ -228,6 +230,7 @@ pub fn going_on(
         before: Some(&before),
     };
     let answers = agents::answering(options, asking)?;
+    refuse_doc_root(run.global_mode(), &loaded, plan)?;
     let (gate, agents) = (project.gate(), answers.chosen.agents());
     let answered_by = named.map(|named| named.full);
     // Whom a person names now, that person knows; what the journal names is asked about.
@@ -322,6 +325,20 @@ fn created(
         state: origin.state,
         journal_version: JOURNAL_VERSION,
     }
+}
+
+/// Refuses Planning where the only folder that turns may write to is no folder for documents alone. It is looked at
+/// again before each turn.
+fn refuse_doc_root(mode: GlobalMode, loaded: &Loaded, plan: &Plan) -> Result<(), Failure> {
+    let unfit = match mode {
+        GlobalMode::Planning => materia_compiler::unfit_doc_root(loaded, &plan.doc_root),
+        GlobalMode::Implementation => None,
+    };
+    let Some(what) = unfit else { return Ok(()) };
+    let root = clean::one_line(&plan.doc_root, 300);
+    Err(Failure::resolution(format!(
+        "under Planning turns may write to the folder `{root}` alone, and that {what}; name another in `docRoot`"
+    )))
 }
 
 /// Says so where the kernel of this machine cannot hold turns to Planning mode.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::fact::{Fact, Kind};
-use super::{About, Gate, Question, changed};
+use super::{About, Gate, Question, Untrusted, changed};
 use crate::clean;
 
 /// How many commands of cases are shown.
@@ -19,9 +19,13 @@ pub struct Case {
 }
 
 impl Gate {
-    /// What has to be approved before cases run, which were read from this place.
-    #[must_use]
-    pub fn asks_about_cases(
+    /// Cases that were read from this place, to be run when that is approved.
+    pub fn cases(&self, place: &Path, cases: &[Case], warnings: &mut Vec<String>) -> Untrusted<()> {
+        let question = self.asks_about_cases(place, cases, warnings);
+        self.holds((), question.into_iter().collect())
+    }
+
+    fn asks_about_cases(
         &self,
         place: &Path,
         cases: &[Case],
@@ -46,7 +50,7 @@ impl Gate {
         let mut question = Question::new(About::Cases, news, changes);
         question.files.push(clean::one_line(&place.to_string_lossy(), 300));
         question.settings.push(format!(
-            "{} cases, each of which writes files into a scratch project and runs `materia` there with `--trust`",
+            "{} cases, each of which writes files into a scratch project and runs `materia` there, its programs approved",
             cases.len()
         ));
         let shown = cases.iter().take(SHOWN_MAX).map(|case| clean::one_line(&case.file, 200));

@@ -4,7 +4,7 @@ use clap::Args;
 use materia_app::prepare::{self, Asked};
 
 use crate::args::{Global, RunOptions};
-use crate::begin::{self, Trusted};
+use crate::begin::{self, Vouched};
 use crate::failure::{Exit, Failure};
 use crate::project::Project;
 use crate::terminal::Terminal;

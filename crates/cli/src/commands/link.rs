@@ -3,7 +3,7 @@ use materia_app::prepare::{self, Asked};
 use materia_compiler::link::Invocation;
 
 use crate::args::{Global, RunOptions};
-use crate::begin::{self, Trusted};
+use crate::begin::{self, Vouched};
 use crate::failure::{Exit, Failure};
 use crate::findings;
 use crate::project::Project;

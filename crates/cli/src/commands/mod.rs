@@ -96,7 +96,7 @@ fn run(cli: &Cli, terminal: &mut Terminal) -> Result<Exit, Failure> {
         Command::Demo(args) => demo::demo(args, global, terminal),
         Command::Doctor(args) => doctor::doctor(args, global, terminal),
         Command::DemoMaintain => crate::demo::maintain(terminal),
-        Command::Conformance(args) => conformance::conformance(args, terminal),
+        Command::Conformance(args) => conformance::conformance(args, global, terminal),
         Command::Completions(args) => completions::completions(args, terminal),
         Command::Schemas(args) => schemas::schemas(args, terminal),
     }

@@ -79,10 +79,12 @@ impl Drop for Room {
 /// The folders of the project that may be written to; none named means all.
 fn roots(job: &TurnJob, allowed: Option<&[String]>) -> Result<Option<Vec<PathBuf>>, String> {
     let make =
-        |name: &str| planning::make_doc_root(&job.cwd, name).map_err(|error| error.to_string());
+        |name: &str| planning::make_inside(&job.cwd, name).map_err(|error| error.to_string());
+    let docs =
+        || planning::make_doc_root(&job.cwd, &job.doc_root).map_err(|error| error.to_string());
     match (job.global_mode, allowed) {
         (_, Some([])) => Ok(Some(Vec::new())),
-        (GlobalMode::Planning, _) => Ok(Some(vec![make(&job.doc_root)?])),
+        (GlobalMode::Planning, _) => Ok(Some(vec![docs()?])),
         (GlobalMode::Implementation, None) => Ok(None),
         (GlobalMode::Implementation, Some(names)) => {
             names.iter().map(|name| make(name)).collect::<Result<_, _>>().map(Some)

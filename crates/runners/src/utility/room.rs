@@ -133,7 +133,7 @@ fn tidy(temporary: &Path) {
 impl Allowed {
     fn prepare(job: &TurnJob, policy: &Policy) -> Result<Self, String> {
         let folders = policy.write.iter().flatten().map(|path| {
-            let real = planning::doc_root(&job.cwd, path).map_err(|error| error.to_string())?;
+            let real = planning::inside(&job.cwd, path).map_err(|error| error.to_string())?;
             if !real.exists() {
                 fs::create_dir_all(&real).map_err(|error| format!("`{path}`: {error}"))?;
             }

@@ -4,13 +4,16 @@
 //! outside of the project. A command runs there under `strace` where there is one; what it executed, and
 //! which files outside of the project changed, is part of what it did.
 //!
-//! Files of this folder: `escapes` (what is printed), `journals` (a shipped `.materia`).
+//! Files of this folder: `escapes` (what is printed), `repositories` (what is configured), `changing` (what changes after it was
+//! approved), `journals` (a shipped `.materia`).
 
 #![allow(dead_code, reason = "each kind of attack uses what it needs of the stage")]
 
+mod changing;
 mod escapes;
 mod forging;
 mod journals;
+mod repositories;
 
 use std::collections::BTreeMap;
 use std::fs;
