@@ -163,7 +163,6 @@ impl Held {
     }
 }
 
-
 /// Why a run does not take a command as it stands.
 fn unfit(run: &Run, what: &Do) -> Option<String> {
     let said = matches!(what, Do::Say { .. } | Do::Continue { .. });

@@ -230,7 +230,7 @@ pub fn going_on(
         before: Some(&before),
     };
     let answers = agents::answering(options, asking)?;
-    refuse_doc_root(run.global_mode(), &loaded, plan)?;
+    refuse_doc_root(run.run().global_mode(), &loaded, plan)?;
     let (gate, agents) = (project.gate(), answers.chosen.agents());
     let answered_by = named.map(|named| named.full);
     // Whom a person names now, that person knows; what the journal names is asked about.

@@ -99,6 +99,16 @@ fn what_every_door_shares_names_no_command() {
     }
 }
 
+/// A door drives runs by way of the application, where the gate of trust stands.
+#[test]
+fn no_door_drives_a_run_by_itself() {
+    for (module, code) in imports::modules(&crates().join("cli/src")) {
+        for unwanted in ["engine::cast(", "engine::carry_on(", "engine::resume(", "host::Setting"] {
+            assert!(!code.contains(unwanted), "cli::{module} has `{unwanted}`");
+        }
+    }
+}
+
 #[test]
 fn no_two_rooms_know_each_other() {
     for name in WITHOUT_CIRCLES {

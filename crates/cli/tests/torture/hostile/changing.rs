@@ -60,6 +60,8 @@ fn a_script_that_changed_is_asked_about_by_whatever_carries_a_cast_on() {
     ] {
         refused(&stage, args, told);
     }
+    let lines = stage.run(&["casts", "--json"]).exits(0).lines();
+    assert_eq!(lines.len(), 1, "a fork that was refused leaves nothing behind: {lines:?}");
     stage.write("project/run.sh", "echo once\n");
     // As it was, nobody is asked.
     stage.run(&["approve", "c1", "b"]).exits(0);

@@ -63,7 +63,7 @@ fn programs() -> Vec<Repository> {
     };
     vec![
         plain("a program beside it", utility(&["./x"]), &["--trust", "M: [", "Nothing ran"]),
-        plain("a program of the system", utility(&["sh", "-c", "./x"]), &["./x"]),
+        plain("a program of the system", utility(&["sh", "-c", "./x; true"]), &["./x; true"]),
         plain("one without a path", utility(&["make"]), &["[\"make\"]"]),
         plain("a script of an interpreter", utility(&["node", "x.js"]), &["x.js"]),
         plain(
