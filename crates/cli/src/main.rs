@@ -39,6 +39,7 @@ fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|word| word == materia_runners::supervise::ARGUMENT) {
         return materia_runners::supervise::main();
     }
+    materia_runners::shield();
     log::begin();
     commands::main()
 }

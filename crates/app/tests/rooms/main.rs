@@ -8,16 +8,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Each crate with those of the house that it may depend on.
-const HOUSE: [(&str, &[&str]); 10] = [
+const HOUSE: [(&str, &[&str]); 11] = [
     ("contract", &[]),
+    ("beneath", &[]),
     ("kernel", &["contract"]),
     ("opinion", &["contract"]),
     ("compiler", &["contract"]),
     ("conformance", &["contract"]),
     ("engine", &["contract", "kernel", "opinion"]),
-    ("journal", &["contract", "engine"]),
-    ("runners", &["contract", "engine"]),
-    ("app", &["contract", "kernel", "compiler", "engine", "journal", "runners"]),
+    ("journal", &["beneath", "contract", "engine"]),
+    ("runners", &["beneath", "contract", "engine"]),
+    ("app", &["beneath", "contract", "kernel", "compiler", "engine", "journal", "runners"]),
     (
         "cli",
         &["contract", "kernel", "compiler", "conformance", "engine", "journal", "runners", "app"],

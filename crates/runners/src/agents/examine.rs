@@ -16,6 +16,7 @@ use super::fleet::{Agent, Fleet, find_program};
 use super::process::{self, Course, Ear, Order, Reply};
 use super::watchdog::Limits;
 use super::{Capabilities, Polite, Probe, allows, environment};
+use crate::supervise::mark::Mark;
 
 /// How long a program may take to print its version.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -193,6 +194,7 @@ async fn run(supervisor: &Path, argv: Vec<String>) -> Option<(Option<i32>, Strin
         writable: None,
         polite: Polite::Terminate,
         lock: None,
+        mark: Mark::alone(),
     };
     let limits = Limits { idle: PATIENCE, ..Limits::default() };
     let (_source, mut stop) = StopSource::new();
