@@ -34,6 +34,17 @@ impl Project {
             let folder = sources.project_dir.display();
             Failure::storage(format!("cannot use the folder `{folder}`: {error}"))
         })?;
+        // Events, findings and what programs are told hold paths as text. One that is none would be written down as
+        // another.
+        for (what, path) in [("the project", Some(&dir)), ("the profile", sources.profile_dir.as_ref())] {
+            if let Some(path) = path.filter(|path| path.to_str().is_none()) {
+                return Err(Failure::storage(format!(
+                    "the path of {what}, `{}`, is not UTF-8, and paths are kept as text; rename the folder, or \
+                     use one with another path",
+                    path.display()
+                )));
+            }
+        }
         sources.project_dir.clone_from(&dir);
         Ok(Self { dir, sources, state_dir })
     }

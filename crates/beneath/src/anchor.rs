@@ -1,8 +1,9 @@
 //! The one folder that everything else lies beneath, held for as long as the process lives.
 
 use std::collections::HashMap;
+use std::fs::DirBuilder;
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,8 +15,8 @@ static HELD: Mutex<Option<HashMap<PathBuf, Arc<Folder>>>> = Mutex::new(None);
 /// A folder that is opened once, when its path is first used, and stays that folder.
 ///
 /// The path is looked at when it is opened, which is before anything runs that could put another folder in its
-/// place. Afterwards it is only compared: where it leads elsewhere by now, that is an error. Where the folder was
-/// removed, a new one is opened or made, which must be no link then.
+/// place; it may be no link then. Afterwards it is only compared: where it leads elsewhere by now, that is an error.
+/// Where the folder was removed, a new one is opened or made.
 #[derive(Debug, Clone)]
 pub struct Anchor {
     path: PathBuf,
@@ -54,11 +55,9 @@ impl Anchor {
                 };
             }
         }
-        // Who was there before and is no more could have left a link.
-        let open = if known.is_some() { Folder::at_itself } else { Folder::at };
-        let opened = match open(&self.path) {
+        let opened = match Folder::at_itself(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound && make => {
-                std::fs::create_dir_all(&self.path)?;
+                DirBuilder::new().recursive(true).mode(0o700).create(&self.path)?;
                 Folder::at_itself(&self.path)
             }
             opened => opened,

@@ -38,7 +38,8 @@ impl Folder {
     /// The same, unless it is a link itself.
     pub fn at_itself(path: &Path) -> io::Result<Self> {
         let how = walk::FOLDER | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let handle = rustix::fs::openat(CWD, path, how, Mode::empty())?;
+        let handle = rustix::fs::openat(CWD, path, how, Mode::empty())
+            .map_err(|error| walk::named(error, path))?;
         Ok(Self { handle, path: path.to_owned() })
     }
 
@@ -52,6 +53,12 @@ impl Folder {
     pub(crate) fn identity(&self) -> io::Result<((u64, u64), bool)> {
         let found = rustix::fs::fstat(&self.handle)?;
         Ok(((found.st_dev, found.st_ino), found.st_nlink > 0))
+    }
+
+    /// Whose it is, and what its mode allows.
+    pub(crate) fn owner_and_mode(&self) -> io::Result<(u32, Mode)> {
+        let found = rustix::fs::fstat(&self.handle)?;
+        Ok((found.st_uid, Mode::from_raw_mode(found.st_mode)))
     }
 
     /// A folder beneath it.

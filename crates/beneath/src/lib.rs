@@ -18,10 +18,12 @@
 mod anchor;
 mod folder;
 mod remove;
+mod temporary;
 mod walk;
 
 pub use anchor::Anchor;
 pub use folder::Folder;
+pub use temporary::{Temporary, sweep};
 
 #[cfg(test)]
 mod tests;

@@ -4,10 +4,12 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use rustix::fs::{Mode, OFlags};
 
-use crate::{Anchor, Folder, walk};
+use crate::temporary::sweep_in;
+use crate::{Anchor, Folder, Temporary, walk};
 
 fn mode(path: &Path) -> u32 {
     path.metadata().unwrap().permissions().mode() & 0o777
@@ -156,4 +158,33 @@ fn without_openat2_it_is_the_same() {
         assert_eq!(walk(path), there, "{path}");
         assert_eq!(top.open(path).is_ok(), there, "{path}");
     }
+}
+
+#[test]
+fn a_temporary_folder_goes_with_its_owner_or_is_swept_later() {
+    let dir = tempfile::tempdir().unwrap();
+    let later = SystemTime::now() + Duration::from_secs(3_600);
+    let held = Temporary::within(dir.path(), "test").unwrap();
+    held.folder().write("file", b"x").unwrap();
+    assert_eq!(mode(held.path()), 0o700);
+    assert_eq!(sweep_in(dir.path(), later), 0, "somebody holds it");
+
+    // A copy without the lock is what a killed process leaves.
+    let left = dir.path().join("materia-test-left");
+    fs::create_dir(&left).unwrap();
+    fs::set_permissions(&left, fs::Permissions::from_mode(0o700)).unwrap();
+    fs::copy(held.path().join(".materia-temporary"), left.join(".materia-temporary")).unwrap();
+    // Others that only look like it.
+    fs::create_dir(dir.path().join("materia-test-12345")).unwrap();
+    symlink(&left, dir.path().join("materia-test-link")).unwrap();
+    let other = dir.path().join("materia-test-other");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join(".materia-temporary"), "something else").unwrap();
+    assert_eq!(sweep_in(dir.path(), SystemTime::now()), 0, "it may have been made just now");
+    assert_eq!(sweep_in(dir.path(), later), 1);
+    assert!(!left.exists() && held.path().exists() && other.exists());
+    let path = held.path().to_owned();
+    drop(held);
+    assert!(!path.exists());
+    assert!(dir.path().join("materia-test-12345").exists());
 }

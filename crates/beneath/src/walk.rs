@@ -86,11 +86,18 @@ pub(crate) fn step_by_step(
 }
 
 /// An error in words, where the system's own would puzzle.
-fn named(error: Errno, path: &Path) -> io::Error {
+pub(crate) fn named(error: Errno, path: &Path) -> io::Error {
     match error {
         Errno::LOOP | Errno::XDEV => {
             let message = format!("`{}`: a symbolic link is in the way", path.display());
             io::Error::new(io::ErrorKind::InvalidInput, message)
+        }
+        Errno::NOTDIR => {
+            let message = format!(
+                "`{}`: a symbolic link is in the way, or something else that is no folder",
+                path.display()
+            );
+            io::Error::new(io::ErrorKind::NotADirectory, message)
         }
         other => other.into(),
     }

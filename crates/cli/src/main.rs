@@ -17,6 +17,7 @@ mod failure;
 mod findings;
 mod fit;
 mod journals;
+mod limits;
 mod live;
 mod log;
 mod onward;

@@ -61,6 +61,7 @@ pub(crate) fn main() -> ExitCode {
 }
 
 fn run(cli: &Cli, terminal: &mut Terminal) -> Result<Exit, Failure> {
+    crate::limits::heed()?;
     if let Some(directory) = &cli.global.directory {
         std::env::set_current_dir(directory).map_err(|error| {
             Failure::usage(format!("cannot go to `{}`: {error}", directory.display()))

@@ -117,8 +117,8 @@ impl Cast {
 
     fn files(&mut self, turn: &TurnName) -> Result<TurnFiles, ViewProblem> {
         let within = format!("{SOCKETS_FOLDER}/{}", turn.node);
-        file::refuse_unless(is_node_id(turn.node.as_str()), &self.path().join(&within))?;
-        self.make_folder()?;
+        let are_ids = is_node_id(turn.node.as_str()) && RunId::parse(self.run.as_str()).is_ok();
+        file::refuse_unless(are_ids, &self.path().join(&within))?;
         let folder = self.place.make(&within)?;
         if !self.sockets.contains(&turn.node) {
             self.sockets.insert(turn.node.clone());

@@ -17,12 +17,13 @@ mod shapes;
 mod stream;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::{Arc, OnceLock};
 
-use shapes::{SHAPES, is_body};
+use shapes::{SHAPES, Shape};
 pub use stream::Redactor;
 
 /// What stands in the place of a secret.
@@ -35,8 +36,6 @@ const VALUE_BYTES_MIN: usize = 8;
 const VALUE: u8 = 1;
 /// A token or a private key can begin with it.
 const SHAPE: u8 = 2;
-/// It can stand inside of a word.
-const BODY: u8 = 4;
 
 /// The words in the name of a variable that say that its value is a secret. Where a name has parts, one of them must
 /// end with such a word: `OPENAI_APIKEY` is one, `TOKENIZERS` is none.
@@ -67,8 +66,10 @@ pub struct Secrets(Arc<Known>);
 struct Known {
     /// Longest first, so that one that begins with another is found whole.
     values: Vec<Vec<u8>>,
-    /// What each byte is good for: see [`VALUE`], [`SHAPE`] and [`BODY`].
+    /// What each byte is good for: see [`VALUE`] and [`SHAPE`].
     bytes: [u8; 256],
+    /// The shapes by their first byte.
+    shapes: BTreeMap<u8, Vec<&'static Shape>>,
 }
 
 impl Default for Secrets {
@@ -118,22 +119,28 @@ impl Secrets {
         for value in &values {
             bytes[usize::from(value[0])] |= VALUE;
         }
-        for first in SHAPES.iter().map(|shape| shape.prefix[0]).chain([b'-']) {
-            bytes[usize::from(first)] |= SHAPE;
+        let mut shapes: BTreeMap<u8, Vec<&Shape>> = BTreeMap::new();
+        for shape in SHAPES {
+            shapes.entry(shape.prefix[0]).or_default().push(shape);
         }
-        for byte in (0..=u8::MAX).filter(|byte| is_body(*byte, false)) {
-            bytes[usize::from(byte)] |= BODY;
+        for first in shapes.keys().chain(b"-") {
+            bytes[usize::from(*first)] |= SHAPE;
         }
-        Self(Arc::new(Known { values, bytes }))
+        Self(Arc::new(Known { values, bytes, shapes }))
     }
 
     fn values(&self) -> &[Vec<u8>] {
         &self.0.values
     }
 
-    /// What a byte can be the beginning or a part of.
-    fn good_for(&self, byte: u8) -> u8 {
-        self.0.bytes[usize::from(byte)]
+    /// What each byte can be the beginning of.
+    fn table(&self) -> &[u8; 256] {
+        &self.0.bytes
+    }
+
+    /// The shapes that begin with a byte.
+    fn shapes(&self, first: u8) -> &[&'static Shape] {
+        self.0.shapes.get(&first).map_or(&[], Vec::as_slice)
     }
 
     /// A text without its secrets.

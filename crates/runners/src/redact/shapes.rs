@@ -6,6 +6,7 @@ use super::stream::Found;
 pub(super) const TOKEN_BYTES_MAX: usize = 8 * 1024;
 
 /// What a token looks like: how it begins, and how long it must be to be one.
+#[derive(Debug)]
 pub(super) struct Shape {
     pub(super) prefix: &'static [u8],
     body_min: usize,

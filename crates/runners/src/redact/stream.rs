@@ -1,8 +1,8 @@
 //! One stream on its way through the funnel.
 
 use super::pem::{self, Key};
-use super::shapes::{SHAPES, is_body, look_for};
-use super::{BODY, MARK, SHAPE, Secrets, VALUE};
+use super::shapes::{is_body, look_for};
+use super::{MARK, SHAPE, Secrets, VALUE};
 
 /// Takes secrets out of one stream.
 #[derive(Debug)]
@@ -68,7 +68,7 @@ impl Redactor {
                 }
                 continue;
             }
-            if self.secrets.good_for(byte) & (VALUE | SHAPE) != 0 {
+            if self.secrets.table()[usize::from(byte)] & (VALUE | SHAPE) != 0 {
                 match self.look(&held[at..], last) {
                     Found::Secret { length, open } => {
                         out.extend_from_slice(MARK.as_bytes());
@@ -102,16 +102,21 @@ impl Redactor {
 
     /// The next place behind `at` where a secret could begin.
     fn next_start(&self, held: &[u8], at: usize) -> usize {
-        let mut before = self.secrets.good_for(held[at]);
-        for (place, byte) in held.iter().enumerate().skip(at + 1) {
-            let this = self.secrets.good_for(*byte);
+        let good_for = self.secrets.table();
+        let starts = |byte: &u8| good_for[usize::from(*byte)] & (VALUE | SHAPE) != 0;
+        let mut place = at + 1;
+        while let Some(further) = held[place..].iter().position(starts) {
+            place += further;
+            let before = held[place - 1];
             // Inside of a word no shape begins, but for one behind `\n` as JSON writes it, or behind a colour.
-            let word = before & BODY == 0
-                || (place >= 2 && begins_behind([held[place - 2], held[place - 1]]));
-            if this & VALUE != 0 || (this & SHAPE != 0 && (word || place < at + 2)) {
+            if good_for[usize::from(held[place])] & VALUE != 0
+                || place == at + 1
+                || !is_body(before, false)
+                || begins_behind([held[place - 2], before])
+            {
                 return place;
             }
-            before = this;
+            place += 1;
         }
         held.len()
     }
@@ -132,7 +137,7 @@ impl Redactor {
         if !self.at_word() {
             return Found::Nothing;
         }
-        for shape in SHAPES {
+        for shape in self.secrets.shapes(rest[0]) {
             match look_for(shape, rest, last) {
                 Found::Nothing => {}
                 found => return found,
