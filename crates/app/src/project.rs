@@ -36,7 +36,9 @@ impl Project {
         })?;
         // Events, findings and what programs are told hold paths as text. One that is none would be written down as
         // another.
-        for (what, path) in [("the project", Some(&dir)), ("the profile", sources.profile_dir.as_ref())] {
+        for (what, path) in
+            [("the project", Some(&dir)), ("the profile", sources.profile_dir.as_ref())]
+        {
             if let Some(path) = path.filter(|path| path.to_str().is_none()) {
                 return Err(Failure::storage(format!(
                     "the path of {what}, `{}`, is not UTF-8, and paths are kept as text; rename the folder, or \
