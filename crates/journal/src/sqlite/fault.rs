@@ -79,9 +79,13 @@ fn is_full(error: &Error) -> bool {
 /// The largest size that files may have here, where the system sets one (`ulimit -f`) and a write has just failed:
 /// SQLite does not tell why it did.
 fn is_too_large(error: &Error) -> bool {
-    let write = |raw: &ffi::Error| {
-        [ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_IOERR_TRUNCATE].contains(&raw.extended_code)
-    };
+    let failed = [
+        ffi::SQLITE_FULL,
+        ffi::SQLITE_IOERR_WRITE,
+        ffi::SQLITE_IOERR_TRUNCATE,
+        ffi::SQLITE_IOERR_SHMSIZE,
+    ];
+    let write = |raw: &ffi::Error| failed.contains(&raw.extended_code);
     error.sqlite_error().is_some_and(write) && size_limit().is_some()
 }
 

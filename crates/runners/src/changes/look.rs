@@ -82,6 +82,7 @@ impl Look {
     /// The name of the project's present state.
     pub(super) fn tree(&self) -> Option<String> {
         let git = self.git();
+        self.forget_other_repositories(&git)?;
         let within =
             if self.project.as_os_str().is_empty() { Path::new(".") } else { &self.project };
         let within = within.as_os_str();
@@ -107,6 +108,40 @@ impl Look {
         let words = ["write-tree", "--missing-ok"].map(OsStr::new);
         let tree = String::from_utf8(git.run(words, None, DIFF_BYTES_MAX)?).ok()?;
         Some(tree.trim().to_owned())
+    }
+
+    /// Takes what the index knows of other repositories out of it: git would look into each of them, and stumble over
+    /// whatever settings it finds there.
+    fn forget_other_repositories(&self, git: &Git<'_>) -> Option<()> {
+        if !self.may_know_others() {
+            return Some(());
+        }
+        let words = ["ls-files", "-s", "-z"].map(OsStr::new);
+        let known = git.run(words, None, LIST_BYTES_MAX)?;
+        let others = known.split(|byte| *byte == 0).filter(|entry| entry.starts_with(b"160000 "));
+        let mut list = Vec::new();
+        for entry in others {
+            let path = entry.iter().position(|byte| *byte == b'\t')? + 1;
+            list.extend_from_slice(&entry[path..]);
+            list.push(0);
+        }
+        if list.is_empty() {
+            return Some(());
+        }
+        self.own.folder().write(LIST, &list).ok()?;
+        let input = self.own.folder().open(LIST).ok()?;
+        let words = ["update-index", "-z", "--force-remove", "--stdin"].map(OsStr::new);
+        git.run(words, Some(input), DIFF_BYTES_MAX).map(drop)
+    }
+
+    /// Whether the index could know another repository. An entry of that kind has this mode, in these four bytes; where
+    /// something else has them too, it is only asked once more than needed.
+    fn may_know_others(&self) -> bool {
+        const MODE: [u8; 4] = 0o160_000_u32.to_be_bytes();
+        let folder = self.own.folder();
+        let index = folder.read("index", u64::MAX).unwrap_or_default();
+        index.windows(MODE.len()).any(|bytes| bytes == MODE)
+            || folder.names().unwrap_or_default().iter().any(|name| is_shared_index(name))
     }
 
     /// Whether a path is one that a look takes in: no other repository, none of the casts, and nothing that git could
@@ -153,7 +188,7 @@ fn furnish(own: &Temporary, repository: &Repository) -> io::Result<()> {
     let source = Folder::at(&repository.own)?;
     // With the index come the times of all files, and what did not change is not read again.
     let shared = source.names()?.into_iter();
-    let shared = shared.filter(|name| name.as_bytes().starts_with(b"sharedindex."));
+    let shared = shared.filter(|name| is_shared_index(name));
     for name in shared.chain(["index".into()]) {
         match source.open(&name) {
             Ok(from) => copy(&from, folder, &name)?,
@@ -165,6 +200,11 @@ fn furnish(own: &Temporary, repository: &Repository) -> io::Result<()> {
         copy(&from, folder, OsStr::new("info/exclude"))?;
     }
     Ok(())
+}
+
+/// Whether a file holds a part of the index.
+fn is_shared_index(name: &OsStr) -> bool {
+    name.as_bytes().starts_with(b"sharedindex.")
 }
 
 /// Copies a file with the time of its last change: git compares it with that of the files it lists.

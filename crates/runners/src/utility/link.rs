@@ -187,6 +187,10 @@ impl Link {
         // Last, so that no author's variable stands in its place.
         spec.env.push((mark::VARIABLE.to_owned(), mark.text().into()));
         let mut command = Command::new(program);
+        if spec.env_only {
+            // What the child is not to see its supervisor need not have either.
+            command.env_clear();
+        }
         command
             .args([ARGUMENT, mark.text()])
             .stdin(Stdio::piped())

@@ -153,7 +153,7 @@ fn in_planning_nothing_is_written_but_documents_whatever_a_turn_tries() {
     for (what, script) in CONFINED {
         let script =
             format!("C=.materia/$MATERIA_CAST_ID; H=$PWD/../home; mkdir -p docs\n{script}\nexit 0");
-        let stage = project(&script, &json!({ "socket": { "outputSelector": "artifacts.diff" } }));
+        let stage = project(&script, &json!({ "socket": { "outputSelector": "artifacts:diff" } }));
         let seen = stage.watch(&["cast", "--trust", "--planning", "--cast-id", "c1", "go"]);
         assert!([0, 1].contains(&seen.ran.exit), "{what}: {seen:?}");
         let seen = seen.changed_nothing_outside();
@@ -179,7 +179,7 @@ fn in_planning_a_turn_can_neither_signal_nor_trace_nor_read_who_watches_it() {
 for pid in $PPID $m; do
   kill -9 $pid 2>/dev/null && echo could kill
   kill -STOP $pid 2>/dev/null && echo could stop
-  cat /proc/$pid/environ >/dev/null 2>&1 && echo could read its environment
+  [ $(id -u) = 0 ] || ! cat /proc/$pid/environ >/dev/null 2>&1 || echo could read its environment
   ls -l /proc/$pid/fd/ 2>/dev/null | grep -q pipe: && echo could see its files
   head -c 1 /proc/$pid/mem >/dev/null 2>&1 && echo could read its memory
 done
@@ -215,7 +215,7 @@ fn an_unconfined_turn_does_not_get_the_runtime_to_write_elsewhere_either() {
         let script = format!(
             "C=.materia/$MATERIA_CAST_ID; H=$PWD/../home; {script}; echo more >> src/main.rs; printf '\\377owned'"
         );
-        let stage = project(&script, &json!({ "socket": { "outputSelector": "artifacts.diff" } }));
+        let stage = project(&script, &json!({ "socket": { "outputSelector": "artifacts:diff" } }));
         let seen = stage.watch(&["cast", "--trust", "--cast-id", "c1", "go"]);
         assert!([0, 1].contains(&seen.ran.exit), "{what}: {seen:?}");
         drop(seen.changed_nothing_outside());
@@ -337,7 +337,7 @@ fn nothing_that_a_utility_says_brings_a_secret_into_what_is_kept() {
     ] {
         let stage = project(
             &format!("T={}; T=$T{}; {script}", &token[..4], &token[4..]),
-            &json!({ "socket": { "outputSelector": "artifacts.diff" } }),
+            &json!({ "socket": { "outputSelector": "artifacts:diff" } }),
         );
         // The script itself holds its token in two parts; whoever says it says it whole.
         let git = |words: &[&str]| {
@@ -354,7 +354,10 @@ fn nothing_that_a_utility_says_brings_a_secret_into_what_is_kept() {
             assert!(!holds(&kept, secret), "{what}: `{secret}` is kept in clear");
             assert!(!ran.err.contains(secret) && !ran.out.contains(secret), "{what}: {ran:?}");
         }
-        assert!(what == "a flood" || holds(&kept, "[redacted]"), "{what}: {ran:?}");
+        assert!(
+            ["a flood", "the cut"].contains(&what) || holds(&kept, "[redacted]"),
+            "{what}: {ran:?}"
+        );
         assert_eq!(stage.run(&["replay", "c1"]).exit, 0, "{what}: what is kept is what was routed");
     }
 }
@@ -363,7 +366,7 @@ fn nothing_that_a_utility_says_brings_a_secret_into_what_is_kept() {
 fn the_look_for_diffs_runs_nothing_that_a_submodule_a_filter_or_a_setting_names() {
     let stage = project(
         "echo more >> src/main.rs; echo new > new.txt",
-        &json!({ "socket": { "outputSelector": "artifacts.diff" } }),
+        &json!({ "socket": { "outputSelector": "artifacts:diff" } }),
     );
     stage.program("home/trap", "#!/bin/sh\ntouch \"$(dirname \"$0\")/../outside/trapped\"; cat\n");
     let trap = stage.path("home/trap");
@@ -436,7 +439,8 @@ fn the_look_for_diffs_runs_nothing_that_a_submodule_a_filter_or_a_setting_names(
         executed.iter().all(|path| path.ends_with("/sh") || path.ends_with("/git")),
         "{executed:?}"
     );
-    let diff = fs::read_to_string(stage.path("project/.materia/c1/sockets/a/1-1.diff")).unwrap();
+    let diff = fs::read_to_string(stage.path("project/.materia/c1/sockets/a/1-1.diff"));
+    let diff = diff.unwrap_or_else(|error| panic!("{error}: {executed:?} {seen:?}"));
     assert!(diff.contains("+more") && diff.contains("+++ b/new.txt"), "{diff}");
     assert!(!diff.contains("sub/file") && !diff.contains("Subproject"), "{diff}");
 }
@@ -445,7 +449,7 @@ fn the_look_for_diffs_runs_nothing_that_a_submodule_a_filter_or_a_setting_names(
 fn temporary_folders_that_a_killed_process_left_are_swept_by_their_mark() {
     let stage = project(
         "echo more >> src/main.rs",
-        &json!({ "socket": { "outputSelector": "artifacts.diff" } }),
+        &json!({ "socket": { "outputSelector": "artifacts:diff" } }),
     );
     let git = std::process::Command::new("git")
         .args(["init", "--quiet"])
@@ -481,7 +485,14 @@ fn a_temporary_folder_that_is_deep_and_locked_goes_all_the_same() {
     if !confines() {
         return;
     }
-    let script = "cd $TMPDIR; i=0; while [ $i -lt 1500 ]; do mkdir d && cd d; i=$((i+1)); done; touch f; chmod 000 . ; cd $TMPDIR; mkdir x; chmod 000 x";
+    let script = "cd $TMPDIR; mkdir x; chmod 000 x; exec python3 -c \"
+import os
+for _ in range(3000):
+    os.mkdir('d')
+    os.chdir('d')
+open('f', 'w').close()
+os.chmod('.', 0)
+\"";
     let stage = project(script, &json!({}));
     let seen = stage.watch(&["cast", "--trust", "--planning", "--cast-id", "c1", "go"]).exits(0);
     assert!(!stage.path("project/.materia/c1/tmp").exists(), "{seen:?}");
