@@ -151,9 +151,9 @@ impl Sums {
             if self.big { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) }
         };
         for eight in bytes.chunks_exact(8) {
-            let [a, b, c, d, e, f, g, h] = *eight else { return };
-            self.one = self.one.wrapping_add(read([a, b, c, d])).wrapping_add(self.two);
-            self.two = self.two.wrapping_add(read([e, f, g, h])).wrapping_add(self.one);
+            let ([one, two], []) = eight.as_chunks() else { return };
+            self.one = self.one.wrapping_add(read(*one)).wrapping_add(self.two);
+            self.two = self.two.wrapping_add(read(*two)).wrapping_add(self.one);
         }
     }
 
