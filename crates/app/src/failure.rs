@@ -101,11 +101,12 @@ impl Failure {
 
 impl From<OpenError> for Failure {
     fn from(error: OpenError) -> Self {
-        match error {
-            OpenError::Foreign { .. } => Self::trust(error.to_string()).hint(Hint::TrustJournal),
-            OpenError::State { .. } => Self::storage(error.to_string()).hint(Hint::NameState),
-            other => Self::storage(other.to_string()),
+        let message = error.to_string();
+        if let OpenError::Foreign { .. } = error {
+            return Self::trust(message).hint(Hint::TrustJournal);
         }
+        let failure = Self::storage(message);
+        if let OpenError::State { .. } = error { failure.hint(Hint::NameState) } else { failure }
     }
 }
 

@@ -63,17 +63,18 @@ pub(crate) fn go(
     // What is still under way is ended before anything is said about the end.
     drop(runtime);
     ears.shutdown_background();
-    if let Ok(driven) = &driven
-        && driven.journal.times_restored() > 0
-    {
+    let restored = driven.as_ref().ok().filter(|driven| driven.journal.times_restored() > 0);
+    if let Some(driven) = restored {
         terminal.say(
             "warning: the journal was removed while the cast ran; it was written again from what was still open, and the files beside it are made anew",
         );
-        if let Err(error) = views.catch_up(&*driven.journal, &driven.id) {
+        // What was written before lies in folders that are no longer there.
+        let root = driven.folder.parent().unwrap_or(&driven.folder);
+        let anew = Views::start(root, &driven.folders);
+        if let Err(error) = anew.catch_up(&*driven.journal, &driven.id) {
             terminal.say(format_args!("warning: the files beside the journal: {error}"));
         }
-    }
-    if let Err(problem) = views.flush() {
+    } else if let Err(problem) = views.flush() {
         terminal.say(format_args!(
             "warning: the files beside the journal are not complete: {problem}; `{replay}` mends them"
         ));

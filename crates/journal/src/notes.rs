@@ -13,6 +13,7 @@
 //!   still that file.
 //! * A note is there before the first table of its journal.
 
+use std::fmt::Write as _;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
@@ -207,7 +208,11 @@ pub(crate) fn beside(path: &Path, ending: &str) -> PathBuf {
 pub(crate) fn fresh_id() -> io::Result<String> {
     let mut bytes = [0; ID_BYTES];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    let mut id = String::with_capacity(2 * ID_BYTES);
+    for byte in bytes {
+        write!(id, "{byte:02x}").map_err(io::Error::other)?;
+    }
+    Ok(id)
 }
 
 /// Whether a text is the id of a journal: it becomes the name of a folder.

@@ -4,7 +4,7 @@
 //! makes is refused, never followed: it could lead what is written anywhere.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io;
+use std::io::{self, Read as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
@@ -60,6 +60,27 @@ pub(crate) fn real(path: &Path) -> io::Result<Option<PathBuf>> {
 /// Whether an error says that nothing is there.
 pub(crate) fn is_absent(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::NotFound
+}
+
+/// Flags for a file that somebody may have put something else in the place of: no link is followed, and nobody
+/// is waited for at the other end of a pipe.
+pub(crate) fn unwaiting() -> i32 {
+    no_link() | rustix::fs::OFlags::NONBLOCK.bits().cast_signed()
+}
+
+/// Reads a file of at most so many bytes; what is no file is an error.
+pub(crate) fn read(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
+    let file = OpenOptions::new().read(true).custom_flags(unwaiting()).open(path)?;
+    let found = file.metadata()?;
+    if !found.is_file() {
+        return Err(io::Error::other("it is no file"));
+    }
+    if found.len() > bytes_max {
+        return Err(io::Error::other("it is too large"));
+    }
+    let mut bytes = Vec::new();
+    file.take(bytes_max).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Makes a new file; something that is there already is an error.

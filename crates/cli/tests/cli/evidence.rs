@@ -130,7 +130,7 @@ fn what_is_kept_is_for_its_owner_alone() {
 
 #[test]
 fn a_fork_that_is_refused_leaves_nothing_behind() {
-    let bench = with_turn("print('b')");
+    let bench = with_turn("print('b')").asking();
     cast(&bench).exits(0);
     let names = || {
         let mut names: Vec<_> = fs::read_dir(bench.project().join(".materia"))

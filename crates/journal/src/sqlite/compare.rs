@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
-use super::schema::{self, FORMAT, SchemaFault};
+use super::schema::{self, FORMATS, SchemaFault};
 
 /// How many differences are named.
 const TOLD_MAX: usize = 3;
@@ -14,7 +14,7 @@ const TOLD_MAX: usize = 3;
 const NAME_CHARS_MAX: usize = 60;
 
 /// The fingerprint of each format, from 1: what is found has to have it.
-const FINGERPRINTS: [&str; FORMAT as usize] = [
+const FINGERPRINTS: [&str; FORMATS] = [
     "b6f173ad630f5532478101162555f714",
     "8bbde7f74a0259f6ab0232e92cd9ae09",
     "c73b184372defef67c7b0e6ecde107b8",
@@ -51,7 +51,9 @@ fn shown(value: ValueRef<'_>) -> String {
     match value {
         ValueRef::Null => String::new(),
         ValueRef::Text(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-        other => format!("{other:?}"),
+        other @ (ValueRef::Integer(_) | ValueRef::Real(_) | ValueRef::Blob(_)) => {
+            format!("{other:?}")
+        }
     }
 }
 
@@ -90,7 +92,7 @@ fn differences(own: &[Object], found: &[Object]) -> String {
         let (kind, name, table) = (brief(&object.kind), brief(name), brief(&object.table));
         match own.get(&object.name) {
             None if kind == "trigger" => {
-                told.push(format!("it has a trigger `{name}` on `{table}`"))
+                told.push(format!("it has a trigger `{name}` on `{table}`"));
             }
             None => told.push(format!("it has {} `{name}`", one(&kind))),
             Some(same) if same.kind != object.kind => {
@@ -126,6 +128,7 @@ fn brief(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::schema::FORMAT;
     use super::*;
 
     #[test]

@@ -5,9 +5,7 @@
 //! the file in memory, as SQLite's file format says, and SQLite is given the result. A log is believed as far
 //! as SQLite would believe it: up to the last commit whose sums hold.
 
-use std::fs::File;
-use std::io::{self, Read as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::io;
 use std::path::Path;
 
 use rusqlite::Connection;
@@ -60,24 +58,11 @@ impl Image {
 
 /// Reads a file that is one; `None` where nothing is.
 fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    let mut options = File::options();
-    // Without waiting for whoever would write into a pipe.
-    let flags = private::no_link() | rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
-    let file = match options.read(true).custom_flags(flags).open(path) {
-        Ok(file) => file,
-        Err(error) if private::is_absent(&error) => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    let found = file.metadata()?;
-    if !found.is_file() {
-        return Err(io::Error::other("it is no file"));
+    match private::read(path, BYTES_MAX) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if private::is_absent(&error) => Ok(None),
+        Err(error) => Err(error),
     }
-    if found.len() > BYTES_MAX {
-        return Err(io::Error::other("it and its log are too large to be only looked at"));
-    }
-    let mut bytes = Vec::new();
-    file.take(BYTES_MAX).read_to_end(&mut bytes)?;
-    Ok(Some(bytes))
 }
 
 /// A log that has a head.
@@ -151,9 +136,9 @@ impl Sums {
             if self.big { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) }
         };
         for eight in bytes.chunks_exact(8) {
-            let [a, b, c, d, e, f, g, h] = *eight else { return };
-            self.one = self.one.wrapping_add(read([a, b, c, d])).wrapping_add(self.two);
-            self.two = self.two.wrapping_add(read([e, f, g, h])).wrapping_add(self.one);
+            let ([one, two], []) = eight.as_chunks() else { return };
+            self.one = self.one.wrapping_add(read(*one)).wrapping_add(self.two);
+            self.two = self.two.wrapping_add(read(*two)).wrapping_add(self.one);
         }
     }
 

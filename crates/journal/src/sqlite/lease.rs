@@ -141,7 +141,7 @@ fn has_name(file: &File, path: &Path) -> bool {
 pub(super) fn is_locked(locks: &Locks, run: &RunId) -> Result<bool, ClaimError> {
     let failed = |source| ClaimError::Io { run: run.clone(), source };
     let mut options = File::options();
-    let file = match options.read(true).custom_flags(private::no_link()).open(locks.path(run)) {
+    let file = match options.read(true).custom_flags(private::unwaiting()).open(locks.path(run)) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(failed(error)),

@@ -95,9 +95,8 @@ impl SqliteJournal {
     pub fn open(root: &Path, options: Options) -> Result<Self, OpenError> {
         let path = place::made(root)?;
         let unwritable = |error| why_not_writable(root).unwrap_or(error);
-        let id = own::begin(&path, &options).map_err(|error| match error {
-            OpenError::Place { .. } => unwritable(error),
-            other => other,
+        let id = own::begin(&path, &options).map_err(|error| {
+            if matches!(error, OpenError::Place { .. }) { unwritable(error) } else { error }
         })?;
         let connection =
             connect::for_writing(&path, &options, id.as_deref()).map_err(unwritable)?;

@@ -14,6 +14,9 @@ use crate::private;
 /// never spans several files.
 const NAMES_ANOTHER_FILE: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
 
+/// Bytes of that.
+const NAME_END: i64 = 8;
+
 /// The file of the journal under `root`, whose folder is made if need be. It may not be there yet.
 pub(super) fn made(root: &Path) -> Result<PathBuf, OpenError> {
     let failed = |source| OpenError::Folder { path: root.to_owned(), source };
@@ -73,7 +76,7 @@ fn names_another_file(rollback: &Path) -> io::Result<bool> {
         return Ok(false);
     }
     let mut end = [0; NAMES_ANOTHER_FILE.len()];
-    file.seek(SeekFrom::End(-(NAMES_ANOTHER_FILE.len() as i64)))?;
+    file.seek(SeekFrom::End(-NAME_END))?;
     file.read_exact(&mut end)?;
     Ok(end == NAMES_ANOTHER_FILE)
 }

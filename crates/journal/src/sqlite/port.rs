@@ -156,7 +156,13 @@ impl Journal for SqliteJournal {
 
     fn is_driven(&self, run: &RunId) -> BoxFuture<'_, Result<bool, ClaimError>> {
         let (run, locks) = (run.clone(), self.locks());
-        Box::pin(async move { off_thread(move || lease::is_locked(&locks, &run)).await })
+        Box::pin(async move {
+            // Whoever drives a foreign one has notes of his own.
+            if self.foreign {
+                return Ok(false);
+            }
+            off_thread(move || lease::is_locked(&locks, &run)).await
+        })
     }
 
     fn post(&self, run: &RunId, command: &Command) -> BoxFuture<'_, Result<Posting, PostError>> {

@@ -74,7 +74,7 @@ impl Home {
         let folder = self.path.parent().unwrap_or(&self.path);
         private::folders(folder).map_err(failed)?;
         let copy = beside(&self.path, &format!(".again-{}", std::process::id()));
-        self.copy_to(connection, &copy)?;
+        Self::copy_to(connection, &copy)?;
         let placed = self.put_in_place(&copy);
         if placed.is_err() {
             let _ = remove(&copy);
@@ -100,7 +100,7 @@ impl Home {
     }
 
     /// Writes everything that the connection sees into a new file.
-    fn copy_to(&self, connection: &Connection, copy: &Path) -> Result<(), String> {
+    fn copy_to(connection: &Connection, copy: &Path) -> Result<(), String> {
         remove(copy).map_err(|error| error.to_string())?;
         private::new_file(copy).map_err(|error| error.to_string())?;
         let name = copy.to_str().ok_or("its path is no text")?;
@@ -116,7 +116,7 @@ impl Home {
         let folder = state.join(RESCUED_FOLDER);
         let copy = folder.join(format!("{id}-{}.db", std::process::id()));
         let kept = private::folders(&folder).map_err(|error| error.to_string());
-        match kept.and_then(|()| self.copy_to(connection, &copy)) {
+        match kept.and_then(|()| Self::copy_to(connection, &copy)) {
             Ok(()) => format!("; what was recorded was saved as `{}`", copy.display()),
             Err(why) => format!("; what was recorded could not be saved: {why}"),
         }

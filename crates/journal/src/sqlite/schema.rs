@@ -8,8 +8,11 @@ use crate::notes::{fresh_id, is_id};
 /// One step per format, in order. A step that has been released is never edited.
 const MIGRATIONS: &[&str] = &[FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4, FORMAT_5];
 
+/// How many formats there have been.
+pub(super) const FORMATS: usize = MIGRATIONS.len();
+
 /// The format this version writes.
-pub(super) const FORMAT: i64 = MIGRATIONS.len().cast_signed() as i64;
+pub(super) const FORMAT: i64 = FORMATS.cast_signed() as i64;
 
 /// `runs` is a summary for lists, derived from the records when they are appended. `heads` is
 /// apart from it because it changes more often, and its rows are short. `events` has no

@@ -422,3 +422,65 @@ fn a_copy_is_foreign_and_so_is_what_took_the_place_of_ones_own() {
     fs::copy(stage.journal(), other.journal()).unwrap();
     other.watch(&["pause", "c1", "--trust"]).exits(2).says(FOREIGN).wrote_nothing();
 }
+
+/// Runs a command on a terminal of its own and answers what it asks.
+const ON_A_TERMINAL: &str = "import os, pty, sys
+pid, fd = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[2], sys.argv[2:])
+said = b''
+try:
+    while True:
+        got = os.read(fd, 4096)
+        said += got
+        if b'[y/N]' in got:
+            os.write(fd, sys.argv[1].encode() + b'\\n')
+except OSError:
+    pass
+sys.stdout.write(said.decode(errors='replace'))
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+";
+
+#[test]
+fn on_a_terminal_a_person_is_asked_about_the_journal() {
+    let stage = Stage::shipped();
+    let ask = |answer: &str| -> crate::bench::Ran {
+        let mut command = std::process::Command::new("python3");
+        command.args(["-c", ON_A_TERMINAL, answer, env!("CARGO_BIN_EXE_materia")]);
+        command.args(["pause", "c1", "--trust"]);
+        stage.dress(&mut command).output().unwrap().into()
+    };
+    let before = fs::read(stage.journal()).unwrap();
+    let ran = ask("n").exits(2);
+    assert!(
+        ran.out.contains(FOREIGN) && ran.out.contains("may it be carried on? [y/N]"),
+        "{ran:?}"
+    );
+    assert!(ran.out.contains("the journal was left alone"), "{ran:?}");
+    assert_eq!(fs::read(stage.journal()).unwrap(), before);
+    assert!(ask("y").out.contains(FOREIGN));
+    let ran = ask("n");
+    assert!(!ran.out.contains(FOREIGN), "it is asked once: {ran:?}");
+}
+
+#[test]
+fn pipes_in_the_place_of_files_keep_nobody_waiting() {
+    let pipe = |path: &std::path::Path| {
+        let _ = fs::remove_file(path);
+        let mode = rustix::fs::Mode::from_bits_retain(0o600);
+        rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    };
+    let stage = Stage::shipped();
+    for name in ["lock", "events.jsonl", "manifest.json"] {
+        pipe(&stage.path(&format!("project/.materia/c1/{name}")));
+    }
+    stage.sql("UPDATE runs SET status = 'running'");
+    for args in [&["events", "c1", "--follow"][..], &["show", "c1"], &["replay", "c1"]] {
+        stage.watch(args).exits(0).executed_nothing().wrote_nothing();
+    }
+    // Nor where it is one's own: the views are made anew.
+    stage.run(&["pause", "c1", "--trust", "--trust-journal"]).exits(3);
+    for name in ["events.jsonl", "manifest.json"] {
+        assert!(stage.path(&format!("project/.materia/c1/{name}")).is_file(), "{name}");
+    }
+}
