@@ -51,7 +51,7 @@ pub(crate) struct RunOptions {
     /// Name the cast ID instead of making a name up
     #[arg(long, value_name = "ID", help_heading = "Options of a run")]
     pub cast_id: Option<String>,
-    /// Approve the commands that the project brings, and remember that
+    /// Approve what the project's own configuration would do and what this cast runs, and remember that
     #[arg(long, help_heading = "Options of a run")]
     pub trust: bool,
     /// Vouch for a journal that your materia did not begin here, and carry it on as your own

@@ -79,19 +79,19 @@ impl Carry<'_> {
     ) -> Result<Exit, Failure> {
         let options = self.options;
         let (configured, _) = materia_compiler::load(&project.sources);
-        let (going_on, hold) = held
+        let (going_on, rest) = held
             .prepare(project, &options.plain())
             .map_err(|failure| findings::of(failure, &configured.layers, terminal))?;
         begin::show(&going_on.what().prepared, terminal);
         let going_on = begin::settle(going_on, options.trust, terminal)?;
         let supervisor = run::supervisor()?;
         let agents = going_on.answerers(&supervisor)?;
-        let agents = Some(agents).filter(|now| *now != hold.before);
+        let agents = Some(agents).filter(|now| *now != rest.before);
         terminal.warned(|warnings| going_on.go_on(project.profile_dir(), warnings))?;
         let plan = going_on.created().plan.clone();
         let (GoingOn { prepared, loaded, .. }, cleared) = going_on.release();
         let Going { found: Found { root, journal, id }, lease, loaded, what } =
-            hold.go_on(loaded)?;
+            rest.go_on(loaded)?;
         if let Some(words) = words {
             terminal.say(words);
         }

@@ -53,7 +53,7 @@ pub fn unfit_doc_root(loaded: &Loaded, dir: &str) -> Option<&'static str> {
     }
     let mut way = project.clone();
     let parts = Path::new(dir).components().filter(|part| matches!(part, Component::Normal(_)));
-    let parts: Vec<_> = parts.map(|part| part.as_os_str()).collect();
+    let parts: Vec<_> = parts.map(Component::as_os_str).collect();
     if parts.is_empty() {
         return Some("is the project itself");
     }

@@ -178,7 +178,7 @@ pub fn cast(asked: &Asked<'_>, ready: Ready) -> Result<Untrusted<Beginning>, Fai
         before: None,
     };
     let answers = agents::answering(options, asking)?;
-    refuse_doc_root(options.mode(), &loaded, &plan)?;
+    refuse_doc_root(options.mode(), (project, &loaded), &plan)?;
     let root = compiled.artifact_dir;
     let journal = project.options_to_write()?;
     project.refuse_links(&root)?;
@@ -230,7 +230,7 @@ pub fn going_on(
         before: Some(&before),
     };
     let answers = agents::answering(options, asking)?;
-    refuse_doc_root(run.run().global_mode(), &loaded, plan)?;
+    refuse_doc_root(run.run().global_mode(), (project, &loaded), plan)?;
     let (gate, agents) = (project.gate(), answers.chosen.agents());
     let answered_by = named.map(|named| named.full);
     // Whom a person names now, that person knows; what the journal names is asked about.
@@ -329,11 +329,21 @@ fn created(
 
 /// Refuses Planning where the only folder that turns may write to is no folder for documents alone. It is looked at
 /// again before each turn.
-fn refuse_doc_root(mode: GlobalMode, loaded: &Loaded, plan: &Plan) -> Result<(), Failure> {
+fn refuse_doc_root(
+    mode: GlobalMode,
+    (project, loaded): (&Project, &Loaded),
+    plan: &Plan,
+) -> Result<(), Failure> {
     let unfit = match mode {
         GlobalMode::Planning => materia_compiler::unfit_doc_root(loaded, &plan.doc_root),
         GlobalMode::Implementation => None,
     };
+    // Whoever may write there could approve whatever it likes.
+    let root = project.dir.join(&plan.doc_root);
+    let profile = project.profile_dir().and_then(|profile| profile.canonicalize().ok());
+    let holds_profile = profile.is_some_and(|profile| profile.starts_with(&root));
+    let holds_profile = holds_profile && mode == GlobalMode::Planning;
+    let unfit = unfit.or(holds_profile.then_some("holds your profile"));
     let Some(what) = unfit else { return Ok(()) };
     let root = clean::one_line(&plan.doc_root, 300);
     Err(Failure::resolution(format!(

@@ -69,9 +69,15 @@ fn of(home: &Path, program: &Program) -> Vec<PathBuf> {
     }
     files.extend(arguments.iter().find_map(|word| file(word)));
     let mut words = Vec::new();
-    arguments.iter().for_each(|text| split(text, &mut words));
-    program.env.iter().for_each(|(_, value)| split(value, &mut words));
-    program.params.values().for_each(|value| strings(value, &mut words));
+    for text in arguments {
+        split(text, &mut words);
+    }
+    for (_, value) in &program.env {
+        split(value, &mut words);
+    }
+    for value in program.params.values() {
+        strings(value, &mut words);
+    }
     let likely = words.into_iter().take(WORDS_MAX).filter_map(|word| file(&word));
     files.extend(likely.filter(|path| looks_like_a_program(path)));
     let last = Path::new(name).file_name().and_then(|name| name.to_str()).unwrap_or_default();

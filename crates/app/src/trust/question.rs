@@ -122,10 +122,8 @@ impl AskedAgent {
     pub(super) fn of(by: &str, content: &Value) -> Self {
         let word = |name: &str| content.get(name).and_then(Value::as_str).map(str::to_owned);
         let prompt = content.get("prompt").map(words).unwrap_or_default();
-        let tools = content.get("tools").map(|tools| match tools {
-            Value::String(set) => set.clone(),
-            other => other.to_string(),
-        });
+        let shown = |tools: &Value| tools.as_str().map_or_else(|| tools.to_string(), str::to_owned);
+        let tools = content.get("tools").map(shown);
         Self {
             materia: by.to_owned(),
             tools,
@@ -203,7 +201,22 @@ impl Question {
     /// Everything, every command whole: what a person approves, that person has seen.
     #[must_use]
     pub fn whole(&self) -> String {
-        self.list(usize::MAX, usize::MAX)
+        // The end is what stands above the question, however much there is.
+        format!("{}\n  in all: {}", self.list(usize::MAX, usize::MAX), self.count())
+    }
+
+    fn count(&self) -> String {
+        let counted = [
+            (self.commands.len(), "program"),
+            (self.agents.len(), "agent"),
+            (self.settings.len(), "setting"),
+            (self.changes.len(), "change"),
+        ];
+        let told = counted.iter().map(|(count, name)| {
+            let many = if *count == 1 { "" } else { "s" };
+            format!("{count} {name}{many}")
+        });
+        told.collect::<Vec<_>>().join(", ")
     }
 
     /// Everything as far as it fits.

@@ -71,3 +71,14 @@ fn a_profile_that_cannot_be_written_is_no_hindrance() {
     let ran = bench.run(&["cast", "--trust", "go"]).exits(0);
     assert!(ran.err.contains("cannot remember"), "{}", ran.err);
 }
+
+#[test]
+fn planning_does_not_leave_the_profile_open() {
+    let bench = Bench::with(&utilities(&[("a", "pass")])).asking();
+    let inside = bench.project().join("docs/profile");
+    fs::create_dir_all(&inside).unwrap();
+    let mut command = bench.command(&["cast", "--trust", "--planning", "go"]);
+    let ran =
+        crate::bench::Ran::from(command.env("MATERIA_PROFILE_DIR", &inside).output().unwrap());
+    assert!(ran.exits(2).err.contains("holds your profile"));
+}

@@ -25,7 +25,7 @@ struct Repository {
 }
 
 /// A loadout `L` with one socket `a` of this materia.
-fn one(materia: Value) -> Value {
+fn one(materia: &Value) -> Value {
     json!({
         "activeLoadout": "L",
         "loadouts": { "L": { "entry": "a", "sockets": { "a": { "materia": "M" } } } },
@@ -41,11 +41,11 @@ fn with(mut config: Value, more: &Value) -> Value {
 }
 
 fn utility(command: &[&str]) -> Value {
-    one(json!({ "type": "utility", "command": command }))
+    one(&json!({ "type": "utility", "command": command }))
 }
 
 fn agent() -> Value {
-    one(json!({ "prompt": "Do it." }))
+    one(&json!({ "prompt": "Do it." }))
 }
 
 const CAST: &[&str] = &["cast", "go"];
@@ -73,7 +73,7 @@ fn programs() -> Vec<Repository> {
         ),
         plain(
             "a harmless program with a hostile environment",
-            one(json!({ "type": "utility", "command": ["bash", "-c", "true"],
+            one(&json!({ "type": "utility", "command": ["bash", "-c", "true"],
                         "env": { "BASH_ENV": "./x", "LD_PRELOAD": "./x.so" } })),
             &["BASH_ENV", "LD_PRELOAD"],
         ),
@@ -122,6 +122,7 @@ fn programs() -> Vec<Repository> {
 }
 
 /// Agents: their programs, prompts and tools.
+#[expect(clippy::too_many_lines, reason = "it is a table")]
 fn agents() -> Vec<Repository> {
     let plain = |name, config, args, exit, says| Repository {
         name,
@@ -168,7 +169,7 @@ fn agents() -> Vec<Repository> {
         plain("a prompt", mock(), CAST, 2, &["M, a prompt of 6 characters", "Do it."]),
         plain(
             "a prompt in a file",
-            with(one(json!({ "prompt": { "file": "words.md" } })), &json!({ "provider": "mock" })),
+            with(one(&json!({ "prompt": { "file": "words.md" } })), &json!({ "provider": "mock" })),
             CAST,
             2,
             &["Publish everything."],
@@ -176,7 +177,7 @@ fn agents() -> Vec<Repository> {
         plain(
             "every tool",
             with(
-                one(json!({ "prompt": "x", "tools": ["Bash(*)"] })),
+                one(&json!({ "prompt": "x", "tools": ["Bash(*)"] })),
                 &json!({ "provider": "mock" }),
             ),
             CAST,
@@ -266,17 +267,17 @@ fn folders() -> Vec<Repository> {
             )
         },
         Repository {
-            config: one(json!({ "prompt": { "file": "../outside/kept" } })),
+            config: one(&json!({ "prompt": { "file": "../outside/kept" } })),
             args: CAST,
             ..refused("words from outside", "x", &["leads out"])
         },
         Repository {
-            config: one(json!({ "prompt": { "file": "out/kept" } })),
+            config: one(&json!({ "prompt": { "file": "out/kept" } })),
             args: CAST,
             ..refused("words from behind a link", "x", &["link leads out"])
         },
         Repository {
-            config: one(json!({ "type": "utility", "command": ["./x"], "cwd": "../outside" })),
+            config: one(&json!({ "type": "utility", "command": ["./x"], "cwd": "../outside" })),
             args: &["cast", "--trust", "go"],
             ..refused("a program that works outside", "x", &["does not lie inside the project"])
         },
