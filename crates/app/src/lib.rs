@@ -7,10 +7,13 @@
 //! * [`project`]: a folder and the files that configure it; compiling, and finding its casts.
 //! * [`prepare`]: everything before a run is driven; [`options`] say how it is to be performed, [`agents`] who answers.
 //! * [`standing`]: where a cast stands, and what brings it on.
+//! * [`step`]: what a person does to a cast, with what was left out filled in.
 //! * [`host`]: many runs in one process: begin, carry on, tell, watch, stop.
 //! * [`trust`]: what has to be approved before it runs, as a question and its answer.
 //! * [`ownfile`]: changing a configuration file.
 //! * [`verify`]: whether a cast is what its events say. [`health`]: which agents could be asked here.
+//! * [`templates`]: configurations to begin with.
+//! * [`heard`]: what turns have put out.
 //! * [`previous`]: what a new cast may know of an earlier one.
 //! * [`profile`]: shipped utilities, there before anything runs.
 //! * [`castid`]: names of casts, and finding the one that a person means.
@@ -28,6 +31,7 @@ pub mod clean;
 pub mod failure;
 pub mod grid;
 pub mod health;
+pub mod heard;
 pub mod host;
 pub mod news;
 pub mod options;
@@ -39,7 +43,9 @@ pub mod project;
 pub mod say;
 pub mod speech;
 pub mod standing;
+pub mod step;
 pub mod story;
+pub mod templates;
 pub mod trust;
 pub mod verify;
 

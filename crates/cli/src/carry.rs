@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use materia_app::prepare::{self, Prepared};
+use materia_app::step::{self, Noted};
 use materia_contract::{Answer, CastStatus, Command, CommandId, Do, GlobalMode, RunCreated};
 use materia_engine::{ClaimError, Lease, LoadedRun, blocking};
 use materia_kernel::{Input, Phase, Run, decide};
@@ -37,6 +38,8 @@ pub(crate) struct Carry<'a> {
     pub options: &'a RunOptions,
     /// Options of every command.
     pub global: &'a Global,
+    /// Whether it is only noted.
+    pub no_run: bool,
 }
 
 impl Carry<'_> {
@@ -67,6 +70,10 @@ impl Carry<'_> {
         let loaded = materia_engine::load_to_drive(found.journal(), &found.id)?;
         let what = choose(loaded.run())?;
         refuse_unfit(loaded.run(), &what, &project)?;
+        say_question(&what, terminal);
+        if self.no_run || !step::carries_on(&what) {
+            return note(&project, found, &lease, loaded.run(), what, terminal);
+        }
         self.drive(&project, found, (lease, loaded), what, terminal)
     }
 
@@ -119,6 +126,37 @@ impl Carry<'_> {
     }
 }
 
+/// Notes a step and carries nothing on (D59).
+fn note(
+    project: &Project,
+    found: Found,
+    lease: &Lease,
+    run: &Run,
+    what: Do,
+    terminal: &mut Terminal,
+) -> Result<Exit, Failure> {
+    let Found { root, journal, id } = found;
+    let (journal, folders) = (Arc::new(journal), project.folders(&root, &id));
+    let noted = step::note((&root, &journal), &folders, lease, run, what)?;
+    let report = materia_engine::report(&*journal, &id, &folders)?;
+    let resume = project.command(&format!("resume {id}"));
+    terminal.say(match noted {
+        Noted::Done => say::summary(&report),
+        Noted::Left => format!("cast `{id}`: noted; `{resume}` carries it on and does that first"),
+    });
+    if terminal.json {
+        terminal.data(&report)?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Says which question a step answers (D56).
+fn say_question(what: &Do, terminal: &Terminal) {
+    if let Some((node, hash)) = step::answers(what) {
+        terminal.say(format_args!("{} answers question {hash} of `{node}`", what.name()));
+    }
+}
+
 /// Leaves word for the process that drives the cast, where the step can be taken there.
 fn tell(
     found: &Found,
@@ -127,10 +165,11 @@ fn tell(
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
     let (run, _) = materia_engine::load(found.journal(), &found.id)?;
-    let what = choose(&run)?;
-    if let Do::Resume { .. } | Do::Recast | Do::Revive = what {
+    let what = step::where_driven(choose(&run)?);
+    if let Do::Recast | Do::Revive = what {
         return Err(held.into());
     }
+    say_question(&what, terminal);
     if let Some(why) = rejection(&run, &what) {
         return Err(Failure::resolution(format!("{held}: {why}")));
     }
@@ -176,8 +215,7 @@ fn receipt(found: &Found, id: &CommandId) -> Result<Option<Answer>, Failure> {
 
 /// Refuses a step that the cast does not take as it stands, and says what can be done instead.
 fn refuse_unfit(run: &Run, what: &Do, project: &Project) -> Result<(), Failure> {
-    let said = matches!(what, Do::Say { .. } | Do::Continue { .. });
-    if said && *run.phase() == Phase::Running {
+    if matches!(what, Do::Continue { .. }) && *run.phase() == Phase::Running {
         let why = "its process went away in the middle of a turn";
         return Err(unfit(run, why, project));
     }

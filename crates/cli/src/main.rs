@@ -7,6 +7,7 @@
 //! Deliberately absent: rules. What a run does is the kernel's, what a document means is the
 //! compiler's; here they are only asked for and shown.
 
+mod answer;
 mod args;
 mod begin;
 mod carry;
@@ -19,6 +20,7 @@ mod live;
 mod log;
 mod onward;
 mod project;
+mod request;
 mod run;
 mod terminal;
 mod trust;

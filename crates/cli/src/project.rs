@@ -2,10 +2,10 @@
 
 use std::ffi::OsString;
 use std::ops::{Deref, DerefMut};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use materia_app::project as app;
-pub(crate) use materia_app::project::{Found, cast_id, has_errors, refuse_taken_name};
+pub(crate) use materia_app::project::{Found, cast_id, has_errors, refuse_taken_folder, refuse_taken_name};
 use materia_compiler::{Compiled, Loaded, Sources};
 use materia_contract::RunId;
 
@@ -29,8 +29,15 @@ impl Project {
     /// The project in the present folder.
     pub(crate) fn here(global: &Global) -> Result<Self, Failure> {
         let dir = std::env::current_dir()
-            .and_then(|dir| dir.canonicalize())
             .map_err(|error| Failure::storage(format!("cannot use the present folder: {error}")))?;
+        Self::at(&dir, global)
+    }
+
+    /// The project in another folder.
+    pub(crate) fn at(dir: &Path, global: &Global) -> Result<Self, Failure> {
+        let dir = dir.canonicalize().map_err(|error| {
+            Failure::storage(format!("cannot use the folder {}: {error}", dir.display()))
+        })?;
         let sources = Sources {
             project_dir: dir,
             profile_dir: profile_dir(),

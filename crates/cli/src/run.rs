@@ -19,6 +19,7 @@ use materia_journal::{SqliteJournal, Views};
 use materia_runners::{MockRunner, Runners, ScriptedRunner, UtilityRunner};
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::answer;
 use crate::failure::{Exit, Failure};
 use crate::live::{Observers, Plain, Screen};
 use crate::onward;
@@ -238,6 +239,7 @@ impl Drive<'_> {
                 terminal.say(format_args!("  see     {}", self.project.shown(&path)));
             }
         }
+        answer::tell(report, terminal);
         terminal.say(format_args!("  folder  {}", self.project.shown(&self.folder())));
         let (run, _) = materia_engine::load(&*self.journal, &self.id)?;
         for way in onward::ways(&Standing::of(&run)) {

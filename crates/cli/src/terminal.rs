@@ -54,6 +54,18 @@ impl Terminal {
         writeln!(self.out, "{text}")
     }
 
+    /// Prints text as data, word for word; where a person looks at it, nothing in it reaches the terminal
+    /// raw.
+    pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
+        if !self.looked_at {
+            return self.out.write_all(text.as_bytes());
+        }
+        for line in text.lines() {
+            writeln!(self.out, "{}", clean::clean(line))?;
+        }
+        Ok(())
+    }
+
     /// Does something, and says what it warns of.
     pub(crate) fn warned<T>(&self, act: impl FnOnce(&mut Vec<String>) -> T) -> T {
         let mut warnings = Vec::new();

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use materia_contract::time::Micros;
 use materia_contract::{ChainHash, Event, EventBody, ForkedFrom, Record, RunId};
 use materia_kernel::Divergence;
 
@@ -70,6 +71,18 @@ pub async fn fork(
     id: &RunId,
     epoch: Epoch,
 ) -> Result<(), ForkError> {
+    fork_at(journal, from, at, id, epoch, None).await
+}
+
+/// The same; the fork says that it was begun at `now`, by the wall, unless its time is simulated.
+pub async fn fork_at(
+    journal: Arc<dyn Journal>,
+    from: &RunId,
+    at: u64,
+    id: &RunId,
+    epoch: Epoch,
+    now: Option<Micros>,
+) -> Result<(), ForkError> {
     let (reading, original) = (Arc::clone(&journal), from.clone());
     let Shared { pieces, hash } = off_thread(move || shared(&*reading, &original, at)).await?;
     let upto = pieces.last().map_or(at, |piece| piece.end().0);
@@ -81,7 +94,7 @@ pub async fn fork(
             Piece::Event(event, _) => (None, vec![*event]),
         };
         if let Some(first) = events.first_mut() {
-            says_where_it_comes_from(first, from, (at, upto), &hash);
+            says_where_it_comes_from(first, from, (at, upto), &hash, now);
         }
         let sealed = match input {
             Some(input) => Record::seal_decision(input, &events, head),
@@ -159,7 +172,13 @@ fn shared(journal: &dyn Journal, from: &RunId, at: u64) -> Result<Shared, ForkEr
 }
 
 /// The first event of a fork says where it comes from.
-fn says_where_it_comes_from(event: &mut Event, from: &RunId, (at, upto): (u64, u64), hash: &str) {
+fn says_where_it_comes_from(
+    event: &mut Event,
+    from: &RunId,
+    (at, upto): (u64, u64),
+    hash: &str,
+    now: Option<Micros>,
+) {
     let EventBody::RunCreated(created) = &mut event.body else { return };
     let mut written_by = created.fork.take().map(|fork| fork.written_by).unwrap_or_default();
     // What the original itself shares with its own original it has not written.
@@ -168,6 +187,7 @@ fn says_where_it_comes_from(event: &mut Event, from: &RunId, (at, upto): (u64, u
         None => written_by.push((from.clone(), upto)),
     }
     let (cast_id, hash) = (from.clone(), hash.to_owned());
-    created.fork = Some(ForkedFrom { cast_id, seq: at, hash, written_by });
+    let started = now.filter(|_| !created.virtual_time);
+    created.fork = Some(ForkedFrom { cast_id, seq: at, hash, written_by, started });
     created.from_cast_id = Some(from.to_string());
 }

@@ -275,7 +275,7 @@ impl Opinion {
         if data.attempt == 1
             && let Some(missing) = self.missing(chart, node)
         {
-            self.owed.push(Owed::Answer { turn, missing });
+            self.owed.push(Owed::Answer { turn, says: missing, refused: false });
         }
     }
 

@@ -127,12 +127,16 @@ impl Opinion {
                 EventBody::RunResumed(_)
                 | EventBody::BudgetChanged(_)
                 | EventBody::AgentsChosen(_)
+                | EventBody::MessageReceived(_)
                 | EventBody::RunAborted(_),
             )
             | (
                 Life::Failed,
                 EventBody::RunResumed(_) | EventBody::RunRevived(_) | EventBody::AgentsChosen(_),
             ) => {}
+            // What is said to a run that waits is attached, and nothing more follows.
+            (Life::Waiting, EventBody::PayloadDelivered(_))
+                if matches!(self.owed.last(), Some(Owed::Attached { .. })) => {}
             (Life::New, _) => {
                 return Err(self.objection(format!("`{kind}` before the run was created")));
             }

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use materia_compiler::{Compiled, Loaded, ProjectCommand};
 use materia_contract::script::Script;
 use materia_contract::{
-    Answerers, Finding, GlobalMode, JOURNAL_VERSION, Link, Plan, RunCreated, RunId, ScriptBinding,
+    Answerers, Behavior, Budget, Finding, GlobalMode, JOURNAL_VERSION, Link, Plan, RunCreated, RunId, ScriptBinding,
     places,
 };
 use materia_journal::{Options, SqliteJournal};
@@ -100,6 +100,7 @@ pub struct Beginning {
     /// How it begins, as it is kept.
     pub created: RunCreated,
     profile: Option<PathBuf>,
+    project_dir: PathBuf,
 }
 
 /// Refuses options that do not go together.
@@ -110,17 +111,34 @@ pub fn refuse_options(options: &RunOptions) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Agents that are asked for nothing make something up. A graph of programs alone needs no request.
+fn refuse_nothing_asked(asked: &Asked<'_>, plan: &Plan) -> Result<(), Failure> {
+    let shown = plan.nodes.values().any(|node| matches!(node.behavior, Behavior::Agent { .. }));
+    if shown && asked.request.trim().is_empty() && !asked.options.no_request {
+        return Err(Contradiction::NoRequest(plan.loadout.clone()).into());
+    }
+    Ok(())
+}
+
 /// Prepares a cast of what was compiled. Nothing is written yet.
 pub fn cast(asked: &Asked<'_>, ready: Ready) -> Result<Beginning, Failure> {
     let (project, options) = (asked.project, asked.options);
     refuse_options(options)?;
     let Ready { loaded, compiled, origin } = ready;
     let id = match &options.cast_id {
-        Some(text) => project::cast_id(text)?,
+        Some(text) => castid::chosen(text)?,
         None => castid::fresh(),
     };
     let named = options.script.as_deref().map(|path| Named::in_folder(&project.dir, path));
-    let plan = compiled.plan;
+    let mut plan = compiled.plan;
+    refuse_nothing_asked(asked, &plan)?;
+    let (own, told) = (plan.budget, options.budget);
+    plan.budget = Budget {
+        max_tokens: told.max_tokens.or(own.max_tokens),
+        max_cost: told.max_cost.or(own.max_cost),
+        max_turns: told.max_turns.or(own.max_turns),
+        ..own
+    };
     let script = script::read(named.as_ref(), options, options.virtual_time, &plan)?;
     let mut warnings = Vec::new();
     let binding = match (&script, &named) {
@@ -139,7 +157,7 @@ pub fn cast(asked: &Asked<'_>, ready: Ready) -> Result<Beginning, Failure> {
     };
     let answers = agents::answering(options, asking)?;
     let root = compiled.artifact_dir;
-    project::refuse_taken_name(&root, &id)?;
+    project::refuse_taken_folder(&root, &id)?;
     let mut commands: Vec<ProjectCommand> = compiled.commands;
     let mut prepared = Prepared::new(
         project,
@@ -157,7 +175,8 @@ pub fn cast(asked: &Asked<'_>, ready: Ready) -> Result<Beginning, Failure> {
     // What is kept does not say where on this machine anything is.
     let created = project.folders(&root, &id).kept(created);
     let profile = project.profile_dir().map(Path::to_owned);
-    Ok(Beginning { prepared, root, id, created, profile })
+    let project_dir = project.dir.clone();
+    Ok(Beginning { prepared, root, id, created, profile, project_dir })
 }
 
 /// Prepares that a cast goes on, as it was created. The recorded script answers unless there is another, and
@@ -257,6 +276,7 @@ impl Beginning {
         let scripts = materia_compiler::needed_scripts(&self.prepared.loaded, &self.created.plan);
         profile::ready(self.profile.as_deref(), &scripts, warnings)?;
         warn_of_planning(&self.created, warnings);
+        project::keep_out_of_version_control(&self.root, &self.project_dir, warnings);
         Ok(SqliteJournal::open(&self.root, Options::default())?)
     }
 }

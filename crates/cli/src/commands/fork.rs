@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use materia_contract::{Do, Pace};
-use materia_engine::{Journal, blocking, wait};
+use materia_engine::{Clock, Journal, SystemClock, blocking, fork_at, wait};
 use materia_kernel::Phase;
 
 use crate::args::{Global, RunOptions};
@@ -42,10 +42,10 @@ pub(crate) fn fork(
     let project = Project::here(global)?;
     let found = project.find(&wanted)?;
     let id = match &args.options.cast_id {
-        Some(text) => project::cast_id(text)?,
+        Some(text) => castid::chosen(text)?,
         None => castid::fresh(),
     };
-    project::refuse_taken_name(&found.root, &id)?;
+    project::refuse_taken_folder(&found.root, &id)?;
     if blocking(found.journal()).head(&id)?.is_some() {
         return Err(Failure::resolution(format!("there is a cast `{id}` already")));
     }
@@ -53,13 +53,13 @@ pub(crate) fn fork(
     let journal: Arc<dyn Journal> = Arc::new(found.journal);
     {
         let lease = blocking(&*journal).claim(&id)?;
-        let written =
-            materia_engine::fork(Arc::clone(&journal), &original, args.at, &id, lease.epoch());
+        let (journal, now) = (Arc::clone(&journal), Some(SystemClock.now()));
+        let written = fork_at(journal, &original, args.at, &id, lease.epoch(), now);
         wait(written).map_err(|error| Failure::resolution(error.to_string()))?;
     }
     terminal.say(format_args!("cast `{id}` shares events 1 to {} of `{original}`", args.at));
     let options = RunOptions { cast_id: None, ..args.options.clone() };
-    let carry = Carry { id: id.as_str(), options: &options, global };
+    let carry = Carry { id: id.as_str(), options: &options, global, no_run: false };
     let (run, _) = materia_engine::load(&*journal, &id)?;
     drop(journal);
     if *run.phase() == Phase::Running {

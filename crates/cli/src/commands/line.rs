@@ -4,8 +4,8 @@ use clap::{Parser, Subcommand};
 
 use super::{
     abort, approve, budget, cast, casts, check, completions, conformance, demo, doctor, events,
-    finish, fork, grid, link, loadout, materia, mode, recast, replay, resume, revive, say, schemas,
-    show, trigger, utility, why,
+    finish, fork, grid, init, link, loadout, logs, materia, mode, output, recast, replay, resume,
+    revive, say, schemas, show, trigger, utility, why,
 };
 use crate::args::Global;
 
@@ -50,11 +50,14 @@ pub(crate) struct Cli {
 /// The commands.
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
+    Init(init::InitArgs),
     Cast(cast::CastArgs),
     Link(link::LinkArgs),
     Check(check::CheckArgs),
     Casts(casts::CastsArgs),
     Show(show::ShowArgs),
+    Output(output::OutputArgs),
+    Logs(logs::LogsArgs),
     Events(events::EventsArgs),
     Replay(replay::ReplayArgs),
     Resume(resume::ResumeArgs),

@@ -2,7 +2,7 @@ use clap::Args;
 use materia_app::prepare::{self, Asked};
 use materia_compiler::link::Invocation;
 
-use crate::args::{Global, RunOptions};
+use crate::args::{Bounds, Global, RunOptions};
 use crate::begin;
 use crate::failure::{Exit, Failure};
 use crate::findings;
@@ -37,6 +37,9 @@ pub(crate) struct LinkArgs {
     /// What is asked for; words are joined by one space
     #[arg(value_name = "PROMPT", last = true)]
     prompt: Vec<String>,
+    /// What it may spend.
+    #[command(flatten)]
+    bounds: Bounds,
     /// Options of the run.
     #[command(flatten)]
     options: RunOptions,
@@ -48,7 +51,8 @@ pub(crate) fn link(
     global: &Global,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
-    let options = args.options.plain();
+    let budget = args.bounds.budget();
+    let options = materia_app::RunOptions { budget, ..args.options.plain() };
     prepare::refuse_options(&options)?;
     let asked = Invocation {
         from: args.from.clone(),

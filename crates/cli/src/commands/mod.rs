@@ -14,11 +14,14 @@ pub(crate) mod events;
 pub(crate) mod finish;
 pub(crate) mod fork;
 pub(crate) mod grid;
+pub(crate) mod init;
 mod line;
 pub(crate) mod link;
 pub(crate) mod loadout;
+pub(crate) mod logs;
 pub(crate) mod materia;
 pub(crate) mod mode;
+pub(crate) mod output;
 pub(crate) mod recast;
 pub(crate) mod replay;
 pub(crate) mod resume;
@@ -35,6 +38,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use clap::error::ErrorKind;
+use materia_contract::{Finding, Severity};
 
 use crate::clean;
 use crate::failure::{Exit, Failure};
@@ -72,7 +76,10 @@ fn run(cli: &Cli, terminal: &mut Terminal) -> Result<Exit, Failure> {
         Command::Link(args) => link::link(args, global, terminal),
         Command::Check(args) => check::check(args, global, terminal),
         Command::Casts(args) => casts::casts(args, global, terminal),
+        Command::Init(args) => init::init(args, terminal),
         Command::Show(args) => show::show(args, global, terminal),
+        Command::Output(args) => output::output(args, global, terminal),
+        Command::Logs(args) => logs::logs(args, global, terminal),
         Command::Events(args) => events::events(args, global, terminal),
         Command::Replay(args) => replay::replay(args, global, terminal),
         Command::Resume(args) => resume::resume(args, global, terminal),
@@ -108,7 +115,16 @@ fn explain(failure: Failure, terminal: &mut Terminal) -> Exit {
     if exit == Exit::Done {
         return exit;
     }
-    terminal.say(format_args!("error: {}", clean::clean(&failure.to_string())));
+    let told = match &failure {
+        // The findings have been drawn; what they say is not said twice.
+        Failure::Refused(refusal) if refusal.findings.iter().any(is_error) => {
+            let count = refusal.findings.iter().filter(|finding| is_error(finding)).count();
+            let things = if count == 1 { "an error".to_owned() } else { format!("{count} errors") };
+            format!("nothing was run: there is {things} above")
+        }
+        Failure::Refused(_) | Failure::Broken(_) | Failure::Output(_) => failure.to_string(),
+    };
+    terminal.say(format_args!("error: {}", clean::clean(&told)));
     if terminal.json
         && let Some(report) = failure.report()
         && let Err(error) = terminal.data(&report)
@@ -116,6 +132,10 @@ fn explain(failure: Failure, terminal: &mut Terminal) -> Exit {
         return Failure::Output(error).exit().max(exit);
     }
     exit
+}
+
+fn is_error(finding: &Finding) -> bool {
+    finding.severity == Severity::Error
 }
 
 /// What is said where the arguments make no sense, and where help was asked for.

@@ -6,8 +6,11 @@ use crate::failure::{Exit, Failure};
 use crate::terminal::Terminal;
 
 /// Write the JSON Schemas of all published forms into a folder
+///
+/// `config.schema.json` is the one that `"$schema"` of a materia.json names: with it, editors complete and
+/// check the file. The others describe events, scripts, cases, and what commands print with --json.
 #[derive(Args, Debug)]
-#[command(hide = true)]
+#[command(after_help = "Examples:\n  materia schemas .materia\n  materia schemas schemas")]
 pub(crate) struct SchemasArgs {
     /// The folder
     #[arg(value_name = "DIR")]

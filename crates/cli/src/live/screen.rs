@@ -185,7 +185,8 @@ impl Picture {
         self.story.note(event);
         let news = news(event);
         if let News::Worth = news {
-            let whose = event.node.as_ref().map(|node| format!("{node}: ")).unwrap_or_default();
+            let title = |node| format!("{}: ", self.story.who(node));
+            let whose = event.node.as_ref().map(title).unwrap_or_default();
             return Some(format!("{whose}{}", say::event(event, &self.story)));
         }
         let socket = self.sockets.get_mut(event.node.as_ref()?)?;

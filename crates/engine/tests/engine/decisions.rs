@@ -127,7 +127,7 @@ async fn lively() -> MemoryJournal {
     stopped(&world, fan_out(), Duration::from_millis(1_500)).await;
     for what in [
         Do::Mode { value: Pace::Interactive },
-        Do::Trigger { node: NodeId::new("b"), message: Some("by hand".into()) },
+        Do::trigger(NodeId::new("b"), Some("by hand".into())),
         Do::Say { node: Some(NodeId::new("c")), text: "and this".into() },
         Do::Resume { pace: Some(Pace::Auto) },
     ] {
@@ -190,7 +190,7 @@ async fn every_command_has_its_receipt_and_takes_effect_once() {
     let node = NodeId::new("nobody");
     let posted = [
         Do::Say { node: Some(NodeId::new("last")), text: "hello".into() },
-        Do::Trigger { node, message: None },
+        Do::trigger(node, None),
         Do::Mode { value: Pace::Interactive },
         Do::Mode { value: Pace::Auto },
     ]

@@ -16,11 +16,11 @@ fn asking() -> Plan {
 }
 
 fn approve(node: &str) -> Do {
-    Do::Approve { node: NodeId::new(node) }
+    Do::approve(NodeId::new(node))
 }
 
 fn deny(node: &str) -> Do {
-    Do::Deny { node: NodeId::new(node) }
+    Do::deny(NodeId::new(node))
 }
 
 fn waits_with(play: &Play) -> String {
@@ -118,7 +118,9 @@ fn each_turn_is_asked_for_by_itself() {
 fn a_question_about_inputs_that_are_gone_keeps_nobody_waiting() {
     let mut play = Play::of(asking());
     play.end("done");
-    // A turn by hand takes what the question was about.
-    play.act(Do::Trigger { node: NodeId::new("b"), message: None });
+    // A turn by hand takes what the question was about, and needs the same consent (D56).
+    play.refused(Do::trigger(NodeId::new("b"), None));
+    let (message, hash) = (None, None);
+    play.act(Do::Trigger { node: NodeId::new("b"), message, approve: true, hash });
     assert!(play.end("done").ends_with("completed"));
 }
