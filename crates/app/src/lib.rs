@@ -7,6 +7,7 @@
 //! * [`project`]: a folder and the files that configure it; compiling, and finding its casts.
 //! * [`prepare`]: everything before a run is driven; [`options`] say how it is to be performed, [`agents`] who answers.
 //! * [`standing`]: where a cast stands, and what brings it on.
+//! * [`asking`]: what a cast asks of a person, with all that is needed to answer.
 //! * [`step`]: what a person does to a cast, with what was left out filled in.
 //! * [`host`]: many runs in one process: begin, carry on, tell, watch, stop.
 //! * [`trust`]: what has to be approved before it runs, as a question and its answer.
@@ -26,6 +27,7 @@
 //! knows its own; here they come in as data.
 
 pub mod agents;
+pub mod asking;
 pub mod castid;
 pub mod clean;
 pub mod failure;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use materia_compiler::{Compiled, Loaded, Sources};
+use materia_compiler::{Compiled, LayerKind, Loaded, Sources};
 use materia_contract::{Finding, Folders, RunId, Severity};
 use materia_engine::Journal;
 use materia_journal::{JOURNAL_FILE, SqliteJournal};
@@ -207,6 +207,14 @@ impl Found {
     pub fn journal(&self) -> &dyn Journal {
         &self.journal
     }
+}
+
+/// The command that calls the user where a cast waits. Only the user's own profile can name one.
+#[must_use]
+pub fn notify(loaded: &Loaded) -> Option<Vec<String>> {
+    let profile = loaded.layers.iter().rev().find(|layer| layer.kind == LayerKind::Profile)?;
+    let named = profile.notify()?;
+    (!named.is_empty()).then_some(named)
 }
 
 /// Reads a cast id that a person typed; what could leave its folder is refused.

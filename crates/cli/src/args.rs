@@ -28,6 +28,9 @@ pub(crate) struct Global {
     /// Print data as JSON on standard output
     #[arg(long, global = true, help_heading = "Options for every command")]
     pub json: bool,
+    /// Say nothing to people but errors and warnings, and ask nothing
+    #[arg(long, short, global = true, help_heading = "Options for every command")]
+    pub quiet: bool,
 }
 
 /// The option of commands that carry a cast on unless they are told not to.
@@ -110,6 +113,9 @@ pub(crate) struct RunOptions {
     /// Start no turn by itself; a person does
     #[arg(long, help_heading = "Options of a run")]
     pub interactive: bool,
+    /// Ask nothing on the terminal; a cast that needs a person waits (exit 3)
+    #[arg(long, help_heading = "Options of a run")]
+    pub no_input: bool,
 }
 
 impl RunOptions {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use materia_app::prepare::{self, Asked, Beginning, Origin, Prepared, Ready};
-use materia_contract::RunCreated;
+use materia_contract::{RunCreated, RunId};
 
 use crate::failure::{Exit, Failure};
 use crate::findings;
@@ -19,7 +19,7 @@ pub(crate) fn loadout(
     loadout: Option<&str>,
     trusted: bool,
     terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+) -> Result<(Exit, RunId), Failure> {
     let (loaded, compiled) = project.compile(loadout, terminal)?;
     let made = Ready { loaded, compiled, origin: Origin::default() };
     ready(project, asked, made, trusted, terminal)
@@ -32,7 +32,7 @@ pub(crate) fn ready(
     made: Ready,
     trusted: bool,
     terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+) -> Result<(Exit, RunId), Failure> {
     let layers = made.loaded.layers.clone();
     let beginning = prepare::cast(asked, made);
     let beginning = beginning.map_err(|failure| findings::of(failure, &layers, terminal))?;
@@ -44,8 +44,9 @@ pub(crate) fn ready(
     let plan = created.plan.clone();
     let start = Start::Begin(Box::new(RunCreated { agents, ..created }));
     let (carried, agents) = (None, None);
+    let begun = id.clone();
     let drive = Drive { carried, project, root, journal, id, plan, script, answering, agents, start };
-    drive.go(terminal)
+    Ok((drive.go(terminal)?, begun))
 }
 
 /// Shows what was found while a run was prepared, and has its questions answered.

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use materia_app::asking::{self, Asks};
 use materia_app::prepare::{self, Prepared};
 use materia_app::step::{self, Noted};
 use materia_contract::{Answer, CastStatus, Command, CommandId, Do, GlobalMode, RunCreated};
@@ -15,6 +16,7 @@ use serde_json::json;
 
 use crate::args::{Global, RunOptions};
 use crate::begin;
+use crate::converse::{self, Onward};
 use crate::failure::{Exit, Failure};
 use crate::findings;
 use crate::onward;
@@ -43,8 +45,24 @@ pub(crate) struct Carry<'a> {
 }
 
 impl Carry<'_> {
-    /// Takes the step that `choose` names, and drives the cast until it rests.
+    /// Takes the step that `choose` names, drives the cast until it rests, and asks on the terminal what it
+    /// then asks.
     pub(crate) fn on(
+        &self,
+        terminal: &mut Terminal,
+        choose: impl FnOnce(&Run) -> Result<Do, Failure>,
+    ) -> Result<Exit, Failure> {
+        let exit = self.once(terminal, choose)?;
+        self.converse(exit, terminal)
+    }
+
+    /// Asks on the terminal what a cast asks that has come to rest, and carries it on with the answers.
+    pub(crate) fn converse(&self, exit: Exit, terminal: &mut Terminal) -> Result<Exit, Failure> {
+        if self.options.no_input { Ok(exit) } else { converse::go_on(self, exit, terminal) }
+    }
+
+    /// Takes the step that `choose` names, and drives the cast until it rests.
+    pub(crate) fn once(
         &self,
         terminal: &mut Terminal,
         choose: impl FnOnce(&Run) -> Result<Do, Failure>,
@@ -126,6 +144,18 @@ impl Carry<'_> {
     }
 }
 
+impl Onward for Carry<'_> {
+    fn asks(&self) -> Result<Option<Asks>, Failure> {
+        let found = Project::here(self.global)?.find(&project::cast_id(self.id)?)?;
+        let (run, _) = materia_engine::load(found.journal(), &found.id)?;
+        Ok(asking::of(&run))
+    }
+
+    fn does(&self, what: Do, terminal: &mut Terminal) -> Result<Exit, Failure> {
+        self.once(terminal, |_| Ok(what))
+    }
+}
+
 /// Notes a step and carries nothing on (D59).
 fn note(
     project: &Project,
@@ -137,6 +167,7 @@ fn note(
 ) -> Result<Exit, Failure> {
     let Found { root, journal, id } = found;
     let (journal, folders) = (Arc::new(journal), project.folders(&root, &id));
+    let said = matches!(what, Do::Say { .. });
     let noted = step::note((&root, &journal), &folders, lease, run, what)?;
     let report = materia_engine::report(&*journal, &id, &folders)?;
     let resume = project.command(&format!("resume {id}"));
@@ -144,6 +175,9 @@ fn note(
         Noted::Done => say::summary(&report),
         Noted::Left => format!("cast `{id}`: noted; `{resume}` carries it on and does that first"),
     });
+    if said && noted == Noted::Done {
+        terminal.say(format_args!("  go on   {resume}"));
+    }
     if terminal.json {
         terminal.data(&report)?;
     }

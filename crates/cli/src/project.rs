@@ -59,6 +59,12 @@ impl Project {
         Ok(checked.sound()?)
     }
 
+    /// The command that calls the user where a cast waits, as the profile names it.
+    pub(crate) fn notify(&self) -> Option<Vec<String>> {
+        let (loaded, _) = materia_compiler::load(&self.project.sources);
+        app::notify(&loaded)
+    }
+
     /// Finds a cast that a person named. The name is checked before any file is touched.
     pub(crate) fn find(&self, wanted: &RunId) -> Result<Found, Failure> {
         Ok(self.project.find(wanted)?)

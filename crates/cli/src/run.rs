@@ -22,6 +22,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::answer;
 use crate::failure::{Exit, Failure};
 use crate::live::{Observers, Plain, Screen};
+use crate::notice;
 use crate::onward;
 use crate::project::Project;
 use crate::say;
@@ -73,6 +74,7 @@ impl Drive<'_> {
             self.catch_up(&views, terminal);
         }
         let live = Live::new(terminal, &self.plan, self.story()?);
+        self.show_past(&live);
         let observers: Vec<Arc<dyn Observer>> = vec![views.clone(), live.observer()];
         let observer: Arc<dyn Observer> = Arc::new(Observers(observers));
         let runner = runner(self.script.as_ref(), &self.answering, &self.plan)?;
@@ -128,8 +130,7 @@ impl Drive<'_> {
             let (host, id) = (host.clone(), self.id.clone());
             move |message: &str| host.ask_to_stop(&id, message)
         };
-        let helper = self.command("resume");
-        ears.spawn(heed_signals(stop, live.clone(), helper, interrupted.clone()));
+        ears.spawn(heed_signals(stop, live.clone(), interrupted.clone()));
         match &self.start {
             Start::Begin(created) => host.begin_here(id, (**created).clone(), setting).await?,
             Start::CarryOn(command) => {
@@ -152,6 +153,15 @@ impl Drive<'_> {
         match self.start {
             Start::Begin(_) => Ok(Story::default()),
             Start::CarryOn(_) => Ok(Story::so_far(&*self.journal, &self.id)?),
+        }
+    }
+
+    /// Shows in the live view what had happened before the run is carried on.
+    fn show_past(&self, live: &Live) {
+        if let (Live::Screen(screen), Start::CarryOn(_)) = (live, &self.start)
+            && let Ok(report) = materia_engine::report(&*self.journal, &self.id, &self.folders())
+        {
+            screen.past(&report);
         }
     }
 
@@ -188,6 +198,9 @@ impl Drive<'_> {
         let report = materia_engine::report(&*self.journal, &self.id, &self.folders())
             .map_err(|error| Failure::Broken(error.to_string()))?;
         self.tell(&report, terminal)?;
+        if !interrupted {
+            notice::waits(&report, self.project, terminal);
+        }
         if terminal.json {
             terminal.data(&report)?;
         }
@@ -296,7 +309,6 @@ impl Live {
 async fn heed_signals(
     stop: impl Fn(&str) -> bool,
     live: Live,
-    helper: String,
     interrupted: Arc<AtomicBool>,
 ) {
     let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
@@ -313,9 +325,7 @@ async fn heed_signals(
         if interrupted.swap(true, Ordering::Relaxed) {
             std::process::exit(i32::from(Exit::Interrupted.code()));
         }
-        live.say(&format!(
-            "{name}: stopping; `{helper}` carries on later. Once more leaves at once."
-        ));
+        live.say(&format!("{name}: stopping in good order; once more leaves at once."));
         // Where nobody hears it, the run has just ended by itself.
         let _ = stop(&format!("stopped by {name}"));
     }

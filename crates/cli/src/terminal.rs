@@ -27,7 +27,7 @@ pub(crate) struct Terminal {
 
 impl Terminal {
     /// The streams of this process.
-    pub(crate) fn of_process(json: bool) -> Self {
+    pub(crate) fn of_process(json: bool, quiet: bool) -> Self {
         let watched = io::stderr().is_terminal();
         // Data goes out as it is: a stream that takes colours out would take parts of it for one.
         let out: Box<dyn Write> = if json {
@@ -37,10 +37,10 @@ impl Terminal {
         };
         Self {
             out,
-            err: People::new(anstream::AutoStream::auto(io::stderr())),
+            err: People::new(anstream::AutoStream::auto(io::stderr()), quiet),
             json,
-            watched,
-            can_ask: watched && io::stdin().is_terminal(),
+            watched: watched && !quiet,
+            can_ask: watched && !quiet && io::stdin().is_terminal(),
             looked_at: io::stdout().is_terminal(),
         }
     }
@@ -84,19 +84,27 @@ impl Terminal {
 
 /// The stream for people, shared with whatever reports while a run is under way.
 #[derive(Clone)]
-pub(crate) struct People(Arc<Mutex<Box<dyn Write + Send>>>);
+pub(crate) struct People {
+    stream: Arc<Mutex<Box<dyn Write + Send>>>,
+    /// Whether only errors and warnings are said.
+    quiet: bool,
+}
 
 impl People {
-    fn new(stream: impl Write + Send + 'static) -> Self {
-        Self(Arc::new(Mutex::new(Box::new(stream))))
+    fn new(stream: impl Write + Send + 'static, quiet: bool) -> Self {
+        Self { stream: Arc::new(Mutex::new(Box::new(stream))), quiet }
     }
 
     fn stream(&self) -> MutexGuard<'_, Box<dyn Write + Send>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.stream.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Says one line. That nobody listens any more is no reason to stop.
     pub(crate) fn say(&self, words: impl Display) {
+        let words = words.to_string();
+        if self.quiet && !words.starts_with("error") && !words.starts_with("warning") {
+            return;
+        }
         let _ = writeln!(self.stream(), "{words}");
     }
 

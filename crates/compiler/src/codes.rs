@@ -26,6 +26,7 @@ pub const CODES: &[(&str, &str)] = &[
         "the graphs of the configuration stand under a name that nothing reads",
     ),
     ("config::not-utf8", "the file, or the name of its folder, is not UTF-8"),
+    ("config::notify", "`notify` stands in a file that is not the user's own profile"),
     (
         "config::replaces-shipped",
         "a materia or loadout takes the place of a shipped one of the same name",

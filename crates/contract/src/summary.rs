@@ -79,6 +79,9 @@ pub struct CastReport {
     /// What it was linked from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub linked: Vec<String>,
+    /// The id of the graph that it was linked to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link_id: Option<String>,
     /// What sockets ask of people, or were told no about.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<OpenQuestion>,

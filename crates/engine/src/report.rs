@@ -51,6 +51,7 @@ pub fn report(
             u64::try_from(newest.saturating_sub(began) / 1_000).unwrap_or(0)
         }),
         linked: link.map(LinkTarget::reference).collect(),
+        link_id: created.link.as_ref().map(|link| link.loadout_id.clone()),
         visits: visits
             .into_list()
             .into_iter()

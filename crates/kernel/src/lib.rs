@@ -54,7 +54,7 @@ pub use ask::gates::{Gate, barred, unmet};
 pub use ask::approval::NoWayOn;
 pub use ask::insight::{
     Question, budgets_of, has_elements, held_turn, is_requested, iterates, paused, question,
-    questions, quiet_until, spent_by, turns_in_flight, waiting_inputs,
+    questions, quiet_until, spent_by, turns_in_flight, waiting_envelopes, waiting_inputs,
 };
 pub use ask::owed::{Effect, is_idle, outstanding};
 pub use ask::route::matching;

@@ -47,6 +47,7 @@ impl Opinion {
             global: materia_contract::GlobalMode::default(),
             agents: materia_contract::Answerers::default(),
             life: Life::New,
+            refusing: false,
             waits_for: None,
             stalled: None,
             variables: serde_json::Map::new(),

@@ -281,7 +281,10 @@ impl Opinion {
         hold!(self, taken.eq(data.consumed.iter().copied()), "it consumed other payloads");
         let mode = data.global_mode.unwrap_or(self.beginning.global);
         hold!(self, mode == self.global, "the turn is told another global mode than the run's");
-        self.begins_new(chart, node, event, data, (None, starting.trail), true)?;
+        self.refusing = true;
+        let begun = self.begins_new(chart, node, event, data, (None, starting.trail), true);
+        self.refusing = false;
+        begun?;
         self.owed.push(Owed::Answer { turn: event.seq, says: reason, refused: true });
         Ok(())
     }

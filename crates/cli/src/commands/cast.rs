@@ -6,6 +6,7 @@ use materia_app::prepare::{self, Asked};
 
 use crate::args::{self, Bounds, Global};
 use crate::begin;
+use crate::carry::Carry;
 use crate::failure::{Exit, Failure};
 use crate::project::Project;
 use crate::request;
@@ -66,5 +67,8 @@ pub(crate) fn cast(
         (None, words) => words.join(" "),
     };
     let asked = Asked { project: &project, approvals, request, options: &options };
-    begin::loadout(&project, &asked, args.loadout.as_deref(), args.options.trust, terminal)
+    let loadout = args.loadout.as_deref();
+    let (exit, id) = begin::loadout(&project, &asked, loadout, args.options.trust, terminal)?;
+    let carry = Carry { id: id.as_str(), options: &args.options, global, no_run: false };
+    carry.converse(exit, terminal)
 }

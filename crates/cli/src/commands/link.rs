@@ -4,6 +4,7 @@ use materia_compiler::link::Invocation;
 
 use crate::args::{Bounds, Global, RunOptions};
 use crate::begin;
+use crate::carry::Carry;
 use crate::failure::{Exit, Failure};
 use crate::findings;
 use crate::project::Project;
@@ -69,5 +70,7 @@ pub(crate) fn link(
     let ready = linking.ready()?;
     let approvals = project.profile_dir().map(ToOwned::to_owned);
     let asked = Asked { project: &project, approvals, request, options: &options };
-    begin::ready(&project, &asked, ready, args.options.trust, terminal)
+    let (exit, id) = begin::ready(&project, &asked, ready, args.options.trust, terminal)?;
+    let carry = Carry { id: id.as_str(), options: &args.options, global, no_run: false };
+    carry.converse(exit, terminal)
 }

@@ -19,6 +19,7 @@ mod line;
 pub(crate) mod link;
 pub(crate) mod loadout;
 pub(crate) mod logs;
+pub(crate) mod man;
 pub(crate) mod materia;
 pub(crate) mod mode;
 pub(crate) mod output;
@@ -36,7 +37,7 @@ pub(crate) mod why;
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::FromArgMatches as _;
 use clap::error::ErrorKind;
 use materia_contract::{Finding, Severity};
 
@@ -47,11 +48,12 @@ use line::{Cli, Command};
 
 /// Reads the arguments, runs the command, and says how it went.
 pub(crate) fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let parsed = line::command().try_get_matches().and_then(|it| Cli::from_arg_matches(&it));
+    let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => return ExitCode::from(misused(&error).code()),
     };
-    let mut terminal = Terminal::of_process(cli.global.json);
+    let mut terminal = Terminal::of_process(cli.global.json, cli.global.quiet);
     let exit = match run(&cli, &mut terminal) {
         Ok(exit) => exit,
         Err(failure) => explain(failure, &mut terminal),
@@ -105,6 +107,7 @@ fn run(cli: &Cli, terminal: &mut Terminal) -> Result<Exit, Failure> {
         Command::DemoMaintain => crate::demo::maintain(terminal),
         Command::Conformance(args) => conformance::conformance(args, terminal),
         Command::Completions(args) => completions::completions(args, terminal),
+        Command::Man(args) => man::man(args, terminal),
         Command::Schemas(args) => schemas::schemas(args, terminal),
     }
 }
@@ -150,7 +153,7 @@ fn misused(error: &clap::Error) -> Exit {
         let text = error.render().to_string();
         let first = text.split("\n\n").next().unwrap_or(&text);
         let message = first.trim().trim_start_matches("error: ");
-        let mut terminal = Terminal::of_process(true);
+        let mut terminal = Terminal::of_process(true, false);
         if let Some(report) = Failure::usage(clean::clean(message)).report() {
             let _ = terminal.data(&report).and_then(|()| terminal.out.flush());
         }

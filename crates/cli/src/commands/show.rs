@@ -50,7 +50,9 @@ pub(crate) fn show(
     writeln!(out, "status    {}", report.status.word())?;
     writeln!(out, "loadout   {}", one_line(&report.loadout, VALUE_CHARS_MAX))?;
     if !report.linked.is_empty() {
-        writeln!(out, "linked    {}", one_line(&report.linked.join(" → "), VALUE_CHARS_MAX))?;
+        let targets = one_line(&report.linked.join(" → "), VALUE_CHARS_MAX);
+        let id = report.link_id.as_deref().unwrap_or_default();
+        writeln!(out, "linked    {targets} ({})", one_line(id, VALUE_CHARS_MAX))?;
     }
     if let Some(from) = &report.from_cast_id {
         writeln!(out, "from      {}", one_line(from, VALUE_CHARS_MAX))?;
@@ -118,7 +120,10 @@ fn tell_visits(report: &CastReport, out: &mut Out) -> Result<(), Failure> {
             let attempt =
                 if visit.attempt > 1 { format!(".{}", visit.attempt) } else { String::new() };
             let took = visit.duration_ms.and_then(|ms| i64::try_from(ms).ok());
-            let item = visit.item_label.as_deref().or(visit.item.as_deref()).unwrap_or("");
+            let label = visit.item_label.as_deref().filter(|label| visit.item.as_deref() != Some(label));
+            let item = [visit.item.as_deref(), label].into_iter().flatten().collect::<Vec<_>>();
+            let item = item.join(" ");
+            let item = item.as_str();
             let why = visit.reason.as_deref().unwrap_or("");
             let parts = [item, why].map(|part| one_line(part, VALUE_CHARS_MAX));
             let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();

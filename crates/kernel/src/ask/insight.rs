@@ -3,7 +3,7 @@
 //! Deliberately absent: anything that decides. What must hold before a node runs is in `gates`.
 
 use materia_contract::time::Micros;
-use materia_contract::{EdgeId, NodeBudgets, NodeId, Uuid};
+use materia_contract::{EdgeId, Envelope, NodeBudgets, NodeId, Uuid};
 
 use crate::ask::scope::Scope;
 use crate::ask::{approval, output, taking};
@@ -13,6 +13,12 @@ use crate::state::Run;
 #[must_use]
 pub fn waiting_inputs(run: &Run, index: usize) -> Vec<Uuid> {
     taking::eligible(run, index).into_iter().map(|payload| payload.id).collect()
+}
+
+/// The same payloads, as a turn would see them.
+#[must_use]
+pub fn waiting_envelopes(run: &Run, index: usize) -> Vec<Envelope> {
+    taking::eligible(run, index).into_iter().map(crate::state::Payload::envelope).collect()
 }
 
 /// What a node asks of a person, or was told no about.
