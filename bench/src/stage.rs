@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
+use materia_app::host::{Host, Setting};
 use materia_contract::script::{Answer, Script};
 use materia_contract::{
     Behavior, Budget, Condition, Delivery, Edge, EdgeId, Folders, GlobalMode, JOURNAL_VERSION,
@@ -108,23 +109,20 @@ impl Stage {
         self.measured(steps, alone)
     }
 
-    /// `runs` runs of `steps` steps each, all at once.
+    /// `runs` runs of `steps` steps each, all at once, in one host as a server would drive them.
     pub(crate) fn many(&self, runs: u64, steps: u64) -> Outcome<Cost> {
         let script = script(steps);
-        let world = self.world(&script, Arc::clone(&self.views) as _);
+        let World { journal, observer, runner, clock } =
+            self.world(&script, Arc::clone(&self.views) as _);
+        let host = Host::new(journal, observer, clock, self.ears.handle());
+        let setting = Setting { runner, options: How::default() };
         self.measured(runs * steps, async {
-            let mut tasks = tokio::task::JoinSet::new();
-            for run in 0..runs {
-                let id = format!("run-{run}");
-                let created = created(&script);
-                let world = world.clone();
-                tasks.spawn(async move {
-                    let mut asks = mpsc::unbounded_channel().1;
-                    cast(&world, RunId::new(id), created, How::default(), &mut asks).await
-                });
-            }
-            while let Some(ended) = tasks.join_next().await {
-                ended??;
+            let begin = |run| {
+                let id = RunId::new(format!("run-{run}"));
+                host.begin(id, created(&script), setting.clone())
+            };
+            for run in (0..runs).map(begin).collect::<Vec<_>>() {
+                run.rested().await?;
             }
             Ok(())
         })

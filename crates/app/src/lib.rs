@@ -9,6 +9,7 @@
 //! * [`standing`]: where a cast stands, and what brings it on.
 //! * [`asking`]: what a cast asks of a person, with all that is needed to answer.
 //! * [`step`]: what a person does to a cast, with what was left out filled in.
+//! * [`act`]: doing something to a cast. [`drive`]: driving one to its rest. [`follow`]: watching one until it rests.
 //! * [`host`]: many runs in one process: begin, carry on, tell, watch, stop.
 //! * [`trust`]: what has to be approved before it runs, as a question and its answer.
 //! * [`ownfile`]: changing a configuration file.
@@ -26,11 +27,14 @@
 //! Deliberately absent: arguments, terminals, exit statuses, the present folder and the environment. A door
 //! knows its own; here they come in as data.
 
+pub mod act;
 pub mod agents;
 pub mod asking;
 pub mod castid;
 pub mod clean;
+pub mod drive;
 pub mod failure;
+pub mod follow;
 pub mod grid;
 pub mod health;
 pub mod heard;

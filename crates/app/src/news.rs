@@ -41,6 +41,7 @@ pub fn news(event: &Event) -> News {
         | EventBody::TimelineReached(_)
         | EventBody::RunRevived(_)
         | EventBody::AgentsChosen(_)
+        | EventBody::StorageMeasured(_)
         | EventBody::SocketFinished(_) => News::Worth,
         // That a socket runs by the clock is no news; that a turn is tried again is.
         EventBody::TimerSet(TimerSet { timer: Timer::Retry { .. }, .. }) => News::Worth,

@@ -63,6 +63,18 @@ pub enum Contradiction {
         "the provider `{0}` asks an agent, and the script answers every agent socket; choose one"
     )]
     ProviderAndScript(String),
+    /// A cast keeps its name.
+    #[error("a cast cannot be given another name")]
+    OtherName,
+    /// A cast keeps its kind of time.
+    #[error("the cast runs in real time; a cast keeps what it began with")]
+    RealTime,
+    /// A cast keeps what its turns may write, but for a person's act.
+    #[error("the cast does not run in Planning mode; a cast keeps what it began with")]
+    NotPlanning,
+    /// The pace is set when a cast begins or is resumed.
+    #[error("the pace is set when a cast begins or is resumed")]
+    PaceOfAct,
     /// What is recorded must be said first.
     #[error("recording and answering from a recording contradict each other")]
     RecordAndReplay,

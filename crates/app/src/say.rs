@@ -3,8 +3,8 @@
 use materia_contract::time::Micros;
 use materia_contract::{
     Budget, BudgetBound, BudgetChanged, CastReport, CastStatus, DropReason, Event, EventBody,
-    GlobalMode, InterruptReason, Mode, ModeChanged, NodeBudgets, Pace, Timer, TurnCompleted,
-    TurnStarted,
+    GlobalMode, InterruptReason, Mode, ModeChanged, NodeBudgets, Pace, StorageMeasured, Timer,
+    TurnCompleted, TurnStarted,
 };
 
 use crate::clean::one_line;
@@ -108,6 +108,10 @@ pub fn event(event: &Event, story: &Story) -> String {
         },
         EventBody::MessageReceived(data) => format!("is told: {}", one(&data.text)),
         EventBody::SocketFinished(_) => "is finished by a person".to_owned(),
+        EventBody::StorageMeasured(data) => {
+            let StorageMeasured { used_mb, free_mb, .. } = data;
+            format!("keeps {used_mb} MB; {free_mb} MB are free on its disk")
+        }
         EventBody::AgentsChosen(data) => {
             let mut names: Vec<&str> = Vec::new();
             for answerer in data.agents.values() {
@@ -235,6 +239,7 @@ fn budget(budget: &Budget) -> String {
         budget.max_turns.map(|most| format!("{most} turns")),
         budget.max_tokens.map(|most| format!("{most} tokens")),
         budget.max_cost.map(|most| format!("cost {most}")),
+        budget.max_storage_mb.map(|most| format!("{most} MB of storage")),
     ];
     let bounds: Vec<String> = bounds.into_iter().flatten().collect();
     if bounds.is_empty() { "without bound".to_owned() } else { bounds.join(", ") }

@@ -52,6 +52,10 @@ pub struct Standing<'a> {
     phase: &'a Phase,
     budget: Budget,
     usage: UsageTotals,
+    /// How many megabytes would do, where it keeps as many as it may.
+    more_storage_mb: Option<u64>,
+    /// Whether what it keeps, or its disk, holds it.
+    crowded: bool,
     /// The socket that it waits at, as it was configured.
     at: Option<(&'a NodeId, &'a Node)>,
     /// What that socket asks.
@@ -76,6 +80,8 @@ impl<'a> Standing<'a> {
             phase: run.phase(),
             budget: run.budget(),
             usage: run.usage(),
+            more_storage_mb: run.more_storage_mb(),
+            crowded: run.is_crowded(),
             at: at.zip(plan).and_then(|(node, plan)| plan.nodes.get_key_value(node)),
             asks: at.and_then(|node| question(run, node)),
         }
@@ -106,6 +112,10 @@ impl<'a> Standing<'a> {
             Phase::New | Phase::Completed | Phase::Failed(_) | Phase::Aborted => Vec::new(),
             Phase::Waiting(RunWaiting { reason, .. }) => match reason {
                 WaitReason::MultiTurn => vec![Next::Say, Do::Continue { node: None }.into()],
+                // Nobody but who owns the disk can make room on it.
+                WaitReason::Budget if self.crowded && self.more_storage_mb.is_none() => {
+                    vec![resume()]
+                }
                 WaitReason::Budget => vec![self.larger()],
                 WaitReason::Approval | WaitReason::Manual => {
                     let by_hand = self.by_hand(*reason);
@@ -147,7 +157,8 @@ impl<'a> Standing<'a> {
             max_tokens: tokens.map(|_| twice(usage.tokens)),
             max_cost: cost.map(|(_, spent)| twice_cost(spent)),
             max_turns: turns.map(|_| twice(usage.turns)),
-            ..Budget::default()
+            max_storage_mb: self.more_storage_mb,
+            warn_at_percent: None,
         };
         match self.at {
             Some((id, node)) if larger == Budget::default() => {

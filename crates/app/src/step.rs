@@ -166,7 +166,7 @@ pub enum Noted {
 /// Does what a person asks to a cast that nobody drives, and starts nothing. Where something would have
 /// to start, it is left for whoever carries the cast on.
 pub fn note(
-    (root, journal): (&Path, &Arc<SqliteJournal>),
+    (root, journal, supervisor): (&Path, &Arc<SqliteJournal>, &Path),
     folders: &Folders,
     lease: &Lease,
     run: &Run,
@@ -182,7 +182,7 @@ pub fn note(
     let _ = views.catch_up(&**journal, run.id());
     let observer: Arc<dyn Observer> = views.clone();
     let runner = Runners {
-        utility: Arc::new(UtilityRunner::new("/proc/self/exe".into())),
+        utility: Arc::new(UtilityRunner::new(supervisor.to_owned())),
         scripted: None,
         mock: None,
         agent: None,

@@ -65,7 +65,7 @@ impl Bounds {
             max_tokens: self.max_tokens,
             max_cost: self.max_cost,
             max_turns: self.max_turns,
-            warn_at_percent: None,
+            ..Budget::default()
         }
     }
 }

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use materia_app::drive::{Drive, Start};
 use materia_app::prepare::{self, Asked, Beginning, Origin, Prepared, Ready};
 use materia_contract::{RunCreated, RunId};
 
 use crate::failure::{Exit, Failure};
 use crate::findings;
 use crate::project::Project;
-use crate::run::{self, Drive, Start};
+use crate::run;
 use crate::terminal::Terminal;
 use crate::trust;
 
@@ -37,16 +38,17 @@ pub(crate) fn ready(
     let beginning = prepare::cast(asked, made);
     let beginning = beginning.map_err(|failure| findings::of(failure, &layers, terminal))?;
     settle(&beginning.prepared, trusted, terminal)?;
-    let agents = beginning.prepared.answerers(&run::supervisor()?)?;
+    let supervisor = run::supervisor()?;
+    let agents = beginning.prepared.answerers(&supervisor)?;
     let journal = Arc::new(terminal.warned(|warnings| beginning.open(warnings))?);
     let Beginning { prepared, root, id, created, .. } = beginning;
     let Prepared { script, answering, .. } = prepared;
-    let plan = created.plan.clone();
+    let (plan, folders) = (created.plan.clone(), project.folders(&root, &id));
     let start = Start::Begin(Box::new(RunCreated { agents, ..created }));
-    let (carried, agents) = (None, None);
-    let begun = id.clone();
-    let drive = Drive { carried, project, root, journal, id, plan, script, answering, agents, start };
-    Ok((drive.go(terminal)?, begun))
+    let (agents, begun) = (None, id.clone());
+    let drive =
+        Drive { root, journal, id, plan, folders, script, answering, agents, supervisor, start };
+    Ok((run::go(drive, project, terminal)?, begun))
 }
 
 /// Shows what was found while a run was prepared, and has its questions answered.

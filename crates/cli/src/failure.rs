@@ -140,6 +140,11 @@ fn contradicts(options: &Contradiction) -> String {
                 "`--provider {name}` asks an agent, and the script answers every agent socket; choose one, or write `\"only\": true` into the script"
             );
         }
+        Contradiction::OtherName => "`--cast-id` cannot give a cast another name",
+        Contradiction::RealTime | Contradiction::NotPlanning => return options.to_string(),
+        Contradiction::PaceOfAct => {
+            "`--interactive` goes with a beginning or with `resume`; `materia pause` changes the pace of a cast"
+        }
         Contradiction::RecordAndReplay => "`--record` and `--replay` contradict each other",
         Contradiction::RecordAndScript => {
             "`--record` records agents, and a script answers in their place"

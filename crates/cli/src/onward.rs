@@ -35,6 +35,7 @@ fn words(next: &Next, id: &str) -> String {
             bound("tokens", budget.max_tokens.map(|most| most.to_string()));
             bound("cost", budget.max_cost.map(|most| most.to_string()));
             bound("turns", budget.max_turns.map(|most| most.to_string()));
+            bound("storage-mb", budget.max_storage_mb.map(|most| most.to_string()));
             words
         }
         Next::Do(what) => match node(what) {

@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 
 use materia_app::project as app;
-pub(crate) use materia_app::project::{Found, cast_id, has_errors, refuse_taken_folder, refuse_taken_name};
+pub(crate) use materia_app::project::{Found, cast_id, has_errors, refuse_taken_folder};
 use materia_compiler::{Compiled, Loaded, Sources};
 use materia_contract::RunId;
 

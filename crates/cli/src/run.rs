@@ -1,22 +1,14 @@
-//! Driving a run in this process: what every command that starts a run or carries one on shares.
+//! Driving a run in this process, with a person who watches: what every command that starts a run or carries one
+//! on shares.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
-use materia_app::agents::Answering;
-use materia_app::host::{Host, Setting};
-use materia_contract::script::Script;
-use materia_contract::{
-    Answerers, CastReport, CastStatus, Command, Folders, Plan, RunCreated, RunId,
-};
-use materia_engine::{
-    DriveError, EngineError, Journal as _, Lease, LoadedRun, Observer, Options, Runner, SystemClock,
-    blocking, load_to_drive, off_thread, on_own_thread,
-};
-use materia_journal::{SqliteJournal, Views};
-use materia_runners::{MockRunner, Runners, ScriptedRunner, UtilityRunner};
+use materia_app::drive::{Drive, Driven, Outcome};
+use materia_contract::{CastReport, CastStatus, Plan};
+use materia_engine::{Observer, on_own_thread};
+use materia_journal::Views;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::answer;
@@ -30,241 +22,120 @@ use crate::standing::Standing;
 use crate::story::Story;
 use crate::terminal::{People, Terminal};
 
-/// A run that is about to be driven.
-pub(crate) struct Drive<'a> {
-    /// The right to drive it and the run as it was looked at, where it was there before.
-    pub carried: Option<Box<(Lease, LoadedRun)>>,
-    /// The project it runs in.
-    pub project: &'a Project,
-    /// The folder that casts are kept in.
-    pub root: PathBuf,
-    /// Its journal.
-    pub journal: Arc<SqliteJournal>,
-    /// Its id.
-    pub id: RunId,
-    /// Its plan.
-    pub plan: Plan,
-    /// What answers its agents, if a script does.
-    pub script: Option<Script>,
-    /// What answers them, if no script does.
-    pub answering: Answering,
-    /// Who answers, where that is not as the journal has it.
-    pub agents: Option<Answerers>,
-    /// How it is set going.
-    pub start: Start,
-}
-
-/// How a run is set going.
-pub(crate) enum Start {
-    /// It begins here.
-    Begin(Box<RunCreated>),
-    /// A person does something to it, and it goes on.
-    CarryOn(Box<Command>),
-}
-
-impl Drive<'_> {
-    /// Drives the run until it rests, and shows how it rests.
-    pub(crate) fn go(mut self, terminal: &mut Terminal) -> Result<Exit, Failure> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(|error| Failure::Broken(format!("cannot start: {error}")))?;
-        let views = Arc::new(Views::start(&self.root, &self.folders()));
-        if matches!(self.start, Start::CarryOn(_)) {
-            self.catch_up(&views, terminal);
-        }
-        let live = Live::new(terminal, &self.plan, self.story()?);
-        self.show_past(&live);
-        let observers: Vec<Arc<dyn Observer>> = vec![views.clone(), live.observer()];
-        let observer: Arc<dyn Observer> = Arc::new(Observers(observers));
-        let runner = runner(self.script.as_ref(), &self.answering, &self.plan)?;
-        let interrupted = Arc::new(AtomicBool::new(false));
-        // The run has this thread to itself, and may wait there for the disk. Whoever listens meanwhile, to
-        // signals and to other processes, has another one.
-        let ears = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()
-            .map_err(|error| Failure::Broken(format!("cannot start: {error}")))?;
-        let drive = self.drive(observer, runner, &live, &interrupted, ears.handle());
-        let result = runtime.block_on(on_own_thread(drive));
-        live.finish();
-        // What is still under way is ended before anything is said about the end.
-        drop(runtime);
-        ears.shutdown_background();
-        if let Err(problem) = views.flush() {
-            terminal.say(format_args!(
-                "warning: the files beside the journal are not complete: {problem}; `{}` mends them",
-                self.command("replay")
-            ));
-        }
-        let interrupted = interrupted.load(Ordering::Relaxed);
-        self.conclude(result, interrupted, terminal)
-    }
-
-    /// A host with this one run.
-    async fn drive(
-        &mut self,
-        observer: Arc<dyn Observer>,
-        runner: Arc<dyn Runner>,
-        live: &Live,
-        interrupted: &Arc<AtomicBool>,
-        ears: &tokio::runtime::Handle,
-    ) -> Result<(), EngineError> {
-        let clock = Arc::new(SystemClock);
-        let host = Host::new(self.journal.clone(), observer, clock, ears);
-        if let Live::Screen(screen) = live {
-            let screen = screen.clone();
-            ears.spawn(async move { screen.keep_drawing().await });
-        }
-        let run_for = self.script.as_ref().and_then(|script| script.run_for_ms);
-        let timeline = self.script.as_ref().map(|script| script.timeline.as_slice().into());
-        let options = Options {
-            run_for: run_for.map(Duration::from_millis),
-            timeline: timeline.unwrap_or_default(),
-            folders: self.folders(),
-            agents: self.agents.clone(),
-        };
-        let (id, setting) = (self.id.clone(), Setting { runner, options });
-        let stop = {
-            let (host, id) = (host.clone(), self.id.clone());
-            move |message: &str| host.ask_to_stop(&id, message)
-        };
-        ears.spawn(heed_signals(stop, live.clone(), interrupted.clone()));
-        match &self.start {
-            Start::Begin(created) => host.begin_here(id, (**created).clone(), setting).await?,
-            Start::CarryOn(command) => {
-                let (lease, loaded) = match self.carried.take() {
-                    Some(carried) => *carried,
-                    None => {
-                        let (reading, wanted) = (self.journal.clone(), id.clone());
-                        let lease = self.journal.claim(&id).await?;
-                        (lease, off_thread(move || load_to_drive(&*reading, &wanted)).await?)
-                    }
-                };
-                host.carry_on_here(lease, loaded, (**command).clone(), setting).await?
-            }
-        };
-        Ok(())
-    }
-
-    /// What has happened so far, as far as it is needed to tell what happens next.
-    fn story(&self) -> Result<Story, Failure> {
-        match self.start {
-            Start::Begin(_) => Ok(Story::default()),
-            Start::CarryOn(_) => Ok(Story::so_far(&*self.journal, &self.id)?),
-        }
-    }
-
-    /// Shows in the live view what had happened before the run is carried on.
-    fn show_past(&self, live: &Live) {
-        if let (Live::Screen(screen), Start::CarryOn(_)) = (live, &self.start)
-            && let Ok(report) = materia_engine::report(&*self.journal, &self.id, &self.folders())
-        {
-            screen.past(&report);
-        }
-    }
-
-    /// How a command about this cast is typed.
-    fn command(&self, name: &str) -> String {
-        self.project.command(&format!("{name} {}", self.id))
-    }
-
-    fn folders(&self) -> Folders {
-        self.project.folders(&self.root, &self.id)
-    }
-
-    fn folder(&self) -> PathBuf {
-        self.root.join(self.id.as_str())
-    }
-
-    /// Brings the files of a cast up to its journal before it goes on.
-    fn catch_up(&self, views: &Views, terminal: &Terminal) {
-        if let Err(error) = views.catch_up(&*self.journal, &self.id) {
+/// Drives a run until it rests, and shows how it rests.
+pub(crate) fn go(
+    drive: Drive,
+    project: &Project,
+    terminal: &mut Terminal,
+) -> Result<Exit, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::Broken(format!("cannot start: {error}")))?;
+    // The run has that thread to itself, and may wait there for the disk. Whoever listens meanwhile, to
+    // signals and to other processes, has another one.
+    let ears = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::Broken(format!("cannot start: {error}")))?;
+    let views = Arc::new(Views::start(&drive.root, &drive.folders));
+    let mut story = Story::default();
+    if drive.goes_on() {
+        if let Err(error) = views.catch_up(&*drive.journal, &drive.id) {
             terminal.say(format_args!("warning: the files beside the journal: {error}"));
         }
+        story = Story::so_far(&*drive.journal, &drive.id)?;
     }
-
-    /// Says how the run ended; where it never began, this is a refusal.
-    fn conclude(
-        &self,
-        result: Result<(), EngineError>,
-        interrupted: bool,
-        terminal: &mut Terminal,
-    ) -> Result<Exit, Failure> {
-        if let Err(error) = result {
-            return self.broke_off(error, terminal);
-        }
-        let report = materia_engine::report(&*self.journal, &self.id, &self.folders())
-            .map_err(|error| Failure::Broken(error.to_string()))?;
-        self.tell(&report, terminal)?;
-        if !interrupted {
-            notice::waits(&report, self.project, terminal);
-        }
-        if terminal.json {
-            terminal.data(&report)?;
-        }
-        Ok(match report.status {
-            CastStatus::Completed => Exit::Done,
-            CastStatus::Waiting if interrupted => Exit::Interrupted,
-            CastStatus::Waiting => Exit::Waiting,
-            CastStatus::Failed | CastStatus::Aborted | CastStatus::Running => Exit::Failed,
-        })
-    }
-
-    fn broke_off(&self, error: EngineError, terminal: &mut Terminal) -> Result<Exit, Failure> {
-        let error = match error {
-            EngineError::Drive(DriveError::Rejected(rejection)) => {
-                return Err(Failure::resolution(format!("cast `{}`: {rejection}", self.id)));
-            }
-            EngineError::Drive(error @ DriveError::Append(_)) => error,
-            refused @ (EngineError::Claim(_)
-            | EngineError::Load(_)
-            | EngineError::Lost(_)
-            | EngineError::Exists(_)
-            | EngineError::Answered(_)
-            | EngineError::OtherBody(_)) => return Err(refused.into()),
-        };
-        let begins = matches!(self.start, Start::Begin(_));
-        if begins && matches!(blocking(&*self.journal).head(&self.id), Ok(None)) {
-            // Nothing was written, so there is no cast: its folder goes too.
-            let folder = self.folder();
-            let _ = std::fs::remove_file(folder.join("lock"));
-            let _ = std::fs::remove_dir(folder);
-            return Err(Failure::storage(format!("the cast could not begin: {error}")));
-        }
-        if terminal.json
-            && let Ok(report) = materia_engine::report(&*self.journal, &self.id, &self.folders())
+    let live = Live::new(terminal, &drive.plan, story);
+    if let Live::Screen(screen) = &live {
+        if drive.goes_on()
+            && let Ok(past) = materia_engine::report(&*drive.journal, &drive.id, &drive.folders)
         {
-            terminal.data(&report)?;
+            screen.past(&past);
         }
-        Err(Failure::Broken(format!(
-            "{error}\nWhat was recorded until then is kept. Once that is mended, `{}` carries on.",
-            self.command("resume")
-        )))
+        let screen = screen.clone();
+        ears.spawn(async move { screen.keep_drawing().await });
     }
-
-    fn tell(&self, report: &CastReport, terminal: &Terminal) -> Result<(), Failure> {
-        terminal.say(say::summary(report));
-        if let Some(error) = &report.error {
-            for artifact in &error.artifacts {
-                let path = self.folder().join(artifact);
-                terminal.say(format_args!("  see     {}", self.project.shown(&path)));
-            }
-        }
-        answer::tell(report, terminal);
-        terminal.say(format_args!("  folder  {}", self.project.shown(&self.folder())));
-        let (run, _) = materia_engine::load(&*self.journal, &self.id)?;
-        for way in onward::ways(&Standing::of(&run)) {
-            terminal.say(format_args!("  go on   {}", self.project.command(&way)));
-        }
+    let observers: Vec<Arc<dyn Observer>> = vec![views.clone(), live.observer()];
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let command = |name: &str| project.command(&format!("{name} {}", drive.id));
+    let replay = command("replay");
+    let (watching, heard) = (live.clone(), interrupted.clone());
+    let to_rest = drive.to_rest(Arc::new(Observers(observers)), ears.handle(), |stop| {
+        ears.spawn(heed_signals(stop, watching, heard));
+    });
+    let driven = runtime.block_on(on_own_thread(to_rest));
+    live.finish();
+    // What is still under way is ended before anything is said about the end.
+    drop(runtime);
+    ears.shutdown_background();
+    if let Err(problem) = views.flush() {
         terminal.say(format_args!(
-            "  look    {} · {}",
-            self.command("show"),
-            self.command("events")
+            "warning: the files beside the journal are not complete: {problem}; `{replay}` mends them"
         ));
-        Ok(())
     }
+    conclude(driven?, project, interrupted.load(Ordering::Relaxed), terminal)
+}
+
+/// Says how the run ended; where it never began, this is a refusal.
+fn conclude(
+    mut driven: Driven,
+    project: &Project,
+    interrupted: bool,
+    terminal: &mut Terminal,
+) -> Result<Exit, Failure> {
+    let report = match driven.outcome()? {
+        Outcome::Rests(report) => *report,
+        Outcome::BrokeOff { error, report } => {
+            if terminal.json
+                && let Some(report) = report
+            {
+                terminal.data(&report)?;
+            }
+            return Err(Failure::Broken(format!(
+                "{error}\nWhat was recorded until then is kept. Once that is mended, `{}` carries on.",
+                project.command(&format!("resume {}", driven.id))
+            )));
+        }
+    };
+    tell(&driven, &report, project, terminal)?;
+    if !interrupted {
+        notice::waits(&report, project, terminal);
+    }
+    if terminal.json {
+        terminal.data(&report)?;
+    }
+    Ok(match report.status {
+        CastStatus::Completed => Exit::Done,
+        CastStatus::Waiting if interrupted => Exit::Interrupted,
+        CastStatus::Waiting => Exit::Waiting,
+        CastStatus::Failed | CastStatus::Aborted | CastStatus::Running => Exit::Failed,
+    })
+}
+
+fn tell(
+    driven: &Driven,
+    report: &CastReport,
+    project: &Project,
+    terminal: &Terminal,
+) -> Result<(), Failure> {
+    terminal.say(say::summary(report));
+    if let Some(error) = &report.error {
+        for artifact in &error.artifacts {
+            let path = driven.folder.join(artifact);
+            terminal.say(format_args!("  see     {}", project.shown(&path)));
+        }
+    }
+    answer::tell(report, terminal);
+    terminal.say(format_args!("  folder  {}", project.shown(&driven.folder)));
+    let (run, _) = materia_engine::load(&*driven.journal, &driven.id)?;
+    for way in onward::ways(&Standing::of(&run)) {
+        terminal.say(format_args!("  go on   {}", project.command(&way)));
+    }
+    let command = |name: &str| project.command(&format!("{name} {}", driven.id));
+    terminal.say(format_args!("  look    {} · {}", command("show"), command("events")));
+    Ok(())
 }
 
 /// What shows the run while it is under way.
@@ -307,7 +178,7 @@ impl Live {
 
 /// The first signal stops the run in good order; the second ends the process at once.
 async fn heed_signals(
-    stop: impl Fn(&str) -> bool,
+    stop: Box<dyn Fn(&str) -> bool + Send + Sync>,
     live: Live,
     interrupted: Arc<AtomicBool>,
 ) {
@@ -340,23 +211,4 @@ pub(crate) fn supervisor() -> Result<PathBuf, Failure> {
     }
     std::env::current_exe()
         .map_err(|error| Failure::Broken(format!("cannot find this program: {error}")))
-}
-
-/// What performs turns: programs and agents under a supervisor, or the script in their place.
-fn runner(
-    script: Option<&Script>,
-    answering: &Answering,
-    plan: &Plan,
-) -> Result<Arc<dyn Runner>, Failure> {
-    let supervisor = supervisor()?;
-    let scripted = script.map(|script| {
-        let runner: Arc<dyn Runner> = Arc::new(ScriptedRunner::new(script.clone()));
-        runner
-    });
-    Ok(Arc::new(Runners {
-        agent: answering.runner(&supervisor)?,
-        utility: Arc::new(UtilityRunner::new(supervisor)),
-        scripted,
-        mock: Some(Arc::new(MockRunner::new(Arc::new(plan.clone())))),
-    }))
 }

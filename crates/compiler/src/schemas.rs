@@ -1,6 +1,6 @@
 //! The published schemas, generated from the types of the contract.
 
-use materia_contract::body::{BudgetBody, Grid, Health, ReplayBody, Why};
+use materia_contract::body::{BudgetBody, Grid, Health, ReplayBody, Told, Why};
 use materia_contract::case::Case;
 use materia_contract::script::Script;
 use materia_contract::{CastReport, Command, Config, Envelope, EventLine, Receipt};
@@ -16,6 +16,7 @@ pub fn schemas() -> Vec<(&'static str, String)> {
         ("script.schema.json", text::<Script>("Materia script for the scripted provider")),
         ("case.schema.json", text::<Case>("Materia conformance case")),
         ("report.schema.json", text::<CastReport>("Materia cast report")),
+        ("told.schema.json", text::<Told>("Materia command that was told to another process")),
         ("budget.schema.json", text::<BudgetBody>("Materia budget of a cast")),
         ("doctor.schema.json", text::<Health>("Materia health of a machine")),
         ("grid.schema.json", text::<Grid>("Materia graph of a plan")),

@@ -21,7 +21,7 @@ use crate::NodeId;
 use crate::time::Micros;
 
 pub use agents::{AgentsChosen, Answerer, Answerers, MOCK, RECORDED, SCRIPTED};
-pub use budget::{BudgetBound, BudgetChanged, BudgetWarned, NodeBlocked};
+pub use budget::{BudgetBound, BudgetChanged, BudgetWarned, NodeBlocked, StorageMeasured};
 pub use delivery::{
     DropReason, PayloadDeduplicated, PayloadDropped, PayloadFiltered, PayloadSuperseded, Timer,
     TimerFired, TimerSet,
@@ -214,4 +214,6 @@ events! {
     "socket.finished" => SocketFinished,
     /// Others answer the agent sockets from here on.
     "agents.chosen" => AgentsChosen,
+    /// What it keeps was measured, and that decides whether anything may start.
+    "storage.measured" => StorageMeasured,
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::older::AnyInput;
-use crate::{Answerers, Do, ErrorCode, Pace, RunCreated, TurnOutput, places};
+use crate::{Answerers, Do, ErrorCode, Pace, RunCreated, StorageMeasured, TurnOutput, places};
 
 /// What the world brings to a run.
 ///
@@ -20,6 +20,8 @@ pub enum InputOf<Created, Reported> {
     Moment(MomentOf<Reported>),
     /// Others answer the agent nodes from here on (D46).
     SetAgents(Answerers),
+    /// What the run keeps was measured, and that decides whether anything may start.
+    Measured(StorageMeasured),
     /// What was under way when somebody stopped the run has been ended.
     Stopped {
         /// Turns that ended by themselves before they were ended.
@@ -199,6 +201,7 @@ impl<Created, Reported> InputOf<Created, Reported> {
                 InputOf::Moment(MomentOf { reports, acts })
             }
             Self::SetAgents(agents) => InputOf::SetAgents(agents),
+            Self::Measured(storage) => InputOf::Measured(storage),
             Self::Stopped { reports, message } => {
                 let reports = reports.into_iter().map(report).collect::<Result<_, E>>()?;
                 InputOf::Stopped { reports, message }

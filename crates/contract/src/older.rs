@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::input::{Acting, InputOf, MomentOf, RunPlace};
-use crate::{Answerers, Budget, Command, Do, NodeBudgets, NodeId, Pace};
+use crate::{Answerers, Budget, Command, Do, NodeBudgets, NodeId, Pace, StorageMeasured};
 
 /// A command as it was left in the inbox.
 #[derive(Deserialize)]
@@ -45,6 +45,7 @@ pub(crate) enum AnyInput<Created, Reported> {
     Create(Created),
     Moment(MomentOf<Reported>),
     SetAgents(Answerers),
+    Measured(StorageMeasured),
     Stopped {
         #[serde(default)]
         reports: Vec<Reported>,
@@ -95,6 +96,7 @@ impl<Created, Reported> From<AnyInput<Created, Reported>> for InputOf<Created, R
             AnyInput::Create(created) => Self::Create(created),
             AnyInput::Moment(moment) => Self::Moment(moment),
             AnyInput::SetAgents(agents) => Self::SetAgents(agents),
+            AnyInput::Measured(storage) => Self::Measured(storage),
             AnyInput::Stopped { reports, message } => Self::Stopped { reports, message },
             AnyInput::RunForElapsed => Self::RunForElapsed,
             AnyInput::Idle => Self::Idle,

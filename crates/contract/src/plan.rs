@@ -212,6 +212,9 @@ pub struct Budget {
     /// When to warn; 75 where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warn_at_percent: Option<u32>,
+    /// Megabytes that the cast may keep, where a person has changed what its limits say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_storage_mb: Option<u64>,
 }
 
 /// What runs at a node.
@@ -433,6 +436,18 @@ pub struct Limits {
     /// Further tries after a provider failed in a way that may pass.
     #[serde(default = "retries_default")]
     pub max_retries: u32,
+    /// Megabytes that the cast may keep, journal and files together.
+    #[serde(default = "storage_default", skip_serializing_if = "is_storage_default")]
+    pub max_storage_mb: u64,
+}
+
+fn storage_default() -> u64 {
+    1_024
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+fn is_storage_default(megabytes: &u64) -> bool {
+    *megabytes == storage_default()
 }
 
 fn retries_default() -> u32 {
@@ -455,6 +470,7 @@ impl Default for Limits {
             max_no_advance_cycles: 3,
             max_concurrent_turns: 64,
             max_cycle_turns: cycle_turns_default(),
+            max_storage_mb: storage_default(),
             max_retries: retries_default(),
         }
     }

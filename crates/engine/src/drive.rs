@@ -1,16 +1,22 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use materia_contract::time::Micros;
 use materia_contract::{
     Acting, Actor, ChainHash, CommandId, Decided, Event, Input, Moment, NextTick, Record, Report,
     RunId,
 };
-use materia_kernel::{Decision, KERNEL_VERSION, Now, Rejection, Run, due_schedules, take_with};
+use materia_kernel::{
+    Decision, KERNEL_VERSION, Now, Phase, Rejection, Run, due_schedules, take_with,
+};
 
+use crate::ports::nothing;
+use crate::storage::{self, Storage};
 use crate::visits::Visits;
 use crate::{
     Answer, AppendError, Batch, Committed, Epoch, Journal, Observer, Posted, Receipt, Snapshot,
+    Weighed,
 };
 
 /// How many events lie between two snapshots at the least. It bounds what a restart has to fold.
@@ -19,6 +25,9 @@ pub(crate) const SNAPSHOT_EVERY_EVENTS: u64 = 8_192;
 /// How many bytes of a snapshot one event has to pay for. A large run takes snapshots less often, so
 /// that writing them stays a fixed part of the cost of an event.
 const SNAPSHOT_BYTES_PER_EVENT: u64 = 128;
+
+/// How often is looked whether a run was weighed.
+const WEIGHED_LOOK: Duration = Duration::from_millis(5);
 
 /// Makes the texts durable that records name by their hash. A text may be there without its event; an event never
 /// without its text.
@@ -45,6 +54,8 @@ pub struct Driver {
     answered: BTreeSet<CommandId>,
     /// That of the lease under which it is driven.
     epoch: Epoch,
+    /// What it keeps.
+    storage: Storage,
     journal: Arc<dyn Journal>,
     observer: Arc<dyn Observer>,
 }
@@ -72,13 +83,26 @@ impl Driver {
     /// Takes up a run at the state its journal gives.
     pub(crate) fn new(
         (run, head, visits): (Run, ChainHash, Visits),
+        kept: Weighed,
         epoch: Epoch,
         journal: Arc<dyn Journal>,
         observer: Arc<dyn Observer>,
     ) -> Self {
         let (snapshot_at, snapshot_gap) = (run.seq(), SNAPSHOT_EVERY_EVENTS);
         let answered = BTreeSet::new();
-        Self { run, head, snapshot_at, snapshot_gap, visits, answered, epoch, journal, observer }
+        let storage = Storage::new(kept);
+        Self {
+            run,
+            head,
+            snapshot_at,
+            snapshot_gap,
+            visits,
+            answered,
+            epoch,
+            storage,
+            journal,
+            observer,
+        }
     }
 
     /// A run that does not exist yet, under the lease of this epoch.
@@ -90,7 +114,7 @@ impl Driver {
         observer: Arc<dyn Observer>,
     ) -> Self {
         let (head, visits) = (ChainHash::origin(&id), Visits::default());
-        Self::new((Run::new(id), head, visits), epoch, journal, observer)
+        Self::new((Run::new(id), head, visits), nothing(), epoch, journal, observer)
     }
 
     /// The run as its journal has it.
@@ -107,7 +131,30 @@ impl Driver {
     /// Takes what the run comes to by itself: decides, appends, evolves. When it returns, what was
     /// decided is durable.
     pub async fn take(&mut self, now: impl Into<Now>, input: Input) -> Result<(), DriveError> {
+        let now = now.into();
+        // Before the turns that have ended lead to others.
+        if *self.run.phase() == Phase::Running
+            && let Some(storage) = self.storage.news(&self.run, &*self.journal)
+        {
+            self.take_for(now, Input::Measured(storage), None).await?;
+        }
         self.take_for(now, input, None).await
+    }
+
+    /// Measures what the run keeps, where that held it when it came to rest. It waits for the measure.
+    pub(crate) async fn measure_again(&mut self, now: impl Into<Now>) -> Result<(), DriveError> {
+        if !self.run.is_crowded() {
+            return Ok(());
+        }
+        let weighed = self.journal.weigh(self.run.id());
+        let used = loop {
+            match weighed.get() {
+                Some(used) => break *used,
+                None => tokio::time::sleep(WEIGHED_LOOK).await,
+            }
+        };
+        let storage = storage::measured(used, &*self.journal);
+        self.take_for(now, Input::Measured(storage), None).await
     }
 
     /// The same, where somebody asked for it.
@@ -211,6 +258,7 @@ impl Driver {
         let records: Arc<[Record]> =
             Record::seal_decision(decided.text(), &events, self.head).into();
         let head = records.last().map_or(self.head, |record| record.hash);
+        self.storage.count(&records, events.iter().map(|event| &event.body));
         for event in &events {
             self.visits.note(event);
         }

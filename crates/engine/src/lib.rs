@@ -33,8 +33,11 @@ mod real_time;
 mod replay;
 mod report;
 mod session;
+mod storage;
+mod under_way;
 mod virtual_time;
 mod visits;
+mod world;
 
 pub use blocking::{Blocking, blocking, may_block, off_thread, on_own_thread, wait};
 pub use clock::{Clock, SystemClock};
@@ -47,6 +50,5 @@ pub use load::{LoadError, LoadedRun, load, load_to_drive};
 pub use ports::*;
 pub use replay::{Replay, ReplayError, ReplayFault, replay};
 pub use report::report;
-pub use session::{
-    Asks, EngineError, Options, World, carry_on, cast, only_do, resume, watch_inbox,
-};
+pub use session::{carry_on, cast, only_do, resume, watch_inbox};
+pub use world::{Asks, EngineError, Options, World};

@@ -79,7 +79,7 @@ pub(crate) async fn take_up(
     observer: &Arc<dyn Observer>,
     id: &RunId,
     epoch: Epoch,
-) -> Result<Driver, LoadError> {
+) -> Result<Box<Driver>, LoadError> {
     let (reading, wanted) = (Arc::clone(journal), id.clone());
     let loaded = off_thread(move || load_tail(&*reading, &wanted)).await?;
     drive_loaded(loaded, journal, observer, epoch)
@@ -91,13 +91,15 @@ pub(crate) fn drive_loaded(
     journal: &Arc<dyn Journal>,
     observer: &Arc<dyn Observer>,
     epoch: Epoch,
-) -> Result<Driver, LoadError> {
+) -> Result<Box<Driver>, LoadError> {
     let LoadedRun { run, head, visits } = loaded;
     let found = run.created().map_or(JOURNAL_VERSION, |created| created.journal_version);
     if found > JOURNAL_VERSION {
         return Err(LoadError::Newer { run: run.id().clone(), found });
     }
-    Ok(Driver::new((run, head, visits), epoch, Arc::clone(journal), Arc::clone(observer)))
+    let (journal, observer) = (Arc::clone(journal), Arc::clone(observer));
+    let kept = journal.weigh(run.id());
+    Ok(Box::new(Driver::new((run, head, visits), kept, epoch, journal, observer)))
 }
 
 /// The same, with the turns since the newest snapshot.

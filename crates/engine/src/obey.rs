@@ -6,7 +6,7 @@
 use materia_contract::{Do, Input};
 use materia_kernel::{Now, Phase};
 
-use crate::real_time::UnderWay;
+use crate::under_way::UnderWay;
 use crate::{DriveError, Driver, Posted};
 
 /// What is said of a run that was stopped without a word.

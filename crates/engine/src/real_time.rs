@@ -1,155 +1,14 @@
 //! A run in real time.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use futures_util::stream::FuturesUnordered;
-use futures_util::{FutureExt as _, StreamExt as _};
 use materia_contract::time::Micros;
-use materia_contract::{Behavior, Folders, GlobalMode, Node, NodeId, OutputSelector, RunId};
-use materia_kernel::{
-    Effect, Input, Now, Phase, Report, Run, TurnOutcome, TurnWork, is_idle, outstanding,
-};
-use tokio::sync::watch;
-use tracing::Instrument as _;
+use materia_kernel::{Effect, Input, Now, Phase, Run, is_idle, outstanding};
 
-use crate::left;
-use crate::{
-    Asks, BoxFuture, Control, DriveError, Driver, Leaves, Live, Manner, Options, StopSource,
-    Tightened, TurnFault, TurnJob, TurnOrder, TurnReport, Work, World, obey,
-};
-
-/// How long stopped turns may take to go away before the run stops waiting for them.
-const STOP_PATIENCE: Duration = Duration::from_secs(10);
-
-/// Turns under way.
-#[derive(Default)]
-pub(crate) struct UnderWay {
-    futures: FuturesUnordered<BoxFuture<'static, (u64, TurnReport)>>,
-    stops: BTreeMap<u64, Held>,
-}
-
-/// What is kept of a turn under way.
-struct Held {
-    stop: StopSource,
-    /// Tells it that it may write less.
-    tighten: watch::Sender<bool>,
-    /// What it was told when it started.
-    mode: GlobalMode,
-}
-
-impl UnderWay {
-    /// Starts whatever is owed, not under way yet, and not among those whose report waits.
-    pub(crate) fn start_owed(
-        &mut self,
-        place: (&World, &Folders),
-        driver: &Driver,
-        reported: &BTreeSet<u64>,
-    ) {
-        for effect in outstanding(driver.run()) {
-            let Effect::StartTurn(started) = effect else { continue };
-            if let Some(held) = self.stops.get(&started) {
-                tell_mode(driver, started, held);
-                continue;
-            }
-            if reported.contains(&started) {
-                continue;
-            }
-            let (job, held) = job(place, driver, started);
-            let (span, run_dir) = (span(&job), job.order.run_dir.clone());
-            let performed = span.in_scope(|| place.0.runner.run(job));
-            let performed = kept(place.0, run_dir, performed);
-            self.take_in(started, held, span, performed);
-        }
-    }
-
-    fn take_in(
-        &mut self,
-        turn: u64,
-        held: Held,
-        span: tracing::Span,
-        performed: BoxFuture<'static, TurnReport>,
-    ) {
-        self.stops.insert(turn, held);
-        let ended = async move {
-            tracing::debug!("under way");
-            let report = performed.await;
-            match &report.outcome {
-                Ok(_) => tracing::info!("done"),
-                // Its message may say what the program said.
-                Err(fault) => tracing::info!(code = fault.code.word(), "failed"),
-            }
-            (turn, report)
-        };
-        self.futures.push(Box::pin(ended.instrument(span)));
-    }
-
-    /// The turns that were in flight when the process of a run went away, if every one of them is still
-    /// alive somewhere. Where one is not, those that are end as well: what they did is done again with it.
-    pub(crate) async fn rejoined(place: (&World, &Folders), driver: &Driver) -> Option<Self> {
-        let mut under_way = Self::default();
-        for effect in outstanding(driver.run()) {
-            let Effect::StartTurn(started) = effect else { continue };
-            let (job, held) = job(place, driver, started);
-            let (span, run_dir) = (span(&job), job.order.run_dir.clone());
-            let performed = place.0.runner.rejoin(job).instrument(span.clone()).await?;
-            let performed = kept(place.0, run_dir, performed);
-            under_way.take_in(started, held, span, performed);
-        }
-        (!under_way.is_empty()).then_some(under_way)
-    }
-
-    /// The next turn that ends; never resolves while none is under way.
-    pub(crate) async fn next(&mut self) -> (u64, TurnReport) {
-        match self.futures.next().await {
-            Some((turn, report)) => {
-                self.stops.remove(&turn);
-                (turn, report)
-            }
-            None => std::future::pending().await,
-        }
-    }
-
-    /// Turns that have ended already, besides the one that was waited for.
-    fn also_ended(&mut self) -> Vec<(u64, TurnReport)> {
-        let mut ended = Vec::new();
-        while let Some(Some((turn, report))) = self.futures.next().now_or_never() {
-            self.stops.remove(&turn);
-            ended.push((turn, report));
-        }
-        ended
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.futures.is_empty()
-    }
-
-    /// What turns have come to that nobody has waited for.
-    pub(crate) fn ended_by_now(&mut self) -> Vec<Report> {
-        in_order(self.also_ended())
-    }
-
-    /// Ends everything and waits until it is gone. Gives what turns came to that ended by themselves
-    /// before: what such a turn has done it must not do again.
-    pub(crate) async fn end(&mut self) -> Vec<Report> {
-        for held in self.stops.values() {
-            held.stop.ask();
-        }
-        let mut ended = Vec::new();
-        let gone = async {
-            while let Some((turn, report)) = self.futures.next().await {
-                ended.extend(report.outcome.is_ok().then_some((turn, report)));
-            }
-        };
-        // Dropping what is left ends it the hard way.
-        let _ = tokio::time::timeout(STOP_PATIENCE, gone).await;
-        self.futures.clear();
-        self.stops.clear();
-        in_order(ended)
-    }
-}
+use crate::under_way::{UnderWay, in_order};
+use crate::{Asks, DriveError, Driver, Options, World, obey};
 
 /// The clock on the wall, held to going forward: where somebody sets it back, time goes on from where
 /// it was, so that no timer waits for an hour that was there already. That holds for what happened while
@@ -179,11 +38,11 @@ impl<'a> Steady<'a> {
 /// Drives a run until it rests.
 pub(crate) async fn drive(
     world: &World,
-    mut driver: Driver,
+    mut driver: Box<Driver>,
     options: Options,
     asks: &mut Asks,
     mut under_way: UnderWay,
-) -> Result<Driver, DriveError> {
+) -> Result<Box<Driver>, DriveError> {
     let clock = Steady::new(world, driver.run());
     // Counted from the beginning of the run, also when it was resumed since.
     let deadline = options.run_for.map(|time| {
@@ -207,7 +66,7 @@ pub(crate) async fn drive(
                     None => listening = false,
                     Some(posted) => {
                         let now = |_: &Driver| clock.now();
-                        obey::obey(&mut driver, &mut under_way, posted, now).await?;
+                        obey::obey(&mut driver, &mut under_way, *posted, now).await?;
                     }
                 }
                 continue;
@@ -226,23 +85,6 @@ pub(crate) async fn drive(
     }
     under_way.end().await;
     Ok(driver)
-}
-
-/// What turns came to, in the order in which they had started (D7).
-fn in_order(ended: impl IntoIterator<Item = (u64, TurnReport)>) -> Vec<Report> {
-    let reports = ended.into_iter().map(|(turn, report)| kernel_report(turn, report));
-    let mut reports: Vec<Report> = reports.collect();
-    reports.sort_by_key(|report| report.turn);
-    reports
-}
-
-/// Tells a turn under way if it may write less than when it started.
-fn tell_mode(driver: &Driver, turn: u64, held: &Held) {
-    let now = driver.run().turn(turn).map_or(held.mode, |turn| turn.global_mode);
-    if now != held.mode && !*held.tighten.borrow() {
-        // An error means that the turn no longer listens.
-        let _ = held.tighten.send(true);
-    }
 }
 
 /// Resolves when the first timer of the run is due; never, if none is set.
@@ -264,122 +106,5 @@ async fn sleep_until(deadline: Option<tokio::time::Instant>) {
     match deadline {
         Some(deadline) => tokio::time::sleep_until(deadline).await,
         None => std::future::pending().await,
-    }
-}
-
-pub(crate) fn kernel_report(turn: u64, report: TurnReport) -> Report {
-    let outcome = match report.outcome {
-        Ok(output) => TurnOutcome::Ended(output),
-        Err(TurnFault { code, message, report }) => {
-            TurnOutcome::Faulted { code, message, report: *report }
-        }
-    };
-    Report { turn, outcome }
-}
-
-/// The channel on which a turn speaks to whoever observes its run.
-fn live(world: &World, run: &RunId, node: &NodeId) -> Live {
-    let (observer, run, node) = (Arc::clone(&world.observer), run.clone(), node.clone());
-    Live::new(move |text| observer.streamed(&run, &node, text))
-}
-
-/// Which artifacts of a node somebody looks at: what travels on from it, and whoever watches over
-/// a cycle for work that no longer changes anything (D23).
-fn leaves(node: &Node, watched: bool) -> Leaves {
-    let composite = |kind: &str| {
-        node.output_selector == OutputSelector::Composite
-            && (node.artifacts.is_empty() || node.artifacts.iter().any(|named| named == kind))
-    };
-    Leaves {
-        diff: watched || node.output_selector == OutputSelector::ArtifactsDiff || composite("diff"),
-        logs: node.output_selector == OutputSelector::ArtifactsLogs || composite("logs"),
-    }
-}
-
-/// What is said about a turn is said with its name. What it is to do, and what it came to, stays unsaid.
-fn span(job: &TurnJob) -> tracing::Span {
-    let TurnOrder { turn, node, visit, attempt, .. } = &job.order;
-    tracing::info_span!("turn", turn, node = %node, visit, attempt)
-}
-
-/// A turn that has ended only when the files that it left are kept.
-fn kept(
-    world: &World,
-    run_dir: PathBuf,
-    performed: BoxFuture<'static, TurnReport>,
-) -> BoxFuture<'static, TurnReport> {
-    let journal = Arc::clone(&world.journal);
-    Box::pin(async move {
-        let mut report = performed.await;
-        left::keep(&*journal, &run_dir, &mut report).await;
-        report
-    })
-}
-
-/// A turn, and what is kept of it here.
-fn job((world, folders): (&World, &Folders), driver: &Driver, started: u64) -> (TurnJob, Held) {
-    let order = order(driver, folders, started);
-    let (source, stop) = StopSource::new();
-    let (tighten, tightened) = Tightened::channel();
-    let held = Held { stop: source, tighten, mode: order.global_mode };
-    let live = live(world, &order.run, &order.node);
-    (TurnJob { order, control: Control { stop, tightened, live } }, held)
-}
-
-/// How the program of a node runs.
-fn manner(node: &Node) -> Manner {
-    let env = node.env.iter().map(|(name, value)| (name.clone(), value.clone()));
-    Manner { env: env.collect(), folder: node.cwd.clone(), verdict: node.verdict }
-}
-
-/// What a runner needs to know about a turn.
-///
-/// The events name folders; where those are on this machine is said here.
-pub(crate) fn order(driver: &Driver, folders: &Folders, started: u64) -> TurnOrder {
-    let run = driver.run();
-    let turn = run.turn(started).expect("effects are of turns in flight");
-    let created = run.created().expect("a run with turns was created");
-    let (id, node) = run.node_of(turn);
-    let work = match (&node.behavior, &turn.work) {
-        (Behavior::Utility { command, .. }, TurnWork::Input(input)) => {
-            let word = |word: &String| folders.found(word).into_owned();
-            let command = if created.names_folders() {
-                command.iter().map(word).collect()
-            } else {
-                command.clone()
-            };
-            let input = folders.input(input).map_or_else(|| Arc::clone(input), Arc::new);
-            Work::Utility { command, input, manner: manner(node) }
-        }
-        (Behavior::Agent { tools, model, provider, .. }, TurnWork::Prompt(prompt)) => Work::Agent {
-            prompt: prompt.clone(),
-            tools: tools.clone(),
-            model: model.clone().or_else(|| run.agents().get(id).and_then(|it| it.model.clone())),
-            // Who was found out before, and stands in `turn.started`.
-            provider: run.agents().get(id).map_or(provider.clone(), |it| Some(it.provider.clone())),
-            schema: node.answer_schema().map(Arc::new),
-            session: turn.session.clone(),
-            script: turn.script.clone(),
-        },
-        (Behavior::Utility { .. }, TurnWork::Prompt(_))
-        | (Behavior::Agent { .. }, TurnWork::Input(_)) => {
-            unreachable!("the kernel gives utilities inputs and agents prompts")
-        }
-    };
-    TurnOrder {
-        run: run.id().clone(),
-        turn: started,
-        node: id.clone(),
-        visit: turn.visit,
-        attempt: turn.attempt,
-        work,
-        cwd: PathBuf::from(&*folders.found(run.cwd())),
-        run_dir: PathBuf::from(&*folders.found(run.run_dir())),
-        timeout: node.timeout_ms.map(Duration::from_millis),
-        global_mode: turn.global_mode,
-        policy: node.policy.clone(),
-        doc_root: created.plan.doc_root.clone(),
-        virtual_time: created.virtual_time,
-        leaves: leaves(node, run.watches(turn)),
     }
 }

@@ -5,96 +5,38 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use materia_contract::time::VIRTUAL_EPOCH;
-use materia_contract::{
-    Actor, Answerers, Command, CommandId, Do, Folders, Input, RunCreated, RunId, TimelineEntry,
-    WaitReason,
-};
+use materia_contract::{Actor, Command, Do, Folders, Input, RunCreated, RunId, WaitReason};
 use materia_kernel::{Now, Phase, Run};
 use tokio::sync::mpsc;
 
 use crate::load::{drive_loaded, load_to_drive, take_up};
-use crate::real_time::UnderWay;
+use crate::under_way::UnderWay;
 use crate::{
-    ClaimError, Clock, DriveError, Driver, Journal, Lease, LoadError, LoadedRun, Observer, Posted,
-    Receipt, Runner, obey, off_thread, real_time, virtual_time,
+    Asks, Driver, EngineError, Journal, Lease, LoadError, LoadedRun, Options, Posted, World, obey,
+    off_thread, real_time, virtual_time,
 };
 
 /// How often a run under way looks for commands from other processes.
 const INBOX_INTERVAL: Duration = Duration::from_millis(150);
-
-/// Everything outside that a run needs.
-#[derive(Clone)]
-pub struct World {
-    /// Where events are kept.
-    pub journal: Arc<dyn Journal>,
-    /// Who hears of them.
-    pub observer: Arc<dyn Observer>,
-    /// What performs turns.
-    pub runner: Arc<dyn Runner>,
-    /// What time it is.
-    pub clock: Arc<dyn Clock>,
-}
-
-/// How a run is driven.
-#[derive(Debug, Clone, Default)]
-pub struct Options {
-    /// Stop after this much of the run's time.
-    pub run_for: Option<Duration>,
-    /// What happens at simulated instants, in the order in which it takes effect.
-    pub timeline: Arc<[TimelineEntry]>,
-    /// Where it is now; it may have been moved since it began.
-    pub folders: Folders,
-    /// Who answers the agent nodes from here on, where that is not as it was.
-    pub agents: Option<Answerers>,
-}
-
-/// Where a run hears what is asked of it.
-pub type Asks = mpsc::UnboundedReceiver<Posted>;
-
-/// Why a run could not be driven.
-#[derive(Debug, thiserror::Error)]
-pub enum EngineError {
-    /// Somebody else drives it.
-    #[error(transparent)]
-    Claim(#[from] ClaimError),
-    /// It could not be taken up.
-    #[error(transparent)]
-    Load(#[from] LoadError),
-    /// An input was not taken.
-    #[error(transparent)]
-    Drive(#[from] DriveError),
-    /// Somebody else drives it by now.
-    #[error("cast `{0}` was lost to somebody else, who drives it now; its turns here were ended")]
-    Lost(RunId),
-    /// The id is taken.
-    #[error("there is a cast `{0}` already")]
-    Exists(RunId),
-    /// The command was taken before.
-    #[error("that was done before, under the id `{}`", .0.command)]
-    Answered(Box<Receipt>),
-    /// Another command has the id.
-    #[error("the command id `{0}` was used for another command; give this one an id of its own")]
-    OtherBody(CommandId),
-}
 
 /// Begins a run and drives it until it rests. Returns how it rests.
 #[tracing::instrument(name = "cast", skip_all, fields(id = %id))]
 pub async fn cast(
     world: &World,
     id: RunId,
-    created: RunCreated,
+    created: impl Into<Box<RunCreated>>,
     options: Options,
     asks: &mut Asks,
 ) -> Result<Phase, EngineError> {
+    let created = created.into();
     let lease = world.journal.claim(&id).await?;
     if world.journal.head(&id).await.map_err(LoadError::from)?.is_some() {
         return Err(EngineError::Exists(id));
     }
     let now = if created.virtual_time { VIRTUAL_EPOCH } else { world.clock.now() };
     let (journal, observer) = (Arc::clone(&world.journal), Arc::clone(&world.observer));
-    let mut driver = Driver::fresh(id, lease.epoch(), journal, observer);
-    let create = Input::Create(Box::new(created));
-    driver.take_for(now, create, Actor::PERSON).await?;
+    let mut driver = Box::new(Driver::fresh(id, lease.epoch(), journal, observer));
+    Box::pin(driver.take_for(now, Input::Create(created), Actor::PERSON)).await?;
     drive(world, &lease, driver, options, asks, UnderWay::default()).await
 }
 
@@ -116,15 +58,17 @@ pub async fn carry_on(
     let rested = *driver.run().phase() != Phase::Running;
     take_all(world, &mut driver, left_in_inbox(world, id).await).await?;
     let woken = rested && *driver.run().phase() == Phase::Running;
+    let now = now_of(world, &driver);
+    driver.measure_again(now).await?;
     // What was begun just now is nobody's yet; there is nothing to recover.
     let under_way = if woken { None } else { rejoined(world, &driver, &options.folders).await };
     if let Some(agents) = options.agents.clone() {
         driver.take_for(now_of(world, &driver), Input::SetAgents(agents), Actor::PERSON).await?;
     }
     let state = match (woken, under_way.is_some()) {
-        (true, _) => Found::Woken,
-        (false, true) => Found::Alive,
-        (false, false) => Found::Resting,
+        (true, _) => TakenUp::Woken,
+        (false, true) => TakenUp::Alive,
+        (false, false) => TakenUp::Resting,
     };
     do_first(world, &mut driver, command, state).await?;
     drive(world, &lease, driver, options, asks, under_way.unwrap_or_default()).await
@@ -140,7 +84,7 @@ async fn rejoined(world: &World, driver: &Driver, folders: &Folders) -> Option<U
 
 /// How a run was found that is taken up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Found {
+enum TakenUp {
     /// It rests, or its process went away.
     Resting,
     /// Its process went away, and its turns live on.
@@ -154,7 +98,7 @@ async fn do_first(
     world: &World,
     driver: &mut Driver,
     command: Command,
-    found: Found,
+    found: TakenUp,
 ) -> Result<(), EngineError> {
     let what = command.what.clone();
     let posted = Posted::from(command);
@@ -173,9 +117,9 @@ async fn do_first(
     let meant = driver.is_meant(&posted);
     let Steps { before, asked, after } = match found {
         // Nothing was lost, so there is nothing to recover.
-        Found::Alive => alive(driver.run(), what),
-        Found::Woken => Steps { before: None, asked: Input::act(what), after: None },
-        Found::Resting => steps(driver.run(), what),
+        TakenUp::Alive => alive(driver.run(), what),
+        TakenUp::Woken => Steps { before: None, asked: Input::act(what), after: None },
+        TakenUp::Resting => steps(driver.run(), what),
     };
     if meant.is_ok()
         && let Some(before) = before
@@ -296,7 +240,7 @@ fn is_virtual(driver: &Driver) -> bool {
 async fn drive(
     world: &World,
     lease: &Lease,
-    driver: Driver,
+    driver: Box<Driver>,
     options: Options,
     asks: &mut Asks,
     under_way: UnderWay,
@@ -314,7 +258,7 @@ async fn drive(
 
 async fn to_rest(
     world: &World,
-    mut driver: Driver,
+    mut driver: Box<Driver>,
     options: Options,
     asks: &mut Asks,
     mut under_way: UnderWay,
@@ -328,7 +272,8 @@ async fn to_rest(
             Box::pin(real_time::drive(world, driver, options.clone(), asks, under_way)).await?
         };
         // Whoever asked for something while the run came to rest was told that it would be heard.
-        let mut left: Vec<Posted> = std::iter::from_fn(|| asks.try_recv().ok()).collect();
+        let mut left: Vec<Posted> =
+            std::iter::from_fn(|| asks.try_recv().ok()).map(|it| *it).collect();
         left.extend(left_in_inbox(world, driver.run().id()).await);
         take_all(world, &mut driver, left).await?;
         if *driver.run().phase() != Phase::Running {
@@ -362,7 +307,7 @@ async fn take_all(
 pub async fn watch_inbox(
     journal: Arc<dyn Journal>,
     id: RunId,
-    asks: mpsc::UnboundedSender<Posted>,
+    asks: mpsc::UnboundedSender<Box<Posted>>,
 ) {
     // A command stays in the inbox until its receipt is there; it is passed on once.
     let mut passed_on = BTreeSet::new();
@@ -374,7 +319,7 @@ pub async fn watch_inbox(
         passed_on.retain(|id| waiting.iter().any(|posted| posted.id.as_ref() == Some(id)));
         for posted in waiting {
             if posted.id.clone().is_some_and(|id| passed_on.insert(id))
-                && asks.send(posted).is_err()
+                && asks.send(Box::new(posted)).is_err()
             {
                 return;
             }

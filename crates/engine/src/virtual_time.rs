@@ -11,16 +11,16 @@ use materia_contract::{Actor, Do, Folders, TimelineEntry};
 use materia_kernel::{Acting, Effect, Input, Moment, Phase, is_idle, outstanding};
 
 use crate::load::take_up;
-use crate::real_time::{UnderWay, kernel_report, order};
+use crate::under_way::{UnderWay, kernel_report, order};
 use crate::{Asks, Driver, EngineError, Options, TurnReport, World, obey};
 
 /// Drives a run until it rests.
 pub(crate) async fn drive(
     world: &World,
-    driver: Driver,
+    driver: Box<Driver>,
     options: Options,
     asks: &mut Asks,
-) -> Result<Driver, EngineError> {
+) -> Result<Box<Driver>, EngineError> {
     // The instant, not logical time: that runs ahead by one step an event.
     let now = driver.run().instant();
     let deadline = options.run_for.map(|time| driver.run().created_at() + micros(time));
@@ -43,7 +43,7 @@ pub(crate) async fn drive(
 
 struct Simulation<'a> {
     world: &'a World,
-    driver: Driver,
+    driver: Box<Driver>,
     now: Micros,
     deadline: Option<Micros>,
     timeline: &'a [TimelineEntry],
@@ -74,7 +74,7 @@ impl Simulation<'_> {
             // Turns are performed at once and end later: none has ended that was not taken.
             let now = self.now;
             let clock = |_: &Driver| now.into();
-            obey::obey(&mut self.driver, &mut self.under_way, posted, clock).await?;
+            obey::obey(&mut self.driver, &mut self.under_way, *posted, clock).await?;
             return Ok(());
         }
         let due = self.due();

@@ -1,8 +1,11 @@
 //! What a run and its nodes may spend (D24).
 
-use materia_contract::{Amount, BudgetBound, BudgetWarned, Event, NodeBudgets, TurnOutput};
+use materia_contract::{
+    Amount, BudgetBound, BudgetWarned, Event, NodeBudgets, StorageMeasured, TurnOutput,
+};
 
 use crate::chart::Chart;
+use crate::life::Life;
 use crate::state::Opinion;
 use crate::{Checked, hold};
 
@@ -29,6 +32,25 @@ impl Opinion {
         budget.max_turns.is_some_and(|most| spent.turns >= most)
             || budget.max_tokens.is_some_and(|most| spent.tokens >= most)
             || spent.cost.reaches(budget.max_cost)
+            || self.is_crowded()
+    }
+
+    /// Whether the run keeps as much as it may, or its disk is nearly full.
+    fn is_crowded(&self) -> bool {
+        let (Some(storage), Some(chart)) = (&self.storage, &self.chart) else { return false };
+        let most = self.budget.max_storage_mb.unwrap_or(chart.plan.limits.max_storage_mb);
+        storage.used_mb >= most || storage.free_mb < storage.floor_mb
+    }
+
+    /// Its storage was measured: something else than before.
+    pub(crate) fn measured(&mut self, data: &StorageMeasured) -> Checked {
+        hold!(self, self.storage.as_ref() != Some(data), "the same measure as before");
+        self.storage = Some(*data);
+        if self.life != Life::Running {
+            // Nothing follows in a run that waits.
+            self.decision.part = crate::order::Part::Rest;
+        }
+        Ok(())
     }
 
     /// Whether a node may start nothing more. A further attempt is no further turn.

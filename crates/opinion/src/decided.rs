@@ -88,6 +88,7 @@ impl Opinion {
         let fits = match input {
             RecordedInput::Create(_) => opening == "run.created",
             RecordedInput::SetAgents(_) => opening == "agents.chosen",
+            RecordedInput::Measured(_) => opening == "storage.measured",
             RecordedInput::Idle => matches!(opening, "run.waiting" | "run.completed"),
             RecordedInput::RunForElapsed => matches!(opening, "turn.interrupted" | "run.waiting"),
             RecordedInput::Stopped { reports, .. } => {
@@ -111,9 +112,10 @@ impl Opinion {
             RecordedInput::Create(_) | RecordedInput::Moment(_) | RecordedInput::Stopped { .. } => {
                 true
             }
-            RecordedInput::SetAgents(_) | RecordedInput::RunForElapsed | RecordedInput::Idle => {
-                decision.ends.is_empty()
-            }
+            RecordedInput::SetAgents(_)
+            | RecordedInput::Measured(_)
+            | RecordedInput::RunForElapsed
+            | RecordedInput::Idle => decision.ends.is_empty(),
         };
         if fits && ends {
             Ok(())
@@ -193,6 +195,7 @@ fn acted(decision: &Decision, input: &RecordedInput) -> Checked {
         RecordedInput::Moment(moment) => moment.acts.as_slice(),
         RecordedInput::Create(_)
         | RecordedInput::SetAgents(_)
+        | RecordedInput::Measured(_)
         | RecordedInput::Stopped { .. }
         | RecordedInput::RunForElapsed
         | RecordedInput::Idle => &[],

@@ -63,6 +63,7 @@ impl Opinion {
             requests: std::collections::VecDeque::new(),
             timeline: 0,
             paused: std::collections::BTreeMap::new(),
+            storage: None,
             budget: materia_contract::Budget::default(),
             warned: [false; 3],
             spent: Spent::default(),
@@ -127,6 +128,7 @@ impl Opinion {
                 Life::Waiting,
                 EventBody::RunResumed(_)
                 | EventBody::BudgetChanged(_)
+                | EventBody::StorageMeasured(_)
                 | EventBody::AgentsChosen(_)
                 | EventBody::MessageReceived(_)
                 | EventBody::RunAborted(_),

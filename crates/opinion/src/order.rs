@@ -67,6 +67,7 @@ impl Opinion {
             | EventBody::TurnFailed(_)
             | EventBody::RunRevived(_)
             | EventBody::AgentsChosen(_)
+            | EventBody::StorageMeasured(_)
             | EventBody::BudgetChanged(_) => Part::Ends,
             EventBody::TurnInterrupted(data) => match data.reason {
                 InterruptReason::Crash
@@ -142,6 +143,7 @@ impl Opinion {
             EventBody::RunRevived(data) => self.revived(data),
             EventBody::BudgetChanged(data) => self.budget_changed(event, data),
             EventBody::AgentsChosen(data) => self.agents_chosen(data),
+            EventBody::StorageMeasured(data) => self.measured(data),
             EventBody::RunResumed(data) => self.resumed(data),
             EventBody::HandoffSent(data) => self.offered(event, data),
             EventBody::TurnRequested(data) => self.requested(event, data),

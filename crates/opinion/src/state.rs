@@ -6,7 +6,7 @@ use std::sync::Arc;
 use materia_contract::time::Micros;
 use materia_contract::{
     Answerers, Budget, ErrorCode, GlobalMode, NextTick, NodeBudgets, Pace, RunId, ScriptBinding,
-    ScriptEntry, SessionRef, Timer, Uuid, WaitReason,
+    ScriptEntry, SessionRef, StorageMeasured, Timer, Uuid, WaitReason,
 };
 use serde_json::{Map, Value};
 
@@ -54,6 +54,8 @@ pub struct Opinion {
     /// Multi-turn nodes that wait for a person, with their results.
     pub(crate) paused: BTreeMap<usize, Last>,
     pub(crate) budget: Budget,
+    /// What the run keeps, as it was last measured.
+    pub(crate) storage: Option<StorageMeasured>,
     /// Bounds that were warned about: tokens, cost, turns.
     pub(crate) warned: [bool; 3],
     pub(crate) spent: Spent,

@@ -47,7 +47,7 @@ struct Shared {
 
 /// A run that is driven here.
 struct Driven {
-    asks: mpsc::UnboundedSender<Posted>,
+    asks: mpsc::UnboundedSender<Box<Posted>>,
     /// Commands that were passed on and still wait for their receipt.
     passed_on: Vec<CommandId>,
 }
@@ -127,7 +127,7 @@ impl Host {
         created: RunCreated,
         setting: Setting,
     ) -> BoxFuture<'static, Result<Phase, EngineError>> {
-        let run = id.clone();
+        let (run, created) = (id.clone(), Box::new(created));
         self.drive(id, setting, |world, options, mut asks| async move {
             materia_engine::cast(&world, run, created, options, &mut asks).await
         })
@@ -269,13 +269,13 @@ impl Host {
 struct Entry {
     shared: Arc<Shared>,
     id: RunId,
-    asks: mpsc::UnboundedSender<Posted>,
+    asks: mpsc::UnboundedSender<Box<Posted>>,
     /// Who was there before: a run that is driven here already is not driven twice, and keeps its place.
     before: Option<Driven>,
 }
 
 impl Entry {
-    fn new(shared: Arc<Shared>, id: RunId, asks: mpsc::UnboundedSender<Posted>) -> Self {
+    fn new(shared: Arc<Shared>, id: RunId, asks: mpsc::UnboundedSender<Box<Posted>>) -> Self {
         let mut driven = shared.driven();
         let run = Driven { asks: asks.clone(), passed_on: Vec::new() };
         let before = driven.insert(id.clone(), run);
@@ -320,7 +320,7 @@ impl Shared {
             };
             run.passed_on.push(id);
             // An error means that the run has just come to rest: whoever takes it up next hears it.
-            let _ = run.asks.send(posted);
+            let _ = run.asks.send(Box::new(posted));
         }
     }
 }

@@ -32,11 +32,14 @@ pub(crate) struct BudgetArgs {
     /// Turns, further attempts counted
     #[arg(long, value_name = "N")]
     max_turns: Option<u64>,
+    /// Megabytes that the cast may keep, journal and files together
+    #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..))]
+    max_storage_mb: Option<u64>,
     /// Time spent in turns; only with --node
     #[arg(long, value_name = "MS", requires = "node")]
     max_time_ms: Option<u64>,
     /// The bounds are those of this socket, not of the whole cast
-    #[arg(long, value_name = "SOCKET", conflicts_with_all = ["max_tokens", "warn_at_percent"])]
+    #[arg(long, value_name = "SOCKET", conflicts_with_all = ["max_tokens", "max_storage_mb", "warn_at_percent"])]
     node: Option<String>,
     /// Warn when this much of a bound is spent
     #[arg(long, value_name = "P", value_parser = clap::value_parser!(u32).range(1..=100))]
@@ -60,6 +63,7 @@ pub(crate) fn budget(
         max_cost: args.max_cost,
         max_turns: args.max_turns,
         warn_at_percent: args.warn_at_percent,
+        max_storage_mb: args.max_storage_mb,
     };
     if let Some(node) = &args.node {
         let budgets =

@@ -1,6 +1,5 @@
-use std::time::{Duration, Instant};
-
 use clap::Args;
+use materia_app::follow::{self, Following, Next};
 use materia_contract::time::wall_time;
 use materia_contract::{CastStatus, ChainHash, Folders, Record, RunId};
 use materia_engine::{Journal, PAGE_BYTES, Unfolding, blocking, status_after};
@@ -14,11 +13,6 @@ use crate::project::{self, Found, Project};
 use crate::say;
 use crate::story::Story;
 use crate::terminal::Terminal;
-
-/// How often is looked for new events.
-const LOOK: Duration = Duration::from_millis(100);
-/// How long nothing may happen before it is asked whether anybody runs the cast.
-const QUIET: Duration = Duration::from_secs(1);
 
 /// Print every event of a cast
 #[derive(Args, Debug)]
@@ -186,33 +180,25 @@ impl Printer {
     }
 
     fn follow(&mut self, journal: &dyn Journal, terminal: &mut Terminal) -> Result<(), Failure> {
-        let mut last_news = Instant::now();
+        let mut following = Following::default();
         loop {
-            match self.status {
-                CastStatus::Completed | CastStatus::Failed | CastStatus::Aborted => return Ok(()),
-                // It may be about to go on: whoever resumes it holds it already.
-                CastStatus::Waiting if !held(journal, &self.id) => return Ok(()),
-                CastStatus::Running if last_news.elapsed() > QUIET => {
-                    if !held(journal, &self.id) && !self.catch_up(journal, terminal)? {
+            match following.next(journal, &self.id, self.status) {
+                Next::Rests => return Ok(()),
+                Next::Last => {
+                    if !self.catch_up(journal, terminal)? {
                         terminal.say(format_args!(
                             "Nobody runs this cast any more; `materia resume {}` carries on.",
                             self.id
                         ));
                         return Ok(());
                     }
-                    last_news = Instant::now();
                 }
-                CastStatus::Waiting | CastStatus::Running => {}
+                Next::Wait => {}
             }
-            std::thread::sleep(LOOK);
+            std::thread::sleep(follow::LOOK);
             if self.catch_up(journal, terminal)? {
-                last_news = Instant::now();
+                following.news();
             }
         }
     }
-}
-
-/// Whether somebody drives the cast.
-fn held(journal: &dyn Journal, id: &RunId) -> bool {
-    blocking(journal).is_driven(id).unwrap_or(false)
 }

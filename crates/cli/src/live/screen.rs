@@ -43,6 +43,8 @@ struct Picture {
     total: ProgressBar,
     began: Instant,
     spent: UsageTotals,
+    /// Whether the view was taken away.
+    done: bool,
     story: Story,
     /// Counts changes, so that it is known what changed last.
     changes: u64,
@@ -90,7 +92,8 @@ impl Screen {
         let total = bars.add(ProgressBar::new_spinner());
         total.set_style(style);
         let (began, spent) = (Instant::now(), UsageTotals::default());
-        let picture = Picture { sockets, lines, total, began, spent, story, changes: 0 };
+        let done = false;
+        let picture = Picture { sockets, lines, total, began, spent, done, story, changes: 0 };
         Self { bars, picture: Mutex::new(picture) }
     }
 
@@ -124,7 +127,8 @@ impl Screen {
     /// Takes the view away and leaves in its place a line for each socket that has run or needs somebody:
     /// however tall the table was, it ends well, and no row looks as if it still ran.
     pub(crate) fn finish(&self) {
-        let picture = self.picture();
+        let mut picture = self.picture();
+        picture.done = true;
         for line in &picture.lines {
             line.finish_and_clear();
         }
@@ -302,6 +306,9 @@ impl Picture {
     /// Where there are more sockets than lines, those that run and those that changed last are
     /// shown; always in the order of the plan.
     fn draw(&self) {
+        if self.done {
+            return;
+        }
         let width = self.title_width();
         let mut shown: Vec<usize> = (0..self.sockets.len()).collect();
         if shown.len() > self.lines.len() {

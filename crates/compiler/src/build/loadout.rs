@@ -127,6 +127,7 @@ fn budget(loaded: &Loaded) -> Budget {
         max_cost: budget.max_cost,
         max_turns: budget.max_turns,
         warn_at_percent: budget.warn_at_percent,
+        max_storage_mb: None,
     }
 }
 
@@ -141,5 +142,6 @@ fn limits(loaded: &Loaded) -> Limits {
         max_concurrent_turns: limits.max_concurrent_turns.unwrap_or(default.max_concurrent_turns),
         max_cycle_turns: limits.max_cycle_turns.unwrap_or(default.max_cycle_turns),
         max_retries: limits.max_retries.unwrap_or(default.max_retries),
+        max_storage_mb: limits.max_storage_mb.unwrap_or(default.max_storage_mb),
     }
 }

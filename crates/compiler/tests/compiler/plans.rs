@@ -79,6 +79,7 @@ fn what_an_agent_asks_for_and_what_a_cast_may_spend_are_in_the_plan() {
         max_cost: Some(Amount::from_millionths(500_000)),
         max_turns: Some(7),
         warn_at_percent: Some(50),
+        max_storage_mb: None,
     };
     assert_eq!(plan.budget, budget, "a stronger layer wins field by field");
     assert_eq!(plan.limits.max_repairs, 4);

@@ -8,6 +8,7 @@ mod files;
 mod grid;
 mod health;
 mod replay;
+mod told;
 mod why;
 
 pub use budget::BudgetBody;
@@ -15,4 +16,5 @@ pub use files::ConfigFile;
 pub use grid::{Advance, Grid, GridEdge, GridExit, GridFailure, GridLoop, GridSocket, SocketType};
 pub use health::{AgentHealth, Health, NodeRuntime, PlanningSupport, Sandbox};
 pub use replay::{Mismatch, ReplayBody, Verified};
+pub use told::Told;
 pub use why::{Because, Condition, Suggested, SuggestedStep, Suggestion, Why};

@@ -27,6 +27,10 @@ pub struct LimitsDoc {
     /// Further tries after a provider failed in a way that may pass; 4 if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_retries: Option<u32>,
+    /// Megabytes that a cast may keep, journal and files together, before it waits; 1024 if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub max_storage_mb: Option<u64>,
     /// Fields this version does not know.
     #[serde(flatten)]
     pub extra: Extra,

@@ -50,3 +50,24 @@ pub struct NodeBlocked {
     /// Why, in words.
     pub reason: String,
 }
+
+/// Data of `storage.measured`: what a cast keeps, and the room that its disk has left. Written when that decides whether
+/// anything may start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StorageMeasured {
+    /// Megabytes that the cast keeps, journal and files together.
+    pub used_mb: u64,
+    /// Megabytes that are free where it keeps them.
+    pub free_mb: u64,
+    /// Megabytes that have to stay free there.
+    pub floor_mb: u64,
+}
+
+impl StorageMeasured {
+    /// Whether a cast that may keep so many megabytes may start anything more.
+    #[must_use]
+    pub fn leaves_room(&self, max_mb: u64) -> bool {
+        self.used_mb < max_mb && self.free_mb >= self.floor_mb
+    }
+}

@@ -375,7 +375,8 @@ impl EventBody {
             | Self::RunRevived(_)
             | Self::MessageReceived(_)
             | Self::SocketFinished(_)
-            | Self::AgentsChosen(_) => None,
+            | Self::AgentsChosen(_)
+            | Self::StorageMeasured(_) => None,
         }
     }
 }

@@ -183,6 +183,7 @@ fn raised(run: &Run, index: usize, name: &NodeId, turns: u64, which: Raise) -> V
         max_tokens: tokens.map(|limit| limit.max(1).saturating_add(spent.tokens)),
         max_cost: cost.map(|(limit, spent)| more_cost(limit, Some(spent))),
         warn_at_percent: None,
+        max_storage_mb: run.more_storage_mb(),
     };
     if budget != Budget::default() {
         raised.push(Suggested::Do(Do::Budget { budget }));

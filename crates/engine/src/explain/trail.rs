@@ -139,7 +139,8 @@ impl Trail {
                     self.pace = Some((seq, data.reason.clone()));
                 }
             }
-            (EventBody::BudgetWarned(_), _) | (EventBody::BudgetChanged(_), None) => {
+            (EventBody::BudgetWarned(_) | EventBody::StorageMeasured(_), _)
+            | (EventBody::BudgetChanged(_), None) => {
                 self.budget = Some(seq);
             }
             (EventBody::LoopExhausted(data), _) => {

@@ -7,7 +7,7 @@ use materia_contract::{CastLine, ChainHash, Command, CommandId, Record, RunId, b
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
-use super::{Blobs, BoxFuture, Tail};
+use super::{Blobs, BoxFuture, Disk, Tail, Weighed, weight};
 
 /// How many bytes of records are read at once, where nothing speaks against it: few enough to stay in the
 /// cache of the processor until they are used.
@@ -84,6 +84,16 @@ pub trait Journal: Send + Sync {
         run: &RunId,
         command: &CommandId,
     ) -> BoxFuture<'_, Result<Option<Receipt>, ReadError>>;
+
+    /// What `run` keeps so far, files included. It is worked out elsewhere: nobody waits for it.
+    fn weigh(&self, _run: &RunId) -> Weighed {
+        weight::nothing()
+    }
+
+    /// The disk on which runs are kept, where there is one.
+    fn disk(&self) -> Option<Disk> {
+        None
+    }
 
     /// Where folded states are kept beside the records, if anywhere.
     fn snapshots(&self) -> Option<&dyn Snapshots> {
@@ -182,6 +192,12 @@ impl From<Command> for Posted {
     fn from(command: Command) -> Self {
         let body = command.id.as_ref().map(|_| command.body_hash());
         Self { id: command.id.clone(), body, command: Ok(command) }
+    }
+}
+
+impl From<Command> for Box<Posted> {
+    fn from(command: Command) -> Self {
+        Self::new(command.into())
     }
 }
 

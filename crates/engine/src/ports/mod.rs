@@ -8,6 +8,7 @@ mod memory;
 mod observer;
 mod runner;
 mod tail;
+mod weight;
 
 pub use blobs::{BlobError, Blobs, MemoryBlobs, text_of};
 pub use journal::{
@@ -22,6 +23,8 @@ pub use runner::{
     TurnOrder, TurnReport, Work,
 };
 pub use tail::{Tail, follow};
+pub(crate) use weight::nothing;
+pub use weight::{Disk, Weighed};
 
 /// A boxed future, so that ports can be used behind `dyn`.
 pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -10,7 +10,8 @@ use materia_contract::{
 };
 use materia_engine::{
     Answer, Batch, Clock, EngineError, Epoch, Journal, MemoryJournal, NoObserver, Options,
-    ReplayError, World, blocking, carry_on, cast, fork, load, load_to_drive, replay, report, resume,
+    ReplayError, World, blocking, carry_on, cast, fork, load, load_to_drive, replay, report,
+    resume,
 };
 use materia_kernel::Phase;
 
@@ -29,7 +30,7 @@ async fn stopped(world: &World, created: RunCreated, after: Duration) -> Phase {
     let (sender, mut asks) = tokio::sync::mpsc::unbounded_channel();
     let later = async move {
         tokio::time::sleep(after).await;
-        sender.send(stop("enough for now")).unwrap();
+        sender.send(stop("enough for now").into()).unwrap();
         std::future::pending::<()>().await;
     };
     tokio::select! {

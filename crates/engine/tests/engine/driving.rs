@@ -114,7 +114,7 @@ async fn stopped_and_resumed() -> MemoryJournal {
     let runner = Counter { delay: Duration::from_mins(10), ..Counter::default() };
     let journal = MemoryJournal::default();
     let (sender, mut asks) = tokio::sync::mpsc::unbounded_channel();
-    sender.send(stop("later")).unwrap();
+    sender.send(stop("later").into()).unwrap();
     let slow = world(Arc::new(journal.clone()), &runner);
     let phase = cast(&slow, id(), counting(), Options::default(), &mut asks).await.unwrap();
     let Phase::Waiting(waiting) = phase else { panic!("{phase:?}") };

@@ -29,6 +29,7 @@ mod readers;
 mod row;
 mod schema;
 mod snapshots;
+mod weigh;
 mod writer;
 
 use std::ops::ControlFlow;

@@ -1,6 +1,6 @@
 //! What a run may spend (D24). Spending is folded from events, so it survives everything they do.
 
-use materia_contract::{Amount, Behavior, BudgetBound, NodeId};
+use materia_contract::{Amount, Behavior, BudgetBound, NodeId, StorageMeasured};
 
 use crate::ask::gates::{self, Gate};
 use crate::state::{Held, Run, Why};
@@ -23,13 +23,32 @@ pub(crate) fn bounds(run: &Run) -> impl Iterator<Item = (BudgetBound, Amount, Am
 
 /// The bound that the next turn would pass, in words.
 pub(crate) fn exhausted(run: &Run) -> Option<String> {
-    bounds(run).find(|(_, spent, limit)| spent >= limit).map(|(bound, spent, limit)| {
-        let name = match bound {
-            BudgetBound::Tokens => "tokens",
-            BudgetBound::Cost => "cost",
-            BudgetBound::Turns => "turns",
-        };
-        format!("{spent} of {limit} {name}")
+    let spent =
+        bounds(run).find(|(_, spent, limit)| spent >= limit).map(|(bound, spent, limit)| {
+            let name = match bound {
+                BudgetBound::Tokens => "tokens",
+                BudgetBound::Cost => "cost",
+                BudgetBound::Turns => "turns",
+            };
+            format!("{spent} of {limit} {name}")
+        });
+    spent.or_else(|| crowded(run))
+}
+
+/// How many megabytes a run may keep.
+pub(crate) fn storage_max_mb(run: &Run) -> u64 {
+    run.budget.max_storage_mb.unwrap_or(run.plan().limits.max_storage_mb)
+}
+
+/// That there is no room for what another turn would leave, in words.
+fn crowded(run: &Run) -> Option<String> {
+    let most = storage_max_mb(run);
+    let StorageMeasured { used_mb, free_mb, floor_mb } =
+        run.storage.filter(|storage| !storage.leaves_room(most))?;
+    Some(if used_mb >= most {
+        format!("{used_mb} of {most} MB of storage")
+    } else {
+        format!("{free_mb} MB are free on its disk, and {floor_mb} MB have to stay free")
     })
 }
 

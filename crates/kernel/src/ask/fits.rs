@@ -77,6 +77,7 @@ fn needs_node(body: &EventBody) -> bool {
         | EventBody::BudgetWarned(_)
         | EventBody::BudgetChanged(_)
         | EventBody::AgentsChosen(_)
+        | EventBody::StorageMeasured(_)
         | EventBody::ModeChanged(_)
         | EventBody::TimelineReached(_)
         | EventBody::TurnCompleted(_)

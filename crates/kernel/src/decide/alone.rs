@@ -100,6 +100,7 @@ fn filled(given: Budget, kept: Budget) -> Budget {
         max_cost: given.max_cost.or(kept.max_cost),
         max_turns: given.max_turns.or(kept.max_turns),
         warn_at_percent: given.warn_at_percent.or(kept.warn_at_percent),
+        max_storage_mb: given.max_storage_mb.or(kept.max_storage_mb),
     }
 }
 

@@ -91,6 +91,12 @@ pub fn take_with(
                 draft.emit(AgentsChosen { agents });
             }
         }
+        Input::Measured(storage) => {
+            if draft.run().storage != Some(storage) {
+                draft.emit(storage);
+            }
+            schedule::go_on(&mut draft);
+        }
         Input::Stopped { reports, message } => halt::stopped(&mut draft, reports, message),
         Input::RunForElapsed => halt::run_for(&mut draft),
         Input::Idle => schedule::rest(&mut draft),
@@ -101,6 +107,7 @@ pub fn take_with(
         | RecordedInput::Stopped { reports, .. } => *reports = reported,
         RecordedInput::Create(_)
         | RecordedInput::SetAgents(_)
+        | RecordedInput::Measured(_)
         | RecordedInput::RunForElapsed
         | RecordedInput::Idle => {}
     }
@@ -145,6 +152,7 @@ fn recorded(input: &Input) -> RecordedInput {
             RecordedInput::Stopped { reports, message: message.clone() }
         }
         Input::SetAgents(agents) => RecordedInput::SetAgents(agents.clone()),
+        Input::Measured(storage) => RecordedInput::Measured(*storage),
         Input::RunForElapsed => RecordedInput::RunForElapsed,
         Input::Idle => RecordedInput::Idle,
     }
@@ -164,6 +172,7 @@ fn accept(run: &Run, input: &Input) -> Result<(), Rejection> {
             let unknown = agents.keys().find(|id| !run.plan().nodes.contains_key(*id));
             unknown.map_or(Ok(()), |id| Err(Rejection::UnknownNode(id.clone())))
         }
+        (Phase::Running | Phase::Waiting(_), Input::Measured(_)) => Ok(()),
         (Phase::Completed | Phase::Failed(_) | Phase::Aborted, _) => {
             Err(Rejection::Ended(run.phase.status()))
         }

@@ -88,6 +88,7 @@ pub fn evolve(run: &mut Run, event: &Event) {
                 run.last = result;
             }
         }
+        EventBody::StorageMeasured(data) => run.storage = Some(*data),
         EventBody::AgentsChosen(data) => run.agents = Arc::new(data.agents.clone()),
         // Facts for whoever reads the journal; what they lead to is its own event.
         EventBody::OutputFieldsIgnored(_) | EventBody::LoopExhausted(_) => {}

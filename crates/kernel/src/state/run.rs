@@ -6,7 +6,7 @@ use std::sync::Arc;
 use materia_contract::time::Micros;
 use materia_contract::{
     Answerers, Behavior, Budget, BudgetBound, EdgeId, EnvelopeKind, GlobalMode, Node, NodeBudgets,
-    NodeId, Pace, Plan, RunCreated, RunId, Timer, UsageTotals, Uuid, derived_id,
+    NodeId, Pace, Plan, RunCreated, RunId, StorageMeasured, Timer, UsageTotals, Uuid, derived_id,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -81,6 +81,8 @@ pub struct Run {
     pub(crate) paused: BTreeMap<usize, LastOutput>,
     /// What the run may spend.
     pub(crate) budget: Budget,
+    /// What it keeps, as it was last measured.
+    pub(crate) storage: Option<StorageMeasured>,
     /// Bounds that were warned about.
     pub(crate) warned: BTreeSet<BudgetBound>,
     /// The way to what is being routed.
@@ -131,6 +133,7 @@ impl Run {
             follow_ups: BTreeMap::new(),
             paused: BTreeMap::new(),
             budget: Budget::default(),
+            storage: None,
             warned: BTreeSet::new(),
             crossing: Trail::default(),
             passed: None,
@@ -237,6 +240,32 @@ impl Run {
 
     pub(crate) fn index_of(&self, node: &NodeId) -> usize {
         self.plan().nodes.get_index_of(node).expect("events name nodes of the plan")
+    }
+
+    /// Whether it would start anything, if what it keeps were this.
+    #[must_use]
+    pub fn has_room(&self, storage: &StorageMeasured) -> bool {
+        storage.leaves_room(crate::ask::budget::storage_max_mb(self))
+    }
+
+    /// What it keeps, as it was last measured, where that was ever worth an event.
+    #[must_use]
+    pub fn storage(&self) -> Option<StorageMeasured> {
+        self.storage
+    }
+
+    /// How many megabytes would do, where it keeps as many as it may.
+    #[must_use]
+    pub fn more_storage_mb(&self) -> Option<u64> {
+        let storage = self.storage?;
+        let most = crate::ask::budget::storage_max_mb(self);
+        (storage.used_mb >= most).then(|| storage.used_mb.max(1).saturating_mul(2))
+    }
+
+    /// Whether what it keeps holds it, as far as was measured.
+    #[must_use]
+    pub fn is_crowded(&self) -> bool {
+        self.storage.is_some_and(|storage| !self.has_room(&storage))
     }
 
     /// What it may spend.

@@ -37,5 +37,6 @@ mod retries;
 mod rooms;
 mod sending;
 mod stalls;
+mod storage;
 mod stories;
 mod verdicts;

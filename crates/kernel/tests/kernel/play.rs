@@ -266,6 +266,7 @@ fn line(event: &Event) -> String {
         EventBody::RunRevived(_) => "revived".into(),
         EventBody::MessageReceived(data) => format!("{node} was told: {}", data.text),
         EventBody::SocketFinished(_) => format!("{node} finished"),
+        EventBody::StorageMeasured(data) => format!("keeps {} MB", data.used_mb),
         EventBody::AgentsChosen(data) => format!("{} agents chosen", data.agents.len()),
         EventBody::PayloadSuperseded(data) => format!("{node} superseded over {}", data.edge_id),
         EventBody::PayloadDropped(data) => {

@@ -67,6 +67,7 @@ fn plan(dice: &mut Dice) -> Plan {
         max_tokens: dice.maybe(6, |dice| u64::from(dice.within(5, 60))),
         max_cost: dice.maybe(6, |dice| Amount::from(u64::from(dice.within(1, 8)))),
         warn_at_percent: dice.maybe(20, |dice| dice.within(10, 100)),
+        max_storage_mb: None,
     };
     let limits = Limits {
         max_repairs: dice.within(0, 2),
@@ -74,6 +75,7 @@ fn plan(dice: &mut Dice) -> Plan {
         max_concurrent_turns: *dice.pick(&[1, 2, 3, 64]),
         max_cycle_turns: dice.within(2, 6),
         max_retries: 4,
+        max_storage_mb: u64::from(dice.within(1, 2_000)),
     };
     let (entry, doc_root) = (name(0), "docs".to_owned());
     let mut plan = Plan {

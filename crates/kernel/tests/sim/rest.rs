@@ -1,11 +1,16 @@
 //! Safety was first; now the world is kind, and the run must come to rest, and go on when it is helped.
 
-use materia_contract::{Amount, Budget, Do, NodeBudgets, NodeId, Pace, RunWaiting, WaitReason};
+use materia_contract::{
+    Amount, Budget, Do, NodeBudgets, NodeId, Pace, RunWaiting, StorageMeasured, WaitReason,
+};
 use materia_kernel::{Acting, Input, Moment, Phase, is_idle};
 use materia_opinion::Life;
 
 use crate::answers::Mood;
 use crate::world::{World, resume};
+
+/// A disk with room.
+const ROOMY: StorageMeasured = StorageMeasured { used_mb: 0, free_mb: 1_000, floor_mb: 64 };
 
 /// Turns that whoever helps a run pays for.
 const FURTHER_TURNS: u64 = 25;
@@ -98,12 +103,15 @@ impl World<'_> {
                 }
             }
             (WaitReason::Budget, node) => {
+                // Somebody makes room on the disk.
+                let _ = self.take(Input::Measured(ROOMY));
                 let turns = self.paid_for();
                 let most = Budget {
                     max_tokens: Some(u64::MAX),
                     max_cost: Some(Amount::from(1_000_000_u64)),
                     max_turns: Some(turns),
                     warn_at_percent: None,
+                    max_storage_mb: Some(u64::MAX),
                 };
                 assert!(self.take(Input::act(Do::Budget { budget: most })));
                 self.give(node.as_ref());

@@ -3,7 +3,7 @@
 use materia_contract::time::Micros;
 use materia_contract::{
     Budget, Decided, Do, EnvelopeKind, Event, EventBody, GlobalMode, NextTick, NodeBudgets, NodeId,
-    Offered, Pace, PayloadStatus, Plan, RunId, RunPlace, Uuid,
+    Offered, Pace, PayloadStatus, Plan, RunId, RunPlace, StorageMeasured, Uuid,
 };
 use materia_kernel::{
     Acting, Decision, Effect, Input, Moment, Rejection, Report, Run, due_schedules, evolve,
@@ -437,9 +437,19 @@ impl<'a> World<'a> {
         if dice.percent(40) {
             let budget = Budget {
                 max_turns: dice.maybe(60, |dice| u64::from(dice.within(1, 40))),
+                max_storage_mb: dice.maybe(60, |dice| u64::from(dice.within(1, 4_000))),
                 ..Budget::default()
             };
             let _ = self.take(Input::act(Do::Budget { budget }));
+            return;
+        }
+        if dice.percent(20) {
+            let storage = StorageMeasured {
+                used_mb: u64::from(dice.within(0, 2_000)),
+                free_mb: u64::from(dice.within(0, 200)),
+                floor_mb: 64,
+            };
+            let _ = self.take(Input::Measured(storage));
             return;
         }
         if dice.percent(25) {

@@ -111,7 +111,6 @@ mod tests {
             r"{turns: {}}",
             r#"{"turns" {}}"#,
             "",
-            "[]",
         ];
         for text in all {
             let told = told(text);

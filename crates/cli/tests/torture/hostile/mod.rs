@@ -196,7 +196,10 @@ fn executed(trace: &str) -> Vec<String> {
     others.map(str::to_owned).collect()
 }
 
-fn difference(before: &BTreeMap<PathBuf, String>, after: &BTreeMap<PathBuf, String>) -> Vec<String> {
+fn difference(
+    before: &BTreeMap<PathBuf, String>,
+    after: &BTreeMap<PathBuf, String>,
+) -> Vec<String> {
     let mut told = Vec::new();
     for (path, was) in before {
         match after.get(path) {

@@ -1,0 +1,139 @@
+//! Doing something to a cast: what `resume`, `say`, `approve` and their like share, at every door.
+//!
+//! Each of them is one command of a person. A cast that another process drives is told; one that
+//! nobody drives is taken up here, and whoever asked drives it on ([`crate::drive`]). Whether the command fits is
+//! the kernel's to say. It is asked before anything is shown or trusted.
+
+mod end;
+mod tell;
+
+pub use end::{Ended, Waiting, end};
+pub use tell::tell;
+
+use materia_contract::body::Told;
+use materia_contract::{Answerers, Do, GlobalMode, RunCreated};
+use materia_engine::{ClaimError, Lease, LoadedRun, blocking};
+use materia_kernel::{Input, Phase, Run, decide};
+
+use crate::options::Contradiction;
+use crate::prepare::{self, Prepared};
+use crate::project::{self, Found, Project};
+use crate::{Failure, RunOptions};
+
+/// What became of a command.
+pub enum Taken {
+    /// Nobody drives the cast: it is held here, and can go on.
+    Here(Box<Held>),
+    /// Whoever drives it was told.
+    There(Told),
+}
+
+/// A cast that nobody else can drive now, and what is to be done to it.
+pub struct Held {
+    /// The cast.
+    pub found: Found,
+    /// The right to drive it.
+    pub lease: Lease,
+    /// The run, read once: what is looked at and trusted is the very run that is driven.
+    pub loaded: LoadedRun,
+    /// What is done to it.
+    pub what: Do,
+}
+
+/// Why a command was not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum Unfit<E> {
+    /// The cast does not take it as it stands. What it takes instead, its standing says.
+    #[error("cast `{}`: {why}", run.id())]
+    Stands {
+        /// The run.
+        run: Box<Run>,
+        /// Why it does not.
+        why: String,
+    },
+    /// Something else was in the way.
+    #[error("{0}")]
+    Other(E),
+}
+
+impl<E: From<Failure>> Unfit<E> {
+    fn other(failure: impl Into<Failure>) -> Self {
+        Self::Other(failure.into().into())
+    }
+}
+
+/// Takes up a cast, or tells whoever drives it. `choose` says what is done, in view of the run.
+pub fn take<E: From<Failure>>(
+    found: Found,
+    options: &RunOptions,
+    choose: impl FnOnce(&Run) -> Result<Do, E>,
+) -> Result<Taken, Unfit<E>> {
+    if options.cast_id.as_deref().is_some_and(|other| other != found.id.as_str()) {
+        return Err(Unfit::other(Contradiction::OtherName));
+    }
+    project::refuse_taken_name(&found.root, &found.id).map_err(Unfit::other)?;
+    // Held until the cast rests: what is decided below is decided on the run that goes on.
+    let lease = match blocking(found.journal()).claim(&found.id) {
+        Ok(lease) => lease,
+        Err(held @ ClaimError::Held { .. }) => {
+            return tell(&found, held, choose).map(Taken::There).map_err(Unfit::Other);
+        }
+        Err(error @ (ClaimError::Io { .. } | ClaimError::Storage { .. })) => {
+            return Err(Unfit::other(error));
+        }
+    };
+    let loaded = materia_engine::load_to_drive(found.journal(), &found.id).map_err(Unfit::other)?;
+    let what = choose(loaded.run()).map_err(Unfit::Other)?;
+    if let Some(why) = unfit(loaded.run(), &what) {
+        return Err(Unfit::Stands { run: Box::new(loaded.run().clone()), why });
+    }
+    Ok(Taken::Here(Box::new(Held { found, lease, loaded, what })))
+}
+
+impl Held {
+    /// How the run began.
+    pub fn created(&self) -> Result<&RunCreated, Failure> {
+        let missing = || Failure::storage(format!("cast `{}` has no beginning", self.found.id));
+        self.loaded.run().created().ok_or_else(missing)
+    }
+
+    /// Who answers its agents, as its journal has it.
+    #[must_use]
+    pub fn agents(&self) -> &Answerers {
+        self.loaded.run().agents()
+    }
+
+    /// Prepares that it goes on.
+    pub fn prepare(&self, project: &Project, options: &RunOptions) -> Result<Prepared, Failure> {
+        let created = self.created()?;
+        refuse_changes(options, created, &self.what)?;
+        prepare::going_on(project, created, self.agents(), options)
+    }
+}
+
+/// Why a run does not take a command as it stands.
+fn unfit(run: &Run, what: &Do) -> Option<String> {
+    if matches!(what, Do::Continue { .. }) && *run.phase() == Phase::Running {
+        return Some("its process went away in the middle of a turn".to_owned());
+    }
+    rejection(run, what)
+}
+
+/// Asks the kernel whether it would do that; why not, if not.
+fn rejection(run: &Run, what: &Do) -> Option<String> {
+    decide(run, run.ts(), Input::act(what.clone())).err().map(|rejection| rejection.to_string())
+}
+
+/// A run keeps the settings it began with; to ask for others is to misunderstand it.
+fn refuse_changes(options: &RunOptions, created: &RunCreated, what: &Do) -> Result<(), Failure> {
+    if options.virtual_time && !created.virtual_time {
+        return Err(Contradiction::RealTime.into());
+    }
+    if options.planning && created.global_mode != GlobalMode::Planning {
+        return Err(Contradiction::NotPlanning.into());
+    }
+    if options.interactive && !matches!(what, Do::Resume { .. }) {
+        return Err(Contradiction::PaceOfAct.into());
+    }
+    Ok(())
+}

@@ -1,0 +1,168 @@
+//! Driving one run to its rest: what a cast that begins and one that is carried on share.
+//!
+//! A host with one run. Whoever asked for it brings the observers, and hears from the run how to stop it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use materia_contract::script::Script;
+use materia_contract::{Answerers, CastReport, Command, Folders, Plan, RunCreated, RunId};
+use materia_engine::{
+    DriveError, EngineError, Lease, LoadedRun, Observer, Options, Runner, SystemClock, blocking,
+};
+use materia_journal::SqliteJournal;
+use materia_runners::{MockRunner, Runners, ScriptedRunner, UtilityRunner};
+use tokio::runtime::Handle;
+
+use crate::Failure;
+use crate::agents::Answering;
+use crate::host::{Host, Setting};
+
+/// A run that is about to be driven.
+pub struct Drive {
+    /// The folder that casts are kept in.
+    pub root: PathBuf,
+    /// Its journal.
+    pub journal: Arc<SqliteJournal>,
+    /// Its id.
+    pub id: RunId,
+    /// Its plan.
+    pub plan: Plan,
+    /// Where the folders are that its events name.
+    pub folders: Folders,
+    /// What answers its agents, if a script does.
+    pub script: Option<Script>,
+    /// What answers them, if no script does.
+    pub answering: Answering,
+    /// Who answers, where that is not as the journal has it.
+    pub agents: Option<Answerers>,
+    /// The program that looks after what turns start.
+    pub supervisor: PathBuf,
+    /// How it is set going.
+    pub start: Start,
+}
+
+/// How a run is set going.
+pub enum Start {
+    /// It begins here.
+    Begin(Box<RunCreated>),
+    /// A person does something to it, and it goes on. Whoever decided that holds the right to drive it, and has
+    /// looked at this very run.
+    CarryOn(Lease, Box<LoadedRun>, Box<Command>),
+}
+
+/// A run that is driven and has come to rest, or has broken off.
+pub struct Driven {
+    /// The folder of the cast.
+    pub folder: PathBuf,
+    /// Its journal.
+    pub journal: Arc<SqliteJournal>,
+    /// Its id.
+    pub id: RunId,
+    /// Where the folders are that its events name.
+    pub folders: Folders,
+    began_here: bool,
+    ended: Result<(), EngineError>,
+}
+
+/// What came of a run that was driven.
+pub enum Outcome {
+    /// It rests, and this is how.
+    Rests(Box<CastReport>),
+    /// It broke off. What was recorded until then is kept.
+    BrokeOff {
+        /// Why.
+        error: DriveError,
+        /// How it stands, where that can be read.
+        report: Option<Box<CastReport>>,
+    },
+}
+
+impl Drive {
+    /// Whether the run was there before.
+    #[must_use]
+    pub fn goes_on(&self) -> bool {
+        matches!(self.start, Start::CarryOn(..))
+    }
+
+    /// Drives the run until it rests. `stoppable` is given what asks it to stop in good order; it says whether
+    /// anybody heard.
+    pub async fn to_rest(
+        self,
+        observer: Arc<dyn Observer>,
+        ears: &Handle,
+        stoppable: impl FnOnce(Box<dyn Fn(&str) -> bool + Send + Sync>),
+    ) -> Result<Driven, Failure> {
+        let runner = self.runner()?;
+        let Self { root, journal, id, folders, script, agents, start, .. } = self;
+        let host = Host::new(journal.clone(), observer, Arc::new(SystemClock), ears);
+        let run_for = script.as_ref().and_then(|script| script.run_for_ms);
+        let timeline = script.as_ref().map(|script| script.timeline.as_slice().into());
+        let options = Options {
+            run_for: run_for.map(Duration::from_millis),
+            timeline: timeline.unwrap_or_default(),
+            folders: folders.clone(),
+            agents,
+        };
+        let setting = Setting { runner, options };
+        let (stopped, named) = (host.clone(), id.clone());
+        stoppable(Box::new(move |message: &str| stopped.ask_to_stop(&named, message)));
+        let began_here = matches!(start, Start::Begin(_));
+        let ended = match start {
+            Start::Begin(created) => host.begin_here(id.clone(), *created, setting).await,
+            Start::CarryOn(lease, loaded, command) => {
+                host.carry_on_here(lease, *loaded, *command, setting).await
+            }
+        };
+        let folder = root.join(id.as_str());
+        Ok(Driven { folder, journal, id, folders, began_here, ended: ended.map(|_| ()) })
+    }
+
+    /// What performs turns: programs and agents under a supervisor, or the script in their place.
+    fn runner(&self) -> Result<Arc<dyn Runner>, Failure> {
+        let scripted = self.script.as_ref().map(|script| {
+            let runner: Arc<dyn Runner> = Arc::new(ScriptedRunner::new(script.clone()));
+            runner
+        });
+        Ok(Arc::new(Runners {
+            agent: self.answering.runner(&self.supervisor)?,
+            utility: Arc::new(UtilityRunner::new(self.supervisor.clone())),
+            scripted,
+            mock: Some(Arc::new(MockRunner::new(Arc::new(self.plan.clone())))),
+        }))
+    }
+}
+
+impl Driven {
+    /// Says how the run ended; where it never began, this is a refusal.
+    pub fn outcome(&mut self) -> Result<Outcome, Failure> {
+        let Err(error) = std::mem::replace(&mut self.ended, Ok(())) else {
+            let report = self.report().map_err(|error| Failure::Broken(error.to_string()))?;
+            return Ok(Outcome::Rests(Box::new(report)));
+        };
+        let error = match error {
+            EngineError::Drive(DriveError::Rejected(rejection)) => {
+                return Err(Failure::resolution(format!("cast `{}`: {rejection}", self.id)));
+            }
+            EngineError::Drive(error @ DriveError::Append(_)) => error,
+            refused @ (EngineError::Claim(_)
+            | EngineError::Load(_)
+            | EngineError::Lost(_)
+            | EngineError::Exists(_)
+            | EngineError::Answered(_)
+            | EngineError::OtherBody(_)) => return Err(refused.into()),
+        };
+        if self.began_here && matches!(blocking(&*self.journal).head(&self.id), Ok(None)) {
+            // Nothing was written, so there is no cast: its folder goes too.
+            let _ = std::fs::remove_file(self.folder.join("lock"));
+            let _ = std::fs::remove_dir(&self.folder);
+            return Err(Failure::storage(format!("the cast could not begin: {error}")));
+        }
+        Ok(Outcome::BrokeOff { error, report: self.report().ok().map(Box::new) })
+    }
+
+    fn report(&self) -> Result<CastReport, materia_engine::LoadError> {
+        materia_engine::report(&*self.journal, &self.id, &self.folders)
+    }
+}

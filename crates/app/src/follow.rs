@@ -1,0 +1,56 @@
+//! Following a cast until it rests, whoever drives it.
+
+use std::time::{Duration, Instant};
+
+use materia_contract::{CastStatus, RunId};
+use materia_engine::{Journal, blocking};
+
+/// How often is looked for new events.
+pub const LOOK: Duration = Duration::from_millis(100);
+
+/// How long nothing may happen before it is asked whether anybody drives the cast.
+const QUIET: Duration = Duration::from_secs(1);
+
+/// Somebody who follows a cast, and when there was last something new.
+pub struct Following {
+    last_news: Instant,
+}
+
+/// What somebody who follows a cast does next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// Look again in a while.
+    Wait,
+    /// Look once more: nobody drives the cast, and what is not there then will not come.
+    Last,
+    /// Stop: it rests.
+    Rests,
+}
+
+impl Default for Following {
+    fn default() -> Self {
+        Self { last_news: Instant::now() }
+    }
+}
+
+impl Following {
+    /// Something new was there.
+    pub fn news(&mut self) {
+        self.last_news = Instant::now();
+    }
+
+    /// What comes next, after everything that is there was seen; `status` is that of the last event seen.
+    pub fn next(&mut self, journal: &dyn Journal, id: &RunId, status: CastStatus) -> Next {
+        let driven = || blocking(journal).is_driven(id).unwrap_or(false);
+        match status {
+            CastStatus::Completed | CastStatus::Failed | CastStatus::Aborted => Next::Rests,
+            // It may be about to go on: whoever resumes it holds it already.
+            CastStatus::Waiting if !driven() => Next::Rests,
+            CastStatus::Running if self.last_news.elapsed() > QUIET => {
+                self.last_news = Instant::now();
+                if driven() { Next::Wait } else { Next::Last }
+            }
+            CastStatus::Waiting | CastStatus::Running => Next::Wait,
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! What a run keeps, counted as it goes: whether anything may start depends on it.
+
+use materia_contract::{EventBody, Record, StorageMeasured, TurnOutput};
+use materia_kernel::Run;
+
+use crate::{Disk, Journal, Weighed, record_bytes};
+
+/// How many bytes are added between two looks at the disk.
+const LOOK_EVERY_BYTES: u64 = 1 << 20;
+
+/// How many decisions are taken between two looks, where little is added.
+const LOOK_EVERY_DECISIONS: u32 = 64;
+
+/// Room that has to stay free on a disk, so that what is under way can be written down.
+const FLOOR_BYTES: u64 = 64 << 20;
+
+/// A small disk keeps this part of itself free instead.
+const FLOOR_PART: u64 = 20;
+
+const MEGABYTE: u64 = 1 << 20;
+
+/// What a run keeps.
+pub(crate) struct Storage {
+    /// What it kept when it was taken up.
+    before: Weighed,
+    /// What was added since.
+    added: u64,
+    looked_at: u64,
+    decisions: u32,
+}
+
+impl Storage {
+    /// That of a run that is taken up, or begins.
+    pub(crate) fn new(before: Weighed) -> Self {
+        // The first look is due at once.
+        Self { before, added: 0, looked_at: 0, decisions: LOOK_EVERY_DECISIONS }
+    }
+
+    /// Counts what a decision adds. An event lies in the journal and in the files beside it.
+    pub(crate) fn count<'a>(
+        &mut self,
+        records: &[Record],
+        bodies: impl Iterator<Item = &'a EventBody>,
+    ) {
+        let records: usize = records.iter().map(record_bytes).sum();
+        let files: u64 = bodies.filter_map(report).map(left).sum();
+        let added = u64::try_from(records).unwrap_or(u64::MAX).saturating_mul(2);
+        self.added = self.added.saturating_add(added).saturating_add(files);
+        self.decisions = self.decisions.saturating_add(1);
+    }
+
+    /// What is kept, where a look is due and it says something else about `run` than was known.
+    pub(crate) fn news(&mut self, run: &Run, journal: &dyn Journal) -> Option<StorageMeasured> {
+        let due = self.decisions >= LOOK_EVERY_DECISIONS
+            || self.added - self.looked_at >= LOOK_EVERY_BYTES;
+        if !due {
+            return None;
+        }
+        (self.decisions, self.looked_at) = (0, self.added);
+        let measured = measured(self.before.get().copied()?.saturating_add(self.added), journal);
+        (run.has_room(&measured) == run.is_crowded()).then_some(measured)
+    }
+}
+
+/// What somebody who knows how much a run keeps would say of it now.
+pub(crate) fn measured(used: u64, journal: &dyn Journal) -> StorageMeasured {
+    let disk = journal.disk().unwrap_or(Disk { free: u64::MAX, total: u64::MAX });
+    StorageMeasured {
+        used_mb: used / MEGABYTE,
+        free_mb: disk.free / MEGABYTE,
+        floor_mb: FLOOR_BYTES.min(disk.total / FLOOR_PART) / MEGABYTE,
+    }
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "only the ends of turns name files")]
+fn report(body: &EventBody) -> Option<&TurnOutput> {
+    match body {
+        EventBody::TurnCompleted(data) => Some(&data.report),
+        EventBody::TurnFailed(data) => Some(&data.report),
+        _ => None,
+    }
+}
+
+/// The bytes of the files that a turn left.
+fn left(report: &TurnOutput) -> u64 {
+    let transcript = report.transcript.as_ref().map_or(0, |it| it.bytes);
+    report.files.iter().map(|file| file.bytes).sum::<u64>().saturating_add(transcript)
+}

@@ -1,0 +1,65 @@
+//! What a run is driven with, and why it cannot be.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use materia_contract::{Answerers, CommandId, Folders, RunId, TimelineEntry};
+use tokio::sync::mpsc;
+
+use crate::{ClaimError, Clock, DriveError, Journal, LoadError, Observer, Posted, Receipt, Runner};
+
+/// Everything outside that a run needs.
+#[derive(Clone)]
+pub struct World {
+    /// Where events are kept.
+    pub journal: Arc<dyn Journal>,
+    /// Who hears of them.
+    pub observer: Arc<dyn Observer>,
+    /// What performs turns.
+    pub runner: Arc<dyn Runner>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// How a run is driven.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Stop after this much of the run's time.
+    pub run_for: Option<Duration>,
+    /// What happens at simulated instants, in the order in which it takes effect.
+    pub timeline: Arc<[TimelineEntry]>,
+    /// Where it is now; it may have been moved since it began.
+    pub folders: Folders,
+    /// Who answers the agent nodes from here on, where that is not as it was.
+    pub agents: Option<Answerers>,
+}
+
+/// Where a run hears what is asked of it.
+/// In boxes: a channel keeps room for thirty-two of them from the beginning, in every run.
+pub type Asks = mpsc::UnboundedReceiver<Box<Posted>>;
+
+/// Why a run could not be driven.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// Somebody else drives it.
+    #[error(transparent)]
+    Claim(#[from] ClaimError),
+    /// It could not be taken up.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// An input was not taken.
+    #[error(transparent)]
+    Drive(#[from] DriveError),
+    /// Somebody else drives it by now.
+    #[error("cast `{0}` was lost to somebody else, who drives it now; its turns here were ended")]
+    Lost(RunId),
+    /// The id is taken.
+    #[error("there is a cast `{0}` already")]
+    Exists(RunId),
+    /// The command was taken before.
+    #[error("that was done before, under the id `{}`", .0.command)]
+    Answered(Box<Receipt>),
+    /// Another command has the id.
+    #[error("the command id `{0}` was used for another command; give this one an id of its own")]
+    OtherBody(CommandId),
+}
