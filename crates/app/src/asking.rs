@@ -49,7 +49,8 @@ pub fn of(run: &Run) -> Option<Asks> {
             // What was refused is not asked again.
             let asked = question(run, node).filter(|asked| !asked.denied)?;
             let (index, _, found) = plan.nodes.get_full(node)?;
-            let not_satisfied = |edge: &materia_contract::Edge| edge.when == Condition::NotSatisfied;
+            let not_satisfied =
+                |edge: &materia_contract::Edge| edge.when == Condition::NotSatisfied;
             Some(Asks::Approval(Approval {
                 node: node.clone(),
                 hash: asked.hash.to_owned(),

@@ -126,17 +126,19 @@ fn only(run: &Run) -> Result<NodeId, Failure> {
     let any: Vec<&NodeId> = all.iter().map(|it| it.node).collect();
     match (open.as_slice(), any.as_slice()) {
         ([one], _) | ([], [one]) => Ok((*one).clone()),
-        ([], []) => Err(Failure::resolution(format!(
-            "cast `{}`: no turn waits for approval",
-            run.id()
-        ))),
+        ([], []) => {
+            Err(Failure::resolution(format!("cast `{}`: no turn waits for approval", run.id())))
+        }
         ([], several_of) | (several_of, _) => Err(several(several_of)),
     }
 }
 
 fn several(nodes: &[&NodeId]) -> Failure {
     let names: Vec<String> = nodes.iter().map(|node| format!("`{node}`")).collect();
-    Failure::usage(format!("several sockets wait: {}; name the one that is meant", names.join(", ")))
+    Failure::usage(format!(
+        "several sockets wait: {}; name the one that is meant",
+        names.join(", ")
+    ))
 }
 
 /// The hash that an answer carries: what was shown, where its beginning names the newest question all of

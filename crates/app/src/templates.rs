@@ -79,11 +79,9 @@ pub fn write(folder: &Path, template: &Template) -> Result<PathBuf, Failure> {
         .and_then(|mut file| file.write_all(template.text.as_bytes()));
     match written {
         Ok(()) => Ok(path),
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(Failure::resolution(
-            format!("there is a `{PROJECT_FILE}` here already; it stays"),
-        )),
-        Err(error) => {
-            Err(Failure::storage(format!("cannot write `{}`: {error}", path.display())))
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            Err(Failure::resolution(format!("there is a `{PROJECT_FILE}` here already; it stays")))
         }
+        Err(error) => Err(Failure::storage(format!("cannot write `{}`: {error}", path.display()))),
     }
 }

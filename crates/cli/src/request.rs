@@ -12,8 +12,9 @@ const REQUEST_BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// From a file.
 pub(crate) fn of_file(path: &Path) -> Result<String, Failure> {
     let shown = path.display().to_string();
-    let file = File::open(path)
-        .map_err(|error| Failure::usage(format!("the request `{shown}` cannot be read: {error}")))?;
+    let file = File::open(path).map_err(|error| {
+        Failure::usage(format!("the request `{shown}` cannot be read: {error}"))
+    })?;
     read(file, &format!("the request `{shown}`"))
 }
 

@@ -64,7 +64,9 @@ pub(crate) fn example(field: &str) -> Option<&'static str> {
         "command" => r#""command": ["npm", "test"]"#,
         "dependsOn" => r#""dependsOn": ["build", "test"]"#,
         "assign" => r#""assign": { "version": "$.version" }"#,
-        "exits" => r#""exits": [{ "id": "done", "from": "check", "condition": "always", "targetSocketId": "report" }]"#,
+        "exits" => {
+            r#""exits": [{ "id": "done", "from": "check", "condition": "always", "targetSocketId": "report" }]"#
+        }
         "exit" => r#""exit": { "from": "check", "when": "satisfied", "to": "report" }"#,
         "consumes" => r#""consumes": { "from": "plan", "output": "workItems" }"#,
         "budgets" => r#""budgets": { "turns": 10 }"#,

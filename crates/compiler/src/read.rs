@@ -76,7 +76,9 @@ fn syntax(text: &str, layer: usize, error: &ParseError) -> Fault {
             "these quotation marks are typographic; write straight ones: \""
         }
         (Some('\''), _) => "names and text stand in double quotes: \"",
-        _ => "JSON with comments and trailing commas is accepted; names and text stand in double quotes",
+        _ => {
+            "JSON with comments and trailing commas is accepted; names and text stand in double quotes"
+        }
     };
     Fault::error("document::syntax", format!("this is not JSON: {said}"))
         .spot(layer, Spot::Offset(offset))

@@ -220,7 +220,8 @@ impl<'a> Checker<'a> {
 
     /// The graphs stand under a name that nothing reads: the file would mean nothing.
     fn no_loadouts(&mut self, name: &str) {
-        let message = format!("`{name}` is not read: the graphs of a configuration are its `{LOADOUTS}`");
+        let message =
+            format!("`{name}` is not read: the graphs of a configuration are its `{LOADOUTS}`");
         let fault = Fault::error("config::no-loadouts", message);
         let help = format!("write `{LOADOUTS}`, an object of names and graphs");
         self.faults.push(fault.at_key(self.layer, &self.pointer).help(help));

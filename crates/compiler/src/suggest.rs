@@ -79,7 +79,11 @@ mod tests {
         assert_eq!(nearest("timeoutms", names), Some("timeoutMs"));
         assert_eq!(nearest("tigger", names), Some("trigger"));
         assert_eq!(nearest("colour", names), None);
-        assert_eq!(nearest("Biuld", ["Build", "Test"]), Some("Build"), "letters in the wrong order");
+        assert_eq!(
+            nearest("Biuld", ["Build", "Test"]),
+            Some("Build"),
+            "letters in the wrong order"
+        );
         assert_eq!(nearest("a", ["b", "c"]), None, "another word, not a slip");
         assert_eq!(nearest("A", ["b", "a"]), Some("a"));
         assert_eq!(nearest("Test", ["Plan", "Best"]), Some("Best"));

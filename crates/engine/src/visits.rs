@@ -167,8 +167,9 @@ impl Visits {
         };
         let rows = closed.list.iter().filter_map(row).collect();
         let answers = closed.answers.iter();
-        let answers =
-            answers.filter_map(|(node, seq)| Some((plan.nodes.get_index_of(node)?, *seq))).collect();
+        let answers = answers
+            .filter_map(|(node, seq)| Some((plan.nodes.get_index_of(node)?, *seq)))
+            .collect();
         let (after, ends, span) = (closed.after, closed.ends, closed.span);
         let written = Written { after, rows, ends, span, answers };
         serde_json::to_vec(&written).unwrap_or_default()

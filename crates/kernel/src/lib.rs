@@ -49,9 +49,9 @@ extern crate self as materia_kernel;
 #[cfg(test)]
 mod tests;
 
+pub use ask::approval::NoWayOn;
 pub use ask::fits::{Misfit, fits};
 pub use ask::gates::{Gate, barred, unmet};
-pub use ask::approval::NoWayOn;
 pub use ask::insight::{
     Question, budgets_of, has_elements, held_turn, is_requested, iterates, paused, question,
     questions, quiet_until, spent_by, turns_in_flight, waiting_envelopes, waiting_inputs,

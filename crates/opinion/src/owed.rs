@@ -109,9 +109,7 @@ impl Opinion {
                     self.retry_set(&chart, node, turn, wait, event)?
                 }
                 Owed::Tick { node } => self.tick_set(&chart, node, event)?,
-                Owed::Answer { turn, says, refused } => {
-                    self.answer(turn, &says, refused, event)?
-                }
+                Owed::Answer { turn, says, refused } => self.answer(turn, &says, refused, event)?,
                 Owed::Ignored { node, turn, fields } => {
                     self.ignored(&chart, node, turn, &fields, event)?
                 }

@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use materia_compiler::{Compiled, Loaded, ProjectCommand};
 use materia_contract::script::Script;
 use materia_contract::{
-    Answerers, Behavior, Budget, Finding, GlobalMode, JOURNAL_VERSION, Link, Plan, RunCreated, RunId, ScriptBinding,
-    places,
+    Answerers, Behavior, Budget, Finding, GlobalMode, JOURNAL_VERSION, Link, Plan, RunCreated,
+    RunId, ScriptBinding, places,
 };
 use materia_journal::{Options, SqliteJournal};
 use materia_runners::PlanningSupport;

@@ -74,13 +74,15 @@ pub(crate) fn budget(
             ));
         }
         let what = Do::NodeBudget { node: NodeId::new(node), budgets };
-        return Carry { id: &args.id, options: &args.options, global, no_run: args.note.no_run }.on(terminal, |_| Ok(what));
+        return Carry { id: &args.id, options: &args.options, global, no_run: args.note.no_run }
+            .on(terminal, |_| Ok(what));
     }
     if given == Budget::default() {
         return show(args, global, terminal);
     }
     let what = Do::Budget { budget: given };
-    Carry { id: &args.id, options: &args.options, global, no_run: args.note.no_run }.on(terminal, |_| Ok(what))
+    Carry { id: &args.id, options: &args.options, global, no_run: args.note.no_run }
+        .on(terminal, |_| Ok(what))
 }
 
 fn show(args: &BudgetArgs, global: &Global, terminal: &mut Terminal) -> Result<Exit, Failure> {

@@ -98,7 +98,9 @@ impl Wanted {
     fn has(&self, record: &Record) -> bool {
         let kind = |wanted: &String| {
             let rest = record.kind.strip_prefix(wanted.as_str());
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.') || wanted.ends_with('.'))
+            rest.is_some_and(|rest| {
+                rest.is_empty() || rest.starts_with('.') || wanted.ends_with('.')
+            })
         };
         let node = record.node.as_deref();
         record.seq > self.after

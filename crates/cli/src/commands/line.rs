@@ -4,8 +4,8 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 use super::{
     abort, approve, budget, cast, casts, check, completions, conformance, demo, doctor, events,
-    finish, fork, grid, init, link, loadout, logs, man, materia, mode, output, recast, replay, resume,
-    revive, say, schemas, show, trigger, utility, why,
+    finish, fork, grid, init, link, loadout, logs, man, materia, mode, output, recast, replay,
+    resume, revive, say, schemas, show, trigger, utility, why,
 };
 use crate::args::Global;
 
@@ -108,9 +108,9 @@ pub(crate) fn command() -> clap::Command {
             if matches!(name, "say" | "pause") {
                 useless.extend(["virtual_time", "provider", "record", "replay", "no_input"]);
             }
-            useless.into_iter().fold(command, |command, name| {
-                command.mut_arg(name, |option| option.hide(true))
-            })
+            useless
+                .into_iter()
+                .fold(command, |command, name| command.mut_arg(name, |option| option.hide(true)))
         })
     })
 }

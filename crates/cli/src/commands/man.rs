@@ -42,7 +42,8 @@ pub(crate) fn man(args: &ManArgs, terminal: &mut Terminal) -> Result<Exit, Failu
 /// One page.
 fn page(name: &str, command: &clap::Command) -> String {
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-    let mut text = format!(".TH {} 1\n.SH NAME\n{} \\- {}\n", quoted(name), roff(name), roff(&about));
+    let mut text =
+        format!(".TH {} 1\n.SH NAME\n{} \\- {}\n", quoted(name), roff(name), roff(&about));
     let usage = command.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage:").trim();
     let _ = write!(text, ".SH SYNOPSIS\n.nf\n{}\n.fi\n", roff(usage));

@@ -120,7 +120,8 @@ fn tell_visits(report: &CastReport, out: &mut Out) -> Result<(), Failure> {
             let attempt =
                 if visit.attempt > 1 { format!(".{}", visit.attempt) } else { String::new() };
             let took = visit.duration_ms.and_then(|ms| i64::try_from(ms).ok());
-            let label = visit.item_label.as_deref().filter(|label| visit.item.as_deref() != Some(label));
+            let label =
+                visit.item_label.as_deref().filter(|label| visit.item.as_deref() != Some(label));
             let item = [visit.item.as_deref(), label].into_iter().flatten().collect::<Vec<_>>();
             let item = item.join(" ");
             let item = item.as_str();

@@ -64,7 +64,11 @@ fn hello_world_runs_as_printed() {
     assert!(bench.read(&format!("{folder}.stdout")).contains("HELLO WORLD"));
     assert_eq!(bench.read(&format!("{folder}.stderr")), "");
     assert!(bench.has(&format!("{folder}.meta.json")));
-    assert!(ran.err.contains("hello: started") && ran.err.contains("h1 completed"), "{}", ran.err);
+    assert!(
+        ran.err.contains("hello helloUtility: started") && ran.err.contains("h1 completed"),
+        "{}",
+        ran.err
+    );
     assert!(ran.err.contains("materia show h1 --config ./hello-utility.json"), "{}", ran.err);
     assert!(!ran.err.contains('\x1b'), "no colour where nobody watches");
     bench.run(&["replay", "h1", "--config", "hello-utility.json"]).exits(0);

@@ -64,7 +64,10 @@ fn stage() -> Bench {
         "materia": { "Begin": { "prompt": "Begin." } },
     }));
     bench.write("task.md", "a task");
-    bench.write("answers.json", r#"{ "turns": { "Begin": [{ "json": { "satisfied": true } }] }, "repeatLast": true }"#);
+    bench.write(
+        "answers.json",
+        r#"{ "turns": { "Begin": [{ "json": { "satisfied": true } }] }, "repeatLast": true }"#,
+    );
     bench.run(&["cast", "--provider", "mock", "--cast-id", "c1", "go"]).exits(3);
     bench
 }
@@ -93,7 +96,9 @@ fn every_command_line_is_understood() {
             if asks && !args.contains(&"--trust") && place > 0 {
                 args.splice(1..1, ["--trust"]);
             }
-            args.insert(1, "--json");
+            if !args.contains(&"--json") {
+                args.insert(1, "--json");
+            }
             let mut child = bench.command(&args);
             let mut child = child.stdin(std::process::Stdio::piped()).spawn().unwrap();
             drop(std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"a request\n"));

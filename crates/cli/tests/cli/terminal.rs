@@ -93,11 +93,7 @@ const CAST: [&str; 7] = ["cast", "--trust", "--script", "s.json", "--cast-id", "
 #[test]
 fn a_conversation_and_an_approval_on_the_terminal() {
     let bench = bench();
-    let steps = json!([
-        ["> ", "blue\n"],
-        ["> ", "/continue\n"],
-        ["Run it?", "y\n"],
-    ]);
+    let steps = json!([["> ", "blue\n"], ["> ", "/continue\n"], ["Run it?", "y\n"],]);
     let seen = person(&bench, &steps, &CAST);
     assert_eq!(seen.exit, 0, "{}", seen.screen);
     for part in ["In which colour?", "Blue it is.", "sh -c echo deployed", "writes", "needs you"] {

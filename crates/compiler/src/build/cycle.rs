@@ -163,9 +163,9 @@ fn may_end(plan: &Plan, node: &Node) -> bool {
     let may_not_match =
         !node.edges.iter().any(|edge| edge.when == Condition::Always && edge.guard.is_none());
     let both = [Condition::Satisfied, Condition::NotSatisfied];
-    let covered = both.iter().all(|when| {
-        node.edges.iter().any(|edge| edge.when == *when && edge.guard.is_none())
-    });
+    let covered = both
+        .iter()
+        .all(|when| node.edges.iter().any(|edge| edge.when == *when && edge.guard.is_none()));
     // A loop that is done is left by its exit, or ends.
     let moves = node.advance.is_some() && !node.loops.is_empty();
     let inside = node.loops.iter().any(|region| plan.loops.contains_key(region));

@@ -141,12 +141,7 @@ pub(super) fn cron(doc: &Socket) -> Option<Cron> {
 }
 
 /// Checks that a socket that runs by the clock says when, once and so that it can be read.
-pub(super) fn check_schedule(
-    loaded: &Loaded,
-    doc: &Socket,
-    place: &Place,
-    faults: &mut Faults,
-) {
+pub(super) fn check_schedule(loaded: &Loaded, doc: &Socket, place: &Place, faults: &mut Faults) {
     let scheduled = doc.trigger == Some(Trigger::Scheduled);
     // What was written and could not be read is told already.
     let unclear = ["intervalMs", "cron"].iter().any(|name| place.child(name).is_mended(loaded));

@@ -60,7 +60,9 @@ pub(super) fn draft<'a>(
             let place = place.child("dependsOn").child(&index.to_string());
             let message = format!("there is no socket `{name}` in loadout `{}`", scope.name);
             let fault = Fault::error("graph::unknown-target", message);
-            faults.push_with(place.mark(fault), |fault| fault.help(scope.socket_help(name, Some(id))));
+            faults.push_with(place.mark(fault), |fault| {
+                fault.help(scope.socket_help(name, Some(id)))
+            });
         }
     }
     delivery::check_schedule(scope.loaded, doc, &place, faults);

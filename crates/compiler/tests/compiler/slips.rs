@@ -63,7 +63,7 @@ fn nothing_to_ask_and_nothing_to_spend() {
     let text = r#"{"budget": {"maxTurns": 0}, "loadouts": {"L": {"entry": "a", "sockets": {"a": {"materia": "A"}}}},
 "materia": {"A": {"prompt": " "}}}"#;
     let found = checked(text);
-    assert!(found.contains("error document::out-of-range 1:26 /budget/maxTurns"), "{found}");
+    assert!(found.contains("error document::out-of-range 1:25 /budget/maxTurns"), "{found}");
     assert!(found.contains("warning materia::no-prompt"), "{found}");
 }
 
@@ -77,9 +77,8 @@ fn an_interval_of_nothing_is_told_once() {
 
 #[test]
 fn brackets_in_paths_are_refused_with_the_dots_that_are_meant() {
-    let text = loadout(
-        r#""a": {"materia": "json", "assign": {"x": "$.files[0]", "y[1]": "$.a['b'].c"}}"#,
-    );
+    let text =
+        loadout(r#""a": {"materia": "json", "assign": {"x": "$.files[0]", "y[1]": "$.a['b'].c"}}"#);
     assert_eq!(checked(&text).matches("error path::bad-").count(), 3, "{}", checked(&text));
     let help = help(&text);
     assert!(help.contains("write `$.files.0`"), "{help}");

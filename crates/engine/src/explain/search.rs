@@ -131,8 +131,7 @@ fn plans(run: &Run, index: usize, name: &NodeId) -> Vec<Vec<Suggested>> {
     plans.extend(single.into_iter().map(|doing| vec![doing]));
     // Where the node asks first, whoever starts it by hand approves it, too (D56).
     let approve = question(run, name).is_some();
-    let trigger =
-        Suggested::Do(Do::Trigger { node: node(), message: None, approve, hash: None });
+    let trigger = Suggested::Do(Do::Trigger { node: node(), message: None, approve, hash: None });
     plans.push(vec![trigger.clone()]);
     let bounded = FURTHER_TURNS.iter().map(|turns| raised(run, index, name, *turns, Raise::All));
     for budgets in spent.into_iter().chain(bounded).filter(|budgets| !budgets.is_empty()) {

@@ -103,13 +103,7 @@ pub(super) fn approval_denied(run: &mut Run, event: &Event, data: &ApprovalDenie
     consent(run, event, &data.hash, Some(false), data.reason.clone());
 }
 
-fn consent(
-    run: &mut Run,
-    event: &Event,
-    hash: &str,
-    answer: Option<bool>,
-    reason: Option<String>,
-) {
+fn consent(run: &mut Run, event: &Event, hash: &str, answer: Option<bool>, reason: Option<String>) {
     let index = run.index_of(node(event));
     let (hash, seq) = (hash.to_owned(), event.seq);
     run.nodes[index].consent = Some(Consent { hash, answer, reason, seq });

@@ -128,11 +128,8 @@ fn a_question_about_inputs_that_are_gone_keeps_nobody_waiting() {
 /// The same, and what is refused leads to `c`.
 fn with_a_way_back() -> Plan {
     let b = utility().edge(Condition::Satisfied, "end").edge(Condition::NotSatisfied, "c");
-    let mut plan = plan([
-        ("a", utility().text().edge(Always, "b")),
-        ("b", b),
-        ("c", utility().text()),
-    ]);
+    let mut plan =
+        plan([("a", utility().text().edge(Always, "b")), ("b", b), ("c", utility().text())]);
     plan.nodes["b"].approval = Some(Approval::Before);
     plan
 }

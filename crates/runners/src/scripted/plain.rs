@@ -73,7 +73,9 @@ fn what_is_there(found: &str) -> String {
         "sequence" => "a list".to_owned(),
         "string" => format!("the text {value}"),
         "integer" => format!("the number {}", value.trim_matches('`')),
-        "floating" => format!("the number {}", value.trim_start_matches("point ").trim_matches('`')),
+        "floating" => {
+            format!("the number {}", value.trim_start_matches("point ").trim_matches('`'))
+        }
         "boolean" => value.trim_matches('`').to_owned(),
         "null" | "unit" => "null".to_owned(),
         _ => found.to_owned(),

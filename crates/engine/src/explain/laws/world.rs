@@ -229,9 +229,7 @@ fn person(dice: &mut Dice, run: &Run) -> Input {
     let (name, node) = plan.nodes.get_index(place).unwrap();
     let (name, edges) = (name.clone(), &node.edges);
     match dice.below(14) {
-        0 | 1 => {
-            Input::act(Do::trigger(name, dice.one_in(2).then(|| "x".into())))
-        }
+        0 | 1 => Input::act(Do::trigger(name, dice.one_in(2).then(|| "x".into()))),
         2 => Input::act(Do::approve(name)),
         3 => Input::act(Do::deny(name)),
         4 => Input::act(Do::Mode { value: dice.pick(&[Pace::Auto, Pace::Interactive]) }),
