@@ -54,6 +54,7 @@ fn cast(materia: &Path, project: &Path) -> Command {
     let mut command = Command::new(materia);
     command.arg("-C").arg(project).args(["cast", "--trust", "--json"]);
     command.env("MATERIA_PROFILE_DIR", project.join("profile")).env_remove("MATERIA_CONFIG");
+    command.env("MATERIA_STATE_DIR", project.join("state"));
     command
 }
 

@@ -155,7 +155,6 @@ impl Driven {
         };
         if self.began_here && matches!(blocking(&*self.journal).head(&self.id), Ok(None)) {
             // Nothing was written, so there is no cast: its folder goes too.
-            let _ = std::fs::remove_file(self.folder.join("lock"));
             let _ = std::fs::remove_dir(&self.folder);
             return Err(Failure::storage(format!("the cast could not begin: {error}")));
         }

@@ -42,6 +42,10 @@ pub enum Hint {
     NameProfile,
     /// To look which agents are there, or to do without any.
     FindAgents,
+    /// To say where the state folder is.
+    NameState,
+    /// To look at a journal, and to vouch for it.
+    TrustJournal,
 }
 
 impl From<Refusal> for Failure {
@@ -97,7 +101,11 @@ impl Failure {
 
 impl From<OpenError> for Failure {
     fn from(error: OpenError) -> Self {
-        Self::storage(error.to_string())
+        match error {
+            OpenError::Foreign { .. } => Self::trust(error.to_string()).hint(Hint::TrustJournal),
+            OpenError::State { .. } => Self::storage(error.to_string()).hint(Hint::NameState),
+            other => Self::storage(other.to_string()),
+        }
     }
 }
 

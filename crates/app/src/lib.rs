@@ -11,6 +11,7 @@
 //! * [`step`]: what a person does to a cast, with what was left out filled in.
 //! * [`act`]: doing something to a cast. [`drive`]: driving one to its rest. [`follow`]: watching one until it rests.
 //! * [`host`]: many runs in one process: begin, carry on, tell, watch, stop.
+//! * [`journals`]: whose the journals of a project are, and what is asked before one is written to.
 //! * [`trust`]: what has to be approved before it runs, as a question and its answer.
 //! * [`ownfile`]: changing a configuration file.
 //! * [`verify`]: whether a cast is what its events say. [`health`]: which agents could be asked here.
@@ -39,6 +40,7 @@ pub mod grid;
 pub mod health;
 pub mod heard;
 pub mod host;
+pub mod journals;
 pub mod news;
 pub mod options;
 pub mod ownfile;

@@ -245,7 +245,7 @@ mod tests {
 
     fn project(folder: &Path) -> Project {
         let project_dir = folder.to_owned();
-        Project::open(Sources { project_dir, ..Sources::default() }).unwrap()
+        Project::open(Sources { project_dir, ..Sources::default() }, None).unwrap()
     }
 
     #[test]

@@ -21,17 +21,20 @@ pub struct Project {
     pub dir: PathBuf,
     /// Where configuration is looked for.
     pub sources: Sources,
+    /// The user's state folder: which journals are the user's own, and who drives what. Without one nothing is
+    /// written.
+    pub state_dir: Option<PathBuf>,
 }
 
 impl Project {
     /// The project whose folder and configuration these are. The folder must exist.
-    pub fn open(mut sources: Sources) -> Result<Self, Failure> {
+    pub fn open(mut sources: Sources, state_dir: Option<PathBuf>) -> Result<Self, Failure> {
         let dir = sources.project_dir.canonicalize().map_err(|error| {
             let folder = sources.project_dir.display();
             Failure::storage(format!("cannot use the folder `{folder}`: {error}"))
         })?;
         sources.project_dir.clone_from(&dir);
-        Ok(Self { dir, sources })
+        Ok(Self { dir, sources, state_dir })
     }
 
     /// The folder of the user's profile.
@@ -89,9 +92,9 @@ impl Project {
         }
         let mut journals = Vec::new();
         for (place, root) in roots.into_iter().enumerate() {
-            match SqliteJournal::open_existing(&root) {
+            match self.look(&root) {
                 Ok(Some(journal)) => journals.push((root, journal)),
-                Err(error) if place == 0 => return Err(error.into()),
+                Err(error) if place == 0 => return Err(error),
                 // What is wrong with a folder that nobody named is not the matter here.
                 Ok(None) | Err(_) => {}
             }
@@ -107,7 +110,7 @@ impl Project {
     /// Finds a cast under the configured folder and nowhere else (L9).
     pub(crate) fn find_configured(&self, wanted: &RunId) -> Result<Found, Failure> {
         let root = self.artifact_root();
-        let journal = SqliteJournal::open_existing(&root)?;
+        let journal = self.look(&root)?;
         let journals = journal.map(|journal| (root, journal)).into_iter().collect();
         self.find_among(journals, wanted, "the artifact root ")
     }
@@ -263,10 +266,9 @@ pub(crate) fn keep_out_of_version_control(root: &Path, dir: &Path, warnings: &mu
         return;
     }
     let path = root.join(".gitignore");
-    let written = std::fs::create_dir_all(root).and_then(|()| {
-        let file = std::fs::OpenOptions::new().write(true).create_new(true).open(&path);
-        std::io::Write::write_all(&mut file?, IGNORED.as_bytes())
-    });
+    let file = std::fs::OpenOptions::new().write(true).create_new(true).open(&path);
+    let written =
+        file.and_then(|mut file| std::io::Write::write_all(&mut file, IGNORED.as_bytes()));
     match written {
         Ok(()) => {}
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}

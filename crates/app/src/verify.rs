@@ -1,5 +1,7 @@
 //! Whether a cast is what its events say, and its files what its journal says.
 
+use std::path::{Component, Path};
+
 use materia_contract::body::{Mismatch, ReplayBody, Verified};
 use materia_contract::{BlobHash, ChainHash, Folders, RunId};
 use materia_engine::{Journal, Left, ReadError, Replay, ReplayError, blocking};
@@ -50,9 +52,15 @@ fn lost(found: &Found, left: &[Left]) -> Option<(u64, String)> {
             return Some(format!("of `{}` {fault}", left.path));
         }
         // What people look at must be the same, as far as it is still there.
-        let altered =
-            std::fs::read(folder.join(&left.path)).is_ok_and(|it| BlobHash::of(&it) != hash);
-        altered.then(|| format!("`{}` was altered", left.path))
+        match plain_file(&folder, &left.path) {
+            Looked::Read(bytes) if BlobHash::of(&bytes) != hash => {
+                Some(format!("`{}` was altered", left.path))
+            }
+            Looked::Read(_) | Looked::Absent => None,
+            Looked::Elsewhere => {
+                Some(format!("`{}` is no file in the folder of the cast", left.path))
+            }
+        }
     };
     let faults: Vec<(u64, String)> =
         left.iter().filter_map(|left| Some((left.seq, fault(left)?))).collect();
@@ -62,6 +70,32 @@ fn lost(found: &Found, left: &[Left]) -> Option<(u64, String)> {
     let more = format!("and {} more", faults.len().saturating_sub(LOST_TOLD_MAX));
     told.extend((faults.len() > LOST_TOLD_MAX).then_some(more.as_str()));
     Some((*seq, told.join("; ")))
+}
+
+/// What was found where an event says that a file is.
+enum Looked {
+    Read(Vec<u8>),
+    Absent,
+    /// It lies elsewhere, or is no file.
+    Elsewhere,
+}
+
+/// Reads a file that an event names, if it is one and lies in the folder: an event can say anything.
+fn plain_file(folder: &Path, path: &str) -> Looked {
+    let mut at = folder.to_owned();
+    for part in Path::new(path).components() {
+        let Component::Normal(part) = part else { return Looked::Elsewhere };
+        at.push(part);
+        match at.symlink_metadata() {
+            Ok(found) if found.is_symlink() => return Looked::Elsewhere,
+            Ok(_) => {}
+            Err(_) => return Looked::Absent,
+        }
+    }
+    match at.symlink_metadata() {
+        Ok(found) if found.is_file() => std::fs::read(&at).map_or(Looked::Absent, Looked::Read),
+        Ok(_) | Err(_) => Looked::Elsewhere,
+    }
 }
 
 fn verified(id: &RunId, replay: Replay) -> Verified {
@@ -111,6 +145,10 @@ pub enum Mending {
 /// where the cast is.
 #[must_use]
 pub fn mend_views(found: &Found, folders: &Folders) -> Mending {
+    // Nothing is written for the sake of a journal that somebody else may have written.
+    if found.is_foreign() {
+        return Mending::Nothing;
+    }
     let Ok(_lease) = blocking(found.journal()).claim(&found.id) else { return Mending::Nothing };
     match Views::start(&found.root, folders).verify(found.journal(), &found.id) {
         Ok(CatchUp::Current) => Mending::Nothing,

@@ -107,6 +107,9 @@ pub(crate) struct RunOptions {
     /// Approve the commands that the project brings, and remember that
     #[arg(long, help_heading = "Options of a run")]
     pub trust: bool,
+    /// Vouch for a journal that your materia did not begin here, and carry it on as your own
+    #[arg(long, help_heading = "Options of a run")]
+    pub trust_journal: bool,
     /// Let turns write only under the folder of documents
     #[arg(long, help_heading = "Options of a run")]
     pub planning: bool,

@@ -6,8 +6,10 @@ use materia_app::drive::{Drive, Start};
 use materia_app::prepare::{self, Asked, Beginning, Origin, Prepared, Ready};
 use materia_contract::{RunCreated, RunId};
 
+use crate::args::RunOptions;
 use crate::failure::{Exit, Failure};
 use crate::findings;
+use crate::journals;
 use crate::project::Project;
 use crate::run;
 use crate::terminal::Terminal;
@@ -18,7 +20,7 @@ pub(crate) fn loadout(
     project: &Project,
     asked: &Asked<'_>,
     loadout: Option<&str>,
-    trusted: bool,
+    trusted: Trusted,
     terminal: &mut Terminal,
 ) -> Result<(Exit, RunId), Failure> {
     let (loaded, compiled) = project.compile(loadout, terminal)?;
@@ -26,18 +28,35 @@ pub(crate) fn loadout(
     ready(project, asked, made, trusted, terminal)
 }
 
+/// What a person has vouched for with the command itself.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Trusted {
+    /// What the project brings.
+    pub project: bool,
+    /// The journal that is there.
+    pub journal: bool,
+}
+
+impl Trusted {
+    /// As the options of a run say.
+    pub(crate) fn by(options: &RunOptions) -> Self {
+        Self { project: options.trust, journal: options.trust_journal }
+    }
+}
+
 /// Begins a cast of what was compiled and drives it until it rests.
 pub(crate) fn ready(
     project: &Project,
     asked: &Asked<'_>,
     made: Ready,
-    trusted: bool,
+    trusted: Trusted,
     terminal: &mut Terminal,
 ) -> Result<(Exit, RunId), Failure> {
     let layers = made.loaded.layers.clone();
     let beginning = prepare::cast(asked, made);
     let beginning = beginning.map_err(|failure| findings::of(failure, &layers, terminal))?;
-    settle(&beginning.prepared, trusted, terminal)?;
+    settle(&beginning.prepared, trusted.project, terminal)?;
+    journals::own_at(project, &beginning.root, trusted.journal, terminal)?;
     let supervisor = run::supervisor()?;
     let agents = beginning.prepared.answerers(&supervisor)?;
     let journal = Arc::new(terminal.warned(|warnings| beginning.open(warnings))?);

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use materia_app::act::{self, Held, Taken, Unfit};
+use materia_app::act::{self, Going, Held, Taken, Unfit};
 use materia_app::asking::{self, Asks};
 use materia_app::drive::{Drive, Start};
 use materia_app::prepare::Prepared;
@@ -18,6 +18,7 @@ use crate::begin;
 use crate::converse::{self, Onward};
 use crate::failure::{Exit, Failure};
 use crate::findings;
+use crate::journals;
 use crate::onward;
 use crate::project::{self, Found, Project};
 use crate::run;
@@ -63,6 +64,7 @@ impl Carry<'_> {
         let wanted = project::cast_id(self.id)?;
         let project = Project::here(self.global)?;
         let found = project.find(&wanted)?;
+        let found = journals::own(&project, found, self.options.trust_journal, terminal)?;
         let choose = |run: &Run| {
             let what = choose(run)?;
             say_question(&what, terminal);
@@ -72,7 +74,7 @@ impl Carry<'_> {
             Ok(Taken::Here(held)) if self.no_run || !step::carries_on(&held.what) => {
                 note(&project, *held, terminal)
             }
-            Ok(Taken::Here(held)) => self.drive(&project, *held, terminal),
+            Ok(Taken::Here(held)) => self.drive(&project, *held, None, terminal),
             Ok(Taken::There(told)) => show_told(&told, terminal),
             Err(unfit @ Unfit::Stands { .. }) => Err(refused(&unfit, &project)),
             Err(Unfit::Other(failure)) => Err(failure),
@@ -96,10 +98,12 @@ impl Carry<'_> {
         })
     }
 
-    fn drive(
+    /// Drives a cast that is held until it rests. `words` are said once everything was asked.
+    pub(crate) fn drive(
         &self,
         project: &Project,
         held: Held,
+        words: Option<String>,
         terminal: &mut Terminal,
     ) -> Result<Exit, Failure> {
         let options = self.options;
@@ -114,7 +118,10 @@ impl Carry<'_> {
         let created = held.created()?;
         terminal.warned(|warnings| prepared.go_on(project.profile_dir(), created, warnings))?;
         let plan = created.plan.clone();
-        let Held { found: Found { root, journal, id }, lease, loaded, what } = held;
+        let Going { found: Found { root, journal, id }, lease, loaded, what } = held.go_on()?;
+        if let Some(words) = words {
+            terminal.say(words);
+        }
         let Prepared { script, answering, .. } = prepared;
         let (journal, folders) = (Arc::new(journal), project.folders(&root, &id));
         let start = Start::CarryOn(lease, Box::new(loaded), Box::new(Command::person(what)));
@@ -148,7 +155,7 @@ impl Onward for Carry<'_> {
 
 /// Notes a step and carries nothing on (D59).
 fn note(project: &Project, held: Held, terminal: &mut Terminal) -> Result<Exit, Failure> {
-    let Held { found: Found { root, journal, id }, lease, loaded, what } = held;
+    let Going { found: Found { root, journal, id }, lease, loaded, what } = held.go_on()?;
     let (journal, folders) = (Arc::new(journal), project.folders(&root, &id));
     let said = matches!(what, Do::Say { .. });
     let supervisor = run::supervisor()?;
@@ -198,7 +205,7 @@ fn show_told(told: &Told, terminal: &mut Terminal) -> Result<Exit, Failure> {
 }
 
 /// A command that the cast does not take as it stands, and what can be done instead.
-fn refused(unfit: &Unfit<Failure>, project: &Project) -> Failure {
+pub(crate) fn refused<E: std::fmt::Display>(unfit: &Unfit<E>, project: &Project) -> Failure {
     let Unfit::Stands { run, .. } = unfit else { return Failure::resolution(unfit.to_string()) };
     let advice = onward::advice(&Standing::of(run), project);
     Failure::resolution(format!("{unfit}; {advice}"))

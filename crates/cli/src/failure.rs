@@ -113,6 +113,10 @@ fn typed(hint: Hint) -> &'static str {
         Hint::ListCasts => "`materia casts` lists what there is",
         Hint::OtherId => "choose another `--cast-id`",
         Hint::NameProfile => "set MATERIA_PROFILE_DIR or HOME",
+        Hint::NameState => "set MATERIA_STATE_DIR to a folder of yours, or HOME",
+        Hint::TrustJournal => {
+            "look at it with `materia casts` and `materia replay ID`; if it is yours, run this again with --trust-journal"
+        }
         Hint::FindAgents => {
             "`materia doctor` shows what is there and how to get more, `materia demo` \
              runs a whole workflow without any, `--script FILE` answers in an agent's place"

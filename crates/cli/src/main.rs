@@ -17,6 +17,7 @@ mod converse;
 mod demo;
 mod failure;
 mod findings;
+mod journals;
 mod live;
 mod log;
 mod notice;

@@ -45,7 +45,8 @@ impl Project {
             env_config: set("MATERIA_CONFIG").map(PathBuf::from),
             flag_config: global.config.clone(),
         };
-        Ok(Self { project: app::Project::open(sources)?, repeated: repeated(global) })
+        let project = app::Project::open(sources, state_dir())?;
+        Ok(Self { project, repeated: repeated(global) })
     }
 
     /// Compiles a loadout, shows what was found, and refuses where an error is among it.
@@ -119,9 +120,22 @@ fn profile_dir() -> Option<PathBuf> {
     config_home().map(|config| config.join("materia"))
 }
 
+/// The folder in which is noted what this user's materia does: which journals it began, who drives what (W3).
+fn state_dir() -> Option<PathBuf> {
+    if let Some(dir) = set("MATERIA_STATE_DIR") {
+        return std::path::absolute(dir).ok();
+    }
+    home_of("XDG_STATE_HOME", ".local/state").map(|state| state.join("materia"))
+}
+
 /// The folder in which programs keep their configuration.
 fn config_home() -> Option<PathBuf> {
+    home_of("XDG_CONFIG_HOME", ".config")
+}
+
+/// A folder of the user's by its variable, or else by its usual place.
+fn home_of(variable: &str, usual: &str) -> Option<PathBuf> {
     // The standard says that a relative path there is to be ignored.
-    let config = set("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    config.or_else(|| set("HOME").map(|home| PathBuf::from(home).join(".config")))
+    let named = set(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+    named.or_else(|| set("HOME").map(|home| PathBuf::from(home).join(usual)))
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use materia_app::drive::{Drive, Driven, Outcome};
 use materia_contract::{CastReport, CastStatus, Plan};
-use materia_engine::{Observer, on_own_thread};
+use materia_engine::{AppendError, DriveError, Observer, on_own_thread};
 use materia_journal::Views;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -70,6 +70,16 @@ pub(crate) fn go(
     // What is still under way is ended before anything is said about the end.
     drop(runtime);
     ears.shutdown_background();
+    if let Ok(driven) = &driven
+        && driven.journal.times_restored() > 0
+    {
+        terminal.say(
+            "warning: the journal was removed while the cast ran; it was written again from what was still open, and the files beside it are made anew",
+        );
+        if let Err(error) = views.catch_up(&*driven.journal, &driven.id) {
+            terminal.say(format_args!("warning: the files beside the journal: {error}"));
+        }
+    }
     if let Err(problem) = views.flush() {
         terminal.say(format_args!(
             "warning: the files beside the journal are not complete: {problem}; `{replay}` mends them"
@@ -87,6 +97,13 @@ fn conclude(
 ) -> Result<Exit, Failure> {
     let report = match driven.outcome()? {
         Outcome::Rests(report) => *report,
+        Outcome::BrokeOff {
+            error: error @ DriveError::Append(AppendError::Displaced(_)), ..
+        } => {
+            return Err(Failure::Broken(format!(
+                "{error}\nThe cast was stopped, and its turns with it."
+            )));
+        }
         Outcome::BrokeOff { error, report } => {
             if terminal.json
                 && let Some(report) = report

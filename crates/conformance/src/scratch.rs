@@ -198,6 +198,7 @@ impl Scratch {
             .args(args)
             .current_dir(self.project())
             .env("MATERIA_PROFILE_DIR", self.profile())
+            .env("MATERIA_STATE_DIR", self.folder.path().join("state"))
             .env("NO_COLOR", "1")
             .env_remove("MATERIA_CONFIG")
             .stdin(Stdio::from(File::open(&stdin).map_err(failed)?))

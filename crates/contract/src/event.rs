@@ -68,6 +68,9 @@ pub enum EventError {
     /// A type that this version does not know.
     #[error("unknown event type `{0}`; a newer version of materia may have written it")]
     UnknownType(String),
+    /// It is about something that cannot be a node.
+    #[error("`{}` is no id of a socket: this event was not written by materia", .0.escape_debug())]
+    BadNode(String),
     /// A text of it is kept apart and cannot be had.
     #[error(transparent)]
     Apart(#[from] crate::BlobFault),

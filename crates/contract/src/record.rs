@@ -8,6 +8,7 @@ use uuid::Uuid;
 use crate::time::{Micros, wall_time};
 use crate::{
     Blob, BlobFault, BlobHash, Event, EventBody, EventError, NodeId, RunId, blob, derived_id,
+    is_node_id,
 };
 
 /// A hash of the chain.
@@ -177,15 +178,16 @@ impl Record {
         }
     }
 
-    /// Reads the event.
+    /// Reads the event. Whoever wrote it may be anybody: ids that become names of files are held to their grammar.
     pub fn event(&self) -> Result<Event, EventError> {
-        Ok(Event {
-            seq: self.seq,
-            ts: self.ts,
-            wall: self.wall,
-            node: self.node.as_deref().map(NodeId::new),
-            body: EventBody::parse(&self.kind, self.whole_data()?)?,
-        })
+        let node = self.node.as_deref().map(|node| checked(node).map(NodeId::new)).transpose()?;
+        let body = EventBody::parse(&self.kind, self.whole_data()?)?;
+        if let EventBody::RunCreated(created) = &body {
+            for node in created.plan.nodes.keys() {
+                checked(node.as_str())?;
+            }
+        }
+        Ok(Event { seq: self.seq, ts: self.ts, wall: self.wall, node, body })
     }
 
     /// The event as one line of `materia events --json` shows it.
@@ -205,6 +207,11 @@ impl Record {
             hash: self.hash.to_string(),
         }
     }
+}
+
+/// The id of a node, if it is one.
+fn checked(node: &str) -> Result<&str, EventError> {
+    if is_node_id(node) { Ok(node) } else { Err(EventError::BadNode(node.to_owned())) }
 }
 
 /// Borrows JSON text as a value to be written unchanged; damaged text is shown as a string.
@@ -322,6 +329,15 @@ mod tests {
     fn a_record_reads_back_as_its_event() {
         let sealed = Record::seal(&sample(), ChainHash::origin(&RunId::new("r")));
         assert_eq!(sealed.event().unwrap(), sample());
+    }
+
+    #[test]
+    fn ids_that_could_become_paths_are_no_ids() {
+        let sealed = Record::seal(&sample(), ChainHash::origin(&RunId::new("r")));
+        for bad in ["../../x", "/etc", "a/b", "..", "end", "", "a\0b"] {
+            let forged = Record { node: Some(bad.to_owned()), ..sealed.clone() };
+            assert!(matches!(forged.event(), Err(EventError::BadNode(_))), "{bad:?}");
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ use materia_contract::{CastLine, Command, CommandId, Record, RunId};
 use tokio::sync::Semaphore;
 
 use crate::{
-    Chapter, ClaimError, Head, Journal, Lease, PAGE_BYTES, Page, PostError, Posted, Posting,
+    Chapter, ClaimError, Head, Journal, Lease, Lines, PAGE_BYTES, Page, PostError, Posted, Posting,
     ReadError, Receipt, Snapshot,
 };
 
@@ -144,15 +144,21 @@ impl<J: Journal + ?Sized> Blocking<'_, J> {
         wait(self.0.head(run))
     }
 
-    /// All runs, newest first.
+    /// All runs, newest first; those whose lines make no sense are left out.
     pub fn runs(&self) -> Result<Vec<CastLine>, ReadError> {
-        let (mut lines, mut cursor) = (Vec::new(), None);
+        Ok(self.list()?.lines)
+    }
+
+    /// All runs, newest first, and what is wrong with those that cannot be listed.
+    pub fn list(&self) -> Result<Lines, ReadError> {
+        let mut all = Lines::default();
         loop {
-            let page = wait(self.0.runs(cursor.as_ref(), PAGE_BYTES))?;
-            lines.extend(page.lines);
-            cursor = page.next;
-            if cursor.is_none() {
-                return Ok(lines);
+            let page = wait(self.0.runs(all.next.as_ref(), PAGE_BYTES))?;
+            all.lines.extend(page.lines);
+            all.unreadable.extend(page.unreadable);
+            all.next = page.next;
+            if all.next.is_none() {
+                return Ok(all);
             }
         }
     }

@@ -12,9 +12,9 @@ use materia_kernel::Divergence;
 
 use crate::again::Again;
 use crate::drive::keep_apart;
-use crate::fold::{Gather, Piece};
-use crate::load::walk;
-use crate::{AppendError, Batch, Epoch, Journal, LoadError, off_thread};
+use crate::fold::{Fold, Gather, Piece};
+use crate::load::{fresh, walk};
+use crate::{AppendError, Batch, Epoch, Journal, LoadError, LoadedRun, off_thread};
 
 /// Why a run could not be forked.
 #[derive(Debug, thiserror::Error)]
@@ -59,11 +59,37 @@ pub enum ForkError {
     Append(#[from] AppendError),
 }
 
+/// The beginning of a new run, as it would be written. Nothing is written yet: whoever is asked whether it may go on
+/// can still say no.
+pub struct Forked {
+    records: Arc<[Record]>,
+    loaded: LoadedRun,
+}
+
+impl Forked {
+    /// The run as it would be taken up.
+    #[must_use]
+    pub fn loaded(&self) -> &LoadedRun {
+        &self.loaded
+    }
+
+    /// Writes it under the lease of `epoch`. It is then carried on like any run.
+    pub async fn write(
+        self,
+        journal: &dyn Journal,
+        epoch: Epoch,
+    ) -> Result<LoadedRun, AppendError> {
+        let Self { records, loaded } = self;
+        keep_apart(journal, &records).await?;
+        let run = loaded.run().id().clone();
+        let batch = Batch { run, epoch, after: 0, records, receipt: None };
+        journal.append(batch).await?;
+        Ok(loaded)
+    }
+}
+
 /// Writes the beginning of `id` under the lease of `epoch`: the events of `from` up to `at`. It is then
 /// carried on like any run.
-///
-/// Where `at` stands in the middle of a decision, what that decision had settled up to there comes
-/// along with what it leads to, and nothing that it started afterwards.
 pub async fn fork(
     journal: Arc<dyn Journal>,
     from: &RunId,
@@ -71,22 +97,28 @@ pub async fn fork(
     id: &RunId,
     epoch: Epoch,
 ) -> Result<(), ForkError> {
-    fork_at(journal, from, at, id, epoch, None).await
+    let (reading, original, copy) = (Arc::clone(&journal), from.clone(), id.clone());
+    let forked = off_thread(move || forked(&*reading, &original, at, &copy, None)).await?;
+    forked.write(&*journal, epoch).await?;
+    Ok(())
 }
 
-/// The same; the fork says that it was begun at `now`, by the wall, unless its time is simulated.
-pub async fn fork_at(
-    journal: Arc<dyn Journal>,
+/// The beginning of `id`: the events of `from` up to `at`. It waits for the journal.
+///
+/// Where `at` stands in the middle of a decision, what that decision had settled up to there comes
+/// along with what it leads to, and nothing that it started afterwards. It says that it was begun at `now`, by the
+/// wall, unless its time is simulated.
+pub fn forked(
+    journal: &dyn Journal,
     from: &RunId,
     at: u64,
     id: &RunId,
-    epoch: Epoch,
     now: Option<Micros>,
-) -> Result<(), ForkError> {
-    let (reading, original) = (Arc::clone(&journal), from.clone());
-    let Shared { pieces, hash } = off_thread(move || shared(&*reading, &original, at)).await?;
+) -> Result<Forked, ForkError> {
+    let Shared { pieces, hash } = shared(journal, from, at)?;
     let upto = pieces.last().map_or(at, |piece| piece.end().0);
-    let mut head = ChainHash::origin(id);
+    let mut loaded = fresh(id);
+    let mut fold = Fold::new(loaded.run);
     let mut records: Vec<Record> = Vec::new();
     for piece in pieces {
         let (input, mut events) = match piece {
@@ -97,16 +129,21 @@ pub async fn fork_at(
             says_where_it_comes_from(first, from, (at, upto), &hash, now);
         }
         let sealed = match input {
-            Some(input) => Record::seal_decision(input, &events, head),
-            None => events.iter().map(|event| Record::seal(event, head)).collect(),
+            Some(input) => Record::seal_decision(input, &events, loaded.head),
+            None => events.iter().map(|event| Record::seal(event, loaded.head)).collect(),
         };
-        head = sealed.last().map_or(head, |record| record.hash);
+        for (record, event) in sealed.iter().zip(&events) {
+            let (run, seq) = (from.clone(), record.seq);
+            fold.take(record, event).map_err(|misfit| {
+                ForkError::Load(LoadError::Damaged { run, seq, what: misfit.to_string() })
+            })?;
+            loaded.visits.note(event);
+            loaded.head = record.hash;
+        }
         records.extend(sealed);
     }
-    let records: Arc<[Record]> = records.into();
-    keep_apart(&*journal, &records).await?;
-    let batch = Batch { run: id.clone(), epoch, after: 0, records, receipt: None };
-    Ok(journal.append(batch).await?)
+    let loaded = LoadedRun { run: fold.run, ..loaded };
+    Ok(Forked { records: records.into(), loaded })
 }
 
 /// What a fork has of its original.

@@ -44,7 +44,7 @@ pub use clock::{Clock, SystemClock};
 pub use drive::{DriveError, Driver};
 pub use explain::{Because, Condition, Suggested, SuggestedStep, Suggestion, Why, WhyError, why};
 pub use fold::Unfolding;
-pub use fork::{ForkError, fork, fork_at};
+pub use fork::{ForkError, Forked, fork, forked};
 pub use left::Left;
 pub use load::{LoadError, LoadedRun, load, load_to_drive};
 pub use ports::*;

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, mpsc};
 
-use materia_contract::{ChainHash, Event, JOURNAL_VERSION, Record, RunId};
+use materia_contract::{ChainHash, Event, EventBody, JOURNAL_VERSION, Record, RunId};
 use materia_kernel::{KERNEL_VERSION, Misfit, Run};
 
 use crate::fold::Fold;
@@ -125,7 +125,8 @@ pub(crate) fn load_with_visits(journal: &dyn Journal, id: &RunId) -> Result<Load
     go_on(journal, id, told.unwrap_or_else(|| fresh(id)))
 }
 
-fn fresh(id: &RunId) -> LoadedRun {
+/// A run before its first event.
+pub(crate) fn fresh(id: &RunId) -> LoadedRun {
     let (run, head) = (Run::new(id.clone()), ChainHash::origin(id));
     LoadedRun { run, head, visits: Visits::default() }
 }
@@ -162,7 +163,18 @@ fn believable_snapshot(
         .is_some_and(|record| record.seq == snapshot.seq && record.hash == snapshot.hash);
     let run = serde_json::from_slice::<Run>(&snapshot.bytes).ok();
     let run = run.filter(|run| anchored && run.seq() == snapshot.seq && run.id() == id);
-    Ok(run.map(|run| (run, snapshot)))
+    let Some(run) = run else { return Ok(None) };
+    Ok(begins_as_written(journal, id, &run)?.then_some((run, snapshot)))
+}
+
+/// Whether a state that was kept has the plan with which its run began. No chain covers such a state; the first
+/// event is covered.
+fn begins_as_written(journal: &dyn Journal, id: &RunId, run: &Run) -> Result<bool, ReadError> {
+    let first = blocking(journal).records(id, 0, 1)?;
+    let first = first.first().filter(|it| intact(it, 1, ChainHash::origin(id)).is_ok());
+    let event = first.and_then(|record| record.event().ok());
+    let Some(Event { body: EventBody::RunCreated(created), .. }) = event else { return Ok(false) };
+    Ok(run.created().is_some_and(|kept| kept.plan == created.plan))
 }
 
 /// Reads the events after `after`, checks each against the chain, and hands it on.

@@ -4,15 +4,16 @@
 //! beside its own, synced, and renamed: what has the name is whole. Nobody else writes there, and what is read is
 //! held to its hash.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use materia_contract::{BlobFault, BlobHash, Record};
 use materia_engine::{BlobError, Blobs, BoxFuture, off_thread, text_of};
+
+use crate::private;
 
 /// The folder of the blobs in the artifact root.
 pub const BLOBS_FOLDER: &str = "blobs";
@@ -110,9 +111,11 @@ impl FileBlobs {
     fn room_for(&self, hash: BlobHash) -> io::Result<(PathBuf, PathBuf)> {
         let path = self.path(hash);
         let folder = path.parent().unwrap_or(&self.folder);
-        if !folder.is_dir() {
-            let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-            made.or_else(|error| if folder.is_dir() { Ok(()) } else { Err(error) })?;
+        // Links are not followed: what they lead to is not ours.
+        let there = |folder: &Path| folder.symlink_metadata().is_ok_and(|found| found.is_dir());
+        if !there(&self.folder) || !there(folder) {
+            private::folders(&self.folder)?;
+            private::folder(folder)?;
             sync_parent(folder)?;
             sync_parent(&self.folder)?;
         }
@@ -124,7 +127,7 @@ impl FileBlobs {
 fn new_file(path: &Path) -> io::Result<File> {
     // What another process of this number left behind is nobody's any more.
     let _ = fs::remove_file(path);
-    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+    private::new_file(path)
 }
 
 /// Leaves nothing behind where something went wrong, or where the name was there already.

@@ -10,9 +10,11 @@
 #![allow(clippy::doc_markdown, reason = "SQLite is a name and no code")]
 
 mod blobs;
+mod notes;
+mod private;
 mod sqlite;
 mod views;
 
 pub use blobs::{BLOBS_FOLDER, FileBlobs};
-pub use sqlite::{JOURNAL_FILE, OpenError, Options, SqliteJournal, Stats};
+pub use sqlite::{Adopted, JOURNAL_FILE, OpenError, Options, SqliteJournal, Stats};
 pub use views::{CatchUp, CatchUpError, ViewProblem, Views};

@@ -5,14 +5,16 @@
 //! the kernel's to say. It is asked before anything is shown or trusted.
 
 mod end;
+mod fork;
 mod tell;
 
 pub use end::{Ended, Waiting, end};
+pub use fork::{Forking, fork};
 pub use tell::tell;
 
 use materia_contract::body::Told;
 use materia_contract::{Answerers, Do, GlobalMode, RunCreated};
-use materia_engine::{ClaimError, Lease, LoadedRun, blocking};
+use materia_engine::{ClaimError, Forked, Lease, LoadedRun, blocking};
 use materia_kernel::{Input, Phase, Run, decide};
 
 use crate::options::Contradiction;
@@ -32,9 +34,27 @@ pub enum Taken {
 pub struct Held {
     /// The cast.
     pub found: Found,
+    /// The run, read once: what is looked at and trusted is the very run that is driven.
+    run: Looked,
+    /// What is done to it.
+    pub what: Do,
+}
+
+/// A run that was looked at.
+enum Looked {
+    /// It is there, and held.
+    There(Lease, Box<LoadedRun>),
+    /// It is new, and nothing of it is written yet.
+    Forked(Box<Forked>),
+}
+
+/// A cast that goes on.
+pub struct Going {
+    /// The cast.
+    pub found: Found,
     /// The right to drive it.
     pub lease: Lease,
-    /// The run, read once: what is looked at and trusted is the very run that is driven.
+    /// The run.
     pub loaded: LoadedRun,
     /// What is done to it.
     pub what: Do,
@@ -87,20 +107,38 @@ pub fn take<E: From<Failure>>(
     if let Some(why) = unfit(loaded.run(), &what) {
         return Err(Unfit::Stands { run: Box::new(loaded.run().clone()), why });
     }
-    Ok(Taken::Here(Box::new(Held { found, lease, loaded, what })))
+    let run = Looked::There(lease, Box::new(loaded));
+    Ok(Taken::Here(Box::new(Held { found, run, what })))
 }
 
 impl Held {
     /// How the run began.
     pub fn created(&self) -> Result<&RunCreated, Failure> {
         let missing = || Failure::storage(format!("cast `{}` has no beginning", self.found.id));
-        self.loaded.run().created().ok_or_else(missing)
+        self.run().created().ok_or_else(missing)
     }
 
     /// Who answers its agents, as its journal has it.
     #[must_use]
     pub fn agents(&self) -> &Answerers {
-        self.loaded.run().agents()
+        self.run().agents()
+    }
+
+    fn run(&self) -> &Run {
+        match &self.run {
+            Looked::There(_, loaded) => loaded.run(),
+            Looked::Forked(forked) => forked.loaded().run(),
+        }
+    }
+
+    /// Everything was asked: it goes on. A fork is written now.
+    pub fn go_on(self) -> Result<Going, Failure> {
+        let Self { found, run, what } = self;
+        let (lease, loaded) = match run {
+            Looked::There(lease, loaded) => (lease, *loaded),
+            Looked::Forked(forked) => fork::write(*forked, &found, &found.id)?,
+        };
+        Ok(Going { found, lease, loaded, what })
     }
 
     /// Prepares that it goes on.

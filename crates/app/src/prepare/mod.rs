@@ -101,6 +101,7 @@ pub struct Beginning {
     pub created: RunCreated,
     profile: Option<PathBuf>,
     project_dir: PathBuf,
+    journal: Options,
 }
 
 /// Refuses options that do not go together.
@@ -157,6 +158,8 @@ pub fn cast(asked: &Asked<'_>, ready: Ready) -> Result<Beginning, Failure> {
     };
     let answers = agents::answering(options, asking)?;
     let root = compiled.artifact_dir;
+    let journal = project.options_to_write()?;
+    project.refuse_links(&root)?;
     project::refuse_taken_folder(&root, &id)?;
     let mut commands: Vec<ProjectCommand> = compiled.commands;
     let mut prepared = Prepared::new(
@@ -176,7 +179,7 @@ pub fn cast(asked: &Asked<'_>, ready: Ready) -> Result<Beginning, Failure> {
     let created = project.folders(&root, &id).kept(created);
     let profile = project.profile_dir().map(Path::to_owned);
     let project_dir = project.dir.clone();
-    Ok(Beginning { prepared, root, id, created, profile, project_dir })
+    Ok(Beginning { prepared, root, id, created, profile, project_dir, journal })
 }
 
 /// Prepares that a cast goes on, as it was created. The recorded script answers unless there is another, and
@@ -276,8 +279,9 @@ impl Beginning {
         let scripts = materia_compiler::needed_scripts(&self.prepared.loaded, &self.created.plan);
         profile::ready(self.profile.as_deref(), &scripts, warnings)?;
         warn_of_planning(&self.created, warnings);
+        let journal = SqliteJournal::open(&self.root, self.journal.clone())?;
         project::keep_out_of_version_control(&self.root, &self.project_dir, warnings);
-        Ok(SqliteJournal::open(&self.root, Options::default())?)
+        Ok(journal)
     }
 }
 

@@ -32,7 +32,8 @@ impl Bench {
         fs::create_dir(&project_dir).unwrap();
         let profile_dir = Some(folder.path().join("profile"));
         let sources = Sources { project_dir, profile_dir, ..Sources::default() };
-        let bench = Self { project: Project::open(sources).unwrap(), folder };
+        let state = folder.path().join("state");
+        let bench = Self { project: Project::open(sources, Some(state)).unwrap(), folder };
         bench.write("materia.json", CONFIG);
         bench.write("run.sh", "echo ran");
         bench.write("script.json", SCRIPT);

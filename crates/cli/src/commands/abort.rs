@@ -4,6 +4,7 @@ use materia_contract::CastStatus;
 
 use crate::args::Global;
 use crate::failure::{Exit, Failure};
+use crate::journals;
 use crate::project::{self, Project};
 use crate::run;
 use crate::say;
@@ -19,6 +20,9 @@ pub(crate) struct AbortArgs {
     /// The cast: its id, the beginning of it, or `last`
     #[arg(value_name = "ID")]
     id: String,
+    /// Vouch for a journal that your materia did not begin here, and end its cast
+    #[arg(long)]
+    trust_journal: bool,
 }
 
 /// Runs `abort`.
@@ -30,6 +34,7 @@ pub(crate) fn abort(
     let wanted = project::cast_id(&args.id)?;
     let project = Project::here(global)?;
     let found = project.find(&wanted)?;
+    let found = journals::own(&project, found, args.trust_journal, terminal)?;
     let report = match act::end(&project, found, &run::supervisor()?)? {
         Ended::Now(report) => *report,
         Ended::Asked(waiting) => {

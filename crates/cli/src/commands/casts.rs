@@ -34,7 +34,11 @@ pub(crate) fn casts(
     let journals = project.journals()?;
     let mut lines = Vec::new();
     for (_, journal) in &journals {
-        lines.extend(blocking(journal).runs()?);
+        let listed = blocking(journal).list()?;
+        lines.extend(listed.lines);
+        for what in listed.unreadable {
+            terminal.say(format_args!("warning: {}", one_line(&what, 300)));
+        }
     }
     if journals.len() > 1 {
         lines.sort_by(|one, other| other.started_at.cmp(&one.started_at));

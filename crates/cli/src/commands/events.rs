@@ -9,15 +9,19 @@ use serde_json::{Map, Value};
 use crate::args::Global;
 use crate::clean;
 use crate::failure::{Exit, Failure};
+use crate::journals;
 use crate::project::{self, Found, Project};
 use crate::say;
 use crate::story::Story;
 use crate::terminal::Terminal;
 
 /// Print every event of a cast
+///
+/// Every one is held to its hash while it is printed. One that was altered is printed all the same, and that
+/// is said on standard error.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  materia events last\n  materia events last --follow\n  materia events last --type turn --socket Build\n  materia events last --last 20\n  materia events last --json | jq -r .type"
+    after_help = "Examples:\n  materia events last\n  materia events last --follow\n  materia events last --type turn --socket Build\n  materia events last --last 20\n  materia events last --json | jq -r .type\n\nExit status: 0 all hashes hold, 1 an event was altered."
 )]
 pub(crate) struct EventsArgs {
     /// The cast: its id, the beginning of it, or `last`
@@ -48,7 +52,9 @@ pub(crate) fn events(
 ) -> Result<Exit, Failure> {
     let wanted = project::cast_id(&args.id)?;
     let project = Project::here(global)?;
-    let Found { root, journal, id } = project.find(&wanted)?;
+    let found = project.find(&wanted)?;
+    journals::tell(&project, &found, terminal);
+    let Found { root, journal, id } = found;
     let mut printer = Printer {
         seq: 0,
         head: ChainHash::origin(&id),
@@ -57,13 +63,14 @@ pub(crate) fn events(
         unfolding: Unfolding::new(id.clone()),
         folders: project.folders(&root, &id),
         wanted: Wanted::of(args, &journal, &id)?,
+        altered: false,
         id,
     };
     printer.catch_up(&journal, terminal)?;
     if args.follow {
         printer.follow(&journal, terminal)?;
     }
-    Ok(Exit::Done)
+    Ok(if printer.altered { Exit::Failed } else { Exit::Done })
 }
 
 /// Where the printing has got to.
@@ -78,6 +85,8 @@ struct Printer {
     /// Where the folders are that events name.
     folders: Folders,
     wanted: Wanted,
+    /// Whether an event was not what was written.
+    altered: bool,
 }
 
 /// Which events are printed.
@@ -131,6 +140,15 @@ impl Printer {
     }
 
     fn print(&mut self, record: &Record, terminal: &mut Terminal) -> Result<(), Failure> {
+        if record.hash_after(self.head) != record.hash {
+            self.altered = true;
+            // In order with what is printed, for whoever sees both.
+            terminal.out.flush()?;
+            terminal.say(format_args!(
+                "error: event {} of cast `{}` is not what was written: its hash does not hold",
+                record.seq, self.id
+            ));
+        }
         let wanted = self.wanted.has(record);
         if terminal.json {
             let whole = self.whole(record);

@@ -1,14 +1,11 @@
-use std::sync::Arc;
-
 use clap::Args;
-use materia_contract::{Do, Pace};
-use materia_engine::{Clock, Journal, SystemClock, blocking, fork_at, wait};
-use materia_kernel::Phase;
+use materia_app::act::{self, Forking, Unfit};
 
 use crate::args::{Global, RunOptions};
-use crate::carry::Carry;
+use crate::carry::{self, Carry};
 use crate::castid;
 use crate::failure::{Exit, Failure};
+use crate::journals;
 use crate::project::{self, Project};
 use crate::terminal::Terminal;
 
@@ -41,31 +38,23 @@ pub(crate) fn fork(
     let wanted = project::cast_id(&args.id)?;
     let project = Project::here(global)?;
     let found = project.find(&wanted)?;
+    let found = journals::own(&project, found, args.options.trust_journal, terminal)?;
     let id = match &args.options.cast_id {
         Some(text) => castid::chosen(text)?,
         None => castid::fresh(),
     };
     project::refuse_taken_folder(&found.root, &id)?;
-    if blocking(found.journal()).head(&id)?.is_some() {
-        return Err(Failure::resolution(format!("there is a cast `{id}` already")));
-    }
     let original = found.id.clone();
-    let journal: Arc<dyn Journal> = Arc::new(found.journal);
-    {
-        let lease = blocking(&*journal).claim(&id)?;
-        let (journal, now) = (Arc::clone(&journal), Some(SystemClock.now()));
-        let written = fork_at(journal, &original, args.at, &id, lease.epoch(), now);
-        wait(written).map_err(|error| Failure::resolution(error.to_string()))?;
-    }
-    terminal.say(format_args!("cast `{id}` shares events 1 to {} of `{original}`", args.at));
+    let shares = format!("cast `{id}` shares events 1 to {} of `{original}`", args.at);
     let options = RunOptions { cast_id: None, ..args.options.clone() };
     let carry = Carry { id: id.as_str(), options: &options, global, no_run: false };
-    let (run, _) = materia_engine::load(&*journal, &id)?;
-    drop(journal);
-    if *run.phase() == Phase::Running {
-        let asked = options.interactive.then_some(Pace::Interactive);
-        carry.on(terminal, |run| Ok(Do::Resume { pace: Some(asked.unwrap_or(run.pace())) }))
-    } else {
-        carry.as_it_is(terminal)
+    match act::fork(found, args.at, &id, options.interactive) {
+        Ok(Forking::GoesOn(held)) => carry.drive(&project, *held, Some(shares), terminal),
+        Ok(Forking::Rests) => {
+            terminal.say(shares);
+            carry.as_it_is(terminal)
+        }
+        Err(unfit @ Unfit::Stands { .. }) => Err(carry::refused(&unfit, &project)),
+        Err(Unfit::Other(failure)) => Err(failure.into()),
     }
 }

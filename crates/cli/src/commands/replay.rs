@@ -5,6 +5,7 @@ use materia_contract::body::{Mismatch, ReplayBody, Verified};
 use crate::args::Global;
 use crate::clean;
 use crate::failure::{Exit, Failure};
+use crate::journals;
 use crate::project::{self, Project};
 use crate::terminal::Terminal;
 
@@ -34,6 +35,7 @@ pub(crate) fn replay(
     let wanted = project::cast_id(&args.id)?;
     let project = Project::here(global)?;
     let found = project.find(&wanted)?;
+    journals::tell(&project, &found, terminal);
     let body = verify::replay(&found, args.at)?;
     let exit = match &body {
         ReplayBody::Verified(verified) => {

@@ -4,6 +4,7 @@ use materia_contract::{CastReport, CastStatus, Outcome};
 use crate::args::Global;
 use crate::clean::{clean, one_line};
 use crate::failure::{Exit, Failure};
+use crate::journals;
 use crate::onward;
 use crate::project::{self, Project};
 use crate::say;
@@ -39,6 +40,7 @@ pub(crate) fn show(
     let wanted = project::cast_id(&args.id)?;
     let project = Project::here(global)?;
     let found = project.find(&wanted)?;
+    journals::tell(&project, &found, terminal);
     let folders = project.folders(&found.root, &found.id);
     let report = materia_engine::report(found.journal(), &found.id, &folders)?;
     if terminal.json {

@@ -6,6 +6,7 @@ use materia_engine::{Condition, Suggestion, Why, WhyError};
 use crate::args::Global;
 use crate::clean;
 use crate::failure::{Exit, Failure};
+use crate::journals;
 use crate::project::{self, Project};
 use crate::terminal::Terminal;
 
@@ -42,6 +43,7 @@ pub(crate) fn why(
     let wanted = project::cast_id(&args.id)?;
     let project = Project::here(global)?;
     let found = project.find(&wanted)?;
+    journals::tell(&project, &found, terminal);
     let why = materia_engine::why(found.journal(), &found.id, &args.node, args.at);
     let why = why.map_err(|error| match error {
         WhyError::Load(error) => error.into(),

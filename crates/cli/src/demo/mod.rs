@@ -17,7 +17,7 @@ use materia_app::prepare::Asked;
 use materia_contract::{EventBody, RunId};
 
 use crate::args::Global;
-use crate::begin;
+use crate::begin::{self, Trusted};
 use crate::clean::{clean, one_line};
 use crate::failure::{Exit, Failure};
 use crate::project::Project;
@@ -54,7 +54,8 @@ pub(crate) fn run(
     terminal.say(format_args!("Casting: {REQUEST}\n"));
     let request = REQUEST.to_owned();
     let asked = Asked { project: &project, approvals: profile, request, options: &options };
-    let (exit, _) = begin::loadout(&project, &asked, None, true, terminal)?;
+    let trusted = Trusted { project: true, journal: false };
+    let (exit, _) = begin::loadout(&project, &asked, None, trusted, terminal)?;
     if exit == Exit::Done {
         tell(&project, terminal)?;
     }

@@ -75,6 +75,10 @@ impl Bench {
         self.folder.path().join("profile")
     }
 
+    pub(crate) fn state(&self) -> PathBuf {
+        self.folder.path().join("state")
+    }
+
     pub(crate) fn write(&self, path: &str, text: &str) {
         let path = self.project().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -95,6 +99,7 @@ impl Bench {
             .args(args)
             .current_dir(self.project())
             .env("MATERIA_PROFILE_DIR", self.profile())
+            .env("MATERIA_STATE_DIR", self.state())
             .env_remove("MATERIA_CONFIG")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -13,6 +13,7 @@ mod crowd;
 mod demo;
 mod doclines;
 mod docs;
+mod evidence;
 mod examples;
 mod firstday;
 mod growing;

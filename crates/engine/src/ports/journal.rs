@@ -156,6 +156,8 @@ pub fn record_bytes(record: &Record) -> usize {
 pub struct Lines {
     /// The runs, newest first.
     pub lines: Vec<CastLine>,
+    /// Runs among them whose lines make no sense, for a person: which, and what is wrong.
+    pub unreadable: Vec<String>,
     /// Where the next page begins, if there is one.
     pub next: Option<Cursor>,
 }
@@ -377,6 +379,9 @@ pub enum AppendError {
     /// The disk is full.
     #[error("the disk is full: {0}")]
     Full(String),
+    /// The journal is not where it was: whoever comes next does not find what was written. What happened.
+    #[error("the journal was lost: {0}")]
+    Displaced(String),
     /// The storage failed in another way.
     #[error("the journal cannot be written: {0}")]
     Storage(String),

@@ -123,11 +123,12 @@ fn keep_looking(changes: &Weak<Changes>) {
 }
 
 /// A number that changes with every commit that this connection has not made.
-fn version(readers: &Readers, connection: &mut Option<Connection>) -> Option<i64> {
-    if connection.is_none() {
-        *connection = readers.one().ok();
+fn version(readers: &Readers, connection: &mut Option<(u64, Connection)>) -> Option<i64> {
+    let times = readers.times();
+    if connection.as_ref().is_none_or(|(of, _)| *of != times) {
+        *connection = readers.one().ok().map(|opened| (times, opened));
     }
-    let asked = connection.as_ref()?.prepare_cached("PRAGMA data_version");
+    let asked = connection.as_ref()?.1.prepare_cached("PRAGMA data_version");
     let version = asked.and_then(|mut asked| asked.query_row([], |row| row.get(0))).ok();
     if version.is_none() {
         *connection = None;

@@ -1,15 +1,21 @@
 //! Connections: how they are opened, tuned, and made patient with other processes.
+//!
+//! Every connection treats its file as one that somebody else may have written: nothing that is defined in
+//! it is run, and before anything else is read its definitions are held against our own.
 
 use std::fmt::Write;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::fault::{is_busy, is_read_only, open_error};
+use super::image::Image;
 use super::schema::{self, SchemaFault};
 use super::{OpenError, Options};
+use crate::notes::beside;
 
 /// How long opening waits in all for other processes that open and create at once.
 const OPEN_PATIENCE: Duration = Duration::from_secs(30);
@@ -31,16 +37,18 @@ const CACHE_KIB: u32 = 4_096;
 const STATEMENTS_KEPT: usize = 32;
 
 /// How a file can be used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 enum Access {
     /// With other processes, by SQLite's locks.
     Shared,
     /// As it lies there: nothing can be written, so nothing can change.
     Immutable,
+    /// As it lies there with its log, in memory.
+    Image(Arc<Image>),
 }
 
 /// How further connections to a file are opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(super) struct Way {
     access: Access,
     /// Its format; an older one that nobody may change here.
@@ -52,11 +60,14 @@ impl Way {
     pub(super) const SHARED: Self = Self { access: Access::Shared, format: schema::FORMAT };
 }
 
-/// Opens for appending; makes the file and brings it to the current format.
-pub(super) fn for_writing(path: &Path, options: &Options) -> Result<Connection, OpenError> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-        | OpenFlags::SQLITE_OPEN_CREATE
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+/// Opens for appending; brings the file to the current format. It is there, if empty, and for its owner alone:
+/// so are the files that SQLite makes beside it. `id` is the journal's, if it has none yet.
+pub(super) fn for_writing(
+    path: &Path,
+    options: &Options,
+    id: Option<&str>,
+) -> Result<Connection, OpenError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     patiently_opened(path, || {
         let mut connection = connect(path, flags, options.busy_timeout)?;
         // Looked at before anything is changed: a newer file stays as it is.
@@ -74,7 +85,7 @@ pub(super) fn for_writing(path: &Path, options: &Options) -> Result<Connection, 
         if let Some(pages) = options.pages_max {
             connection.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))?;
         }
-        schema::migrate(&mut connection)?;
+        schema::migrate(&mut connection, id)?;
         // From here on whoever writes waits as long as they like; SQLite does not wait for them.
         connection.busy_handler(None::<fn(i32) -> bool>)?;
         Ok(Ok(connection))
@@ -88,14 +99,14 @@ pub(super) fn for_reading(
     options: &Options,
 ) -> Result<Option<(Connection, Way)>, OpenError> {
     let patience = options.busy_timeout;
-    let shared = patiently_opened(path, || match probe(path, Access::Shared, patience) {
+    let shared = patiently_opened(path, || match probe(path, &Access::Shared, patience) {
         Err(SchemaFault::Sqlite(error)) if is_read_only(&error) => Ok(None),
         result => result.map(Some),
     })?;
     let (access, probed) = match shared {
         Some(probed) => (Access::Shared, probed),
         None if log_is_empty(path) => {
-            let probed = patiently_opened(path, || probe(path, Access::Immutable, patience))?;
+            let probed = patiently_opened(path, || probe(path, &Access::Immutable, patience))?;
             (Access::Immutable, probed)
         }
         None => {
@@ -107,7 +118,7 @@ pub(super) fn for_reading(
     if format == 0 {
         return Ok(None);
     }
-    let format = patiently_opened(path, || match schema::migrate(&mut connection) {
+    let format = patiently_opened(path, || match schema::migrate(&mut connection, None) {
         Err(SchemaFault::Sqlite(error)) if is_read_only(&error) => Ok(format),
         migrated => migrated.map(|()| schema::FORMAT),
     })?;
@@ -115,31 +126,57 @@ pub(super) fn for_reading(
     Ok(Some((connection, Way { access, format })))
 }
 
+/// Opens a foreign file for reading, without making or changing any file; `None` if it has no tables.
+pub(super) fn only_looking(
+    path: &Path,
+    options: &Options,
+) -> Result<Option<(Connection, Way)>, OpenError> {
+    let image = Image::of(path)
+        .map_err(|error| OpenError::Storage { path: path.to_owned(), what: error.to_string() })?;
+    let access = image.map_or(Access::Immutable, |image| Access::Image(Arc::new(image)));
+    let (connection, format) =
+        patiently_opened(path, || probe(path, &access, options.busy_timeout))?;
+    if format == 0 {
+        return Ok(None);
+    }
+    schema::stand_in(&connection, format).map_err(|error| open_error(path, &error))?;
+    Ok(Some((connection, Way { access, format })))
+}
+
 /// Opens one more connection for reading, to a file that was opened before.
-pub(super) fn reader(path: &Path, way: Way, patience: Duration) -> rusqlite::Result<Connection> {
-    let connection = bare_reader(path, way.access, patience)?;
-    schema::stand_in(&connection, way.format)?;
+pub(super) fn reader(path: &Path, way: &Way, patience: Duration) -> rusqlite::Result<Connection> {
+    let (connection, format) = match probe(path, &way.access, patience) {
+        Ok(probed) => probed,
+        Err(SchemaFault::Sqlite(error)) => return Err(error),
+        // It was ours when it was opened first.
+        Err(SchemaFault::Newer(_) | SchemaFault::Foreign | SchemaFault::Altered(_)) => {
+            return Err(rusqlite::Error::SqliteFailure(
+                rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT),
+                Some("its tables were altered while it was open".to_owned()),
+            ));
+        }
+    };
+    schema::stand_in(&connection, format.min(way.format))?;
     Ok(connection)
 }
 
-fn bare_reader(path: &Path, access: Access, patience: Duration) -> rusqlite::Result<Connection> {
+fn bare_reader(path: &Path, access: &Access, patience: Duration) -> rusqlite::Result<Connection> {
+    let read_only = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_URI;
     match access {
         Access::Shared => {
             let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
             connect(path, flags, patience)
         }
-        Access::Immutable => {
-            let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
-                | OpenFlags::SQLITE_OPEN_NO_MUTEX
-                | OpenFlags::SQLITE_OPEN_URI;
-            connect(Path::new(&immutable_uri(path)), flags, patience)
-        }
+        Access::Immutable => connect(Path::new(&immutable_uri(path)), read_only, patience),
+        Access::Image(image) => tuned(image.connect()?, patience),
     }
 }
 
 fn probe(
     path: &Path,
-    access: Access,
+    access: &Access,
     patience: Duration,
 ) -> Result<(Connection, i64), SchemaFault> {
     let connection = bare_reader(path, access, patience)?;
@@ -148,7 +185,10 @@ fn probe(
 }
 
 fn connect(path: &Path, flags: OpenFlags, patience: Duration) -> rusqlite::Result<Connection> {
-    let mut connection = Connection::open_with_flags(path, flags)?;
+    tuned(Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NOFOLLOW)?, patience)
+}
+
+fn tuned(mut connection: Connection, patience: Duration) -> rusqlite::Result<Connection> {
     let mut since = Instant::now();
     connection.busy_handler(Some(move |tries: i32| {
         if tries == 0 {
@@ -161,6 +201,7 @@ fn connect(path: &Path, flags: OpenFlags, patience: Duration) -> rusqlite::Resul
         patient
     }))?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
+    distrust(&connection)?;
     // Otherwise SQLite plans a statement anew for every value that is bound to it.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
@@ -168,6 +209,20 @@ fn connect(path: &Path, flags: OpenFlags, patience: Duration) -> rusqlite::Resul
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.pragma_update(None, "cache_size", -i64::from(CACHE_KIB))?;
     Ok(connection)
+}
+
+/// Lets nothing that is defined in the file be run, and nobody change its definitions past SQLite. The view that
+/// the file has for people is not for us.
+fn distrust(connection: &Connection) -> rusqlite::Result<()> {
+    for (setting, on) in [
+        (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+        (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false),
+    ] {
+        connection.set_db_config(setting, on)?;
+    }
+    connection.pragma_update(None, "cell_size_check", true)
 }
 
 /// Tries again while other processes are in the way.
@@ -204,6 +259,7 @@ fn patiently_opened<T>(
             path: path.to_owned(),
             what: "it has tables but no format number".to_owned(),
         },
+        SchemaFault::Altered(what) => OpenError::Altered { path: path.to_owned(), what },
     })
 }
 
@@ -217,9 +273,7 @@ fn pause(tries: u32) {
 }
 
 fn log_is_empty(path: &Path) -> bool {
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    std::fs::metadata(log).map_or(true, |found| found.len() == 0)
+    std::fs::metadata(beside(path, "-wal")).map_or(true, |found| found.len() == 0)
 }
 
 fn immutable_uri(path: &Path) -> String {

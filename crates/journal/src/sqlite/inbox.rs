@@ -82,8 +82,10 @@ pub(super) fn commands(connection: &Connection, run: &RunId) -> Result<Vec<Poste
 /// The runs for which commands wait. There are seldom any.
 pub(super) fn addressed(connection: &Connection) -> Result<Vec<RunId>, Fault> {
     let mut statement = connection.prepare_cached("SELECT DISTINCT run_id FROM inbox")?;
-    let runs = statement.query_map([], |row| row.get::<_, String>(0).map(RunId::new))?;
-    Ok(runs.collect::<rusqlite::Result<_>>()?)
+    let runs = statement.query_map([], |row| row.get::<_, String>(0))?;
+    let runs = runs.collect::<rusqlite::Result<Vec<_>>>()?;
+    // What is no id is nobody's.
+    Ok(runs.iter().filter_map(|run| RunId::parse(run).ok()).collect())
 }
 
 fn read(stored: ValueRef<'_>) -> Result<Command, String> {

@@ -1,14 +1,15 @@
-//! The right to drive a run: a lock on a file in its folder, and a number that goes up with each holder.
+//! The right to drive a run: a lock on a file, and a number that goes up with each holder.
 //!
-//! The lock belongs to the open file and ends with the process, however that ends. What is
-//! written in the file only helps a person to find the process. Where the lock is lost all the same, since
-//! somebody removed the file, the number tells the old holder's batches from the new one's.
+//! The file lies in the user's state folder, where no turn has any business: whatever a turn does to the folder of
+//! its cast, nobody else can drive it meanwhile. The lock belongs to the open file and ends with the process,
+//! however that ends. What is written in the file only helps a person to find the process. Where the lock is lost
+//! all the same, since somebody removed the file, the number tells the old holder's batches from the new one's.
 
 use std::collections::HashSet;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -18,11 +19,49 @@ use materia_contract::RunId;
 use materia_engine::{ClaimError, Epoch};
 use rusqlite::{Connection, OptionalExtension, params};
 
+use crate::private;
+
+/// The folder of the locks in the state folder.
+const LOCKS_FOLDER: &str = "locks";
+
+/// The name of a lock in the folder of its run, where there is no state folder.
 const LOCK_FILE: &str = "lock";
 
 /// How often, and after which pause, a lock is tried again: a look at it takes a moment and is no holder.
 const LOOKERS_MAX: u32 = 3;
 const LOOK: Duration = Duration::from_millis(1);
+
+/// Where the locks of a journal's runs lie.
+#[derive(Debug, Clone)]
+pub(super) struct Locks {
+    folder: PathBuf,
+    in_state: bool,
+}
+
+impl Locks {
+    /// In the user's state folder, for the journal of this id.
+    pub(super) fn in_state(state: &Path, id: &str) -> Self {
+        Self { folder: state.join(LOCKS_FOLDER).join(id), in_state: true }
+    }
+
+    /// In the folders of the runs.
+    pub(super) fn in_casts(root: &Path) -> Self {
+        Self { folder: root.to_owned(), in_state: false }
+    }
+
+    fn path(&self, run: &RunId) -> PathBuf {
+        // The name becomes that of a file, whoever gave it.
+        let name = RunId::parse(run.as_str()).map_or_else(
+            |_| blake3::hash(run.as_str().as_bytes()).to_hex().to_string(),
+            |run| run.to_string(),
+        );
+        if self.in_state {
+            self.folder.join(format!("{name}.{LOCK_FILE}"))
+        } else {
+            self.folder.join(name).join(LOCK_FILE)
+        }
+    }
+}
 
 /// The runs that this process drives through one journal.
 #[derive(Debug, Default)]
@@ -47,6 +86,8 @@ impl Held {
 pub(super) struct Lock {
     run: RunId,
     held: Arc<Held>,
+    /// The file, if it goes with the lock.
+    remove: Option<PathBuf>,
     // Given up last: until then nobody else can be told that the run is free.
     _file: File,
 }
@@ -55,17 +96,24 @@ impl Drop for Lock {
     fn drop(&mut self) {
         self.held.count.fetch_sub(1, Ordering::Relaxed);
         self.held.runs.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.run);
+        if let Some(path) = &self.remove {
+            // Whoever waits for it looks whether what he has locked still has the name.
+            let _ = fs::remove_file(path);
+        }
     }
 }
 
 /// Locks a run.
-pub(super) fn lock(root: &Path, run: &RunId, held: &Arc<Held>) -> Result<Lock, ClaimError> {
+pub(super) fn lock(locks: &Locks, run: &RunId, held: &Arc<Held>) -> Result<Lock, ClaimError> {
     let failed = |source| ClaimError::Io { run: run.clone(), source };
-    let mut file = open(&root.join(run.as_str())).map_err(failed)?;
+    let path = locks.path(run);
     let mut tries = 0;
-    loop {
+    let mut file = loop {
+        let mut file = open(&path).map_err(failed)?;
         match file.try_lock() {
-            Ok(()) => break,
+            Ok(()) if has_name(&file, &path) => break file,
+            // Somebody has just given it up, and the file with it.
+            Ok(()) => continue,
             // It may be somebody who only looks whether the run is held.
             Err(TryLockError::WouldBlock) if tries < LOOKERS_MAX => thread::sleep(LOOK),
             Err(TryLockError::WouldBlock) => {
@@ -74,18 +122,26 @@ pub(super) fn lock(root: &Path, run: &RunId, held: &Arc<Held>) -> Result<Lock, C
             Err(TryLockError::Error(source)) => return Err(failed(source)),
         }
         tries += 1;
-    }
+    };
     // A full disk must not keep anybody from going on: the number is a help, not the lock.
     let _ = sign(&mut file);
     held.count.fetch_add(1, Ordering::Relaxed);
     held.runs.lock().unwrap_or_else(PoisonError::into_inner).insert(run.clone());
-    Ok(Lock { run: run.clone(), held: Arc::clone(held), _file: file })
+    let remove = locks.in_state.then_some(path);
+    Ok(Lock { run: run.clone(), held: Arc::clone(held), remove, _file: file })
+}
+
+/// Whether a file that is open still has its name.
+fn has_name(file: &File, path: &Path) -> bool {
+    let (Ok(open), Ok(named)) = (file.metadata(), path.symlink_metadata()) else { return false };
+    (open.dev(), open.ino()) == (named.dev(), named.ino())
 }
 
 /// Whether somebody holds the lock of a run.
-pub(super) fn is_locked(root: &Path, run: &RunId) -> Result<bool, ClaimError> {
+pub(super) fn is_locked(locks: &Locks, run: &RunId) -> Result<bool, ClaimError> {
     let failed = |source| ClaimError::Io { run: run.clone(), source };
-    let file = match File::open(root.join(run.as_str()).join(LOCK_FILE)) {
+    let mut options = File::options();
+    let file = match options.read(true).custom_flags(private::no_link()).open(locks.path(run)) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(failed(error)),
@@ -114,15 +170,18 @@ pub(super) fn newest(connection: &Connection, run: &RunId) -> rusqlite::Result<E
     Ok(Epoch(epoch.unwrap_or(0).unsigned_abs()))
 }
 
-fn open(folder: &Path) -> io::Result<File> {
-    fs::create_dir_all(folder)?;
+fn open(path: &Path) -> io::Result<File> {
+    if let Some(folder) = path.parent() {
+        private::folders(folder)?;
+    }
     File::options()
         .read(true)
         .write(true)
         .create(true)
         .truncate(false)
-        .custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed())
-        .open(folder.join(LOCK_FILE))
+        .mode(private::FILE_MODE)
+        .custom_flags(private::no_link())
+        .open(path)
 }
 
 fn sign(file: &mut File) -> io::Result<()> {

@@ -5,7 +5,10 @@ use materia_contract::{CastLine, CastStatus, RunId};
 use materia_engine::{Cursor, Lines, ReadError, line_bytes};
 use rusqlite::{Connection, Row};
 
-use super::fault::Fault;
+use super::fault::{Fault, is_damage};
+
+/// How much of an id that is none is shown.
+const ID_CHARS_MAX: usize = 64;
 
 /// A page of the list, newest first, of the runs that are older than the one at the cursor.
 pub(super) fn runs(connection: &Connection, before: i64, bytes: usize) -> Result<Lines, Fault> {
@@ -16,20 +19,39 @@ pub(super) fn runs(connection: &Connection, before: i64, bytes: usize) -> Result
     let mut rows = statement.query([before])?;
     let mut page = Lines::default();
     let (mut taken, mut last) = (0, before);
-    while let Some(row) = rows.next()? {
+    loop {
+        let row = match rows.next() {
+            Ok(Some(row)) => row,
+            Ok(None) => break,
+            // What comes behind cannot be reached; the others are there all the same.
+            Err(error) if is_damage(&error) && !page.lines.is_empty() => {
+                page.unreadable.push(format!("the list of casts is damaged: {error}"));
+                break;
+            }
+            Err(error) => return Err(error.into()),
+        };
         if taken >= bytes && !page.lines.is_empty() {
             page.next = Some(Cursor(last.to_string()));
             break;
         }
-        let line = line(row).map_err(|what| Fault::Damaged {
-            place: format!("line {} of the list of casts", page.lines.len() + 1),
-            what,
-        })?;
-        taken += line_bytes(&line);
         last = row.get(6)?;
-        page.lines.push(line);
+        match line(row) {
+            Ok(line) => {
+                taken += line_bytes(&line);
+                page.lines.push(line);
+            }
+            // One that makes no sense is no reason to hide the others.
+            Err(what) => page.unreadable.push(unreadable(row, &what)),
+        }
     }
     Ok(page)
+}
+
+/// Says which run cannot be listed, and why.
+fn unreadable(row: &Row<'_>, what: &str) -> String {
+    let id = row.get_ref(0).ok().and_then(|id| id.as_str().ok()).unwrap_or("?");
+    let id: String = id.chars().take(ID_CHARS_MAX).collect();
+    format!("cast `{id}` cannot be listed: {what}")
 }
 
 /// Where a page begins; the first one begins before everything.

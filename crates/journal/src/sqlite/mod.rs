@@ -9,23 +9,31 @@
 //!   has met damage and not the end of the run.
 //! * Nothing in this process opens the file but SQLite: closing any other handle on it would
 //!   give up SQLite's locks.
+//! * A journal is evidence, never instructions: nothing that is defined in a file is run, a file that is not made
+//!   as ours are is refused, and one that came from elsewhere is only read.
 //!
 //! Deliberately absent: checking the chain of hashes. Whoever reads does that, since only the
 //! reader knows what it read before.
 
+mod anchor;
 mod append;
 mod changes;
+mod compare;
 mod connect;
 mod decisions;
 mod fault;
+mod image;
 mod inbox;
 mod lease;
 mod legacy;
 mod list;
 mod options;
+mod own;
+mod place;
 mod port;
 mod read;
 mod readers;
+mod rescue;
 mod row;
 mod schema;
 mod snapshots;
@@ -41,12 +49,14 @@ use materia_contract::{Record, RunId};
 use materia_engine::{AppendError, ReadError, off_thread};
 
 pub use options::{OpenError, Options, Stats};
+pub use own::Adopted;
 
 use crate::blobs::FileBlobs;
 use changes::Changes;
 use connect::Way;
-use lease::Held;
+use lease::{Held, Locks};
 use readers::Readers;
+use rescue::Home;
 use writer::{Counters, Writer};
 
 /// The name of the file, in the artifact root.
@@ -64,6 +74,9 @@ pub struct SqliteJournal {
     blobs: FileBlobs,
     path: PathBuf,
     options: Options,
+    /// Which journal it is, where journals are noted.
+    id: Option<String>,
+    foreign: bool,
     counters: Arc<Counters>,
     /// Runs that this process drives through this value.
     held: Arc<Held>,
@@ -78,49 +91,53 @@ pub struct SqliteJournal {
 impl SqliteJournal {
     /// Opens the journal of `root` for reading and writing; makes folder and file if need be.
     ///
-    /// Any number of processes may do so at once.
+    /// Any number of processes may do so at once. Where journals are noted, one that is foreign is refused.
     pub fn open(root: &Path, options: Options) -> Result<Self, OpenError> {
-        std::fs::create_dir_all(root)
-            .map_err(|source| OpenError::Folder { path: root.to_owned(), source })?;
-        let path = root.join(JOURNAL_FILE);
-        let connection = connect::for_writing(&path, &options)
-            .map_err(|error| why_not_writable(root).unwrap_or(error))?;
-        let journal = Self::new(root, path, options, Way::SHARED);
+        let path = place::made(root)?;
+        let unwritable = |error| why_not_writable(root).unwrap_or(error);
+        let id = own::begin(&path, &options).map_err(|error| match error {
+            OpenError::Place { .. } => unwritable(error),
+            other => other,
+        })?;
+        let connection =
+            connect::for_writing(&path, &options, id.as_deref()).map_err(unwritable)?;
+        if id.as_ref().is_some_and(|id| own::is_not(&connection, id)) {
+            return Err(OpenError::Foreign { path });
+        }
+        let journal = Self::opened(&path, options, id);
         let writer = journal.opening().start(connection)?;
         // Nobody else can have set it.
         let _ = journal.writer.set(writer);
         Ok(journal)
     }
 
-    /// Opens the journal of `root` if there is one. Makes nothing, and works where nothing may
-    /// be written.
+    /// Opens the journal of `root` if there is one, whoever began it. Makes nothing, and works where nothing may
+    /// be written. To look at one that may be foreign there is [`Self::look`].
     ///
     /// Writing is possible as well where the system allows it; the writer then starts with the
     /// first append.
     pub fn open_existing(root: &Path) -> Result<Option<Self>, OpenError> {
-        let path = root.join(JOURNAL_FILE);
-        match path.try_exists() {
-            Ok(true) => {}
-            Ok(false) => return Ok(None),
-            Err(source) => return Err(OpenError::Folder { path: root.to_owned(), source }),
-        }
+        let Some(path) = place::existing(root)? else { return Ok(None) };
         let options = Options::default();
         let Some((connection, way)) = connect::for_reading(&path, &options)? else {
             return Ok(None);
         };
-        let journal = Self::new(root, path, options, way);
+        let journal = Self::new(&path, options, way, None);
         journal.readers.put_back(connection);
         Ok(Some(journal))
     }
 
-    fn new(root: &Path, path: PathBuf, options: Options, way: Way) -> Self {
-        let readers = Arc::new(Readers::new(path.clone(), way, options.busy_timeout));
+    fn new(path: &Path, options: Options, way: Way, id: Option<String>) -> Self {
+        let root = path.parent().unwrap_or(path).to_owned();
+        let readers = Arc::new(Readers::new(path.to_owned(), way, options.busy_timeout));
         let held = Arc::new(Held::default());
         Self {
-            root: root.to_owned(),
-            blobs: FileBlobs::of(root),
-            path,
+            blobs: FileBlobs::of(&root),
+            root,
+            path: path.to_owned(),
             options,
+            id,
+            foreign: false,
             counters: Arc::default(),
             changes: Arc::new(Changes::new(Arc::clone(&held), Arc::clone(&readers))),
             held,
@@ -128,6 +145,20 @@ impl SqliteJournal {
             readers,
             let_others: Mutex::new(None),
         }
+    }
+
+    /// Where the locks of its runs lie.
+    fn locks(&self) -> Locks {
+        match (&self.options.state, &self.id) {
+            (Some(state), Some(id)) => Locks::in_state(state, id),
+            (None, _) | (_, None) => Locks::in_casts(&self.root),
+        }
+    }
+
+    /// How often the file was removed while it was written to, and was written again.
+    #[must_use]
+    pub fn times_restored(&self) -> u64 {
+        self.counters.restored()
     }
 
     /// Whether it is time to look what else has happened on the thread. A run that writes on it would
@@ -145,7 +176,8 @@ impl SqliteJournal {
     fn opening(&self) -> Opening {
         let (path, options) = (self.path.clone(), self.options.clone());
         let (counters, changes) = (Arc::clone(&self.counters), Arc::clone(&self.changes));
-        Opening { path, options, counters, changes }
+        let home = Home { path, options, id: self.id.clone(), readers: Arc::clone(&self.readers) };
+        Opening { home, counters, changes }
     }
 
     /// The writer, started if it is not there yet.
@@ -153,9 +185,13 @@ impl SqliteJournal {
         if let Some(writer) = self.writer.get() {
             return Ok(writer);
         }
+        if self.foreign {
+            let what = OpenError::Foreign { path: self.path.clone() }.to_string();
+            return Err(AppendError::Storage(what));
+        }
         let opening = self.opening();
         let opened = off_thread(move || {
-            let connection = connect::for_writing(&opening.path, &opening.options)?;
+            let connection = opening.home.connect()?;
             opening.start(connection)
         });
         let writer = opened.await.map_err(|error| AppendError::Storage(error.to_string()))?;
@@ -203,16 +239,16 @@ fn why_not_writable(root: &Path) -> Option<OpenError> {
 
 /// What it takes to open the file for writing.
 struct Opening {
-    path: PathBuf,
-    options: Options,
+    home: Home,
     counters: Arc<Counters>,
     changes: Arc<Changes>,
 }
 
 impl Opening {
     fn start(self, connection: rusqlite::Connection) -> Result<Writer, OpenError> {
-        let Self { path, options, counters, changes } = self;
-        Writer::start(connection, &options, counters, changes)
+        let Self { home, counters, changes } = self;
+        let path = home.path.clone();
+        Writer::start(connection, home, counters, changes)
             .map_err(|error| OpenError::Storage { path, what: error.to_string() })
     }
 }

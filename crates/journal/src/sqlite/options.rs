@@ -16,11 +16,14 @@ pub struct Options {
     pub busy_timeout: Duration,
     /// The largest the file may get, in pages of 4 KiB; `None` leaves that to the disk.
     pub pages_max: Option<u32>,
+    /// The user's state folder: there is noted which journals this user's materia began, and there lie the locks
+    /// of runs. Without one every journal counts as the user's own, and locks lie in the folders of the runs.
+    pub state: Option<PathBuf>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { commit_delay: None, busy_timeout: BUSY_TIMEOUT, pages_max: None }
+        Self { commit_delay: None, busy_timeout: BUSY_TIMEOUT, pages_max: None, state: None }
     }
 }
 
@@ -55,6 +58,39 @@ pub enum OpenError {
         path: PathBuf,
         /// What is wrong.
         what: String,
+    },
+    /// It has tables, views or triggers that a journal has not.
+    #[error(
+        "`{}` is no journal as materia makes them: {what}; nothing in it was read or run. Move it out of the way, or put one back that you trust",
+        .path.display()
+    )]
+    Altered {
+        /// The file.
+        path: PathBuf,
+        /// What is different.
+        what: String,
+    },
+    /// This user's materia did not begin it here.
+    #[error("`{}` was not begun here by your materia", .path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A link or something else is in its place, or it cannot be looked at.
+    #[error("`{}` cannot be used: {source}", .path.display())]
+    Place {
+        /// The file or folder.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: io::Error,
+    },
+    /// The user's state folder cannot be used.
+    #[error("the state folder `{}` cannot be used: {source}", .path.display())]
+    State {
+        /// The folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
     },
     /// Other processes did not let go of it.
     #[error("other processes kept `{}` locked for too long", .path.display())]

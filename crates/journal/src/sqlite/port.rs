@@ -15,7 +15,7 @@ use super::fault::Fault;
 use super::writer::{self, Job};
 use crate::blobs::FileBlobs;
 
-use super::{SqliteJournal, inbox, lease, list, read, snapshots, weigh};
+use super::{OpenError, SqliteJournal, inbox, lease, list, read, snapshots, weigh};
 
 impl SqliteJournal {
     /// Gives a job to whoever does it: this thread, where a run that is alone has it to itself, or the one
@@ -130,10 +130,14 @@ impl Journal for SqliteJournal {
     }
 
     fn claim(&self, run: &RunId) -> BoxFuture<'_, Result<Lease, ClaimError>> {
-        let (run, root, held) = (run.clone(), self.root.clone(), Arc::clone(&self.held));
+        let (run, locks, held) = (run.clone(), self.locks(), Arc::clone(&self.held));
+        let foreign = self.foreign.then(|| OpenError::Foreign { path: self.path.clone() });
         Box::pin(async move {
+            if let Some(foreign) = foreign {
+                return Err(ClaimError::Storage { run, what: foreign.to_string() });
+            }
             let wanted = run.clone();
-            let lock = off_thread(move || lease::lock(&root, &wanted, &held)).await?;
+            let lock = off_thread(move || lease::lock(&locks, &wanted, &held)).await?;
             let (answer, answered) = oneshot::channel();
             let noted = match self.hand_in(Job::Claim(run.clone(), answer)).await {
                 Ok(()) => answered.await.unwrap_or_else(|_| Err(writer::gone())),
@@ -151,8 +155,8 @@ impl Journal for SqliteJournal {
     }
 
     fn is_driven(&self, run: &RunId) -> BoxFuture<'_, Result<bool, ClaimError>> {
-        let (run, root) = (run.clone(), self.root.clone());
-        Box::pin(async move { off_thread(move || lease::is_locked(&root, &run)).await })
+        let (run, locks) = (run.clone(), self.locks());
+        Box::pin(async move { off_thread(move || lease::is_locked(&locks, &run)).await })
     }
 
     fn post(&self, run: &RunId, command: &Command) -> BoxFuture<'_, Result<Posting, PostError>> {
@@ -166,12 +170,21 @@ impl Journal for SqliteJournal {
     fn commands(&self, run: &RunId) -> BoxFuture<'_, Result<Vec<Posted>, ReadError>> {
         let (run, wanted) = (run.clone(), run.clone());
         Box::pin(async move {
+            // Nobody here has asked for what waits in a foreign one.
+            if self.foreign {
+                return Ok(Vec::new());
+            }
             self.readers.with(&run, move |connection| inbox::commands(connection, &wanted)).await
         })
     }
 
     fn addressed(&self) -> BoxFuture<'_, Result<Vec<RunId>, ReadError>> {
-        Box::pin(async move { self.readers.with_all(inbox::addressed).await })
+        Box::pin(async move {
+            if self.foreign {
+                return Ok(Vec::new());
+            }
+            self.readers.with_all(inbox::addressed).await
+        })
     }
 
     fn receipt(
@@ -195,7 +208,8 @@ impl Journal for SqliteJournal {
     }
 
     fn snapshots(&self) -> Option<&dyn Snapshots> {
-        Some(self)
+        // No chain covers them: those that somebody else wrote could say anything.
+        (!self.foreign).then_some(self as &dyn Snapshots)
     }
 }
 

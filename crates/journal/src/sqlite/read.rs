@@ -13,7 +13,7 @@ use rusqlite::Connection;
 use rusqlite::types::{FromSqlError, ValueRef};
 
 use super::fault::{Fault, is_damage};
-use super::{decisions, legacy};
+use super::{decisions, legacy, schema};
 
 /// For how many bytes of records room is made at once, at the most.
 const RESERVE_MAX: usize = 256 << 10;
@@ -189,11 +189,12 @@ fn known(connection: &Connection, run: &RunId) -> Result<Option<Known>, Fault> {
     };
     let read = || -> Result<Known, FromSqlError> {
         let value = |column| row.get_ref(column).map_err(FromSqlError::other);
-        Ok(Known {
-            key: value(0)?.as_i64()?,
-            seq: value(1)?.as_i64()?.unsigned_abs(),
-            hash: hash(value(2)?)?,
-        })
+        let (key, seq) = (value(0)?.as_i64()?, value(1)?.as_i64()?);
+        if !schema::is_key(key) {
+            return Err(FromSqlError::OutOfRange(key));
+        }
+        let seq = u64::try_from(seq).map_err(|_| FromSqlError::OutOfRange(seq))?;
+        Ok(Known { key, seq, hash: hash(value(2)?)? })
     };
     let damaged = |error: FromSqlError| Fault::Damaged {
         place: format!("the head of cast `{run}`"),

@@ -1,7 +1,7 @@
 //! Connections for reading, opened as they are needed and kept for the next reader.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use materia_contract::RunId;
@@ -19,7 +19,15 @@ pub(super) struct Readers {
     path: PathBuf,
     way: Way,
     patience: Duration,
-    idle: Mutex<Vec<Connection>>,
+    idle: Mutex<Idle>,
+}
+
+/// Connections that nobody uses just now.
+#[derive(Default)]
+struct Idle {
+    /// Goes up when another file takes the place of the one that they have open.
+    times: u64,
+    connections: Vec<Connection>,
 }
 
 impl Readers {
@@ -66,30 +74,49 @@ impl Readers {
     fn work<T>(&self, mut work: impl FnMut(&Connection) -> Result<T, Fault>) -> Result<T, Fault> {
         let busy = |fault: &Fault| matches!(fault, Fault::Sqlite(error) if is_busy(error));
         connect::patiently(self.patience, busy, || {
-            let taken = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let (times, taken) = {
+                let mut idle = self.idle();
+                (idle.times, idle.connections.pop())
+            };
             let connection = match taken {
                 Some(connection) => connection,
                 None => self.one()?,
             };
             let result = work(&connection);
             // After a fault the connection goes: it may hold pages that are not what they were.
-            if result.is_ok() {
+            if result.is_ok() && self.times() == times {
                 self.put_back(connection);
             }
             result
         })
     }
 
+    fn idle(&self) -> MutexGuard<'_, Idle> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// A connection of its own, for somebody who keeps it.
     pub(super) fn one(&self) -> rusqlite::Result<Connection> {
         tracing::trace!("one more connection for reading");
-        connect::reader(&self.path, self.way, self.patience)
+        connect::reader(&self.path, &self.way, self.patience)
     }
 
     pub(super) fn put_back(&self, connection: Connection) {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let idle = &mut self.idle().connections;
         if idle.len() < IDLE_MAX {
             idle.push(connection);
         }
+    }
+
+    /// How often another file has taken the place of the one before.
+    pub(super) fn times(&self) -> u64 {
+        self.idle().times
+    }
+
+    /// Another file has taken the place: what is open leads to the old one.
+    pub(super) fn begin_anew(&self) {
+        let mut idle = self.idle();
+        idle.times += 1;
+        idle.connections.clear();
     }
 }

@@ -1,9 +1,12 @@
 //! The tables, and how older files are brought up to date. `docs/journal.md` tells others about them.
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension as _};
+
+use super::compare::{self, Object};
+use crate::notes::{fresh_id, is_id};
 
 /// One step per format, in order. A step that has been released is never edited.
-const MIGRATIONS: &[&str] = &[FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4];
+const MIGRATIONS: &[&str] = &[FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4, FORMAT_5];
 
 /// The format this version writes.
 pub(super) const FORMAT: i64 = MIGRATIONS.len().cast_signed() as i64;
@@ -127,6 +130,14 @@ INSERT INTO receipts SELECT run_id, '#' || command, NULL, first, last, reason FR
 DROP TABLE receipts_3;
 ";
 
+/// Which journal it is: an id that nobody can guess, in one row. The user's state folder notes it with the place.
+const FORMAT_5: &str = "
+CREATE TABLE journal (
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    id   TEXT NOT NULL
+) STRICT;
+";
+
 /// What one connection to a file of an older format that may not be changed sees in place of what is
 /// missing there. Leases are for those who write.
 const MISSING_IN_1: &str = "
@@ -151,6 +162,11 @@ pub(super) fn place(run: i64, seq: u64) -> i64 {
     (run << SEQ_BITS) | seq
 }
 
+/// Whether a number can be the key of a run: it and the number of an event fit into a place.
+pub(super) fn is_key(key: i64) -> bool {
+    (1..1 << (63 - SEQ_BITS)).contains(&key)
+}
+
 /// The number of the event at a place.
 pub(super) fn seq_at(place: i64) -> u64 {
     (place & ((1 << SEQ_BITS) - 1)).unsigned_abs()
@@ -165,6 +181,8 @@ pub(super) enum SchemaFault {
     Newer(i64),
     /// It says that it is empty, and is not.
     Foreign,
+    /// Its tables are not those that a version of this program makes; what is different.
+    Altered(String),
 }
 
 impl From<rusqlite::Error> for SchemaFault {
@@ -173,25 +191,40 @@ impl From<rusqlite::Error> for SchemaFault {
     }
 }
 
-/// The format of the file: 0 for one without tables.
+/// The format of the file: 0 for one without tables. It is the first thing that is asked of a file, and nothing
+/// else is where its tables, indices and views are not to the letter those of that format: a trigger, or a view
+/// in the place of a table, would decide what is read and written.
 pub(super) fn format(connection: &Connection) -> Result<i64, SchemaFault> {
-    // One statement, one moment: another process may be making the tables just now.
-    let (found, empty): (i64, bool) = connection.query_row(
-        "SELECT user_version, NOT EXISTS (SELECT 1 FROM sqlite_schema) FROM pragma_user_version",
-        [],
-        |row| Ok((row.get(0)?, row.get(1)?)),
-    )?;
-    if found > FORMAT {
-        return Err(SchemaFault::Newer(found));
+    // One moment: another process may be making the tables just now.
+    let outside = connection.is_autocommit();
+    if outside {
+        connection.execute_batch("BEGIN")?;
     }
-    if found < 0 || (found == 0 && !empty) {
+    let found = look(connection);
+    if outside {
+        // Where SQLite has ended it already, there is nothing to end.
+        let _ = connection.execute_batch("ROLLBACK");
+    }
+    let (format, objects) = found?;
+    if format > FORMAT {
+        return Err(SchemaFault::Newer(format));
+    }
+    if format < 0 || (format == 0 && !objects.is_empty()) {
         return Err(SchemaFault::Foreign);
     }
-    Ok(found)
+    compare::with_own(format, &objects)?;
+    Ok(format)
 }
 
-/// Brings the file to [`FORMAT`]. Of several processes at once, one does the work.
-pub(super) fn migrate(connection: &mut Connection) -> Result<(), SchemaFault> {
+/// What the file says of its format, and everything that is defined in it.
+fn look(connection: &Connection) -> rusqlite::Result<(i64, Vec<Object>)> {
+    let format = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    Ok((format, compare::objects(connection)?))
+}
+
+/// Brings the file to [`FORMAT`]. Of several processes at once, one does the work. `id` is the journal's, if it
+/// has none yet.
+pub(super) fn migrate(connection: &mut Connection, id: Option<&str>) -> Result<(), SchemaFault> {
     if format(connection)? == FORMAT {
         return Ok(());
     }
@@ -199,13 +232,37 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), SchemaFault> {
         connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     // Another process may have done it while this one waited.
     let found = format(&transaction)?;
-    let done = usize::try_from(found).expect("`format` lets no negative one pass");
-    for step in &MIGRATIONS[done..] {
-        transaction.execute_batch(step)?;
+    make(&transaction, found, FORMAT)?;
+    if found < FORMAT {
+        let id = id.map_or_else(fresh_id, |id| Ok(id.to_owned()));
+        let id = id.map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
+        transaction.execute("INSERT INTO journal (only, id) VALUES (1, ?1)", [id])?;
     }
     transaction.pragma_update(None, "user_version", FORMAT)?;
     transaction.commit()?;
     Ok(())
+}
+
+/// Makes what a format has and an earlier one has not.
+pub(super) fn make(connection: &Connection, from: i64, to: i64) -> rusqlite::Result<()> {
+    let place = |format: i64| usize::try_from(format).unwrap_or_default();
+    for step in &MIGRATIONS[place(from)..place(to)] {
+        connection.execute_batch(step)?;
+    }
+    Ok(())
+}
+
+/// The id of a journal of the present format; `None` where it has none that can be read.
+pub(super) fn journal_id(connection: &Connection) -> rusqlite::Result<Option<String>> {
+    let id = connection.query_row("SELECT id FROM journal WHERE only = 1", [], |row| row.get(0));
+    Ok(id.optional()?.filter(|id: &String| is_id(id)))
+}
+
+/// What a file of a format is made of, said by one that was made for it in memory.
+pub(super) fn of_format(format: i64) -> rusqlite::Result<Vec<Object>> {
+    let connection = Connection::open_in_memory()?;
+    make(&connection, 0, format)?;
+    compare::objects(&connection)
 }
 
 /// Lets a connection read a file of an older format that stays as it is.

@@ -18,10 +18,12 @@ use materia_engine::{AppendError, Batch, Epoch, Snapshot, record_bytes};
 use rusqlite::{Connection, ErrorCode};
 use tokio::sync::oneshot;
 
+use super::anchor::Anchor;
 use super::append::Appender;
 use super::changes::Changes;
 use super::fault::{append_error, is_busy};
-use super::{Options, Stats, connect, lease};
+use super::rescue::Home;
+use super::{Stats, connect, lease};
 
 /// Records in one transaction. More wait for the next one.
 const GROUP_RECORDS_MAX: usize = 4_096;
@@ -86,15 +88,15 @@ pub(super) struct Writer {
 impl Writer {
     pub(super) fn start(
         connection: Connection,
-        options: &Options,
+        home: Home,
         counters: Arc<Counters>,
         changes: Arc<Changes>,
     ) -> io::Result<Self> {
         let (jobs, waiting) = mpsc::channel();
-        let delay = options.commit_delay;
-        let patience = options.busy_timeout;
-        let appender = Appender::default();
-        let desk = Desk { connection, delay, patience, counters, changes, appender };
+        let delay = home.options.commit_delay;
+        let patience = home.options.busy_timeout;
+        let (appender, anchor) = (Appender::default(), Anchor::of(&home.path)?);
+        let desk = Desk { connection, anchor, home, delay, patience, counters, changes, appender };
         let desk = Arc::new(Mutex::new(desk));
         let shared = Arc::clone(&desk);
         let thread = thread::Builder::new().name("journal".to_owned()).spawn(move || {
@@ -138,6 +140,9 @@ pub(super) fn gone() -> AppendError {
 
 struct Desk {
     connection: Connection,
+    /// Which file that is.
+    anchor: Anchor,
+    home: Home,
     delay: Option<Duration>,
     patience: Duration,
     counters: Arc<Counters>,
@@ -215,7 +220,28 @@ impl Desk {
                 let _ = self.connection.execute_batch("ROLLBACK");
             }
         }
-        result
+        result.map(|answers| self.counted(answers))
+    }
+
+    /// What was committed counts once it is in the file that others find.
+    fn counted(
+        &mut self,
+        answers: Vec<Result<Done, AppendError>>,
+    ) -> Vec<Result<Done, AppendError>> {
+        let why = match self.home.hold(&self.connection, &mut self.anchor) {
+            Ok(None) => return answers,
+            Ok(Some(connection)) => {
+                self.connection = connection;
+                self.appender.forget();
+                self.counters.restored.fetch_add(1, Ordering::Relaxed);
+                return answers;
+            }
+            Err(why) => why,
+        };
+        let lost = |answer: Result<Done, AppendError>| {
+            answer.and_then(|_| Err(AppendError::Displaced(why.clone())))
+        };
+        answers.into_iter().map(lost).collect()
     }
 
     /// A snapshot waits for the records that come with it.
@@ -307,9 +333,15 @@ pub(super) struct Counters {
     decisions: AtomicU64,
     records: AtomicU64,
     bytes: AtomicU64,
+    restored: AtomicU64,
 }
 
 impl Counters {
+    /// How often the file had to be written again.
+    pub(super) fn restored(&self) -> u64 {
+        self.restored.load(Ordering::Relaxed)
+    }
+
     fn add(&self, stats: &Stats) {
         self.commits.fetch_add(stats.commits, Ordering::Relaxed);
         self.batches.fetch_add(stats.batches, Ordering::Relaxed);

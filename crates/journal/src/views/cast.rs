@@ -3,12 +3,15 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use materia_contract::{CastStatus, ChainHash, ErrorCode, NodeId, RunId, TurnOutput, TurnUsage};
+use materia_contract::{
+    CastStatus, ChainHash, ErrorCode, NodeId, RunId, TurnOutput, TurnUsage, is_node_id,
+};
 use serde::Serialize;
 
 use super::file::{self, ViewProblem};
 use super::manifest::{self, MANIFEST_FILE};
 use super::news::{About, End, Ended, Given, Step, TurnName};
+use crate::private;
 
 pub(super) const EVENTS_FILE: &str = "events.jsonl";
 const SOCKETS_FOLDER: &str = "sockets";
@@ -37,9 +40,14 @@ impl Cast {
     /// A cast that was there before.
     pub(super) fn known(run: RunId, folder: PathBuf, about: About, status: CastStatus) -> Self {
         let mut cast = Self::new(run, folder);
-        let nodes = std::fs::read_dir(cast.folder.join(SOCKETS_FOLDER)).into_iter().flatten();
+        let sockets = cast.folder.join(SOCKETS_FOLDER);
+        // What lies behind a link was not made here.
+        let real = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_dir());
+        let looked = (real(&cast.folder) && real(&sockets)).then(|| std::fs::read_dir(&sockets));
+        let nodes = looked.into_iter().flatten().flatten();
         let names = nodes.flatten().filter(|entry| entry.file_type().is_ok_and(|it| it.is_dir()));
-        cast.sockets = names.filter_map(|it| Some(NodeId::new(it.file_name().to_str()?))).collect();
+        let id = |name: &str| is_node_id(name).then(|| NodeId::new(name));
+        cast.sockets = names.filter_map(|it| id(it.file_name().to_str()?)).collect();
         Self { about: Some(about), status, ..cast }
     }
 
@@ -51,10 +59,11 @@ impl Cast {
         &self.folder
     }
 
-    /// Makes the folder itself; the artifact root may be a link, the cast's folder may not.
+    /// Makes the folder itself. Neither it nor the artifact root may be a link.
     pub(super) fn make_folder(&self) -> Result<(), ViewProblem> {
+        file::refuse_unless(RunId::parse(self.run.as_str()).is_ok(), &self.folder)?;
         if let Some(root) = self.folder.parent() {
-            std::fs::create_dir_all(root).map_err(ViewProblem::at(root))?;
+            private::folders(root).map_err(ViewProblem::at(root))?;
         }
         file::folder(&self.folder)
     }
@@ -112,6 +121,7 @@ impl Cast {
         let sockets = self.folder.join(SOCKETS_FOLDER);
         let folder = sockets.join(turn.node.as_str());
         if !self.sockets.contains(&turn.node) {
+            file::refuse_unless(is_node_id(turn.node.as_str()), &folder)?;
             self.make_folder()?;
             file::folder(&sockets)?;
             file::folder(&folder)?;

@@ -8,6 +8,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use crate::private;
+
 /// A view that could not be written. The run is not touched by it.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write `{}`: {source}", .path.display())]
@@ -29,7 +31,7 @@ impl ViewProblem {
 /// Opens a file for writing, with `how` added.
 pub(super) fn open(path: &Path, how: impl FnOnce(&mut OpenOptions)) -> Result<File, ViewProblem> {
     let mut options = OpenOptions::new();
-    options.create(true).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
+    options.create(true).mode(private::FILE_MODE).custom_flags(private::no_link());
     how(&mut options);
     options.open(path).map_err(|error| {
         let source = if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) {
@@ -80,12 +82,14 @@ pub(super) fn beside(path: &Path) -> PathBuf {
 
 /// Makes a folder that is really there, and not behind a link.
 pub(super) fn folder(path: &Path) -> Result<(), ViewProblem> {
-    if let Err(error) = fs::create_dir(path) {
-        let found = fs::symlink_metadata(path).map_err(|_| error).map_err(ViewProblem::at(path))?;
-        if !found.is_dir() {
-            let source = io::Error::other("something that is no folder is in its place");
-            return Err(ViewProblem { path: path.to_owned(), source });
-        }
+    private::folder(path).map_err(ViewProblem::at(path))
+}
+
+/// Refuses a name that could lead elsewhere, whoever gave it.
+pub(super) fn refuse_unless(is_name: bool, path: &Path) -> Result<(), ViewProblem> {
+    if is_name {
+        return Ok(());
     }
-    Ok(())
+    let source = io::Error::other("its last part is no id: an event was forged");
+    Err(ViewProblem { path: path.to_owned(), source })
 }

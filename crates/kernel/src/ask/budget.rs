@@ -35,14 +35,9 @@ pub(crate) fn exhausted(run: &Run) -> Option<String> {
     spent.or_else(|| crowded(run))
 }
 
-/// How many megabytes a run may keep.
-pub(crate) fn storage_max_mb(run: &Run) -> u64 {
-    run.budget.max_storage_mb.unwrap_or(run.plan().limits.max_storage_mb)
-}
-
 /// That there is no room for what another turn would leave, in words.
 fn crowded(run: &Run) -> Option<String> {
-    let most = storage_max_mb(run);
+    let most = run.max_storage_mb();
     let StorageMeasured { used_mb, free_mb, floor_mb } =
         run.storage.filter(|storage| !storage.leaves_room(most))?;
     Some(if used_mb >= most {

@@ -232,6 +232,18 @@ mod tests {
     }
 
     #[test]
+    fn what_one_part_takes_up_the_next_one_has_not() {
+        let mut room = 10;
+        assert_eq!(cut("abcd", &mut room, "f"), ("abcd", None));
+        assert_eq!(room, 6);
+        // More bytes than there is room for, and fewer characters.
+        assert_eq!(cut("ääää", &mut room, "f"), ("ääää", None));
+        assert_eq!(room, 2);
+        assert_eq!(cut("abc", &mut room, "f").0, "ab");
+        assert_eq!(room, 0);
+    }
+
+    #[test]
     fn of_a_json_answer_the_context_and_the_items_are_told() {
         let json = r#"{"context": "mind", "workItems": [{"title": "T", "context": "C"}], "x": 1}"#;
         assert_eq!(message_of(json, Some(json), |_| false), "mind\n\n1. T: C");

@@ -242,10 +242,15 @@ impl Run {
         self.plan().nodes.get_index_of(node).expect("events name nodes of the plan")
     }
 
+    /// How many megabytes it may keep.
+    pub(crate) fn max_storage_mb(&self) -> u64 {
+        self.budget.max_storage_mb.unwrap_or(self.plan().limits.max_storage_mb)
+    }
+
     /// Whether it would start anything, if what it keeps were this.
     #[must_use]
     pub fn has_room(&self, storage: &StorageMeasured) -> bool {
-        storage.leaves_room(crate::ask::budget::storage_max_mb(self))
+        storage.leaves_room(self.max_storage_mb())
     }
 
     /// What it keeps, as it was last measured, where that was ever worth an event.
@@ -258,8 +263,7 @@ impl Run {
     #[must_use]
     pub fn more_storage_mb(&self) -> Option<u64> {
         let storage = self.storage?;
-        let most = crate::ask::budget::storage_max_mb(self);
-        (storage.used_mb >= most).then(|| storage.used_mb.max(1).saturating_mul(2))
+        (storage.used_mb >= self.max_storage_mb()).then(|| storage.used_mb.max(1).saturating_mul(2))
     }
 
     /// Whether what it keeps holds it, as far as was measured.

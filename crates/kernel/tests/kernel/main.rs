@@ -27,6 +27,7 @@ mod journals;
 mod laws;
 mod loops;
 mod mended;
+mod misfits;
 mod node_budgets;
 mod outputs;
 mod people;

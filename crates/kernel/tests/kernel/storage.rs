@@ -81,5 +81,5 @@ fn the_bounds_are_exact_and_the_same_measure_is_no_news() {
     play.take(Input::Measured(floor));
     assert!(!play.run.is_crowded(), "the floor itself is free");
     let told = ended(&mut play);
-    assert!(told.contains("b started"), "{told}");
+    assert!(told.contains("b 1.1 started"), "{told}");
 }

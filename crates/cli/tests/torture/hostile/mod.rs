@@ -9,6 +9,8 @@
 #![allow(dead_code, reason = "each kind of attack uses what it needs of the stage")]
 
 mod escapes;
+mod forging;
+mod journals;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -132,6 +134,8 @@ impl Stage {
                 String::new()
             } else if meta.is_symlink() {
                 format!("{:?}", fs::read_link(&path).ok())
+            } else if !meta.is_file() {
+                "neither file nor folder".to_owned()
             } else {
                 fs::read(&path).map_or_else(|_| "?".into(), |bytes| fingerprint(&bytes))
             };

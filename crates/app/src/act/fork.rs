@@ -1,0 +1,64 @@
+//! Beginning a cast that shares the history of another.
+//!
+//! Nothing is written before everything was asked: a fork that is refused leaves nothing behind.
+
+use materia_contract::{Do, Pace, RunId};
+use materia_engine::{
+    AppendError, Clock as _, Forked, Lease, LoadedRun, SystemClock, blocking, wait,
+};
+use materia_kernel::Phase;
+
+use super::{Held, Looked, Unfit, unfit};
+use crate::project;
+use crate::{Failure, Found};
+
+/// A fork that was made, and what becomes of it.
+pub enum Forking {
+    /// It can go on, once everything was asked.
+    GoesOn(Box<Held>),
+    /// It stands where its original rested, and rests there too.
+    Rests,
+}
+
+/// Makes a cast `id` that shares the events of another up to `at`; `interactive` asks for that pace. One that rests
+/// there is written, one that would go on is not yet.
+pub fn fork(
+    found: Found,
+    at: u64,
+    id: &RunId,
+    interactive: bool,
+) -> Result<Forking, Unfit<Failure>> {
+    project::refuse_taken_name(&found.root, id).map_err(Unfit::other)?;
+    if blocking(found.journal()).head(id).map_err(Unfit::other)?.is_some() {
+        let message = format!("there is a cast `{id}` already");
+        return Err(Unfit::Other(Failure::resolution(message)));
+    }
+    let forked =
+        materia_engine::forked(found.journal(), &found.id, at, id, Some(SystemClock.now()))
+            .map_err(|error| Unfit::Other(Failure::resolution(error.to_string())))?;
+    let run = forked.loaded().run();
+    if *run.phase() != Phase::Running {
+        drop(write(forked, &found, id).map_err(Unfit::Other)?);
+        return Ok(Forking::Rests);
+    }
+    let pace = if interactive { Pace::Interactive } else { run.pace() };
+    let what = Do::Resume { pace: Some(pace) };
+    if let Some(why) = unfit(run, &what) {
+        return Err(Unfit::Stands { run: Box::new(run.clone()), why });
+    }
+    let found = Found { id: id.clone(), ..found };
+    Ok(Forking::GoesOn(Box::new(Held { found, run: Looked::Forked(Box::new(forked)), what })))
+}
+
+/// Writes the beginning of a fork.
+pub(super) fn write(
+    forked: Forked,
+    found: &Found,
+    id: &RunId,
+) -> Result<(Lease, LoadedRun), Failure> {
+    let lease = blocking(found.journal()).claim(id)?;
+    let failed =
+        |error: AppendError| Failure::storage(format!("cast `{id}` cannot begin: {error}"));
+    let loaded = wait(forked.write(found.journal(), lease.epoch())).map_err(failed)?;
+    Ok((lease, loaded))
+}

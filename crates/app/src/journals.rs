@@ -1,0 +1,94 @@
+//! The journals of a project: whose they are, and what has to be asked before one is written to.
+//!
+//! A journal is evidence, never instructions. One that this user's materia did not begin in this place is *foreign*:
+//! it came with a repository, or was copied, restored, or written by a version that noted nothing. It can be
+//! looked at, replayed and verified. Whoever wants to do more says so, and then it is the user's own.
+
+use std::path::{Path, PathBuf};
+
+use materia_journal::{JOURNAL_FILE, Options, SqliteJournal};
+
+use crate::failure::{Failure, Hint};
+use crate::project::{Found, Project};
+
+impl Project {
+    /// How journals are opened here.
+    pub(crate) fn journal_options(&self) -> Options {
+        Options { state: self.state_dir.clone(), ..Options::default() }
+    }
+
+    /// The same, to write to one: that needs a folder in which it is noted.
+    pub(crate) fn options_to_write(&self) -> Result<Options, Failure> {
+        if self.state_dir.is_none() {
+            let message = "there is no folder in which to note what runs here";
+            return Err(Failure::storage(message).hint(Hint::NameState));
+        }
+        Ok(self.journal_options())
+    }
+
+    /// Opens the journal in a folder to look at it, if there is one.
+    pub(crate) fn look(&self, root: &Path) -> Result<Option<SqliteJournal>, Failure> {
+        self.refuse_links(root)?;
+        Ok(SqliteJournal::look(root, self.journal_options())?)
+    }
+
+    /// Refuses a folder for casts that a link leads to: what is kept there would be written somewhere else.
+    /// Outside of the project, where only its user can have meant it, links on the way are the user's own.
+    pub(crate) fn refuse_links(&self, root: &Path) -> Result<(), Failure> {
+        let Ok(below) = root.strip_prefix(&self.dir) else { return Ok(()) };
+        let mut path = self.dir.clone();
+        for part in below.components() {
+            path.push(part);
+            if path.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
+                return Err(Failure::storage(format!(
+                    "`{}` is a symbolic link, and casts are kept in no folder that one leads to: put a folder in its place, or name another one in your own profile (`artifactDir`)",
+                    self.shown(&path)
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the journal in a folder is one that somebody has to vouch for before it is written to.
+    pub fn has_foreign_journal(&self, root: &Path) -> Result<bool, Failure> {
+        Ok(self.look(root)?.is_some_and(|journal| journal.is_foreign()))
+    }
+
+    /// The user vouches for the journal in a folder: it is the user's own from now on.
+    pub fn adopt(&self, root: &Path, warnings: &mut Vec<String>) -> Result<(), Failure> {
+        self.refuse_links(root)?;
+        let adopted = SqliteJournal::adopt(root, &self.options_to_write()?)?;
+        if let Some(commands) = adopted.map(|adopted| adopted.commands).filter(|count| *count > 0) {
+            warnings.push(format!(
+                "{commands} commands waited in `{}`; nobody knows who left them, so they were removed",
+                self.shown(&root.join(JOURNAL_FILE))
+            ));
+        }
+        Ok(())
+    }
+
+    /// The same cast in a journal that the user has just vouched for.
+    pub fn adopt_found(&self, found: Found, warnings: &mut Vec<String>) -> Result<Found, Failure> {
+        let Found { root, journal, id } = found;
+        // Nothing in this process has it open while it changes.
+        drop(journal);
+        self.adopt(&root, warnings)?;
+        let gone = || Failure::storage(format!("`{}` is gone", self.shown(&root)));
+        let journal = self.look(&root)?.ok_or_else(gone)?;
+        Ok(Found { root, journal, id })
+    }
+
+    /// The journal in a folder as people know it.
+    #[must_use]
+    pub fn journal_file(&self, root: &Path) -> PathBuf {
+        root.join(JOURNAL_FILE)
+    }
+}
+
+impl Found {
+    /// Whether somebody has to vouch for its journal before anything is done to it.
+    #[must_use]
+    pub fn is_foreign(&self) -> bool {
+        self.journal.is_foreign()
+    }
+}

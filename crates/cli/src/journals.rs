@@ -1,0 +1,69 @@
+//! Asking a person about a journal that somebody else may have written.
+
+use std::io::BufRead;
+use std::path::Path;
+
+use crate::failure::Failure;
+use crate::project::{Found, Project};
+use crate::terminal::Terminal;
+
+/// The cast in a journal that may be written to. A foreign one becomes the user's own, if a person vouches for it.
+pub(crate) fn own(
+    project: &Project,
+    found: Found,
+    trusted: bool,
+    terminal: &Terminal,
+) -> Result<Found, Failure> {
+    if !found.is_foreign() {
+        return Ok(found);
+    }
+    ask(project, &found.root, trusted, terminal)?;
+    Ok(terminal.warned(|warnings| project.adopt_found(found, warnings))?)
+}
+
+/// Makes sure that the journal in a folder, if there is one, may be written to.
+pub(crate) fn own_at(
+    project: &Project,
+    root: &Path,
+    trusted: bool,
+    terminal: &Terminal,
+) -> Result<(), Failure> {
+    if project.has_foreign_journal(root)? {
+        ask(project, root, trusted, terminal)?;
+        terminal.warned(|warnings| project.adopt(root, warnings))?;
+    }
+    Ok(())
+}
+
+/// Says to whoever looks at a foreign journal that it is one.
+pub(crate) fn tell(project: &Project, found: &Found, terminal: &Terminal) {
+    if found.is_foreign() {
+        let file = project.shown(&project.journal_file(&found.root));
+        terminal.say(format_args!(
+            "note: `{file}` was not begun here by your materia; it is only read"
+        ));
+    }
+}
+
+fn ask(project: &Project, root: &Path, trusted: bool, terminal: &Terminal) -> Result<(), Failure> {
+    if trusted {
+        return Ok(());
+    }
+    let file = project.shown(&project.journal_file(root));
+    let why = format!(
+        "`{file}` was not begun here by your materia: it came with the project, or was copied, restored, or made by an earlier version. Whoever wrote it has a say in what its casts do next"
+    );
+    if !terminal.can_ask {
+        let looks = ["casts", "replay ID"].map(|words| format!("`{}`", project.command(words)));
+        return Err(Failure::trust(format!(
+            "{why}. Nothing was done. Look at it with {} and {}; if it is yours, run this again with --trust-journal, otherwise move it out of the way",
+            looks[0], looks[1]
+        )));
+    }
+    terminal.say(format_args!("{why}."));
+    terminal.err.write("Is it yours, and may it be carried on? [y/N] ");
+    let mut answer = String::new();
+    let read = std::io::stdin().lock().read_line(&mut answer);
+    let yes = read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes" | "Yes" | "YES");
+    if yes { Ok(()) } else { Err(Failure::trust("the journal was left alone; nothing ran")) }
+}

@@ -1,0 +1,180 @@
+//! Whether a file is made of what a journal is made of, and of nothing else.
+
+use std::collections::BTreeMap;
+
+use rusqlite::Connection;
+use rusqlite::types::ValueRef;
+
+use super::schema::{self, FORMAT, SchemaFault};
+
+/// How many differences are named.
+const TOLD_MAX: usize = 3;
+
+/// How much of a name that somebody else chose is shown.
+const NAME_CHARS_MAX: usize = 60;
+
+/// The fingerprint of each format, from 1: what is found has to have it.
+const FINGERPRINTS: [&str; FORMAT as usize] = [
+    "b6f173ad630f5532478101162555f714",
+    "8bbde7f74a0259f6ab0232e92cd9ae09",
+    "c73b184372defef67c7b0e6ecde107b8",
+    "1636456dfb2fdaf55f81b5bd7e3cb639",
+    "a4ea05784cc254a6f3db50f904cf112c",
+];
+
+/// Something that is defined in a file: its kind, its name, the table it belongs to, and its text.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Object {
+    kind: String,
+    name: String,
+    table: String,
+    text: String,
+}
+
+/// Everything that is defined in a file, in an order of its own.
+pub(super) fn objects(connection: &Connection) -> rusqlite::Result<Vec<Object>> {
+    // By its first name: the newer one can be that of a table in an older library's file.
+    let mut statement =
+        connection.prepare("SELECT type, name, tbl_name, sql FROM main.sqlite_master")?;
+    let mut rows = statement.query([])?;
+    let mut objects = Vec::new();
+    while let Some(row) = rows.next()? {
+        let text = |column| Ok::<_, rusqlite::Error>(shown(row.get_ref(column)?));
+        objects.push(Object { kind: text(0)?, name: text(1)?, table: text(2)?, text: text(3)? });
+    }
+    objects.sort();
+    Ok(objects)
+}
+
+/// A cell as text, whatever it is.
+fn shown(value: ValueRef<'_>) -> String {
+    match value {
+        ValueRef::Null => String::new(),
+        ValueRef::Text(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        other => format!("{other:?}"),
+    }
+}
+
+/// Refuses a file that is made of anything but what its format is made of.
+pub(super) fn with_own(format: i64, found: &[Object]) -> Result<(), SchemaFault> {
+    let Some(nth) = usize::try_from(format - 1).ok() else { return Ok(()) };
+    if FINGERPRINTS.get(nth).is_some_and(|own| *own == fingerprint(found)) {
+        return Ok(());
+    }
+    let own = schema::of_format(format)?;
+    if own == found {
+        return Ok(());
+    }
+    Err(SchemaFault::Altered(differences(&own, found)))
+}
+
+fn fingerprint(objects: &[Object]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for Object { kind, name, table, text } in objects {
+        for part in [kind, name, table, text] {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part.as_bytes());
+        }
+    }
+    hasher.finalize().to_hex()[..32].to_owned()
+}
+
+/// What is different, in words.
+fn differences(own: &[Object], found: &[Object]) -> String {
+    let by_name = |objects: &[Object]| -> BTreeMap<String, Object> {
+        objects.iter().map(|object| (object.name.clone(), object.clone())).collect()
+    };
+    let (own, theirs) = (by_name(own), by_name(found));
+    let mut told = Vec::new();
+    for (name, object) in &theirs {
+        let (kind, name, table) = (brief(&object.kind), brief(name), brief(&object.table));
+        match own.get(&object.name) {
+            None if kind == "trigger" => {
+                told.push(format!("it has a trigger `{name}` on `{table}`"))
+            }
+            None => told.push(format!("it has {} `{name}`", one(&kind))),
+            Some(same) if same.kind != object.kind => {
+                told.push(format!("`{name}` is {} and no {}", one(&kind), same.kind));
+            }
+            Some(same) if same != object => {
+                told.push(format!("the {kind} `{name}` is defined in another way"));
+            }
+            Some(_) => {}
+        }
+    }
+    let missing = own.values().filter(|object| !theirs.contains_key(&object.name));
+    told.extend(missing.map(|object| format!("the {} `{}` is missing", object.kind, object.name)));
+    if told.is_empty() {
+        told.push("something is defined in it twice".to_owned());
+    }
+    let more = told.len().saturating_sub(TOLD_MAX);
+    told.truncate(TOLD_MAX);
+    let more = if more > 0 { ", and more" } else { "" };
+    format!("{}{more}", told.join(", "))
+}
+
+fn one(kind: &str) -> String {
+    format!("{} {kind}", if kind == "index" { "an" } else { "a" })
+}
+
+/// A name that somebody else chose, for a message.
+fn brief(name: &str) -> String {
+    let plain = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+    let brief: String = name.chars().take(NAME_CHARS_MAX).map(plain).collect();
+    if brief.len() < name.len() { format!("{brief}…") } else { brief }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fingerprints_are_those_of_the_formats() {
+        let made = (1..=FORMAT).map(|format| fingerprint(&schema::of_format(format).unwrap()));
+        let made: Vec<String> = made.collect();
+        assert_eq!(made, FINGERPRINTS);
+    }
+
+    #[test]
+    fn whatever_is_different_is_named() {
+        let differs = |change: &str| {
+            let connection = Connection::open_in_memory().unwrap();
+            schema::make(&connection, 0, FORMAT).unwrap();
+            connection.execute_batch(change).unwrap();
+            match with_own(FORMAT, &objects(&connection).unwrap()) {
+                Ok(()) => String::new(),
+                Err(SchemaFault::Altered(what)) => what,
+                Err(other) => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(differs(""), "");
+        for (change, said) in [
+            ("CREATE TABLE more (x)", "it has a table `more`"),
+            (
+                "CREATE TRIGGER t AFTER INSERT ON decisions BEGIN DELETE FROM leases; END",
+                "it has a trigger `t` on `decisions`",
+            ),
+            ("CREATE VIEW v AS SELECT 1", "it has a view `v`"),
+            ("CREATE INDEX i ON runs (status)", "it has an index `i`"),
+            (
+                "DROP TABLE snapshots; CREATE VIEW snapshots AS SELECT 1",
+                "`snapshots` is a view and no table",
+            ),
+            ("DROP TABLE chapters", "the table `chapters` is missing"),
+            (
+                "ALTER TABLE heads ADD COLUMN more TEXT",
+                "the table `heads` is defined in another way",
+            ),
+            (
+                "ALTER TABLE leases RENAME COLUMN epoch TO age",
+                "the table `leases` is defined in another way",
+            ),
+        ] {
+            assert!(differs(change).contains(said), "{change}: {}", differs(change));
+        }
+        let four = "CREATE TABLE a(x); CREATE TABLE b(x); CREATE TABLE c(x); CREATE TABLE d(x)";
+        assert!(differs(four).ends_with(", and more"), "{}", differs(four));
+        let nasty = "CREATE TABLE \"\u{1b}[2J\" (x)";
+        assert!(!differs(nasty).contains('\u{1b}'));
+    }
+}
