@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
 use materia_app::host::{Host, Setting};
+use materia_app::trust::Gate;
 use materia_contract::script::{Answer, Script};
 use materia_contract::{
     Behavior, Budget, Condition, Delivery, Edge, EdgeId, Folders, GlobalMode, JOURNAL_VERSION,
@@ -115,13 +116,19 @@ impl Stage {
         let World { journal, observer, runner, clock } =
             self.world(&script, Arc::clone(&self.views) as _);
         let host = Host::new(journal, observer, clock, self.ears.handle());
-        let setting = Setting { runner, options: How::default() };
+        // Somebody has agreed to each of them.
+        let gate = Gate::new(None, Path::new("/"));
+        let agreed = |run| {
+            let id = RunId::new(format!("run-{run}"));
+            let bare = gate.bare(id.clone(), created(&script), &mut Vec::new());
+            let trusted = bare.settle(|_| Ok::<(), String>(()), &mut Vec::new())?;
+            let (runner, options) = (Arc::clone(&runner), How::default());
+            Ok((id, Setting { runner, options, cleared: trusted.release().1 }))
+        };
+        let agreed = (0..runs).map(agreed).collect::<Result<Vec<_>, String>>()?;
         self.measured(runs * steps, async {
-            let begin = |run| {
-                let id = RunId::new(format!("run-{run}"));
-                host.begin(id, created(&script), setting.clone())
-            };
-            for run in (0..runs).map(begin).collect::<Vec<_>>() {
+            let begin = |(id, setting)| host.begin(id, created(&script), setting);
+            for run in agreed.into_iter().map(begin).collect::<Vec<_>>() {
                 run.rested().await?;
             }
             Ok(())

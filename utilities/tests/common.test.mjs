@@ -18,6 +18,7 @@ test("the shipped utilities are these", () => {
     "detect-vcs.mjs",
     "ignore-artifacts.mjs",
     "join.mjs",
+    "verify.mjs",
   ]);
 });
 
@@ -32,7 +33,7 @@ test("a utility imports nothing but Node's own modules and runs no shell", () =>
 
 test("the parts that every file carries are the same everywhere", () => {
   for (const [from, to, least] of [
-    ["// ---- The same in every utility, so", "// ---- End of the common part. ----", 6],
+    ["// ---- The same in every utility, so", "// ---- End of the common part. ----", 7],
     ["// ---- The same in every utility that", "// ---- End of the part about programs. ----", 3],
   ]) {
     const parts = [...sources.values()]

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use materia_compiler::{LayerKind, Loaded, ProjectCommand};
+use materia_compiler::Loaded;
 use materia_contract::script::Script;
 use materia_contract::{
     Answerer, Answerers, Behavior, Finding, GlobalMode, MOCK, NodeId, Plan, RECORDED,
@@ -39,8 +39,6 @@ pub enum Answering {
 pub struct Answers {
     /// Who answers.
     pub answering: Answering,
-    /// What the project itself says about the agents that will be asked.
-    pub commands: Vec<ProjectCommand>,
     /// What was found about the sockets that ask the agent that was chosen for them.
     pub findings: Vec<Finding>,
     /// Who answers each socket that no script answers.
@@ -96,7 +94,6 @@ pub fn answering(options: &RunOptions, asking: Asking<'_>) -> Result<Answers, Fa
     asked.retain(|_| !all);
     let nobody = |chosen| Answers {
         answering: Answering::Nobody,
-        commands: Vec::new(),
         findings: Vec::new(),
         chosen: Chosen(chosen),
     };
@@ -124,14 +121,27 @@ pub fn answering(options: &RunOptions, asking: Asking<'_>) -> Result<Answers, Fa
             return Err(project::refused(findings));
         }
     }
-    let commands = project_commands(loaded, &agents);
     let nodes = asked.iter().map(|one| one.node.clone());
     chosen.extend(nodes.zip(agents.into_iter().map(|agent| Who::Agent(Box::new(agent)))));
     let answering = Answering::Live(fleet, record.map(|dir| dir.full));
-    Ok(Answers { answering, commands, findings, chosen: Chosen(chosen) })
+    Ok(Answers { answering, findings, chosen: Chosen(chosen) })
 }
 
 impl Chosen {
+    /// The names of the agents that would be asked, each once.
+    #[must_use]
+    pub fn agents(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for (_, who) in &self.0 {
+            if let Who::Agent(agent) = who
+                && !names.contains(&agent.name)
+            {
+                names.push(agent.name.clone());
+            }
+        }
+        names
+    }
+
     /// Who answers each socket, with what their programs say their versions are (D46). Programs are started
     /// for that, so whatever the project says about them must have been approved.
     pub fn answerers(&self, supervisor: &Path) -> Result<Answerers, Failure> {
@@ -269,26 +279,6 @@ fn named(nodes: &[&NodeId]) -> String {
         0 => format!("{things} {}", shown.join(", ")),
         more => format!("{things} {} and {more} more", shown.join(", ")),
     }
-}
-
-/// What the project itself says about the agents that will be asked: it decides which program is
-/// started and what that sees, so it needs the same trust as a command.
-fn project_commands(loaded: &Loaded, agents: &[Agent]) -> Vec<ProjectCommand> {
-    let known = |place: usize| agents[..place].iter().any(|one| one.name == agents[place].name);
-    let own = agents.iter().enumerate().filter_map(|(place, agent)| {
-        if known(place) {
-            return None;
-        }
-        let layer = loaded.agent_layer(&agent.name).filter(|it| it.kind == LayerKind::Project)?;
-        let doc = loaded.config.agents.get(&agent.name)?;
-        let mut command = vec![agent.program()];
-        command.extend(doc.command.iter().flatten().skip(1).cloned());
-        command.extend(doc.args.iter().cloned());
-        command.extend(doc.env.iter().map(|name| format!("(sees ${name})")));
-        let (materia, file) = (format!("agent {}", agent.name), layer.shown.clone());
-        Some(ProjectCommand { materia, command, file })
-    });
-    own.collect()
 }
 
 impl Answering {

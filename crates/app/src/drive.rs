@@ -18,9 +18,12 @@ use tokio::runtime::Handle;
 use crate::Failure;
 use crate::agents::Answering;
 use crate::host::{Host, Setting};
+use crate::trust::Cleared;
 
 /// A run that is about to be driven.
 pub struct Drive {
+    /// The leave to drive it, from the gate of trust.
+    pub cleared: Cleared,
     /// The folder that casts are kept in.
     pub root: PathBuf,
     /// Its journal.
@@ -95,7 +98,7 @@ impl Drive {
         stoppable: impl FnOnce(Box<dyn Fn(&str) -> bool + Send + Sync>),
     ) -> Result<Driven, Failure> {
         let runner = self.runner()?;
-        let Self { root, journal, id, folders, script, agents, start, .. } = self;
+        let Self { cleared, root, journal, id, folders, script, agents, start, .. } = self;
         let host = Host::new(journal.clone(), observer, Arc::new(SystemClock), ears);
         let run_for = script.as_ref().and_then(|script| script.run_for_ms);
         let timeline = script.as_ref().map(|script| script.timeline.as_slice().into());
@@ -105,7 +108,7 @@ impl Drive {
             folders: folders.clone(),
             agents,
         };
-        let setting = Setting { runner, options };
+        let setting = Setting { runner, options, cleared };
         let (stopped, named) = (host.clone(), id.clone());
         stoppable(Box::new(move |message: &str| stopped.ask_to_stop(&named, message)));
         let began_here = matches!(start, Start::Begin(_));
@@ -150,6 +153,7 @@ impl Driven {
             | EngineError::Load(_)
             | EngineError::Lost(_)
             | EngineError::Exists(_)
+            | EngineError::NotApproved(_)
             | EngineError::Answered(_)
             | EngineError::OtherBody(_)) => return Err(refused.into()),
         };

@@ -151,6 +151,7 @@ impl From<EngineError> for Failure {
             EngineError::Drive(error) => Self::Broken(error.to_string()),
             EngineError::Lost(_) => Self::Broken(error.to_string()),
             EngineError::Exists(_) => Self::resolution(error.to_string()).hint(Hint::OtherId),
+            EngineError::NotApproved(_) => Self::trust(error.to_string()),
             EngineError::Answered(_) | EngineError::OtherBody(_) => {
                 Self::resolution(error.to_string())
             }

@@ -2,17 +2,36 @@
 
 use std::path::Path;
 
+use materia_compiler::Loaded;
 use materia_contract::body::{AgentHealth, Health, NodeRuntime, PlanningSupport, Sandbox};
 use materia_contract::capability::{Capabilities, Guarded, SchemaSupport};
 use materia_runners::agents::{self, Examined, Fleet, Login};
 use materia_runners::{landlock_version, planning_support};
 
 use crate::clean::one_line;
+use crate::trust::Gate;
+
+/// The agents that a project names and nobody has approved, as far as this is known.
+#[must_use]
+pub fn withheld(gate: &Gate, loaded: &Loaded, warnings: &mut Vec<String>) -> Vec<String> {
+    let names = loaded.config.agents.keys();
+    names.filter(|name| !gate.knows_agent(loaded, name, warnings)).cloned().collect()
+}
 
 /// Looks at the programs of this machine, which are started under `supervisor`. Nobody is asked over the
-/// network. Where no agent could be asked, the reason comes along.
-pub async fn examine(supervisor: &Path, fleet: &Fleet) -> (Health, Option<String>) {
-    let (found, node) = tokio::join!(agents::examine(supervisor, fleet), agents::node(supervisor));
+/// network. Where no agent could be asked, the reason comes along. Those that are `withheld` are named by a
+/// project and nobody has approved that: their programs are not started.
+pub async fn examine(
+    supervisor: &Path,
+    fleet: &Fleet,
+    withheld: &[String],
+) -> (Health, Option<String>) {
+    let looks = agents::examine(supervisor, fleet, withheld);
+    let (found, node) = tokio::join!(looks, agents::node(supervisor));
+    let health = |one: Examined| {
+        let not_run = withheld.contains(&one.name);
+        AgentHealth { not_run, ..health(one) }
+    };
     let (uses, nobody) = match fleet.choose(None) {
         Ok(agent) => (Some(agent.name), None),
         Err(why) => (None, Some(why.to_string())),
@@ -43,6 +62,7 @@ fn health(one: Examined) -> AgentHealth {
         evidence,
         capabilities: *one.capabilities,
         missing,
+        not_run: false,
     }
 }
 
@@ -61,13 +81,14 @@ fn missing(one: &Examined) -> Option<String> {
 /// Whether an agent could be asked now, as far as can be told.
 #[must_use]
 pub fn is_usable(one: &AgentHealth) -> bool {
-    one.installed && one.logged_in != Some(false)
+    one.installed && !one.not_run && one.logged_in != Some(false)
 }
 
 /// How an agent stands, in a few words.
 #[must_use]
 pub fn state(one: &AgentHealth) -> &'static str {
     match (one.installed, one.logged_in) {
+        _ if one.not_run => "named by this project, not run",
         (false, _) => "not installed",
         (true, Some(true)) => "ready",
         (true, Some(false)) => "installed, no login found",

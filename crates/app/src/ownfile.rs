@@ -12,7 +12,6 @@ use materia_contract::body::ConfigFile;
 use crate::clean;
 use crate::failure::{Failure, Hint};
 use crate::project::Project;
-use crate::trust::Trust;
 
 /// The file of the project that a choice goes to where it has no other.
 pub const CHOICE_FILE: &str = ".materia/materia.json";
@@ -106,7 +105,7 @@ impl<'a> OwnFile<'a> {
         change: impl FnOnce(&str) -> Result<String, EditError>,
         warnings: &mut Vec<String>,
     ) -> Result<(), Failure> {
-        let before = self.trusted();
+        let before = self.parts();
         let text = self.read().map_err(|error| self.unusable(&error))?;
         let (mark, text) = match text.strip_prefix('\u{feff}') {
             Some(rest) => ("\u{feff}", rest),
@@ -117,15 +116,15 @@ impl<'a> OwnFile<'a> {
         })?;
         self.write(&format!("{mark}{changed}")).map_err(|error| self.unusable(&error))?;
         if self.of_project {
-            let trust = Trust { profile: self.project.profile_dir(), project: &self.project.dir };
-            trust.carries_over(before.as_ref(), self.trusted(), warnings);
+            self.project.gate().carries_over(&before, &self.parts(), warnings);
         }
         Ok(())
     }
 
-    fn trusted(&self) -> Option<materia_compiler::ProjectTrust> {
+    /// What the project's own files say now.
+    fn parts(&self) -> Vec<materia_compiler::Part> {
         let (loaded, _) = materia_compiler::load(&self.project.sources);
-        materia_compiler::project_trust(&loaded)
+        materia_compiler::parts(&loaded)
     }
 
     fn read(&self) -> io::Result<String> {

@@ -10,6 +10,7 @@ use materia_journal::{JOURNAL_FILE, SqliteJournal};
 use crate::castid;
 use crate::clean;
 use crate::failure::Failure;
+use crate::trust::Gate;
 
 /// Where casts may lie besides the configured folder, if there is a journal.
 const OTHER_ROOTS: [&str; 2] = [".materia", ".pi/pi-materia"];
@@ -33,6 +34,19 @@ impl Project {
             let folder = sources.project_dir.display();
             Failure::storage(format!("cannot use the folder `{folder}`: {error}"))
         })?;
+        // Events, findings and what programs are told hold paths as text. One that is none would be written down as
+        // another.
+        for (what, path) in
+            [("the project", Some(&dir)), ("the profile", sources.profile_dir.as_ref())]
+        {
+            if let Some(path) = path.filter(|path| path.to_str().is_none()) {
+                return Err(Failure::storage(format!(
+                    "the path of {what}, `{}`, is not UTF-8, and paths are kept as text; rename the folder, or \
+                     use one with another path",
+                    path.display()
+                )));
+            }
+        }
         sources.project_dir.clone_from(&dir);
         Ok(Self { dir, sources, state_dir })
     }
@@ -41,6 +55,12 @@ impl Project {
     #[must_use]
     pub fn profile_dir(&self) -> Option<&Path> {
         self.sources.profile_dir.as_deref()
+    }
+
+    /// What stands between this project and whatever it would run.
+    #[must_use]
+    pub fn gate(&self) -> Gate {
+        Gate::new(self.profile_dir(), &self.dir)
     }
 
     /// Where the folders are that events of a cast under `root` name.

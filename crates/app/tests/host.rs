@@ -10,13 +10,14 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 
 use materia_app::host::{Host, Setting, Submitted};
+use materia_app::trust::{Cleared, Gate};
 use materia_contract::{
     Answer, Behavior, Budget, Command, CommandId, Do, ErrorCode, GlobalMode, JOURNAL_VERSION,
     Limits, Node, NodeId, Pace, Plan, Receipt, RunCreated, RunId, Trigger, TurnOutput,
 };
 use materia_engine::{
-    BoxFuture, ClaimError, Journal as _, NoObserver, Options, PostError, Runner, SystemClock,
-    TurnFault, TurnJob, TurnReport, blocking, load, load_to_drive, replay,
+    BoxFuture, ClaimError, EngineError, Journal as _, NoObserver, Options, PostError, Runner,
+    SystemClock, TurnFault, TurnJob, TurnReport, blocking, load, load_to_drive, replay,
 };
 use materia_journal::SqliteJournal;
 use materia_kernel::Phase;
@@ -44,8 +45,19 @@ impl Runner for Slow {
     }
 }
 
-fn setting() -> Setting {
-    Setting { runner: Arc::new(Slow(Duration::from_millis(2))), options: Options::default() }
+/// What a run of these nodes needs, with somebody's consent.
+fn setting(id: &RunId, names: &[&str]) -> Setting {
+    let runner = Arc::new(Slow(Duration::from_millis(2)));
+    Setting { runner, options: Options::default(), cleared: cleared(id, names) }
+}
+
+fn cleared(id: &RunId, names: &[&str]) -> Cleared {
+    let gate = Gate::new(None, Path::new("/nowhere"));
+    let mut warnings = Vec::new();
+    let bare = gate.bare(id.clone(), row(names), &mut warnings);
+    assert_eq!(bare.questions().len(), 1, "nobody has approved it");
+    let trusted = bare.settle(|_| Ok::<(), ()>(()), &mut warnings).ok().unwrap();
+    trusted.release().1
 }
 
 fn host(root: &Path) -> (Host, Arc<SqliteJournal>) {
@@ -145,7 +157,10 @@ async fn fifty_runs_are_driven_and_followed_without_gaps() {
     }
     let runs: Vec<_> = ids
         .iter()
-        .map(|id| host.begin(id.clone(), row(&["work", "more", "last"]), setting()))
+        .map(|id| {
+            let nodes = ["work", "more", "last"];
+            host.begin(id.clone(), row(&nodes), setting(id, &nodes))
+        })
         .collect();
     for run in runs {
         assert_eq!(run.rested().await.unwrap(), Phase::Completed);
@@ -164,7 +179,7 @@ async fn a_command_is_answered_once_whoever_sends_it_again() {
     let root = tempfile::tempdir().unwrap();
     let (host, journal) = host(root.path());
     let id = RunId::new("r");
-    let run = host.begin(id.clone(), row(&["wait", "asked"]), setting());
+    let run = host.begin(id.clone(), row(&["wait", "asked"]), setting(&id, &["wait", "asked"]));
     let first = answered(&host, &id, &say("k", "asked", "hello")).await;
     let Answer::Done { first: from, last } = first.answer else { panic!("{first:?}") };
     let records = blocking(&*journal).records(&id, from - 1, 1).unwrap();
@@ -181,7 +196,7 @@ async fn a_command_is_answered_once_whoever_sends_it_again() {
     let resume = answered(&host, &id, &Command::person(Do::Resume { pace: None })).await;
     assert!(matches!(resume.answer, Answer::Done { first, last } if last < first), "{resume:?}");
     // One who drives it already is not disturbed by a second.
-    let again = host.begin(id.clone(), row(&["wait"]), setting());
+    let again = host.begin(id.clone(), row(&["wait"]), setting(&id, &["wait"]));
     assert!(again.rested().await.is_err());
     answered(&host, &id, &say("k4", "asked", "still there?")).await;
     host.stop("enough").await;
@@ -204,7 +219,8 @@ async fn a_run_that_another_drives_is_followed_and_told() {
     let (looker, journal) = host(root.path());
     let id = RunId::new("r");
     let mut following = looker.follow(&id, 0);
-    let run = driver.begin(id.clone(), row(&["work", "wait", "asked"]), setting());
+    let nodes = ["work", "wait", "asked"];
+    let run = driver.begin(id.clone(), row(&nodes), setting(&id, &nodes));
     let mut seen = Vec::new();
     let mut told = BTreeMap::new();
     while told.len() < 20 {
@@ -238,7 +254,10 @@ async fn everything_is_stopped_and_carried_on() {
         let (host, journal) = host(root.path());
         let runs: Vec<_> = ids
             .iter()
-            .map(|id| host.begin(id.clone(), row(&["wait", "last"]), setting()))
+            .map(|id| {
+                let nodes = ["wait", "last"];
+                host.begin(id.clone(), row(&nodes), setting(id, &nodes))
+            })
             .collect();
         for id in &ids {
             let mut following = host.follow(id, 0);
@@ -267,14 +286,14 @@ async fn everything_is_stopped_and_carried_on() {
     }
     // A host that stopped in good order has left nothing to carry on by itself.
     let (host, journal) = host(root.path());
-    assert!(host.resume_all(|_| Some(setting())).await.unwrap().is_empty());
+    assert!(host.resume_all(|_| panic!("none is left")).await.unwrap().is_empty());
     // People can, and one that was left in the middle is.
     for id in &ids[..10] {
         let lease = journal.claim(id).await.unwrap();
         let resume = Command::person(Do::Resume { pace: None });
-        let patient = Setting { runner: Arc::new(Slow(Duration::from_millis(1))), ..setting() };
-        let loaded = load_to_drive(&*journal, id).unwrap();
-        drop(host.carry_on(lease, loaded, resume, patient));
+        let taken = load_to_drive(&*journal, id).unwrap();
+        let patient = setting(id, &["wait", "last"]);
+        drop(host.carry_on(lease, taken, resume, patient));
         let mut following = host.follow(id, 0);
         while following.next().await.unwrap().unwrap().iter().all(|it| it.kind != "run.resumed") {}
     }
@@ -284,4 +303,27 @@ async fn everything_is_stopped_and_carried_on() {
         assert!(matches!(load(&*journal, id).unwrap().0.phase(), Phase::Waiting(_)));
         replay(&*journal, id, None).unwrap();
     }
+}
+
+#[tokio::test]
+async fn a_run_is_driven_only_with_the_leave_for_just_that_run() {
+    let root = tempfile::tempdir().unwrap();
+    let (host, journal) = host(root.path());
+    let (id, other) = (RunId::new("r"), RunId::new("other"));
+    let nodes = ["work", "last"];
+    // The leave for another run, and for another plan under the same name.
+    for wrong in [setting(&other, &nodes), setting(&id, &["work", "more"])] {
+        let rested = host.begin(id.clone(), row(&nodes), wrong).rested().await;
+        assert!(matches!(rested, Err(EngineError::NotApproved(_))), "{rested:?}");
+    }
+    assert!(blocking(&*journal).head(&id).unwrap().is_none(), "nothing was begun");
+    let rested = host.begin(id.clone(), row(&["work", "asked"]), setting(&id, &["work", "asked"]));
+    assert!(matches!(rested.rested().await.unwrap(), Phase::Waiting(_)));
+    let before = blocking(&*journal).head(&id).unwrap().unwrap().seq;
+    let lease = journal.claim(&id).await.unwrap();
+    let taken = load_to_drive(&*journal, &id).unwrap();
+    let resume = Command::person(Do::Resume { pace: None });
+    let rested = host.carry_on(lease, taken, resume, setting(&id, &nodes)).rested().await;
+    assert!(matches!(rested, Err(EngineError::NotApproved(_))), "{rested:?}");
+    assert_eq!(blocking(&*journal).head(&id).unwrap().unwrap().seq, before);
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use materia_app::drive::{Drive, Start};
 use materia_app::prepare::{self, Asked, Beginning, Origin, Prepared, Ready};
+use materia_app::trust::{Question, Trusted, Untrusted};
 use materia_contract::{RunCreated, RunId};
 
 use crate::args::RunOptions;
@@ -20,7 +21,7 @@ pub(crate) fn loadout(
     project: &Project,
     asked: &Asked<'_>,
     loadout: Option<&str>,
-    trusted: Trusted,
+    trusted: Vouched,
     terminal: &mut Terminal,
 ) -> Result<(Exit, RunId), Failure> {
     let (loaded, compiled) = project.compile(loadout, terminal)?;
@@ -30,14 +31,14 @@ pub(crate) fn loadout(
 
 /// What a person has vouched for with the command itself.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Trusted {
+pub(crate) struct Vouched {
     /// What the project brings.
     pub project: bool,
     /// The journal that is there.
     pub journal: bool,
 }
 
-impl Trusted {
+impl Vouched {
     /// As the options of a run say.
     pub(crate) fn by(options: &RunOptions) -> Self {
         Self { project: options.trust, journal: options.trust_journal }
@@ -49,42 +50,55 @@ pub(crate) fn ready(
     project: &Project,
     asked: &Asked<'_>,
     made: Ready,
-    trusted: Trusted,
+    trusted: Vouched,
     terminal: &mut Terminal,
 ) -> Result<(Exit, RunId), Failure> {
     let layers = made.loaded.layers.clone();
     let beginning = prepare::cast(asked, made);
     let beginning = beginning.map_err(|failure| findings::of(failure, &layers, terminal))?;
-    settle(&beginning.prepared, trusted.project, terminal)?;
+    show(&beginning.what().prepared, terminal);
+    let beginning = settle(beginning, trusted.project, terminal)?;
     journals::own_at(project, &beginning.root, trusted.journal, terminal)?;
     let supervisor = run::supervisor()?;
-    let agents = beginning.prepared.answerers(&supervisor)?;
+    let agents = beginning.answerers(&supervisor)?;
     let journal = Arc::new(terminal.warned(|warnings| beginning.open(warnings))?);
-    let Beginning { prepared, root, id, created, .. } = beginning;
+    let (Beginning { prepared, root, id, created, .. }, cleared) = beginning.release();
     let Prepared { script, answering, .. } = prepared;
     let (plan, folders) = (created.plan.clone(), project.folders(&root, &id));
     let start = Start::Begin(Box::new(RunCreated { agents, ..created }));
     let (agents, begun) = (None, id.clone());
-    let drive =
-        Drive { root, journal, id, plan, folders, script, answering, agents, supervisor, start };
+    let drive = Drive {
+        cleared,
+        root,
+        journal,
+        id,
+        plan,
+        folders,
+        script,
+        answering,
+        agents,
+        supervisor,
+        start,
+    };
     Ok((run::go(drive, project, terminal)?, begun))
 }
 
-/// Shows what was found while a run was prepared, and has its questions answered.
-pub(crate) fn settle(
-    prepared: &Prepared,
-    trusted: bool,
-    terminal: &Terminal,
-) -> Result<(), Failure> {
+/// Shows what was found while a run was prepared.
+pub(crate) fn show(prepared: &Prepared, terminal: &Terminal) {
     findings::show(&prepared.findings, &prepared.loaded.layers, terminal);
     for warning in &prepared.warnings {
         terminal.say(format_args!("warning: {warning}"));
     }
-    for question in &prepared.questions {
-        if !trusted {
-            trust::ask(question, terminal)?;
-        }
-        terminal.warned(|warnings| prepared.approve(question, warnings));
-    }
-    Ok(())
+}
+
+/// Has the questions answered that stand between something and its run.
+pub(crate) fn settle<T>(
+    waiting: Untrusted<T>,
+    trusted: bool,
+    terminal: &Terminal,
+) -> Result<Trusted<T>, Failure> {
+    let answer = |question: &Question| {
+        if trusted { Ok(()) } else { trust::ask(question, terminal) }
+    };
+    terminal.warned(|warnings| waiting.settle(answer, warnings))
 }

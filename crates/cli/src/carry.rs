@@ -7,7 +7,7 @@ use std::sync::Arc;
 use materia_app::act::{self, Going, Held, Taken, Unfit};
 use materia_app::asking::{self, Asks};
 use materia_app::drive::{Drive, Start};
-use materia_app::prepare::Prepared;
+use materia_app::prepare::{GoingOn, Prepared};
 use materia_app::step::{self, Noted};
 use materia_contract::body::Told;
 use materia_contract::{CastStatus, Command, Do};
@@ -108,17 +108,19 @@ impl Carry<'_> {
     ) -> Result<Exit, Failure> {
         let options = self.options;
         let (configured, _) = materia_compiler::load(&project.sources);
-        let prepared = held
+        let (going_on, hold) = held
             .prepare(project, &options.plain())
             .map_err(|failure| findings::of(failure, &configured.layers, terminal))?;
-        begin::settle(&prepared, options.trust, terminal)?;
+        begin::show(&going_on.what().prepared, terminal);
+        let going_on = begin::settle(going_on, options.trust, terminal)?;
         let supervisor = run::supervisor()?;
-        let agents = prepared.answerers(&supervisor)?;
-        let agents = Some(agents).filter(|now| now != held.agents());
-        let created = held.created()?;
-        terminal.warned(|warnings| prepared.go_on(project.profile_dir(), created, warnings))?;
-        let plan = created.plan.clone();
-        let Going { found: Found { root, journal, id }, lease, loaded, what } = held.go_on()?;
+        let agents = going_on.answerers(&supervisor)?;
+        let agents = Some(agents).filter(|now| *now != hold.before);
+        terminal.warned(|warnings| going_on.go_on(project.profile_dir(), warnings))?;
+        let plan = going_on.created().plan.clone();
+        let (GoingOn { prepared, loaded, .. }, cleared) = going_on.release();
+        let Going { found: Found { root, journal, id }, lease, loaded, what } =
+            hold.go_on(loaded)?;
         if let Some(words) = words {
             terminal.say(words);
         }
@@ -126,6 +128,7 @@ impl Carry<'_> {
         let (journal, folders) = (Arc::new(journal), project.folders(&root, &id));
         let start = Start::CarryOn(lease, Box::new(loaded), Box::new(Command::person(what)));
         let drive = Drive {
+            cleared,
             root,
             journal,
             id,
@@ -155,13 +158,9 @@ impl Onward for Carry<'_> {
 
 /// Notes a step and carries nothing on (D59).
 fn note(project: &Project, held: Held, terminal: &mut Terminal) -> Result<Exit, Failure> {
-    let Going { found: Found { root, journal, id }, lease, loaded, what } = held.go_on()?;
-    let (journal, folders) = (Arc::new(journal), project.folders(&root, &id));
-    let said = matches!(what, Do::Say { .. });
-    let supervisor = run::supervisor()?;
-    let place = (root.as_path(), &journal, supervisor.as_path());
-    let noted = step::note(place, &folders, &lease, loaded.run(), what)?;
-    let report = materia_engine::report(&*journal, &id, &folders)?;
+    let said = matches!(held.what, Do::Say { .. });
+    let (noted, report) = held.note(project, &run::supervisor()?)?;
+    let id = &report.cast_id;
     let resume = project.command(&format!("resume {id}"));
     terminal.say(match noted {
         Noted::Done => say::summary(&report),

@@ -17,7 +17,9 @@ mod converse;
 mod demo;
 mod failure;
 mod findings;
+mod fit;
 mod journals;
+mod limits;
 mod live;
 mod log;
 mod notice;
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|word| word == materia_runners::supervise::ARGUMENT) {
         return materia_runners::supervise::main();
     }
+    materia_runners::shield();
     log::begin();
     commands::main()
 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde::Serialize;
 
 use crate::clean;
+use crate::fit::Fit;
 
 /// The two streams: one for data, one for people.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about a stream")]
@@ -33,11 +34,11 @@ impl Terminal {
         let out: Box<dyn Write> = if json {
             Box::new(io::BufWriter::new(io::stdout()))
         } else {
-            Box::new(io::BufWriter::new(anstream::AutoStream::auto(io::stdout())))
+            Box::new(Fit::new(io::BufWriter::new(anstream::AutoStream::auto(io::stdout()))))
         };
         Self {
             out,
-            err: People::new(anstream::AutoStream::auto(io::stderr()), quiet),
+            err: People::new(Fit::new(anstream::AutoStream::auto(io::stderr())), quiet),
             json,
             watched: watched && !quiet,
             can_ask: watched && !quiet && io::stdin().is_terminal(),

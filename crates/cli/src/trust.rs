@@ -1,4 +1,4 @@
-//! Asking a person about commands.
+//! Asking a person about what would run.
 
 use std::io::BufRead;
 
@@ -11,19 +11,15 @@ use crate::terminal::Terminal;
 pub(crate) fn ask(question: &Question, terminal: &Terminal) -> Result<(), Failure> {
     if !terminal.can_ask {
         return Err(Failure::trust(format!(
-            "nobody has approved the commands of {}:\n{}\nlook at them, then run this again with --trust",
-            question.files(),
+            "nobody has approved {}:\n{}\nNothing ran. Look at it, then run this again with --trust",
+            question.subject(),
             question.in_short()
         )));
     }
-    terminal.say(format_args!(
-        "This project brings its own commands, in {}:\n{}",
-        question.files(),
-        question.whole()
-    ));
-    terminal.err.write("Run these commands? [y/N] ");
+    terminal.say(format_args!("Nobody has approved {}:\n{}", question.subject(), question.whole()));
+    terminal.err.write("Approve it? [y/N] ");
     let mut answer = String::new();
     let read = std::io::stdin().lock().read_line(&mut answer);
     let yes = read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes" | "Yes" | "YES");
-    if yes { Ok(()) } else { Err(Failure::trust("the commands were not approved; nothing ran")) }
+    if yes { Ok(()) } else { Err(Failure::trust("it was not approved; nothing ran")) }
 }

@@ -18,7 +18,10 @@ pub const CODES: &[(&str, &str)] = &[
         "the folder for casts is empty, or a project's own file puts it outside the project",
     ),
     ("config::broken", "the configuration did not load, so nothing can be cast from it"),
-    ("config::doc-root", "the folder for documents does not lie inside the project"),
+    (
+        "config::doc-root",
+        "the folder for documents is no folder of the project for documents alone",
+    ),
     ("config::missing-file", "the file that `--config` or MATERIA_CONFIG names does not exist"),
     ("config::no-active-loadout", "there are several loadouts and none is chosen"),
     (

@@ -1,7 +1,8 @@
 //! Layers of configuration: reading all of them into one.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use materia_contract::{Config, Finding};
 use serde_json::Value;
@@ -94,6 +95,25 @@ pub struct Loaded {
     pub(crate) profile_dir: Option<PathBuf>,
     /// How many errors there were while loading.
     pub(crate) errors: usize,
+    /// Files of words, each read once: what a person approves is what is asked.
+    pub(crate) words: WordFiles,
+}
+
+/// What files of words hold, by the folder they are looked for in and their name.
+#[derive(Debug, Default)]
+pub(crate) struct WordFiles(Mutex<HashMap<(PathBuf, String), Result<String, String>>>);
+
+impl WordFiles {
+    /// The words of a file, which `read` finds out where nobody has read it yet.
+    pub(crate) fn of(
+        &self,
+        folder: &Path,
+        named: &str,
+        read: impl FnOnce() -> Result<String, String>,
+    ) -> Result<String, String> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.entry((folder.to_owned(), named.to_owned())).or_insert_with(read).clone()
+    }
 }
 
 impl Loaded {
@@ -161,7 +181,8 @@ pub(crate) fn load_over(shipped: &str, sources: &Sources) -> (Loaded, Vec<Findin
     let findings = faults.place(&layers);
     let project_dir = sources.project();
     let profile_dir = sources.profile_dir.as_ref().map(|profile| project_dir.join(profile));
-    (Loaded { layers, config, origins: merge.origins, project_dir, profile_dir, errors }, findings)
+    let (origins, words) = (merge.origins, WordFiles::default());
+    (Loaded { layers, config, origins, project_dir, profile_dir, errors, words }, findings)
 }
 
 fn take(layer: &mut Layer, index: usize, shape: &Shape, merge: &mut Merge, faults: &mut Faults) {

@@ -40,12 +40,10 @@ mod suggest;
 mod syntax;
 mod trust;
 
-pub use build::{
-    Compiled, ProjectCommand, active_loadout, agent_findings, check, compile, needed_scripts,
-};
+pub use build::{Compiled, active_loadout, agent_findings, check, compile, needed_scripts};
 pub use codes::CODES;
 pub use files::{CONFIG_BYTES_MAX, Sources};
 pub use layers::{Layer, LayerKind, Loaded, load};
-pub use project::artifact_dir;
+pub use project::{artifact_dir, unfit_doc_root};
 pub use schemas::schemas;
-pub use trust::{ProjectTrust, project_trust};
+pub use trust::{Part, PartKind, Program, parts, taking_part};

@@ -20,6 +20,14 @@ impl Origins {
     pub(crate) fn of(&self, pointer: &str) -> Option<usize> {
         self.0.get(pointer).copied()
     }
+
+    /// Every value with the layer that gave it, in the order of their places.
+    pub(crate) fn all(&self) -> Vec<(&str, usize)> {
+        let mut all: Vec<_> =
+            self.0.iter().map(|(place, layer)| (place.as_str(), *layer)).collect();
+        all.sort_unstable();
+        all
+    }
 }
 
 /// The layers so far as one document.

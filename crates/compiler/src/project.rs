@@ -1,6 +1,6 @@
 //! What belongs to the project as a whole: where casts are kept, and what may be written.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::command::stays_inside;
 use crate::fault::{Fault, Faults};
@@ -8,6 +8,8 @@ use crate::layers::{LayerKind, Loaded};
 
 const ARTIFACT_DIR_DEFAULT: &str = ".materia";
 const DOC_ROOT_DEFAULT: &str = "docs";
+/// Folders in which casts may be kept, whatever is configured.
+const CAST_FOLDERS: [&str; 2] = [".materia", ".pi"];
 
 /// The folder that casts are kept in, absolute. Where the configured one is refused, this is
 /// the default: reading from there does no harm.
@@ -38,12 +40,66 @@ pub(crate) fn check_folders(loaded: &Loaded, faults: &mut Faults) {
         faults.push(place(loaded, fault, "/artifactDir"));
     }
     if let Some(dir) = &loaded.config.doc_root
-        && let Some(what) = outside(&loaded.project_dir, dir)
+        && let Some(what) = unfit_doc_root(loaded, dir)
     {
         let fault = Fault::error("config::doc-root", format!("`docRoot` {what}"))
-            .help("name a folder inside the project, such as `docs`");
+            .help("name a folder inside the project that holds documents alone, such as `docs`");
         faults.push(place(loaded, fault, "/docRoot"));
     }
+}
+
+/// What is wrong with a folder that turns may write to in Planning mode, if anything is. It may hold nothing but
+/// documents: whoever may write into a repository may run programs, and whoever may write a journal may say
+/// anything.
+#[must_use]
+pub fn unfit_doc_root(loaded: &Loaded, dir: &str) -> Option<&'static str> {
+    let project = &loaded.project_dir;
+    if let Some(what) = outside(project, dir) {
+        return Some(what);
+    }
+    let mut way = project.clone();
+    let parts = Path::new(dir).components().filter(|part| matches!(part, Component::Normal(_)));
+    let parts: Vec<_> = parts.map(|part| part.as_os_str()).collect();
+    if parts.is_empty() {
+        return Some("is the project itself");
+    }
+    for name in parts {
+        if name.eq_ignore_ascii_case(".git") {
+            return Some("belongs to a repository");
+        }
+        way.push(name);
+        let at = way.symlink_metadata();
+        if at.as_ref().is_ok_and(std::fs::Metadata::is_symlink) {
+            return Some("is a link, or lies behind one");
+        }
+        if at.is_ok_and(|found| !found.is_dir()) {
+            return Some("is no folder");
+        }
+    }
+    let mut casts = CAST_FOLDERS.map(|folder| project.join(folder)).to_vec();
+    // Where the project is its own folder of casts, its folders are not.
+    casts.push(artifact_dir(loaded));
+    casts.retain(|folder| !project.starts_with(folder));
+    if casts.iter().any(|folder| way.starts_with(folder) || folder.starts_with(&way)) {
+        return Some("is where casts are kept, or holds that");
+    }
+    holds_repository(&way).then_some("holds a repository")
+}
+
+/// Whether a repository lies below a folder. Links are not followed.
+fn holds_repository(folder: &Path) -> bool {
+    let mut left = vec![folder.to_owned()];
+    while let Some(folder) = left.pop() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            if entry.file_name().eq_ignore_ascii_case(".git") {
+                return true;
+            }
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                left.push(entry.path());
+            }
+        }
+    }
+    false
 }
 
 fn place(loaded: &Loaded, fault: Fault, pointer: &str) -> Fault {

@@ -1,39 +1,277 @@
-//! What a person approves of a project's own configuration.
+//! What a project's own files say, part by part: what a person approves (D35).
+//!
+//! A part is a materia, a loadout, an agent or a setting that stands in a file of the project. Its content
+//! is what matters of it: with the words of the files it names, without labels and descriptions.
+//!
+//! Deliberately absent: which files a program runs, what was approved before, and asking anybody.
 
-use crate::build::project_files;
-use crate::layers::{LayerKind, Loaded};
+use std::collections::BTreeSet;
 
-/// What a person is asked to trust when a project brings its own commands.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ProjectTrust {
-    /// A blake3 hash over the paths and bytes of the project's files, in hexadecimal.
-    pub hash: String,
-    /// The files, as paths for people.
-    pub files: Vec<String>,
+use materia_contract::{Behavior, Link, Node, Plan, TargetKind, content_hash};
+use serde_json::{Map, Value, json};
+
+use crate::build::{shipped_script, words_of_layer};
+use crate::command::resolve;
+use crate::fault::Faults;
+use crate::layers::{Layer, LayerKind, Loaded};
+use crate::locate::pointer;
+use crate::read;
+
+/// What kind of thing a part is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PartKind {
+    /// What can be put into a socket.
+    Materia,
+    /// A graph.
+    Loadout,
+    /// How an agent is started.
+    Agent,
+    /// Anything else: a limit, a budget, a folder, a choice.
+    Setting,
 }
 
-/// What the project's own configuration files and the prompt files they name hold, as one hash; `None` if
-/// it has none.
-///
-/// Scripts that the files name are not part of it; whoever asks a person looks at them as well.
+/// A program that a part would start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Program {
+    /// Who starts it: a materia, an agent, a socket of a loadout.
+    pub by: String,
+    /// The program and its arguments, as they would run.
+    pub command: Vec<String>,
+    /// What it is given as `params`.
+    pub params: Map<String, Value>,
+    /// Variables of its environment.
+    pub env: Vec<(String, String)>,
+    /// The folder it runs in, relative to the project.
+    pub cwd: Option<String>,
+}
+
+/// One part of what a project's own files say.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Part {
+    /// What it is.
+    pub kind: PartKind,
+    /// Its name.
+    pub name: String,
+    /// The file that it stands in, as a path for people.
+    pub file: String,
+    /// What matters of it.
+    pub content: Value,
+    /// What it would start.
+    pub programs: Vec<Program>,
+    /// Whether it takes the place of something that is shipped.
+    pub replaces_shipped: bool,
+}
+
+impl Part {
+    /// The hash of what matters of it: blake3, in hexadecimal.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        content_hash(&self.content)
+    }
+}
+
+/// Every part of the project's own files.
 #[must_use]
-pub fn project_trust(loaded: &Loaded) -> Option<ProjectTrust> {
-    let mut hasher = blake3::Hasher::new_derive_key("materia 2026-11-15 trust in a project");
-    let mut files = Vec::new();
-    for layer in loaded.layers.iter().filter(|layer| layer.kind == LayerKind::Project) {
-        // Lengths keep two files from passing for one with both contents.
-        for part in [&layer.shown, &layer.hash] {
-            hasher.update(&(part.len() as u64).to_le_bytes());
-            hasher.update(part.as_bytes());
-        }
-        files.push(layer.shown.clone());
+pub fn parts(loaded: &Loaded) -> Vec<Part> {
+    let shipped = shipped_names(loaded);
+    let of_project = |kind: &str, name: &str| {
+        let layer = loaded.origins.of(&pointer([kind, name]))?;
+        loaded.layers.get(layer).filter(|layer| layer.kind == LayerKind::Project)
+    };
+    let mut parts = Vec::new();
+    for (name, doc) in &loaded.config.materia {
+        let Some(layer) = of_project("materia", name) else { continue };
+        let programs = materia_programs(loaded, name).into_iter().collect();
+        let content = materia_content(loaded, layer, &json!(doc));
+        let replaces_shipped = shipped.contains(&("materia", name.clone()));
+        parts.push(part((PartKind::Materia, name), layer, content, programs, replaces_shipped));
     }
-    for (name, hash) in project_files(loaded).iter().filter(|_| !files.is_empty()) {
-        for part in [name, hash] {
-            hasher.update(&(part.len() as u64).to_le_bytes());
-            hasher.update(part.as_bytes());
+    for (name, doc) in &loaded.config.loadouts {
+        let Some(layer) = of_project("loadouts", name) else { continue };
+        let content = loadout_content(loaded, layer, &json!(doc));
+        let programs = loadout_programs(loaded, name);
+        let replaces_shipped = shipped.contains(&("loadouts", name.clone()));
+        parts.push(part((PartKind::Loadout, name), layer, content, programs, replaces_shipped));
+    }
+    for (name, doc) in &loaded.config.agents {
+        let Some(layer) = of_project("agents", name) else { continue };
+        let mut command = doc.command.clone().unwrap_or_else(|| vec![name.clone()]);
+        command.extend(doc.args.iter().cloned());
+        command.extend(doc.env.iter().map(|name| format!("(sees ${name})")));
+        let by = format!("agent {name}");
+        let (params, env) = (Map::new(), Vec::new());
+        let program = Program { by, command, params, env, cwd: None };
+        parts.push(part((PartKind::Agent, name), layer, json!(doc), vec![program], false));
+    }
+    parts.extend(settings(loaded));
+    parts
+}
+
+fn part(
+    (kind, name): (PartKind, &str),
+    layer: &Layer,
+    content: Value,
+    programs: Vec<Program>,
+    replaces_shipped: bool,
+) -> Part {
+    let (name, file) = (name.to_owned(), layer.shown.clone());
+    Part { kind, name, file, content, programs, replaces_shipped }
+}
+
+/// Whatever else the project's files say: by its place, as `limits.maxRepairs`.
+fn settings(loaded: &Loaded) -> Vec<Part> {
+    let document = json!(loaded.config);
+    let mut parts = Vec::new();
+    for (place, layer) in loaded.origins.all() {
+        let layer = &loaded.layers[layer];
+        let first = place.split('/').nth(1).unwrap_or_default();
+        let named = matches!(first, "materia" | "loadouts" | "agents");
+        if named || layer.kind != LayerKind::Project {
+            continue;
+        }
+        let Some(value) = document.pointer(place) else { continue };
+        // What is in an object has a place of its own.
+        if value.is_object() && place.matches('/').count() == 1 {
+            continue;
+        }
+        let name = place.trim_start_matches('/').replace('/', ".");
+        parts.push(part((PartKind::Setting, &name), layer, value.clone(), Vec::new(), false));
+    }
+    parts
+}
+
+/// Which of these parts have a say in a run of the plan. `by_choice` says that the configuration chose its loadout,
+/// and `agents` are those that would be asked.
+///
+/// A run of nothing but shipped utilities, just as they are shipped, does what this program does: nobody has a say
+/// in it.
+#[must_use]
+pub fn taking_part<'p>(
+    loaded: &Loaded,
+    parts: &'p [Part],
+    plan: &Plan,
+    (link, by_choice): (Option<&Link>, bool),
+    agents: &[String],
+) -> Vec<&'p Part> {
+    if plan.nodes.values().all(|node| as_shipped(loaded, node)) {
+        return Vec::new();
+    }
+    let placed: BTreeSet<&str> = plan.nodes.values().map(|node| node.materia.as_str()).collect();
+    let graphs: BTreeSet<&str> = match link {
+        Some(link) => {
+            let loadouts = link.targets.iter().filter(|one| one.kind == TargetKind::Loadout);
+            loadouts.map(|one| one.name.as_str()).collect()
+        }
+        None => BTreeSet::from([plan.loadout.as_str()]),
+    };
+    let has_a_say = |part: &&Part| match part.kind {
+        PartKind::Materia => placed.contains(part.name.as_str()),
+        PartKind::Loadout => graphs.contains(part.name.as_str()),
+        PartKind::Agent => agents.contains(&part.name),
+        PartKind::Setting => by_choice || part.name != "activeLoadout",
+    };
+    parts.iter().filter(has_a_say).collect()
+}
+
+/// Whether a node runs a shipped script just as it is shipped: with the parameters that are shipped, or none.
+fn as_shipped(loaded: &Loaded, node: &Node) -> bool {
+    let Behavior::Utility { params, .. } = &node.behavior else { return false };
+    if shipped_script(loaded, node).is_none() || node.cwd.is_some() || node.policy.is_some() {
+        return false;
+    }
+    let doc = loaded.config.materia.get(&node.materia);
+    let by = loaded.materia_layer(&node.materia).map(|layer| layer.kind);
+    let own = doc.and_then(|doc| doc.params.as_ref()).filter(|_| by == Some(LayerKind::Shipped));
+    node.env.is_empty() && own.map_or(params.is_empty(), |own| own == params)
+}
+
+/// The names of what is shipped, with the object that they stand in.
+fn shipped_names(loaded: &Loaded) -> BTreeSet<(&'static str, String)> {
+    let mut names = BTreeSet::new();
+    let layer = loaded.layers.iter().find(|layer| layer.kind == LayerKind::Shipped);
+    let document = layer.and_then(|layer| read::document(&layer.text, 0, &mut Faults::default()));
+    for kind in ["materia", "loadouts"] {
+        let entries = document.as_ref().and_then(|document| document.get(kind)?.as_object());
+        names.extend(entries.into_iter().flat_map(Map::keys).map(|name| (kind, name.clone())));
+    }
+    names
+}
+
+/// What matters of a materia.
+fn materia_content(loaded: &Loaded, layer: &Layer, doc: &Value) -> Value {
+    let mut content = doc.clone();
+    without(&mut content, &["label", "description", "group", "color"]);
+    if let Some(prompt) = content.get_mut("prompt") {
+        put_words(loaded, layer, prompt);
+    }
+    content
+}
+
+/// What matters of a loadout.
+fn loadout_content(loaded: &Loaded, layer: &Layer, doc: &Value) -> Value {
+    let mut content = doc.clone();
+    without(&mut content, &["description"]);
+    let sockets = content.get_mut("sockets").and_then(Value::as_object_mut);
+    for socket in sockets.into_iter().flat_map(Map::values_mut) {
+        let Some(prompt) = socket.get_mut("prompt") else { continue };
+        put_words(loaded, layer, prompt);
+        if let Some(replace) = prompt.get_mut("replace") {
+            put_words(loaded, layer, replace);
         }
     }
-    let hash = || hasher.finalize().to_hex().to_string();
-    (!files.is_empty()).then(|| ProjectTrust { hash: hash(), files })
+    content
+}
+
+fn without(content: &mut Value, names: &[&str]) {
+    if let Some(fields) = content.as_object_mut() {
+        fields.retain(|name, _| !names.contains(&name.as_str()));
+    }
+}
+
+/// Beside the name of a file of words, what is in it.
+fn put_words(loaded: &Loaded, layer: &Layer, prompt: &mut Value) {
+    let Some(named) = prompt.get("file").and_then(Value::as_str).map(str::to_owned) else { return };
+    if let Some(fields) = prompt.as_object_mut() {
+        let words = words_of_layer(loaded, layer, &named);
+        fields.insert("words".to_owned(), json!(words));
+    }
+}
+
+/// The program that a utility starts, whoever wrote it, as it would run.
+fn materia_programs(loaded: &Loaded, name: &str) -> Option<Program> {
+    let doc = loaded.config.materia.get(name)?;
+    let layer = loaded.materia_layer(name)?;
+    let command = match (&doc.command, &doc.script) {
+        (Some(command), _) => resolve(command, layer.dir()).unwrap_or_else(|_| command.clone()),
+        (None, Some(script)) => vec![crate::shipped::RUNTIME.to_owned(), script.name.clone()],
+        (None, None) => return None,
+    };
+    let params = doc.params.clone().unwrap_or_default();
+    let env = doc.env.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+    Some(Program { by: name.to_owned(), command, params, env, cwd: doc.cwd.clone() })
+}
+
+/// Programs of others that a loadout gives something of its own, and programs of the user's own that it places.
+fn loadout_programs(loaded: &Loaded, name: &str) -> Vec<Program> {
+    let Some(loadout) = loaded.config.loadouts.get(name) else { return Vec::new() };
+    let mut programs = Vec::new();
+    for (id, socket) in &loadout.sockets {
+        let Some(materia) = socket.materia.as_deref() else { continue };
+        let Some(mut program) = materia_programs(loaded, materia) else { continue };
+        let given = socket.params.as_ref().filter(|params| !params.is_empty());
+        let by = loaded.materia_layer(materia).map(|layer| layer.kind);
+        let of_user =
+            by.is_some_and(|kind| !matches!(kind, LayerKind::Project | LayerKind::Shipped));
+        if given.is_none() && socket.env.is_empty() && !of_user {
+            continue;
+        }
+        program.by = format!("{materia} in {name}, socket {id}");
+        program.params.extend(given.cloned().unwrap_or_default());
+        for (variable, value) in &socket.env {
+            program.env.retain(|(known, _)| known != variable);
+            program.env.push((variable.clone(), value.clone()));
+        }
+        programs.push(program);
+    }
+    programs
 }

@@ -60,9 +60,17 @@ pub enum NoCases {
     Absent(PathBuf),
 }
 
-/// Runs every case beneath `path` with `binary`, in folders of their own beneath `scratch`; the verdicts
-/// are in the order of the files' names.
-pub fn run(path: &Path, binary: &Path, scratch: &Path) -> Result<Vec<Verdict>, NoCases> {
+/// A file of a case, as it was read once: what is looked at is what runs.
+#[derive(Debug, Clone)]
+pub struct CaseFile {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// Its text, or why it cannot be read.
+    pub text: Result<String, String>,
+}
+
+/// Reads every case beneath `path`, in the order of the files' names. Nothing runs.
+pub fn read(path: &Path) -> Result<Vec<CaseFile>, NoCases> {
     let mut files = Vec::new();
     collect(path, &mut files)
         .map_err(|source| NoCases::Unreadable { path: path.to_owned(), source })?;
@@ -70,7 +78,17 @@ pub fn run(path: &Path, binary: &Path, scratch: &Path) -> Result<Vec<Verdict>, N
     if files.is_empty() {
         return Err(NoCases::Absent(path.to_owned()));
     }
-    Ok(run_all(&files, &Place { binary, scratch }))
+    let file = |path: PathBuf| {
+        let text = std::fs::read_to_string(&path).map_err(|error| error.to_string());
+        CaseFile { path, text }
+    };
+    Ok(files.into_iter().map(file).collect())
+}
+
+/// Runs these cases with `binary`, in folders of their own beneath `scratch`; the verdicts are in their order.
+#[must_use]
+pub fn run(cases: &[CaseFile], binary: &Path, scratch: &Path) -> Vec<Verdict> {
+    run_all(cases, &Place { binary, scratch })
 }
 
 /// How many cases show each requirement, in the order of letters, then numbers.
@@ -111,7 +129,7 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     Ok(())
 }
 
-fn run_all(files: &[PathBuf], place: &Place<'_>) -> Vec<Verdict> {
+fn run_all(files: &[CaseFile], place: &Place<'_>) -> Vec<Verdict> {
     let next = AtomicUsize::new(0);
     let done: Mutex<BTreeMap<usize, Verdict>> = Mutex::default();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -130,22 +148,22 @@ fn run_all(files: &[PathBuf], place: &Place<'_>) -> Vec<Verdict> {
     done.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect()
 }
 
-fn run_file(file: &Path, place: &Place<'_>) -> Verdict {
+fn run_file(CaseFile { path: file, text }: &CaseFile, place: &Place<'_>) -> Verdict {
     let broken = |message: String| Verdict {
         file: file.to_owned(),
         name: String::new(),
         requirements: Vec::new(),
         failures: vec![message],
     };
-    let text = match std::fs::read_to_string(file) {
+    let text = match text {
         Ok(text) => text,
         Err(error) => return broken(format!("the case cannot be read: {error}")),
     };
     // Rounded, it would no longer be what the case is about.
-    if let Some(wide) = materia_contract::number::too_wide(&text) {
+    if let Some(wide) = materia_contract::number::too_wide(text) {
         return broken(format!("{wide}; write the text that holds it as a string"));
     }
-    match serde_json::from_str::<Case>(&text) {
+    match serde_json::from_str::<Case>(text) {
         Ok(case) => {
             let failures = run_case(&case, place).unwrap_or_else(|problem| vec![problem]);
             let file = file.to_owned();

@@ -56,6 +56,9 @@ pub enum EngineError {
     /// The id is taken.
     #[error("there is a cast `{0}` already")]
     Exists(RunId),
+    /// It is not what somebody approved.
+    #[error("cast `{0}` is not the one that was approved; nothing ran")]
+    NotApproved(RunId),
     /// The command was taken before.
     #[error("that was done before, under the id `{}`", .0.command)]
     Answered(Box<Receipt>),

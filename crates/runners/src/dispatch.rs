@@ -6,7 +6,8 @@ use std::time::Duration;
 use materia_contract::{ErrorCode, MOCK, TurnOutput};
 use materia_engine::{BoxFuture, Runner, TurnFault, TurnJob, TurnOrder, TurnReport, Work};
 
-use crate::leaving;
+use crate::leftovers;
+use crate::redact::Secrets;
 
 /// All runners of a process, as one.
 #[derive(Clone)]
@@ -23,25 +24,28 @@ pub struct Runners {
 
 impl Runner for Runners {
     fn run(&self, job: TurnJob) -> BoxFuture<'static, TurnReport> {
-        // A script knows itself what its turns leave.
-        let scripted = matches!(job.work, Work::Agent { script: Some(_), .. });
-        if job.leaves.any() && !scripted && !job.virtual_time {
-            let turn = self.bare(job.clone());
-            return leaving::performed(job, turn);
-        }
-        self.bare(job)
+        // Whoever performed it, and whatever came of it: nothing leaves here with a secret in it.
+        let secrets = Secrets::of_work(&job.work);
+        let turn = self.bare(job);
+        Box::pin(async move { secrets.report(turn.await) })
     }
 
     fn rejoin(&self, job: TurnJob) -> BoxFuture<'static, Option<BoxFuture<'static, TurnReport>>> {
-        match self.of(&job) {
-            Some(runner) => runner.rejoin(job),
-            None => Box::pin(std::future::ready(None)),
-        }
+        let runner = self.of(&job).cloned();
+        Box::pin(async move {
+            // What the process that went away has left must not run beside what runs now.
+            let order = job.order.clone();
+            let swept = tokio::task::spawn_blocking(move || leftovers::sweep(&order)).await;
+            if let Ok(Err(error)) = swept {
+                tracing::warn!(%error, "not everything that was left could be removed");
+            }
+            runner?.rejoin(job).await
+        })
     }
 
     fn land(&self, order: &TurnOrder, report: TurnReport) -> TurnReport {
         match self.of(order) {
-            Some(runner) => runner.land(order, report),
+            Some(runner) => Secrets::of_work(&order.work).report(runner.land(order, report)),
             None => report,
         }
     }

@@ -5,8 +5,8 @@
 //! * [`ScriptedRunner`] answers agent turns from a file, without a model.
 //! * [`TreeCheck`] looks at a project before a Planning turn and after it.
 //! * [`agents`] drives the coding agents that are installed.
-//! * [`Runners`] hands each turn to the one who can perform it, and sees to what it leaves besides its
-//!   output: the diff of what it changed, its logs.
+//! * [`Runners`] hands each turn to the one who can perform it. What comes back goes through one funnel
+//!   that takes [secrets](agents::Secrets) out.
 //!
 //! Deliberately absent: what a result *means*. A runner says what came out of a turn or why
 //! nothing did; parsing, routing and retries are the kernel's.
@@ -16,8 +16,11 @@ mod changes;
 mod dispatch;
 mod guard;
 mod leaving;
+mod leftovers;
 mod mock;
+mod place;
 mod planning;
+mod redact;
 mod scripted;
 pub mod supervise;
 mod tree_check;
@@ -28,6 +31,6 @@ pub use mock::MockRunner;
 pub use scripted::{
     SCRIPT_BYTES_MAX, ScriptError, ScriptedRunner, bind, load, timeline_faults, unmatched_keys,
 };
-pub use supervise::{PlanningSupport, landlock_version, planning_support};
+pub use supervise::{PlanningSupport, landlock_version, planning_support, shield};
 pub use tree_check::{ENTRIES_MAX, TreeCheck};
 pub use utility::{STREAM_BYTES_MAX, UtilityRunner};

@@ -13,16 +13,75 @@ pub(crate) enum DocRootError {
     /// A symbolic link leads it out of the project.
     #[error("the doc root `{0}` leads out of the project through a symbolic link")]
     LeadsOut(String),
+    /// Whoever may write there may write more than documents.
+    #[error("the doc root `{0}` {1}; name another folder in `docRoot`")]
+    Unfit(String, &'static str),
     /// The file system refused.
     #[error("the doc root `{0}` cannot be used: {1}")]
     Io(String, #[source] io::Error),
 }
 
+/// What no folder of documents may hold or lie in: repositories, and journals.
+const KEPT: [&str; 2] = [".git", "journal.db"];
+/// Folders in which casts are kept.
+const CASTS: [&str; 2] = [".materia", ".pi"];
+
 /// The real path of the doc root, which need not exist yet.
 ///
-/// A repository could ship `docs` as a link to anywhere; what lies outside the project is
-/// therefore refused, not followed.
+/// A repository could ship `docs` as a link to its own `.git`, or name a folder in which something else than
+/// documents lies. So it is a folder of the project, no part of its path is a link, and it holds no repository and
+/// no journal. It is looked at before each turn: the turn before may have changed it.
 pub(crate) fn doc_root(cwd: &Path, doc_root: &str) -> Result<PathBuf, DocRootError> {
+    let real = inside(cwd, doc_root)?;
+    let unfit = |what| DocRootError::Unfit(doc_root.to_owned(), what);
+    let mut way =
+        cwd.canonicalize().map_err(|error| DocRootError::Io(doc_root.to_owned(), error))?;
+    if real == way {
+        return Err(unfit("is the project itself"));
+    }
+    for part in Path::new(doc_root).components() {
+        let Component::Normal(name) = part else { continue };
+        let is = |kept: &str| name.eq_ignore_ascii_case(kept);
+        if is(".git") {
+            return Err(unfit("belongs to a repository"));
+        }
+        way.push(name);
+        let at = way.symlink_metadata();
+        if at.as_ref().is_ok_and(fs::Metadata::is_symlink) {
+            return Err(unfit("is a link, or lies behind one"));
+        }
+        if at.is_ok_and(|found| !found.is_dir()) {
+            return Err(unfit("is no folder"));
+        }
+        if CASTS.iter().any(|kept| is(kept)) || way.join("journal.db").symlink_metadata().is_ok() {
+            return Err(unfit("is where casts are kept"));
+        }
+    }
+    if holds(&way) {
+        return Err(unfit("holds a repository or a journal"));
+    }
+    Ok(real)
+}
+
+/// Whether something lies below a folder that nobody may write who writes documents.
+fn holds(folder: &Path) -> bool {
+    let mut left = vec![folder.to_owned()];
+    while let Some(folder) = left.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            if KEPT.iter().any(|kept| entry.file_name().eq_ignore_ascii_case(kept)) {
+                return true;
+            }
+            // Links are not followed: what lies behind them is not written to either.
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                left.push(entry.path());
+            }
+        }
+    }
+    false
+}
+
+/// The real path of a folder inside the project, which need not exist yet.
+pub(crate) fn inside(cwd: &Path, doc_root: &str) -> Result<PathBuf, DocRootError> {
     let relative = Path::new(doc_root);
     if !is_plain(relative) {
         return Err(DocRootError::NotInside(doc_root.to_owned()));
@@ -39,7 +98,15 @@ pub(crate) fn doc_root(cwd: &Path, doc_root: &str) -> Result<PathBuf, DocRootErr
 
 /// The real path of the doc root, which is created where it is missing.
 pub(crate) fn make_doc_root(cwd: &Path, name: &str) -> Result<PathBuf, DocRootError> {
-    let real = doc_root(cwd, name)?;
+    made(doc_root(cwd, name)?, name)
+}
+
+/// The real path of a folder inside the project, likewise.
+pub(crate) fn make_inside(cwd: &Path, name: &str) -> Result<PathBuf, DocRootError> {
+    made(inside(cwd, name)?, name)
+}
+
+fn made(real: PathBuf, name: &str) -> Result<PathBuf, DocRootError> {
     fs::create_dir_all(&real).map_err(|error| DocRootError::Io(name.to_owned(), error))?;
     Ok(real)
 }
@@ -95,5 +162,49 @@ mod tests {
         assert!(!outside.join("new").exists());
         std::os::unix::fs::symlink(dir.path().join("nowhere"), project.join("gone")).unwrap();
         assert!(doc_root(&project, "gone").is_err());
+    }
+
+    #[test]
+    fn where_more_than_documents_lies_is_no_doc_root() {
+        let dir = tempfile::tempdir().unwrap();
+        let project = dir.path().join("project");
+        for folder in [".git/hooks", "docs/theme", "src", ".materia/c1", "kept/c1", "mine"] {
+            fs::create_dir_all(project.join(folder)).unwrap();
+        }
+        fs::write(project.join("kept/journal.db"), "").unwrap();
+        fs::write(project.join("file"), "").unwrap();
+        let link =
+            |to: &str, name: &str| std::os::unix::fs::symlink(to, project.join(name)).unwrap();
+        link(".git", "linked");
+        link("src", "elsewhere");
+        let unfit = |name: &str| matches!(doc_root(&project, name), Err(DocRootError::Unfit(..)));
+        for bad in [
+            ".",
+            "./.",
+            ".git",
+            ".git/hooks",
+            ".GIT",
+            "./.git",
+            "linked",
+            "linked/hooks",
+            "elsewhere",
+            "elsewhere/deep",
+            ".materia",
+            ".materia/c1",
+            ".pi/pi-materia",
+            "kept",
+            "kept/c1",
+            "file",
+        ] {
+            assert!(unfit(bad), "{bad}: {:?}", doc_root(&project, bad));
+        }
+        for good in ["docs", "src", "./docs/theme", "docs/new/deep"] {
+            assert!(doc_root(&project, good).is_ok(), "{good}");
+        }
+        fs::write(project.join("docs/theme/.git"), "gitdir: ../../.git").unwrap();
+        fs::create_dir_all(project.join("mine/a/.git")).unwrap();
+        assert!(unfit("docs") && unfit("docs/theme") && unfit("mine"));
+        // A policy of a socket is written for that socket, and may name what it likes inside.
+        assert!(inside(&project, "elsewhere").is_ok() && make_inside(&project, ".").is_ok());
     }
 }

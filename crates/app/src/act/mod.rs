@@ -12,14 +12,19 @@ pub use end::{Ended, Waiting, end};
 pub use fork::{Forking, fork};
 pub use tell::tell;
 
+use std::path::Path;
+use std::sync::Arc;
+
 use materia_contract::body::Told;
-use materia_contract::{Answerers, Do, GlobalMode, RunCreated};
+use materia_contract::{Answerers, CastReport, Do, GlobalMode, RunCreated};
 use materia_engine::{ClaimError, Forked, Lease, LoadedRun, blocking};
 use materia_kernel::{Input, Phase, Run, decide};
 
 use crate::options::Contradiction;
-use crate::prepare::{self, Prepared};
+use crate::prepare::{self, GoingOn};
 use crate::project::{self, Found, Project};
+use crate::step::{self, Noted};
+use crate::trust::Untrusted;
 use crate::{Failure, RunOptions};
 
 /// What became of a command.
@@ -111,41 +116,71 @@ pub fn take<E: From<Failure>>(
     Ok(Taken::Here(Box::new(Held { found, run, what })))
 }
 
-impl Held {
-    /// How the run began.
-    pub fn created(&self) -> Result<&RunCreated, Failure> {
-        let missing = || Failure::storage(format!("cast `{}` has no beginning", self.found.id));
-        self.run().created().ok_or_else(missing)
-    }
+/// What is held of a cast besides the run itself, which waits at the gate.
+pub struct Hold {
+    /// The cast.
+    pub found: Found,
+    /// What is done to it.
+    pub what: Do,
+    /// Who answered so far.
+    pub before: Answerers,
+    place: Place,
+}
 
-    /// Who answers its agents, as its journal has it.
-    #[must_use]
-    pub fn agents(&self) -> &Answerers {
-        self.run().agents()
-    }
+/// Where a run is that waits at the gate.
+enum Place {
+    /// It is there, and held.
+    There(Lease),
+    /// Nothing of it is written yet.
+    Forked(Box<Forked>),
+}
 
-    fn run(&self) -> &Run {
-        match &self.run {
-            Looked::There(_, loaded) => loaded.run(),
-            Looked::Forked(forked) => forked.loaded().run(),
-        }
-    }
-
-    /// Everything was asked: it goes on. A fork is written now.
-    pub fn go_on(self) -> Result<Going, Failure> {
-        let Self { found, run, what } = self;
-        let (lease, loaded) = match run {
-            Looked::There(lease, loaded) => (lease, *loaded),
-            Looked::Forked(forked) => fork::write(*forked, &found, &found.id)?,
+impl Hold {
+    /// Everything was asked: the run goes on as it came through the gate. A fork is written now.
+    pub fn go_on(self, loaded: LoadedRun) -> Result<Going, Failure> {
+        let Self { found, what, place, .. } = self;
+        let (lease, loaded) = match place {
+            Place::There(lease) => (lease, loaded),
+            Place::Forked(forked) => fork::write(*forked, &found, &found.id)?,
         };
         Ok(Going { found, lease, loaded, what })
     }
+}
 
-    /// Prepares that it goes on.
-    pub fn prepare(&self, project: &Project, options: &RunOptions) -> Result<Prepared, Failure> {
-        let created = self.created()?;
-        refuse_changes(options, created, &self.what)?;
-        prepare::going_on(project, created, self.agents(), options)
+impl Held {
+    /// Notes what is done to the cast, and carries nothing on (D59). Nothing runs, so nothing has to be trusted.
+    pub fn note(
+        self,
+        project: &Project,
+        supervisor: &Path,
+    ) -> Result<(Noted, Box<CastReport>), Failure> {
+        let Self { found: Found { root, journal, id }, run, what } = self;
+        let Looked::There(lease, loaded) = run else {
+            return Err(Failure::resolution(format!("cast `{id}` is not written yet")));
+        };
+        let (journal, folders) = (Arc::new(journal), project.folders(&root, &id));
+        let place = (root.as_path(), &journal, supervisor);
+        let noted = step::note(place, &folders, &lease, loaded.run(), what)?;
+        let report = materia_engine::report(&*journal, &id, &folders)?;
+        Ok((noted, Box::new(report)))
+    }
+
+    /// Prepares that the cast goes on. The run waits at the gate of trust, as it was read.
+    pub fn prepare(
+        self,
+        project: &Project,
+        options: &RunOptions,
+    ) -> Result<(Untrusted<GoingOn>, Hold), Failure> {
+        let Self { found, run, what } = self;
+        let (loaded, place) = match run {
+            Looked::There(lease, loaded) => (*loaded, Place::There(lease)),
+            Looked::Forked(forked) => (forked.loaded().clone(), Place::Forked(forked)),
+        };
+        let missing = || Failure::storage(format!("cast `{}` has no beginning", found.id));
+        refuse_changes(options, loaded.run().created().ok_or_else(missing)?, &what)?;
+        let before = loaded.run().agents().clone();
+        let going_on = prepare::going_on(project, loaded, options)?;
+        Ok((going_on, Hold { found, what, before, place }))
     }
 }
 

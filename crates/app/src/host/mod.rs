@@ -18,12 +18,14 @@ use std::time::Duration;
 use materia_contract::{CastStatus, Command, CommandId, Do, Receipt, RunCreated, RunId};
 use materia_engine::{
     Asks, BoxFuture, Clock, EngineError, Journal, Lease, LoadError, LoadedRun, Observer, Options,
-    PAGE_BYTES, PostError, Posted, Runner, Tail, World, load_to_drive, off_thread,
+    PAGE_BYTES, PostError, Posted, Runner, Tail, World, off_thread,
 };
 use materia_kernel::Phase;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
+
+use crate::trust::Cleared;
 
 /// How often somebody who waits for a receipt looks for it.
 const RECEIPT_LOOK: Duration = Duration::from_millis(10);
@@ -59,6 +61,8 @@ pub struct Setting {
     pub runner: Arc<dyn Runner>,
     /// How it is driven.
     pub options: Options,
+    /// The leave to drive it, from the gate of [trust](crate::trust).
+    pub cleared: Cleared,
 }
 
 /// A run under way.
@@ -127,24 +131,28 @@ impl Host {
         created: RunCreated,
         setting: Setting,
     ) -> BoxFuture<'static, Result<Phase, EngineError>> {
+        let cleared = setting.cleared.covers(&id, &created.plan);
         let (run, created) = (id.clone(), Box::new(created));
-        self.drive(id, setting, |world, options, mut asks| async move {
+        self.drive(id, setting, move |world, options, mut asks| async move {
+            if !cleared {
+                return Err(EngineError::NotApproved(run));
+            }
             materia_engine::cast(&world, run, created, options, &mut asks).await
         })
     }
 
-    /// Does what a command asks to a run that the caller has loaded under its lease, and drives it, in a task
-    /// of its own.
+    /// Does what a command asks to a run whose lease the caller holds and that was read under it, and drives it, in a
+    /// task of its own.
     #[must_use]
     pub fn carry_on(
         &self,
         lease: Lease,
-        loaded: LoadedRun,
+        taken: LoadedRun,
         command: Command,
         setting: Setting,
     ) -> Underway {
-        let id = loaded.run().id().clone();
-        Underway::spawn(id, self.carry_on_here(lease, loaded, command, setting))
+        let id = taken.run().id().clone();
+        Underway::spawn(id, self.carry_on_here(lease, taken, command, setting))
     }
 
     /// The same, driven by whoever awaits it.
@@ -152,20 +160,27 @@ impl Host {
     pub fn carry_on_here(
         &self,
         lease: Lease,
-        loaded: LoadedRun,
+        taken: LoadedRun,
         command: Command,
         setting: Setting,
     ) -> BoxFuture<'static, Result<Phase, EngineError>> {
-        let id = loaded.run().id().clone();
-        self.drive(id, setting, |world, options, mut asks| async move {
-            materia_engine::carry_on(&world, lease, loaded, command, options, &mut asks).await
+        let id = taken.run().id().clone();
+        let plan = taken.run().created().map(|created| &created.plan);
+        let cleared = plan.is_some_and(|plan| setting.cleared.covers(&id, plan));
+        let run = id.clone();
+        self.drive(id, setting, move |world, options, mut asks| async move {
+            if !cleared {
+                return Err(EngineError::NotApproved(run));
+            }
+            materia_engine::carry_on(&world, lease, taken, command, options, &mut asks).await
         })
     }
 
-    /// Carries on every run that its process has left, for which `known` says what it needs. One that somebody else drives is left alone.
+    /// Carries on every run that its process has left, for which `known` says what it needs; it is given the run as it
+    /// was read and gives it back. One that somebody else drives is left alone.
     pub async fn resume_all(
         &self,
-        mut known: impl FnMut(&RunId) -> Option<Setting>,
+        mut known: impl FnMut(LoadedRun) -> Option<(LoadedRun, Setting)>,
     ) -> Result<Vec<Underway>, EngineError> {
         let (mut resumed, mut cursor) = (Vec::new(), None);
         loop {
@@ -174,11 +189,12 @@ impl Host {
             for line in page.lines.iter().filter(|line| line.status == CastStatus::Running) {
                 let id = &line.cast_id;
                 let Ok(lease) = self.shared.journal.claim(id).await else { continue };
-                let Some(setting) = known(id) else { continue };
+                let (journal, wanted) = (Arc::clone(&self.shared.journal), id.clone());
+                let taken =
+                    off_thread(move || materia_engine::load_to_drive(&*journal, &wanted)).await;
+                let Some((taken, setting)) = known(taken?) else { continue };
                 let command = Command::person(Do::Resume { pace: None });
-                let (reading, wanted) = (Arc::clone(&self.shared.journal), id.clone());
-                let loaded = off_thread(move || load_to_drive(&*reading, &wanted)).await?;
-                resumed.push(self.carry_on(lease, loaded, command, setting));
+                resumed.push(self.carry_on(lease, taken, command, setting));
             }
             cursor = page.next;
             if cursor.is_none() {
@@ -249,7 +265,7 @@ impl Host {
     where
         F: Future<Output = Result<Phase, EngineError>> + Send + 'static,
     {
-        let Setting { runner, options } = setting;
+        let Setting { runner, options, cleared: _ } = setting;
         let shared = Arc::clone(&self.shared);
         let (journal, clock) = (Arc::clone(&shared.journal), Arc::clone(&shared.clock));
         let world = World { journal, observer: Arc::clone(&shared.observer), runner, clock };

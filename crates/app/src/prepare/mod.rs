@@ -1,8 +1,8 @@
 //! Everything that comes before a run is driven: what answers it, what has to be approved, and how it begins.
 //!
 //! ```text
-//! compile or link ─► Ready ─► cast ─► Beginning ─┐
-//!                     a cast that is there ─► going_on ─► Prepared ─► questions asked ─► approve ─► driven
+//! compile or link ─► Ready ─► cast ─► Untrusted<Beginning> ─┐
+//!            a cast, read once ─► going_on ─► Untrusted<GoingOn> ─► questions answered ─► Trusted ─► driven
 //! ```
 //!
 //! Nothing is written before everything was checked and approved. What a door must show on the way
@@ -13,23 +13,25 @@ mod script;
 
 use std::path::{Path, PathBuf};
 
-use materia_compiler::{Compiled, Loaded, ProjectCommand};
+use materia_compiler::{Compiled, Loaded};
 use materia_contract::script::Script;
 use materia_contract::{
     Answerers, Behavior, Budget, Finding, GlobalMode, JOURNAL_VERSION, Link, Plan, RunCreated,
     RunId, ScriptBinding, places,
 };
+use materia_engine::LoadedRun;
 use materia_journal::{Options, SqliteJournal};
 use materia_runners::PlanningSupport;
 use serde_json::{Map, Value};
 
 use crate::agents::{self, Answering, Answers, Asking, Chosen};
 use crate::castid;
+use crate::clean;
 use crate::failure::Failure;
 use crate::options::{Contradiction, Named, RunOptions};
 use crate::profile;
 use crate::project::{self, Project};
-use crate::trust::{Question, Trust};
+use crate::trust::{Begins, Begun, Gate, Runs, Trusted, Untrusted};
 pub use link::{Linking, link};
 
 /// What is asked for, and where.
@@ -79,14 +81,51 @@ pub struct Prepared {
     pub findings: Vec<Finding>,
     /// What else is worth a warning.
     pub warnings: Vec<String>,
-    /// What somebody must approve before anything runs.
-    pub questions: Vec<Question>,
     /// The plan with the paths of this machine: what is trusted.
     plan: Plan,
     /// Who answers each socket that no script answers.
     chosen: Chosen,
-    project: PathBuf,
-    approvals: Option<PathBuf>,
+    /// The file of the script.
+    answers: Option<PathBuf>,
+    gate: Gate,
+}
+
+/// A cast that can go on, as it was read.
+pub struct GoingOn {
+    /// Who answers, and what it needs.
+    pub prepared: Prepared,
+    /// The cast.
+    pub loaded: LoadedRun,
+    id: RunId,
+    created: Box<RunCreated>,
+}
+
+impl Runs for GoingOn {
+    fn id(&self) -> &RunId {
+        &self.id
+    }
+
+    fn plan(&self) -> &Plan {
+        &self.created.plan
+    }
+}
+
+impl GoingOn {
+    /// How it began, as its journal has it.
+    #[must_use]
+    pub fn created(&self) -> &RunCreated {
+        &self.created
+    }
+}
+
+impl Runs for Beginning {
+    fn id(&self) -> &RunId {
+        &self.id
+    }
+
+    fn plan(&self) -> &Plan {
+        &self.created.plan
+    }
 }
 
 /// A cast that can begin.
@@ -121,8 +160,8 @@ fn refuse_nothing_asked(asked: &Asked<'_>, plan: &Plan) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Prepares a cast of what was compiled. Nothing is written yet.
-pub fn cast(asked: &Asked<'_>, ready: Ready) -> Result<Beginning, Failure> {
+/// Prepares a cast of what was compiled. Nothing is written yet, and nothing has run.
+pub fn cast(asked: &Asked<'_>, ready: Ready) -> Result<Untrusted<Beginning>, Failure> {
     let (project, options) = (asked.project, asked.options);
     refuse_options(options)?;
     let Ready { loaded, compiled, origin } = ready;
@@ -157,18 +196,19 @@ pub fn cast(asked: &Asked<'_>, ready: Ready) -> Result<Beginning, Failure> {
         before: None,
     };
     let answers = agents::answering(options, asking)?;
+    refuse_doc_root(options.mode(), &loaded, &plan)?;
     let root = compiled.artifact_dir;
     let journal = project.options_to_write()?;
     project.refuse_links(&root)?;
     project::refuse_taken_folder(&root, &id)?;
-    let mut commands: Vec<ProjectCommand> = compiled.commands;
-    let mut prepared = Prepared::new(
-        project,
-        asked.approvals.clone(),
-        (loaded, script, answers),
-        &plan,
-        &mut commands,
-    );
+    let gate = Gate::new(asked.approvals.as_deref(), &project.dir);
+    let agents = answers.chosen.agents();
+    let (link, by_choice) = (origin.link.as_ref(), compiled.by_choice);
+    let begins = Begins { loaded: &loaded, plan: &plan, link, by_choice, agents: &agents };
+    let question = gate.begins(begins, &mut warnings);
+    let answered_by = named.map(|named| named.full);
+    let mut prepared =
+        Prepared::new(gate.clone(), (loaded, script, answers), plan.clone(), answered_by);
     prepared.warnings.splice(0..0, warnings);
     let entries = prepared.script.as_ref().map_or(0, |script| script.timeline.len());
     let created = RunCreated {
@@ -179,18 +219,21 @@ pub fn cast(asked: &Asked<'_>, ready: Ready) -> Result<Beginning, Failure> {
     let created = project.folders(&root, &id).kept(created);
     let profile = project.profile_dir().map(Path::to_owned);
     let project_dir = project.dir.clone();
-    Ok(Beginning { prepared, root, id, created, profile, project_dir, journal })
+    let beginning = Beginning { prepared, root, id, created, profile, project_dir, journal };
+    Ok(gate.holds(beginning, question.into_iter().collect()))
 }
 
-/// Prepares that a cast goes on, as it was created. The recorded script answers unless there is another, and
-/// so does whoever answered `before`.
+/// Prepares that a cast goes on, as it was read. The recorded script answers unless there is another, and
+/// so does whoever answered before.
 pub fn going_on(
     project: &Project,
-    created: &RunCreated,
-    before: &Answerers,
+    run: LoadedRun,
     options: &RunOptions,
-) -> Result<Prepared, Failure> {
-    let created = &project.places().created(created);
+) -> Result<Untrusted<GoingOn>, Failure> {
+    let (id, before) = (run.run().id().clone(), run.run().agents().clone());
+    let kept = run.run().created().cloned();
+    let kept = kept.ok_or_else(|| Failure::storage(format!("cast `{id}` has no beginning")))?;
+    let created = &project.places().created(&kept);
     let recorded = created.script.as_ref().map(|script| PathBuf::from(&script.path));
     let path = options.script.clone().or(recorded);
     let named = path.as_deref().map(|path| Named::in_folder(&project.dir, path));
@@ -203,79 +246,72 @@ pub fn going_on(
         plan,
         mode,
         script: script.as_ref().map(|script| (script, created.script.as_ref())),
-        before: Some(before),
+        before: Some(&before),
     };
     let answers = agents::answering(options, asking)?;
-    let approvals = project.profile_dir().map(Path::to_owned);
+    refuse_doc_root(run.run().global_mode(), &loaded, plan)?;
+    let (gate, agents) = (project.gate(), answers.chosen.agents());
+    let answered_by = named.map(|named| named.full);
+    // Whom a person names now, that person knows; what the journal names is asked about.
+    let recorded = answered_by.as_deref().filter(|_| options.script.is_none());
+    let begun = Begun { created: &kept, plan, answers: recorded };
+    let mut warnings = Vec::new();
+    let questions = gate.goes_on(begun, (&loaded, &agents), &mut warnings);
     let mut prepared =
-        Prepared::new(project, approvals, (loaded, script, answers), plan, &mut Vec::new());
-    let (mut warnings, mut questions) = (Vec::new(), Vec::new());
-    questions.extend(prepared.trust().asks_to_resume(plan, &mut warnings));
+        Prepared::new(gate.clone(), (loaded, script, answers), plan.clone(), answered_by);
     prepared.warnings.extend(warnings);
-    prepared.questions.extend(questions);
-    Ok(prepared)
+    Ok(gate.holds(GoingOn { prepared, loaded: run, id, created: Box::new(kept) }, questions))
 }
 
 impl Prepared {
     fn new(
-        project: &Project,
-        approvals: Option<PathBuf>,
+        gate: Gate,
         (loaded, script, answers): (Loaded, Option<Script>, Answers),
-        plan: &Plan,
-        commands: &mut Vec<ProjectCommand>,
+        plan: Plan,
+        answered_by: Option<PathBuf>,
     ) -> Self {
-        let Answers { answering, commands: more, findings, chosen } = answers;
-        commands.extend(more);
-        let mut warnings = Vec::new();
-        let trust = Trust { profile: approvals.as_deref(), project: &project.dir };
-        let questions = trust.asks(&loaded, commands, &mut warnings).into_iter().collect();
-        let (plan, project) = (plan.clone(), project.dir.clone());
-        Self {
-            script,
-            answering,
-            loaded,
-            findings,
-            warnings,
-            questions,
-            plan,
-            chosen,
-            project,
-            approvals,
-        }
+        let Answers { answering, findings, chosen } = answers;
+        let answers = answered_by.filter(|_| script.is_some());
+        let warnings = Vec::new();
+        Self { script, answering, loaded, findings, warnings, plan, chosen, answers, gate }
     }
 
-    fn trust(&self) -> Trust<'_> {
-        Trust { profile: self.approvals.as_deref(), project: &self.project }
+    /// Remembers that a run was begun or carried on here with consent, so that it may go on here.
+    fn note(&self, created: &RunCreated, warnings: &mut Vec<String>) {
+        let (plan, answers) = (&self.plan, self.answers.as_deref());
+        self.gate.has_begun(Begun { created, plan, answers }, warnings);
     }
 
-    /// A person has approved one of the questions: it is remembered.
-    pub fn approve(&self, question: &Question, warnings: &mut Vec<String>) {
-        self.trust().approve(question, warnings);
-    }
-
-    /// The questions are settled: who answers each socket. Programs are asked for their versions.
-    pub fn answerers(&self, supervisor: &Path) -> Result<Answerers, Failure> {
+    /// Who answers each socket. Programs are asked for their versions.
+    fn answerers(&self, supervisor: &Path) -> Result<Answerers, Failure> {
         self.chosen.answerers(supervisor)
     }
+}
 
-    /// The questions are settled and the cast goes on: what its plan needs is put in place.
-    pub fn go_on(
-        &self,
-        profile: Option<&Path>,
-        created: &RunCreated,
-        warnings: &mut Vec<String>,
-    ) -> Result<(), Failure> {
-        profile::still_ready(profile, &self.plan, warnings)?;
-        warn_of_planning(created, warnings);
+impl Trusted<GoingOn> {
+    /// Who answers each socket. Programs are asked for their versions.
+    pub fn answerers(&self, supervisor: &Path) -> Result<Answerers, Failure> {
+        self.prepared.answerers(supervisor)
+    }
+
+    /// The cast goes on: what its plan needs is put in place.
+    pub fn go_on(&self, profile: Option<&Path>, warnings: &mut Vec<String>) -> Result<(), Failure> {
+        self.prepared.note(&self.created, warnings);
+        profile::still_ready(profile, &self.prepared.plan, warnings)?;
+        warn_of_planning(&self.created, warnings);
         Ok(())
     }
 }
 
-impl Beginning {
-    /// The questions are settled and the cast may begin: its journal, with all that its plan needs in
-    /// place.
+impl Trusted<Beginning> {
+    /// Who answers each socket. Programs are asked for their versions.
+    pub fn answerers(&self, supervisor: &Path) -> Result<Answerers, Failure> {
+        self.prepared.answerers(supervisor)
+    }
+
+    /// The cast may begin: its journal, with all that its plan needs in place.
     pub fn open(&self, warnings: &mut Vec<String>) -> Result<SqliteJournal, Failure> {
-        self.prepared.trust().begins(&self.prepared.plan, warnings);
+        self.prepared.note(&self.created, warnings);
         let scripts = materia_compiler::needed_scripts(&self.prepared.loaded, &self.created.plan);
         profile::ready(self.profile.as_deref(), &scripts, warnings)?;
         warn_of_planning(&self.created, warnings);
@@ -310,6 +346,20 @@ fn created(
         state: origin.state,
         journal_version: JOURNAL_VERSION,
     }
+}
+
+/// Refuses Planning where the only folder that turns may write to is no folder for documents alone. It is looked at
+/// again before each turn.
+fn refuse_doc_root(mode: GlobalMode, loaded: &Loaded, plan: &Plan) -> Result<(), Failure> {
+    let unfit = match mode {
+        GlobalMode::Planning => materia_compiler::unfit_doc_root(loaded, &plan.doc_root),
+        GlobalMode::Implementation => None,
+    };
+    let Some(what) = unfit else { return Ok(()) };
+    let root = clean::one_line(&plan.doc_root, 300);
+    Err(Failure::resolution(format!(
+        "under Planning turns may write to the folder `{root}` alone, and that {what}; name another in `docRoot`"
+    )))
 }
 
 /// Says so where the kernel of this machine cannot hold turns to Planning mode.

@@ -1,121 +1,393 @@
-//! Which commands may run (D35).
+//! The gate that everything passes before it may run (D35).
 //!
-//! A project's configuration is data until a person approves that content, and with it that of the
-//! scripts in the project that its commands run. What was approved
-//! is remembered in the profile, never in the project: a repository cannot approve itself.
-//! For the same reason the plans of started casts are remembered there: a journal that comes
-//! with a repository is resumed only after approval.
+//! ```text
+//! a run, prepared ─► Gate ─► Untrusted<run> ─ questions, answered ─► Trusted<run> ─► Cleared ─► Host
+//! ```
 //!
-//! What has to be approved is a [`Question`]: data that a terminal asks and a page shows. The answer is
-//! [`Trust::approve`], or that nothing runs.
+//! A project's configuration is data until a person approves what it would do: its programs, its agents with their
+//! prompts, models and tools, where turns may write, and the files that the programs run. A journal is data likewise: a
+//! cast goes on unasked only if it began here, and if what it runs is what it ran. Everything is looked at again each
+//! time a cast begins or is carried on.
 //!
-//! Deliberately absent: what counts as the project's own. The compiler knows that.
+//! What was approved is remembered in the profile, never in the project: a repository cannot approve itself.
+//!
+//! # Invariants
+//!
+//! * Only this module makes a [`Trusted`], and [`Host`](crate::Host) drives nothing without what comes out of one.
+//! * What is trusted is what is driven: it goes in as [`Untrusted`] and comes out, and is not read again.
+//! * A question has a name, the hash of what was asked. Another content is another question.
+//!
+//! Deliberately absent: asking. A terminal shows a [`Question`], a page shows it; the answer comes back here.
 
+mod cases;
+mod changes;
+mod fact;
+mod files;
+mod pass;
 mod question;
-mod scripts;
 mod store;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use materia_compiler::{Loaded, ProjectCommand, ProjectTrust};
-use materia_contract::{Behavior, Plan};
+use materia_compiler::{LayerKind, Loaded, Part, PartKind, Program};
+use materia_contract::{Behavior, Link, Plan, RunCreated, RunId, content_hash};
+use serde_json::json;
 
-pub use question::{Asked, Question};
-use store::{Entry, Store};
+pub use cases::Case;
+pub use changes::Change;
+use fact::{Fact, Kind};
+pub use pass::{Bare, Cleared, Runs, Trusted, Untrusted};
+pub use question::{About, Asked, AskedAgent, Question};
+use store::{Known, Store};
 
-/// What may run in a project, as far as the profile remembers. Whatever is wrong with that memory is
+/// What is approved in a project, as far as the profile remembers. Whatever is wrong with that memory is
 /// said in the warnings; it then approves nothing.
-#[derive(Debug, Clone, Copy)]
-pub struct Trust<'a> {
-    /// The folder of the user's profile.
-    pub profile: Option<&'a Path>,
-    /// The project.
-    pub project: &'a Path,
+#[derive(Debug, Clone)]
+pub struct Gate {
+    profile: Option<PathBuf>,
+    project: PathBuf,
 }
 
-impl Trust<'_> {
-    /// What has to be approved before these commands of the project's own configuration may run.
+/// A cast that is about to begin.
+#[derive(Clone, Copy)]
+pub struct Begins<'a> {
+    /// The configuration.
+    pub loaded: &'a Loaded,
+    /// What would run, with the paths of this machine.
+    pub plan: &'a Plan,
+    /// What it was linked from, if it was.
+    pub link: Option<&'a Link>,
+    /// Whether the configuration chose the loadout.
+    pub by_choice: bool,
+    /// The agents that would be asked.
+    pub agents: &'a [String],
+}
+
+/// A cast that has begun.
+#[derive(Clone, Copy)]
+pub struct Begun<'a> {
+    /// How it began, as its journal has it.
+    pub created: &'a RunCreated,
+    /// Its plan, with the paths of this machine.
+    pub plan: &'a Plan,
+    /// What answers its agents, where the journal says so and nobody who asks for it now.
+    pub answers: Option<&'a Path>,
+}
+
+impl Gate {
+    /// The gate of a project, which is a real path; approvals are kept in the folder of the profile.
     #[must_use]
-    pub fn asks(
-        &self,
-        loaded: &Loaded,
-        commands: &[ProjectCommand],
-        warnings: &mut Vec<String>,
-    ) -> Option<Question> {
-        if commands.is_empty() {
-            return None;
-        }
-        let ProjectTrust { hash, mut files } = materia_compiler::project_trust(loaded)?;
-        let store = self.store();
-        let scripts = scripts::named(self.project, commands);
-        files.extend(scripts.iter().map(|script| script.path.clone()));
-        let mut news = vec![Entry::content(self.project, hash)];
-        news.extend(scripts.into_iter().map(|one| Entry::script(self.project, one.hash)));
-        news.retain(|entry| !store.knows(entry, warnings));
-        let commands = commands.iter().map(|one| (one.materia.as_str(), one.command.as_slice()));
-        (!news.is_empty()).then(|| Question::new(files, commands, news))
+    pub fn new(profile: Option<&Path>, project: &Path) -> Self {
+        Self { profile: profile.map(Path::to_owned), project: project.to_owned() }
     }
 
-    /// What has to be approved before a cast goes on: its plan, unless this machine has begun it.
+    /// What has to be approved before a cast begins.
     #[must_use]
-    pub fn asks_to_resume(&self, plan: &Plan, warnings: &mut Vec<String>) -> Option<Question> {
-        let entry = self.plan_entry(plan)?;
-        if self.store().knows(&entry, warnings) {
-            return None;
-        }
-        let files = vec!["the journal of this cast, which was not begun here".to_owned()];
-        Some(Question::new(files, commands(plan).into_iter(), vec![entry]))
+    pub fn begins(&self, cast: Begins<'_>, warnings: &mut Vec<String>) -> Option<Question> {
+        let Begins { loaded, plan, link, by_choice, agents } = cast;
+        let parts = materia_compiler::parts(loaded);
+        let origin = (link, by_choice);
+        let needed = materia_compiler::taking_part(loaded, &parts, plan, origin, agents);
+        self.asks_about(&parts, &needed, Some(plan), warnings)
+    }
+
+    /// What has to be approved before a cast goes on: that it began here, the files that it runs and the script that
+    /// answers as they are now, and what the project says now of the agents that are asked.
+    #[must_use]
+    pub fn goes_on(
+        &self,
+        cast: Begun<'_>,
+        (loaded, agents): (&Loaded, &[String]),
+        warnings: &mut Vec<String>,
+    ) -> Vec<Question> {
+        let known = self.store().known(&self.project, warnings);
+        let parts = materia_compiler::parts(loaded);
+        let says = |part: &&Part| match part.kind {
+            PartKind::Agent => agents.contains(&part.name),
+            PartKind::Setting => part.name == "provider" && !agents.is_empty(),
+            PartKind::Materia | PartKind::Loadout => false,
+        };
+        let needed: Vec<&Part> = parts.iter().filter(says).collect();
+        let about_agents = self.asks_about(&parts, &needed, None, warnings);
+        let news = self.of_cast(cast, Some(loaded));
+        about_agents.into_iter().chain(asks_about_cast(cast, news, &known)).collect()
+    }
+
+    /// A cast begins here with everybody's consent, so that it may go on here.
+    pub fn has_begun(&self, cast: Begun<'_>, warnings: &mut Vec<String>) {
+        let known = self.store().known(&self.project, warnings);
+        let mut news = self.of_cast(cast, None);
+        news.retain(|fact| !known.has(fact));
+        self.store().remember(&self.project, news, warnings);
+    }
+
+    /// Whether what the project says of an agent was approved; it says nothing of most.
+    #[must_use]
+    pub fn knows_agent(&self, loaded: &Loaded, name: &str, warnings: &mut Vec<String>) -> bool {
+        let parts = materia_compiler::parts(loaded);
+        let about = |part: &&Part| part.kind == PartKind::Agent && part.name == name;
+        let needed: Vec<&Part> = parts.iter().filter(about).collect();
+        let known = self.store().known(&self.project, warnings);
+        self.facts(&needed).iter().all(|fact| known.has(fact))
+    }
+
+    /// A person changed the project's files by a command of this program. A choice is the person's own. What else
+    /// the program has written needs no approval where everything was approved before.
+    pub fn carries_over(&self, before: &[Part], after: &[Part], warnings: &mut Vec<String>) {
+        let known = self.store().known(&self.project, warnings);
+        let facts = |parts: &[Part]| self.facts(&parts.iter().collect::<Vec<_>>());
+        let before = facts(before);
+        let approved = before.iter().all(|fact| fact.kind == Kind::Setting || known.has(fact));
+        let mut news = facts(after);
+        news.retain(|fact| !before.contains(fact) && (approved || fact.kind == Kind::Setting));
+        self.store().remember(&self.project, news, warnings);
+    }
+
+    /// A run that nobody has prepared: everything in it is asked about, unless it began here.
+    pub fn bare(
+        &self,
+        id: RunId,
+        created: RunCreated,
+        warnings: &mut Vec<String>,
+    ) -> Untrusted<Bare> {
+        let known = self.store().known(&self.project, warnings);
+        let cast = Begun { created: &created, plan: &created.plan, answers: None };
+        let question = asks_about_cast(cast, self.of_cast(cast, None), &known);
+        self.holds(Bare { id, created: Box::new(created) }, question.into_iter().collect())
+    }
+
+    /// A run, to be released when its questions are answered.
+    pub(crate) fn holds<T>(&self, what: T, questions: Vec<Question>) -> Untrusted<T> {
+        Untrusted::new(what, questions, self.clone())
     }
 
     /// A person has approved what was asked: it is remembered.
-    pub fn approve(&self, question: &Question, warnings: &mut Vec<String>) {
-        self.store().remember(question.news().to_vec(), warnings);
+    pub(crate) fn approve(&self, question: &Question, warnings: &mut Vec<String>) {
+        self.store().remember(&self.project, question.news.clone(), warnings);
     }
 
-    /// A cast of this plan begins here, so that it may go on here.
-    pub fn begins(&self, plan: &Plan, warnings: &mut Vec<String>) {
-        let store = self.store();
-        let news = self.plan_entry(plan).filter(|entry| !store.knows(entry, warnings));
-        store.remember(news.into_iter().collect(), warnings);
-    }
-
-    /// A person changed the project's files by a command of this program. What was approved before
-    /// stays approved, and what the program alone has written needs no approval.
-    pub fn carries_over(
+    /// The question about these parts of the project's configuration, if one of them is not approved. Whoever
+    /// approves it approves the whole configuration, which is therefore shown.
+    fn asks_about(
         &self,
-        before: Option<&ProjectTrust>,
-        after: Option<ProjectTrust>,
+        parts: &[Part],
+        needed: &[&Part],
+        plan: Option<&Plan>,
         warnings: &mut Vec<String>,
-    ) {
-        let store = self.store();
-        let entry = |trust: &ProjectTrust| Entry::content(self.project, trust.hash.clone());
-        let known = before.is_none_or(|trust| store.knows(&entry(trust), warnings));
-        if let Some(after) = after.filter(|_| known) {
-            store.remember(vec![entry(&after)], warnings);
+    ) -> Option<Question> {
+        let known = self.store().known(&self.project, warnings);
+        if self.facts(needed).iter().all(|fact| known.has(fact)) {
+            return None;
         }
+        let all: Vec<&Part> = parts.iter().collect();
+        let mut news = self.facts(&all);
+        news.retain(|fact| !known.has(fact));
+        let changes = changed(&news, &known);
+        let mut question = Question::new(About::Project, news, changes);
+        question.files = files_of(&all);
+        let ran = self.files(&all);
+        question.files.extend(ran.into_iter().map(|fact| fact.name));
+        question.commands = all.iter().flat_map(|part| &part.programs).map(Asked::of).collect();
+        question.agents = all.iter().flat_map(|part| agents_of(part)).collect();
+        question.writes = writes(&all, plan);
+        question.settings = settings(&all);
+        Some(question)
     }
 
-    /// What is remembered of a plan; plans without commands run nothing.
-    fn plan_entry(&self, plan: &Plan) -> Option<Entry> {
-        // The hash is computed, not read: a journal may claim any.
-        (!commands(plan).is_empty()).then(|| Entry::plan(self.project, plan.hash()))
+    /// What is approved of a cast. Where the configuration is given, files of programs that are the user's
+    /// own now are not looked at.
+    fn of_cast(&self, cast: Begun<'_>, loaded: Option<&Loaded>) -> Vec<Fact> {
+        let Begun { created, plan, answers } = cast;
+        // The hash is computed, not read: a journal may claim any. The mode a cast began with is what
+        // it falls back to.
+        let began = json!({
+            "plan": created.plan.hash(), "cwd": created.cwd, "runDir": created.run_dir,
+            "globalMode": created.global_mode, "virtualTime": created.virtual_time,
+            "script": created.script,
+        });
+        let mut facts =
+            vec![Fact::new(Kind::Cast, &created.plan.loadout, content_hash(&began), "")];
+        let own = |program: &&Program| loaded.is_none_or(|loaded| !is_users(loaded, program));
+        let programs = programs(plan);
+        facts.extend(files::named(&self.project, programs.iter().filter(own)));
+        if let Some(path) = answers {
+            let (hash, shown) = files::answers(path);
+            facts.push(Fact::new(Kind::Answers, &path.to_string_lossy(), hash, &shown));
+        }
+        facts
+    }
+
+    /// What is approved of these parts: themselves, and the files that their programs run.
+    fn facts(&self, parts: &[&Part]) -> Vec<Fact> {
+        let mut facts: Vec<Fact> = parts.iter().map(|part| Fact::part(part)).collect();
+        facts.extend(self.files(parts));
+        facts
+    }
+
+    fn files(&self, parts: &[&Part]) -> Vec<Fact> {
+        files::named(&self.project, parts.iter().flat_map(|part| &part.programs))
     }
 
     fn store(&self) -> Store {
-        Store::at(self.profile)
+        Store::at(self.profile.as_deref())
     }
 }
 
-fn commands(plan: &Plan) -> Vec<(&str, &[String])> {
-    let commands = plan.nodes.values().filter_map(|node| match &node.behavior {
-        Behavior::Utility { command, .. } => Some((node.materia.as_str(), command.as_slice())),
-        Behavior::Agent { .. } => None,
-    });
-    let mut listed: Vec<(&str, &[String])> = Vec::new();
-    commands.for_each(|one| {
-        if !listed.contains(&one) {
-            listed.push(one);
+/// The question about a cast, if something of it is not approved.
+fn asks_about_cast(cast: Begun<'_>, mut news: Vec<Fact>, known: &Known) -> Option<Question> {
+    let began_here = news.iter().any(|fact| fact.kind == Kind::Cast && known.has(fact));
+    news.retain(|fact| !known.has(fact));
+    if news.is_empty() {
+        return None;
+    }
+    let changes = if began_here { changed(&news, known) } else { Vec::new() };
+    let mut question = Question::new(About::Cast, news, changes);
+    if !began_here {
+        question.files.push("the journal of this cast, which was not begun here".to_owned());
+    }
+    let told = question.news.iter().filter(|fact| fact.kind != Kind::Cast);
+    question.files.extend(told.map(|fact| fact.name.clone()).collect::<Vec<_>>());
+    let programs = programs(cast.plan);
+    question.commands = programs.iter().map(Asked::of).collect();
+    question.agents = plan_agents(cast.plan);
+    question.writes = plan_writes(cast.plan, None);
+    if cast.created.cwd != materia_contract::places::WORKSPACE {
+        let cwd = crate::clean::one_line(&cast.created.cwd, 300);
+        question.settings.push(format!("works in `{cwd}`"));
+    }
+    if let Some(path) = cast.answers {
+        let path = crate::clean::one_line(&path.to_string_lossy(), 300);
+        question
+            .settings
+            .push(format!("its agents are answered by `{path}`, which can write files"));
+    }
+    Some(question)
+}
+
+/// What has changed since something was approved here; nothing, where nothing was.
+fn changed(news: &[Fact], known: &Known) -> Vec<Change> {
+    let kinds = [Kind::Materia, Kind::Loadout, Kind::Agent, Kind::Setting, Kind::File];
+    if !known.has_any(&kinds) && !known.has_any(&[Kind::Answers, Kind::Cases]) {
+        return Vec::new();
+    }
+    let told = news.iter().filter(|fact| changes::is_told(fact.kind));
+    told.map(|fact| Change::of(fact, known.before(fact).map(|entry| entry.shown.as_str())))
+        .collect()
+}
+
+/// The files that parts stand in, each once.
+fn files_of(parts: &[&Part]) -> Vec<String> {
+    let mut files: Vec<String> = Vec::new();
+    for part in parts {
+        if !files.contains(&part.file) {
+            files.push(part.file.clone());
         }
+    }
+    files
+}
+
+/// What a part would have agents do.
+fn agents_of(part: &Part) -> Vec<AskedAgent> {
+    match part.kind {
+        PartKind::Materia if part.content["type"] != "utility" => {
+            vec![AskedAgent::of(&part.name, &part.content)]
+        }
+        PartKind::Loadout => {
+            let sockets = part.content["sockets"].as_object().into_iter().flatten();
+            let own = sockets.filter(|(_, socket)| {
+                ["prompt", "model", "tools"].iter().any(|name| socket.get(*name).is_some())
+            });
+            own.map(|(id, socket)| AskedAgent::of(&format!("socket {id} of {}", part.name), socket))
+                .collect()
+        }
+        PartKind::Materia | PartKind::Agent | PartKind::Setting => Vec::new(),
+    }
+}
+
+fn writes(parts: &[&Part], plan: Option<&Plan>) -> Vec<String> {
+    let doc_root =
+        parts.iter().find(|part| part.kind == PartKind::Setting && part.name == "docRoot");
+    let doc_root = doc_root.and_then(|part| part.content.as_str());
+    plan.map(|plan| plan_writes(plan, doc_root)).unwrap_or_default()
+}
+
+/// Where turns of a plan may write.
+fn plan_writes(plan: &Plan, by_project: Option<&str>) -> Vec<String> {
+    let bound = plan.nodes.iter().filter_map(|(id, node)| {
+        let paths = node.policy.as_ref()?.write.as_ref()?;
+        Some(format!(
+            "socket {id}: only {}",
+            crate::clean::one_line(&json!(paths).to_string(), 300)
+        ))
     });
-    listed
+    let mut writes: Vec<String> = bound.collect();
+    if writes.len() < plan.nodes.len() {
+        writes.push("anything that you may, unless Planning holds it back".to_owned());
+    }
+    let root = crate::clean::one_line(&plan.doc_root, 300);
+    let said = if by_project.is_some() { ", which this project chose" } else { "" };
+    writes.push(format!("under Planning: the folder `{root}`{said}"));
+    writes
+}
+
+/// What else a configuration settles.
+fn settings(parts: &[&Part]) -> Vec<String> {
+    let settings = parts.iter().filter(|part| part.kind == PartKind::Setting).map(|part| {
+        let value = crate::clean::one_line(&part.content.to_string(), 200);
+        format!("{} = {value}", crate::clean::one_line(&part.name, 100))
+    });
+    let replaced = parts.iter().filter(|part| part.replaces_shipped).map(|part| {
+        let kind = Fact::part(part).kind.word();
+        format!(
+            "its own {kind} `{}` takes the place of the shipped one",
+            crate::clean::one_line(&part.name, 100)
+        )
+    });
+    let graphs = parts.iter().filter(|part| part.kind == PartKind::Loadout);
+    let names: Vec<String> = graphs.map(|part| crate::clean::one_line(&part.name, 60)).collect();
+    let graphs = (!names.is_empty()).then(|| format!("loadouts: {}", names.join(", ")));
+    settings.chain(replaced).chain(graphs).collect()
+}
+
+/// The programs of a plan, each once.
+fn programs(plan: &Plan) -> Vec<Program> {
+    let mut programs: Vec<Program> = Vec::new();
+    for node in plan.nodes.values() {
+        let Behavior::Utility { command, params } = &node.behavior else { continue };
+        let program = Program {
+            by: node.materia.clone(),
+            command: command.clone(),
+            params: params.clone(),
+            env: node.env.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
+            cwd: node.cwd.clone(),
+        };
+        if !programs.contains(&program) {
+            programs.push(program);
+        }
+    }
+    programs
+}
+
+/// The agents of a plan, each once.
+fn plan_agents(plan: &Plan) -> Vec<AskedAgent> {
+    let mut agents: Vec<AskedAgent> = Vec::new();
+    for node in plan.nodes.values() {
+        if let Behavior::Agent { .. } = &node.behavior {
+            let agent = AskedAgent::of(&node.materia, &json!(node.behavior));
+            if !agents.contains(&agent) {
+                agents.push(agent);
+            }
+        }
+    }
+    agents
+}
+
+/// Whether a program of a plan is that of a materia which is shipped or the user's own now.
+fn is_users(loaded: &Loaded, program: &Program) -> bool {
+    let layer = loaded.materia_layer(&program.by).map(|layer| layer.kind);
+    layer.is_some_and(|kind| kind != LayerKind::Project) && {
+        let doc = loaded.config.materia.get(&program.by);
+        let command = doc.and_then(|doc| doc.command.as_ref());
+        command.is_some_and(|command| command.first() == program.command.first())
+    }
 }

@@ -9,12 +9,17 @@ use materia_contract::time::wall_time;
 use materia_engine::{Clock, SystemClock};
 use serde::{Deserialize, Serialize};
 
+use super::fact::{Fact, Kind};
+
 const FILE: &str = "trust.json";
 const LOCK_FILE: &str = "trust.lock";
 /// How many entries are kept; the oldest are forgotten first and asked for again.
-const ENTRIES_MAX: usize = 10_000;
+const ENTRIES_MAX: usize = 5_000;
 /// The largest file that is read.
 const FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+/// How many bytes the file may have; what older approvals said is forgotten first, then the approvals.
+const KEPT_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// Something that was approved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,62 +27,61 @@ const FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 pub(super) struct Entry {
     /// The real path of the project.
     project: String,
-    /// What kind of hash it is.
+    /// What it is.
     kind: Kind,
-    /// The hash.
+    /// Its name.
+    #[serde(default)]
+    name: String,
+    /// The hash of what it says.
     hash: String,
     /// When it was approved.
-    approved_at: String,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Kind {
-    /// Of configuration files.
-    Content,
-    /// Of a script that a command runs.
-    Script,
-    /// Of a plan that was cast here.
-    Plan,
+    pub(super) approved_at: String,
+    /// What it says, kept for the newest of that name, so that it can be said what has changed.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(super) shown: String,
 }
 
 impl Entry {
-    /// Configuration files of a project.
-    pub(super) fn content(project: &Path, hash: String) -> Self {
-        Self::new(project, Kind::Content, hash)
-    }
-
-    /// A script of a project.
-    pub(super) fn script(project: &Path, hash: String) -> Self {
-        Self::new(project, Kind::Script, hash)
-    }
-
-    /// A plan of a project.
-    pub(super) fn plan(project: &Path, hash: String) -> Self {
-        Self::new(project, Kind::Plan, hash)
-    }
-
-    fn new(project: &Path, kind: Kind, hash: String) -> Self {
+    fn new(project: &Path, fact: Fact) -> Self {
         let project = project.to_string_lossy().into_owned();
-        Self { project, kind, hash, approved_at: wall_time(SystemClock.now()) }
+        let Fact { kind, name, hash, shown } = fact;
+        Self { project, kind, name, hash, approved_at: wall_time(SystemClock.now()), shown }
     }
 
-    /// Tells what it approves, so that questions about different things have different names.
-    pub(super) fn identify(&self, hasher: &mut blake3::Hasher) {
-        let kind = match self.kind {
-            Kind::Content => "content",
-            Kind::Script => "script",
-            Kind::Plan => "plan",
-        };
-        for part in [kind, &self.project, &self.hash] {
-            hasher.update(&(part.len() as u64).to_le_bytes());
-            hasher.update(part.as_bytes());
-        }
+    /// Whether both are about the same thing, whatever they say of it.
+    fn is_about(&self, project: &str, kind: Kind, name: &str) -> bool {
+        (self.project.as_str(), self.kind, self.name.as_str()) == (project, kind, name)
     }
 
     /// Whether both approve the same; when is no part of that.
     fn is(&self, other: &Self) -> bool {
-        (&self.project, self.kind, &self.hash) == (&other.project, other.kind, &other.hash)
+        self.is_about(&other.project, other.kind, &other.name) && self.hash == other.hash
+    }
+}
+
+/// What was approved in one project.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    entries: Vec<Entry>,
+}
+
+impl Known {
+    /// Whether this very thing was approved.
+    pub(super) fn has(&self, fact: &Fact) -> bool {
+        let same = |entry: &&Entry| entry.kind == fact.kind && entry.name == fact.name;
+        fact.kind != Kind::Other
+            && self.entries.iter().filter(same).any(|entry| entry.hash == fact.hash)
+    }
+
+    /// What something of that name said when it was approved last.
+    pub(super) fn before(&self, fact: &Fact) -> Option<&Entry> {
+        let same = |entry: &&Entry| entry.kind == fact.kind && entry.name == fact.name;
+        self.entries.iter().rev().find(same)
+    }
+
+    /// Whether anything of a kind was approved here.
+    pub(super) fn has_any(&self, kinds: &[Kind]) -> bool {
+        self.entries.iter().any(|entry| kinds.contains(&entry.kind))
     }
 }
 
@@ -96,25 +100,33 @@ impl Store {
         Self { folder: profile.map(Path::to_owned) }
     }
 
-    /// Whether this was approved before. A file that cannot be read approves nothing.
-    pub(super) fn knows(&self, entry: &Entry, warnings: &mut Vec<String>) -> bool {
-        let Some(folder) = &self.folder else { return false };
+    /// What was approved in a project. A file that cannot be read approves nothing.
+    pub(super) fn known(&self, project: &Path, warnings: &mut Vec<String>) -> Known {
+        let Some(folder) = &self.folder else { return Known::default() };
+        let project = project.to_string_lossy();
         match read(folder) {
-            Ok(document) => document.approved.iter().any(|known| known.is(entry)),
+            Ok(mut document) => {
+                document.approved.retain(|entry| entry.project == project);
+                Known { entries: document.approved }
+            }
             Err(error) => {
                 let path = folder.join(FILE);
-                warnings.push(format!("cannot read `{}`: {error}", path.display()));
-                false
+                let warning = format!("cannot read `{}`: {error}", path.display());
+                if !warnings.contains(&warning) {
+                    warnings.push(warning);
+                }
+                Known::default()
             }
         }
     }
 
     /// Remembers approvals. Where that fails the person is asked again next time, no more.
-    pub(super) fn remember(&self, news: Vec<Entry>, warnings: &mut Vec<String>) {
+    pub(super) fn remember(&self, project: &Path, news: Vec<Fact>, warnings: &mut Vec<String>) {
         if news.is_empty() {
             return;
         }
         let Some(folder) = &self.folder else { return };
+        let news = news.into_iter().map(|fact| Entry::new(project, fact)).collect();
         if let Err(error) = merge(folder, news) {
             warnings.push(format!(
                 "cannot remember the approval in `{}`: {error}",
@@ -145,15 +157,42 @@ fn merge(folder: &Path, news: Vec<Entry>) -> io::Result<()> {
     // What cannot be read is replaced: it approves nothing, and would stand in the way for ever.
     let mut document = read(folder).unwrap_or_default();
     for entry in news {
+        let about = (entry.project.clone(), entry.kind, entry.name.clone());
         document.approved.retain(|known| !known.is(&entry));
+        // Only of the newest is kept what it says.
+        let older = document
+            .approved
+            .iter_mut()
+            .filter(|known| known.is_about(&about.0, about.1, &about.2));
+        older.for_each(|known| known.shown.clear());
         document.approved.push(entry);
     }
     let superfluous = document.approved.len().saturating_sub(ENTRIES_MAX);
     document.approved.drain(..superfluous);
+    let bytes = document.fitting()?;
     let beside = folder.join(format!("{FILE}.{}.tmp", std::process::id()));
     let mut file = private.truncate(true).open(&beside)?;
-    file.write_all(&serde_json::to_vec_pretty(&document)?)?;
+    file.write_all(&bytes)?;
+    file.sync_all()?;
     fs::rename(&beside, folder.join(FILE))
+}
+
+impl Document {
+    /// As it is written, no longer than it may be.
+    fn fitting(&mut self) -> io::Result<Vec<u8>> {
+        let bytes = serde_json::to_vec_pretty(self)?;
+        if bytes.len() <= KEPT_BYTES_MAX {
+            return Ok(bytes);
+        }
+        let half = self.approved.len() / 2;
+        self.approved[..half].iter_mut().for_each(|entry| entry.shown.clear());
+        let bytes = serde_json::to_vec_pretty(self)?;
+        if bytes.len() <= KEPT_BYTES_MAX {
+            return Ok(bytes);
+        }
+        self.approved.drain(..half);
+        Ok(serde_json::to_vec_pretty(self)?)
+    }
 }
 
 #[cfg(test)]
@@ -162,8 +201,12 @@ mod tests {
 
     use super::*;
 
+    fn fact(name: &str, hash: &str) -> Fact {
+        Fact::new(Kind::Materia, name, hash.to_owned(), hash)
+    }
+
     fn entry(hash: &str) -> Entry {
-        Entry::content(Path::new("/project"), hash.to_owned())
+        Entry::new(Path::new("/project"), fact("m", hash))
     }
 
     #[test]
@@ -183,12 +226,51 @@ mod tests {
         assert_eq!(document.approved.len(), 8);
         let mode = profile.join(FILE).metadata().unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
-        assert!(
-            !document
-                .approved
-                .iter()
-                .any(|known| known.is(&Entry::plan(Path::new("/project"), "1".into())))
-        );
+        let store = Store::at(Some(&profile));
+        let known = store.known(Path::new("/project"), &mut Vec::new());
+        assert!(known.has(&fact("m", "1")) && !known.has(&fact("m", "9")));
+        assert!(!known.has(&fact("other", "1")), "it is approved under its name");
+        assert!(!known.has(&Fact { kind: Kind::Cast, ..fact("m", "1") }), "and as what it is");
+        assert!(!store.known(Path::new("/other"), &mut Vec::new()).has(&fact("m", "1")));
+    }
+
+    #[test]
+    fn what_a_thing_said_is_kept_of_the_newest_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::at(Some(folder.path()));
+        let project = Path::new("/project");
+        for hash in ["a", "b"] {
+            store.remember(project, vec![fact("m", hash), fact("n", "x")], &mut Vec::new());
+        }
+        let known = store.known(project, &mut Vec::new());
+        assert!(known.has(&fact("m", "a")) && known.has(&fact("m", "b")));
+        assert_eq!(known.before(&fact("m", "c")).unwrap().shown, "b");
+        let kept = known.entries.iter().map(|entry| entry.shown.as_str()).collect::<Vec<_>>();
+        assert_eq!(kept, ["", "b", "x"]);
+    }
+
+    #[test]
+    fn what_an_older_version_kept_is_read_and_approves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let old =
+            r#"{"approved":[{"project":"/project","kind":"plan","hash":"a","approvedAt":"x"}]}"#;
+        fs::write(folder.path().join(FILE), old).unwrap();
+        let mut warnings = Vec::new();
+        let known = Store::at(Some(folder.path())).known(Path::new("/project"), &mut warnings);
+        assert!(warnings.is_empty(), "{warnings:?}");
+        let none = Fact { kind: Kind::Other, ..fact("", "a") };
+        assert!(!known.has(&none) && !known.has(&fact("", "a")));
+    }
+
+    #[test]
+    fn the_file_does_not_grow_without_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let large = |n: usize| Entry { shown: "x".repeat(6_000), ..entry(&n.to_string()) };
+        let named = |n: usize| Entry { name: n.to_string(), ..large(n) };
+        merge(folder.path(), (0..3_000).map(named).collect()).unwrap();
+        let length = folder.path().join(FILE).metadata().unwrap().len();
+        assert!(length < KEPT_BYTES_MAX as u64 * 2, "{length}");
+        assert!(read(folder.path()).unwrap().approved.len() >= 1_500);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use materia_app::prepare::{self, Asked, Beginning, Origin, Ready};
+use materia_app::trust::{Trusted, Untrusted};
 use materia_app::{Failure, Project, RunOptions};
 use materia_compiler::Sources;
 
@@ -49,7 +50,7 @@ impl Bench {
     }
 
     /// Prepares a cast of the active loadout.
-    pub(crate) fn prepare(&self, options: &RunOptions) -> Result<Beginning, Failure> {
+    pub(crate) fn prepare(&self, options: &RunOptions) -> Result<Untrusted<Beginning>, Failure> {
         let (loaded, compiled) = self.project.compile(None).sound()?;
         let approvals = self.project.profile_dir().map(Path::to_owned);
         let request = "go".to_owned();
@@ -61,4 +62,12 @@ impl Bench {
 /// Answers from the script beside the configuration.
 pub(crate) fn scripted() -> RunOptions {
     RunOptions { script: Some("script.json".into()), ..RunOptions::default() }
+}
+
+/// Everything is approved.
+pub(crate) fn approved<T>(waiting: Untrusted<T>) -> Trusted<T> {
+    let mut warnings = Vec::new();
+    let trusted = waiting.settle(|_| Ok::<(), ()>(()), &mut warnings).ok().unwrap();
+    assert!(warnings.is_empty(), "{warnings:?}");
+    trusted
 }

@@ -12,7 +12,7 @@ use crate::bench::{Bench, scripted};
 fn a_path_that_is_not_absolute_lies_in_the_project_whatever_folder_the_process_is_in() {
     let bench = Bench::new();
     let beginning = bench.prepare(&scripted()).unwrap();
-    let bound = beginning.created.script.unwrap();
+    let bound = beginning.what().created.script.clone().unwrap();
     assert_eq!(bound.path, "{project}/script.json");
     let missing = RunOptions { script: Some("nowhere.json".into()), ..RunOptions::default() };
     let Failure::Refused(refused) = bench.prepare(&missing).err().unwrap() else { panic!() };
@@ -30,7 +30,8 @@ fn options_become_how_a_cast_begins_and_nothing_is_written_yet() {
         cast_id: Some("c1".to_owned()),
         ..scripted()
     };
-    let beginning = bench.prepare(&options).unwrap();
+    let waiting = bench.prepare(&options).unwrap();
+    let beginning = waiting.what();
     assert_eq!(beginning.id.as_str(), "c1");
     let created = &beginning.created;
     assert_eq!((created.pace, created.global_mode), (Pace::Interactive, GlobalMode::Planning));
@@ -66,7 +67,8 @@ fn options_that_do_not_go_together_are_named_as_what_they_are() {
 fn a_script_that_answers_nobody_is_warned_of() {
     let bench = Bench::new();
     bench.write("script.json", r#"{ "turns": { "Ask": [], "Nobody": [] } }"#);
-    let beginning = bench.prepare(&scripted()).unwrap();
+    let waiting = bench.prepare(&scripted()).unwrap();
+    let beginning = waiting.what();
     assert!(
         beginning.prepared.warnings.iter().any(|warning| warning.contains("`Nobody`")),
         "{:?}",

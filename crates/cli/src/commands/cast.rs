@@ -5,7 +5,7 @@ use materia_app::RunOptions;
 use materia_app::prepare::{self, Asked};
 
 use crate::args::{self, Bounds, Global};
-use crate::begin::{self, Trusted};
+use crate::begin::{self, Vouched};
 use crate::carry::Carry;
 use crate::failure::{Exit, Failure};
 use crate::project::Project;
@@ -69,7 +69,7 @@ pub(crate) fn cast(
     let asked = Asked { project: &project, approvals, request, options: &options };
     let loadout = args.loadout.as_deref();
     let (exit, id) =
-        begin::loadout(&project, &asked, loadout, Trusted::by(&args.options), terminal)?;
+        begin::loadout(&project, &asked, loadout, Vouched::by(&args.options), terminal)?;
     let carry = Carry { id: id.as_str(), options: &args.options, global, no_run: false };
     carry.converse(exit, terminal)
 }

@@ -1,20 +1,25 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use materia_conformance::Verdict;
+use materia_app::trust::Case;
+use materia_conformance::{CaseFile, Verdict};
 use serde_json::json;
 
+use crate::args::Global;
+use crate::begin;
 use crate::clean;
 use crate::failure::{Exit, Failure};
+use crate::project::Project;
 use crate::terminal::Terminal;
 
 /// Run the conformance cases: behaviour as data
 ///
 /// Each case is a JSON file with a configuration, arguments and what must come out. It runs in
-/// a scratch project of its own, with this same binary.
+/// a scratch project of its own, with this same binary. A case says which programs run, so cases that
+/// nobody has approved are asked about, like the configuration of a project.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  materia conformance\n  materia conformance conformance/graph\n  materia conformance --coverage\n\nExit status: 0 none failed, 1 some did, 2 no case was found."
+    after_help = "Examples:\n  materia conformance\n  materia conformance conformance/graph\n  materia conformance --trust --coverage\n\nExit status: 0 none failed, 1 some did, 2 no case was found, or nobody has approved them."
 )]
 pub(crate) struct ConformanceArgs {
     /// A folder of cases, or one case
@@ -23,17 +28,23 @@ pub(crate) struct ConformanceArgs {
     /// Print how many cases show each requirement
     #[arg(long)]
     coverage: bool,
+    /// Approve what the cases run, and remember it
+    #[arg(long)]
+    trust: bool,
 }
 
 /// Runs `conformance`.
 pub(crate) fn conformance(
     args: &ConformanceArgs,
+    global: &Global,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
     let binary = std::env::current_exe()
         .map_err(|error| Failure::Broken(format!("cannot find this program: {error}")))?;
-    let verdicts = materia_conformance::run(&args.path, &binary, &std::env::temp_dir())
-        .map_err(|error| Failure::resolution(error.to_string()))?;
+    let cases = materia_conformance::read(&args.path)
+        .map_err(|error| Failure::resolution(clean::one_line(&error.to_string(), 1_000)))?;
+    approve(&cases, args, global, terminal)?;
+    let verdicts = materia_conformance::run(&cases, &binary, &std::env::temp_dir());
     for verdict in &verdicts {
         print(verdict, terminal)?;
     }
@@ -50,6 +61,24 @@ pub(crate) fn conformance(
     Ok(if failed == 0 { Exit::Done } else { Exit::Failed })
 }
 
+/// Has the cases approved, which say what runs.
+fn approve(
+    cases: &[CaseFile],
+    args: &ConformanceArgs,
+    global: &Global,
+    terminal: &Terminal,
+) -> Result<(), Failure> {
+    let gate = Project::here(global)?.gate();
+    let place = args.path.canonicalize().unwrap_or_else(|_| args.path.clone());
+    let shown = cases.iter().map(|case| Case {
+        file: case.path.display().to_string(),
+        text: case.text.clone().unwrap_or_default(),
+    });
+    let shown: Vec<Case> = shown.collect();
+    let waiting = terminal.warned(|warnings| gate.cases(&place, &shown, warnings));
+    begin::settle(waiting, args.trust, terminal).map(|_| ())
+}
+
 fn print(verdict: &Verdict, terminal: &mut Terminal) -> Result<(), Failure> {
     let Verdict { file, name, requirements, failures } = verdict;
     let ok = verdict.passed();
@@ -60,7 +89,7 @@ fn print(verdict: &Verdict, terminal: &mut Terminal) -> Result<(), Failure> {
         }))?);
     }
     if !ok {
-        writeln!(terminal.out, "FAILED {}", file.display())?;
+        writeln!(terminal.out, "FAILED {}", clean::one_line(&file.display().to_string(), 1_000))?;
         writeln!(terminal.out, "  {}", clean::one_line(name, 200))?;
         for failure in failures {
             writeln!(terminal.out, "  - {}", clean::clean(&failure.replace('\n', "\n    ")))?;

@@ -14,7 +14,7 @@ use crate::terminal::Terminal;
 /// Show which agents are installed and usable, and what is missing
 ///
 /// Looks at this machine only: programs, their versions, and what a login leaves behind. Nobody is
-/// asked over the network. Exits with 0 if an agent could be asked now, else with 1.
+/// asked over the network. A program that this project names is started only if that was approved. Exits with 0 if an agent could be asked now, else with 1.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  materia doctor\n  materia doctor --json")]
 pub(crate) struct DoctorArgs {}
@@ -33,7 +33,8 @@ pub(crate) fn doctor(
         .enable_all()
         .build()
         .map_err(|error| Failure::Broken(format!("cannot start: {error}")))?;
-    let (health, nobody) = runtime.block_on(health::examine(&supervisor, &fleet));
+    let withheld = terminal.warned(|warnings| health::withheld(&project.gate(), &loaded, warnings));
+    let (health, nobody) = runtime.block_on(health::examine(&supervisor, &fleet, &withheld));
     if terminal.json {
         terminal.data(&health)?;
     } else {
@@ -48,29 +49,35 @@ fn show(health: &Health, nobody: Option<&str>, terminal: &mut Terminal) -> Resul
     let agents = &health.agents;
     let name_width = agents.iter().map(|one| one.name.len()).max().unwrap_or(0).max(5);
     let out = &mut terminal.out;
-    writeln!(out, "{:name_width$}  {:25}  {:12}  PROGRAM", "AGENT", "STATE", "VERSION")?;
+    writeln!(out, "{:name_width$}  {:30}  {:12}  PROGRAM", "AGENT", "STATE", "VERSION")?;
     for one in agents {
         writeln!(
             out,
-            "{:name_width$}  {:25}  {:12}  {}",
-            one.name,
+            "{:name_width$}  {:30}  {:12}  {}",
+            one_line(&one.name, 60),
             health::state(one),
-            one.version.as_deref().unwrap_or("-"),
+            one_line(one.version.as_deref().unwrap_or("-"), 40),
             one_line(one.path.as_deref().unwrap_or("-"), 200)
         )?;
     }
     writeln!(out)?;
     for one in agents.iter().filter(|one| one.installed) {
-        writeln!(out, "{:name_width$}  {}", one.name, health::can(&one.capabilities).join("; "))?;
+        let name = one_line(&one.name, 60);
+        writeln!(out, "{name:name_width$}  {}", health::can(&one.capabilities).join("; "))?;
     }
     match (&health.uses, nobody) {
         (Some(name), _) => writeln!(
             out,
-            "\nSockets that name no agent ask {name}; `--provider NAME` or `provider` in the \
-             configuration chooses another."
+            "\nSockets that name no agent ask {}; `--provider NAME` or `provider` in the \
+             configuration chooses another.",
+            one_line(name, 60)
         )?,
         (None, why) => {
-            writeln!(out, "\nNo socket can ask an agent: {}.", why.unwrap_or_default())?;
+            writeln!(
+                out,
+                "\nNo socket can ask an agent: {}.",
+                one_line(why.unwrap_or_default(), 600)
+            )?;
         }
     }
     writeln!(out, "{}", health::sandbox(health.sandbox))?;
@@ -78,7 +85,7 @@ fn show(health: &Health, nobody: Option<&str>, terminal: &mut Terminal) -> Resul
         Some(node) => writeln!(
             out,
             "Node {} is at {}; Gemini needs 20 or newer, Pi 22.19.",
-            node.version.as_deref().unwrap_or("(version unknown)"),
+            one_line(node.version.as_deref().unwrap_or("(version unknown)"), 40),
             one_line(&node.path, 200)
         )?,
         None => {
@@ -91,7 +98,7 @@ fn show(health: &Health, nobody: Option<&str>, terminal: &mut Terminal) -> Resul
         writeln!(out, "\nTo get more:")?;
     }
     for (name, what) in to_do {
-        writeln!(out, "  {name:name_width$}  {what}")?;
+        writeln!(out, "  {:name_width$}  {}", one_line(name, 60), one_line(what, 600))?;
     }
     if health.uses.is_none() {
         writeln!(out, "\n`materia demo` shows a whole workflow without any agent.")?;

@@ -3,7 +3,7 @@ use materia_app::prepare::{self, Asked};
 use materia_compiler::link::Invocation;
 
 use crate::args::{Bounds, Global, RunOptions};
-use crate::begin::{self, Trusted};
+use crate::begin::{self, Vouched};
 use crate::carry::Carry;
 use crate::failure::{Exit, Failure};
 use crate::findings;
@@ -70,7 +70,7 @@ pub(crate) fn link(
     let ready = linking.ready()?;
     let approvals = project.profile_dir().map(ToOwned::to_owned);
     let asked = Asked { project: &project, approvals, request, options: &options };
-    let (exit, id) = begin::ready(&project, &asked, ready, Trusted::by(&args.options), terminal)?;
+    let (exit, id) = begin::ready(&project, &asked, ready, Vouched::by(&args.options), terminal)?;
     let carry = Carry { id: id.as_str(), options: &args.options, global, no_run: false };
     carry.converse(exit, terminal)
 }

@@ -67,6 +67,7 @@ pub(crate) fn main() -> ExitCode {
 }
 
 fn run(cli: &Cli, terminal: &mut Terminal) -> Result<Exit, Failure> {
+    crate::limits::heed()?;
     if let Some(directory) = &cli.global.directory {
         std::env::set_current_dir(directory).map_err(|error| {
             Failure::usage(format!("cannot go to `{}`: {error}", directory.display()))
@@ -105,7 +106,7 @@ fn run(cli: &Cli, terminal: &mut Terminal) -> Result<Exit, Failure> {
         Command::Demo(args) => demo::demo(args, global, terminal),
         Command::Doctor(args) => doctor::doctor(args, global, terminal),
         Command::DemoMaintain => crate::demo::maintain(terminal),
-        Command::Conformance(args) => conformance::conformance(args, terminal),
+        Command::Conformance(args) => conformance::conformance(args, global, terminal),
         Command::Completions(args) => completions::completions(args, terminal),
         Command::Man(args) => man::man(args, terminal),
         Command::Schemas(args) => schemas::schemas(args, terminal),

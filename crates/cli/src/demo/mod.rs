@@ -17,7 +17,7 @@ use materia_app::prepare::Asked;
 use materia_contract::{EventBody, RunId};
 
 use crate::args::Global;
-use crate::begin::{self, Trusted};
+use crate::begin::{self, Vouched};
 use crate::clean::{clean, one_line};
 use crate::failure::{Exit, Failure};
 use crate::project::Project;
@@ -54,7 +54,7 @@ pub(crate) fn run(
     terminal.say(format_args!("Casting: {REQUEST}\n"));
     let request = REQUEST.to_owned();
     let asked = Asked { project: &project, approvals: profile, request, options: &options };
-    let trusted = Trusted { project: true, journal: false };
+    let trusted = Vouched { project: true, journal: false };
     let (exit, _) = begin::loadout(&project, &asked, None, trusted, terminal)?;
     if exit == Exit::Done {
         tell(&project, terminal)?;

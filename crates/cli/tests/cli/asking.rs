@@ -157,7 +157,8 @@ fn the_configuration_and_the_person_choose() {
         "one": { "protocol": "acp", "command": ["one"] },
         "two": { "protocol": "acp", "command": ["two"] }
     });
-    let asking = Asking::new(&config);
+    let mut asking = Asking::new(&config);
+    asking.bench = asking.bench.asking();
     for name in ["one", "two"] {
         asking.install(name, &format!("#!/bin/sh\ntouch asked-{name}\nexit 3\n"));
     }

@@ -12,9 +12,30 @@ use tempfile::TempDir;
 /// How long anything may take before a test gives up on it.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A project with a profile of its own.
+/// Commands that start a run or carry one on.
+const DRIVING: [&str; 15] = [
+    "cast",
+    "link",
+    "resume",
+    "recast",
+    "revive",
+    "say",
+    "continue",
+    "trigger",
+    "approve",
+    "deny",
+    "pause",
+    "mode",
+    "budget",
+    "fork",
+    "conformance",
+];
+
+/// A project with a profile of its own. What it would run is approved by whoever runs a command there, unless the
+/// test is about that.
 pub(crate) struct Bench {
     folder: TempDir,
+    trusts: bool,
 }
 
 /// What a command did.
@@ -57,7 +78,12 @@ impl Bench {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("project")).unwrap();
-        Self { folder }
+        Self { folder, trusts: true }
+    }
+
+    /// The same, where nothing is approved that nobody has approved.
+    pub(crate) fn asking(self) -> Self {
+        Self { trusts: false, ..self }
     }
 
     /// A project with this configuration.
@@ -95,8 +121,13 @@ impl Bench {
 
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_materia"));
+        let drives = args.iter().take(3).position(|word| DRIVING.contains(word));
+        let drives = drives.filter(|_| self.trusts && !args.contains(&"--trust"));
+        match drives.map(|place| args.split_at(place + 1)) {
+            Some((before, after)) => command.args(before).arg("--trust").args(after),
+            None => command.args(args),
+        };
         command
-            .args(args)
             .current_dir(self.project())
             .env("MATERIA_PROFILE_DIR", self.profile())
             .env("MATERIA_STATE_DIR", self.state())

@@ -119,7 +119,7 @@ fn people_are_shown_paths() {
 
 #[test]
 fn a_project_that_was_moved_goes_on() {
-    let bench = bench("0");
+    let bench = bench("0").asking();
     let begun = [
         "cast",
         "--trust",

@@ -8,7 +8,7 @@ const TOUCH: &str = "open('ran.txt', 'a').write('x')";
 
 #[test]
 fn unapproved_commands_are_listed_and_do_not_run() {
-    let bench = Bench::with(&utilities(&[("a", TOUCH)]));
+    let bench = Bench::with(&utilities(&[("a", TOUCH)])).asking();
     let ran = bench.run(&["cast", "--json", "go"]).exits(2);
     let error = &ran.json()["error"];
     assert_eq!(error["code"], "trust");
@@ -22,7 +22,7 @@ fn unapproved_commands_are_listed_and_do_not_run() {
 
 #[test]
 fn approval_is_remembered_for_this_content_only() {
-    let bench = Bench::with(&utilities(&[("a", TOUCH)]));
+    let bench = Bench::with(&utilities(&[("a", TOUCH)])).asking();
     bench.run(&["cast", "--trust", "go"]).exits(0);
     bench.run(&["cast", "go"]).exits(0);
     assert_eq!(bench.read("ran.txt"), "xx");
@@ -30,7 +30,7 @@ fn approval_is_remembered_for_this_content_only() {
     bench.run(&["cast", "go"]).exits(2);
     assert!(!bench.has("other.txt"));
     // The same content elsewhere is another project.
-    let copy = Bench::with(&utilities(&[("a", TOUCH)]));
+    let copy = Bench::with(&utilities(&[("a", TOUCH)])).asking();
     fs::create_dir(copy.profile()).unwrap();
     fs::copy(bench.profile().join("trust.json"), copy.profile().join("trust.json")).unwrap();
     copy.run(&["cast", "go"]).exits(2);
@@ -38,7 +38,7 @@ fn approval_is_remembered_for_this_content_only() {
 
 #[test]
 fn a_journal_that_comes_with_a_repository_is_not_resumed_unasked() {
-    let bench = Bench::with(&utilities(&[("a", TOUCH)]));
+    let bench = Bench::with(&utilities(&[("a", TOUCH)])).asking();
     bench.run(&["cast", "--trust", "--interactive", "--cast-id", "c1", "go"]).exits(3);
     // The person who began it may go on, whatever the configuration says by now.
     fs::remove_file(bench.project().join("materia.json")).unwrap();
@@ -56,7 +56,7 @@ fn a_journal_that_comes_with_a_repository_is_not_resumed_unasked() {
 
 #[test]
 fn what_a_person_names_needs_no_approval() {
-    let bench = Bench::new();
+    let bench = Bench::new().asking();
     bench.write("own.json", &utilities(&[("a", TOUCH)]).to_string());
     bench.run(&["cast", "--config", "own.json", "go"]).exits(0);
     let mut command = bench.command(&["cast", "go"]);
@@ -66,7 +66,7 @@ fn what_a_person_names_needs_no_approval() {
 
 #[test]
 fn a_profile_that_cannot_be_written_is_no_hindrance() {
-    let bench = Bench::with(&utilities(&[("a", TOUCH)]));
+    let bench = Bench::with(&utilities(&[("a", TOUCH)])).asking();
     fs::write(bench.profile(), "a file where the folder should be").unwrap();
     let ran = bench.run(&["cast", "--trust", "go"]).exits(0);
     assert!(ran.err.contains("cannot remember"), "{}", ran.err);

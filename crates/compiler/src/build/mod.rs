@@ -27,13 +27,13 @@ mod words;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use materia_contract::{Behavior, Finding, Loadout, Node, Plan};
+use materia_contract::{Finding, Loadout, Plan};
 
 pub use agent::agent_findings;
-pub(crate) use words::project_files;
+pub(crate) use words::of_layer as words_of_layer;
 
 use crate::fault::{Fault, Faults};
-use crate::layers::{LayerKind, Loaded};
+use crate::layers::Loaded;
 use crate::locate::{pointer, push_step};
 use crate::project::{artifact_dir, check_folders};
 use crate::suggest::did_you_mean;
@@ -42,6 +42,7 @@ use materia::Built;
 
 pub use active::active_loadout;
 pub use script::needed as needed_scripts;
+pub(crate) use script::of_node as shipped_script;
 
 /// The longest time limit: a week.
 const TIMEOUT_MS_MAX: u64 = 7 * 24 * 60 * 60 * 1000;
@@ -53,19 +54,8 @@ pub struct Compiled {
     pub plan: Plan,
     /// The folder that casts are kept in, absolute.
     pub artifact_dir: PathBuf,
-    /// The commands that the project itself brings: they need trust before they run.
-    pub commands: Vec<ProjectCommand>,
-}
-
-/// A command that comes with the project.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ProjectCommand {
-    /// The materia it belongs to.
-    pub materia: String,
-    /// The program and its arguments, as they would run.
-    pub command: Vec<String>,
-    /// The file it is written in, as a path for people.
-    pub file: String,
+    /// Whether the configuration chose the loadout, and nobody who asked for it.
+    pub by_choice: bool,
 }
 
 /// A value in one layer's document.
@@ -146,12 +136,13 @@ pub fn compile(loaded: &Loaded, loadout: Option<&str>) -> (Option<Compiled>, Vec
     let mut faults = Faults::default();
     check_folders(loaded, &mut faults);
     agent::declared(loaded, &mut faults);
+    let wanted_by_nobody = loadout.is_none();
     let compiled = choose(loaded, loadout, &mut faults).and_then(|(name, loadout)| {
         let used = loadout.sockets.values().filter_map(|socket| socket.materia.as_deref());
         let built = build_all(loaded, used, &mut faults);
         let plan = loadout::build(loaded, name, loadout, &built, &mut faults)?;
-        let commands = project_commands(loaded, &plan);
-        Some(Compiled { plan, artifact_dir: artifact_dir(loaded), commands })
+        let by_choice = wanted_by_nobody;
+        Some(Compiled { plan, artifact_dir: artifact_dir(loaded), by_choice })
     });
     if loaded.errors > 0 && faults.errors() == 0 {
         let message = "the configuration has errors, so nothing can be cast from it";
@@ -236,41 +227,4 @@ fn unknown_loadout(loaded: &Loaded, name: &str) -> Fault {
     let known = loaded.config.loadouts.keys().map(String::as_str);
     Fault::error("config::unknown-loadout", format!("there is no loadout `{name}`"))
         .help(did_you_mean(name, known, "loadouts"))
-}
-
-/// The commands that come from the project, one for each materia.
-///
-/// What counts is where the materia is written: a loadout of the project that places a materia
-/// of the user's profile runs the user's own command.
-pub(crate) fn project_commands(loaded: &Loaded, plan: &Plan) -> Vec<ProjectCommand> {
-    let mut commands: Vec<ProjectCommand> = Vec::new();
-    for node in plan.nodes.values() {
-        let Behavior::Utility { command, .. } = &node.behavior else { continue };
-        let Some(layer) = loaded.materia_layer(&node.materia) else { continue };
-        let listed = commands.iter().any(|known| known.materia == node.materia);
-        let brought = layer.kind == LayerKind::Project && !script::harmless(loaded, node);
-        if !listed && (brought || given_other_params(loaded, plan, node)) {
-            commands.push(ProjectCommand {
-                materia: node.materia.clone(),
-                command: command.clone(),
-                file: layer.shown.clone(),
-            });
-        }
-    }
-    commands
-}
-
-/// Whether a socket of the project gives a command other parameters or variables than its materia has: then it may do
-/// what whoever wrote the materia has not looked at. Of a link nobody knows who wrote the socket.
-fn given_other_params(loaded: &Loaded, plan: &Plan, node: &Node) -> bool {
-    let Behavior::Utility { params, .. } = &node.behavior else { return false };
-    let doc = loaded.config.materia.get(&node.materia);
-    let own = doc.and_then(|doc| doc.params.as_ref());
-    let same = own.map_or(params.is_empty(), |own| own == params)
-        && doc.map_or(node.env.is_empty(), |doc| doc.env == node.env);
-    let by_project = match loaded.loadout_layer(&plan.loadout) {
-        Some(layer) => layer.kind == LayerKind::Project,
-        None => loaded.layers.iter().any(|layer| layer.kind == LayerKind::Project),
-    };
-    !same && by_project
 }

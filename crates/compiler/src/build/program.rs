@@ -90,13 +90,22 @@ pub(super) fn retries(doc: &Socket, built: &Built<'_>) -> Option<Retries> {
     Some(Retries { max: *max, delay_ms: delay_ms.unwrap_or(0) })
 }
 
-/// Checks that parameters which hold ids of sockets name sockets of the loadout (D50).
-pub(super) fn check_socket_params(scope: &Scope<'_>, built: &Built<'_>, faults: &mut Faults) {
+/// Checks that parameters which hold ids of sockets name sockets of the loadout (D50). The socket's own
+/// parameters lie over those of its materia (D64).
+pub(super) fn check_socket_params(
+    scope: &Scope<'_>,
+    built: &Built<'_>,
+    (socket, place): (&Socket, &Place),
+    faults: &mut Faults,
+) {
     for name in &built.doc.socket_params {
-        let Some(value) = built.doc.params.as_ref().and_then(|params| params.get(name)) else {
-            continue;
+        let own = socket.params.as_ref().and_then(|params| params.get(name));
+        let (value, owner) = match (own, built.doc.params.as_ref()) {
+            (Some(value), _) => (value, place),
+            (None, Some(params)) if params.contains_key(name) => (&params[name], &built.place),
+            (None, Some(_) | None) => continue,
         };
-        let place = built.place.child("params").child(name);
+        let place = owner.child("params").child(name);
         let ids: Vec<(Place, &Value)> = match value {
             Value::Array(list) => {
                 let places = (0..list.len()).map(|nth| place.child(&nth.to_string()));

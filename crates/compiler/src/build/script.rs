@@ -88,26 +88,16 @@ pub(super) fn alias(extra: &Extra, owner: &Place) -> Option<Fault> {
 }
 
 /// The shipped script that a node runs.
-pub(super) fn of(loaded: &Loaded, node: &Node) -> Option<&'static Script> {
+pub(crate) fn of_node(loaded: &Loaded, node: &Node) -> Option<&'static Script> {
     let locator = loaded.config.materia.get(&node.materia)?.script.as_ref()?;
     shipped::script(&locator.name)
-}
-
-/// Whether a node runs a shipped script just as it is shipped. Nobody need approve that: it is what
-/// this binary holds, whoever names it. With parameters, an environment or a folder of the project's own it
-/// could be made to do what nobody has looked at.
-pub(super) fn harmless(loaded: &Loaded, node: &Node) -> bool {
-    let doc = loaded.config.materia.get(&node.materia);
-    let params = doc.and_then(|doc| doc.params.as_ref());
-    let as_shipped = node.env.is_empty() && node.cwd.is_none();
-    of(loaded, node).is_some() && params.is_none_or(serde_json::Map::is_empty) && as_shipped
 }
 
 /// The shipped scripts that a plan runs, each once. They must be in the profile before it does.
 #[must_use]
 pub fn needed(loaded: &Loaded, plan: &Plan) -> Vec<&'static Script> {
     let mut needed: Vec<&Script> = Vec::new();
-    for script in plan.nodes.values().filter_map(|node| of(loaded, node)) {
+    for script in plan.nodes.values().filter_map(|node| of_node(loaded, node)) {
         if !needed.contains(&script) {
             needed.push(script);
         }

@@ -236,7 +236,7 @@ impl Draft<'_> {
         if !agent && built.doc.verdict.is_some() && self.doc.parse == Some(Parse::Json) {
             faults.push(program::two_verdicts(name, &self.place.child("parse")));
         }
-        program::check_socket_params(scope, built, faults);
+        program::check_socket_params(scope, built, (self.doc, &self.place), faults);
     }
 
     fn generator(&self) -> bool {

@@ -9,7 +9,7 @@ use materia_contract::{PromptDoc, SocketPromptDoc};
 use super::Place;
 use crate::command::stays_inside;
 use crate::fault::{Fault, Faults};
-use crate::layers::Loaded;
+use crate::layers::{Layer, Loaded};
 
 /// The largest file of words that is read, in bytes.
 pub(super) const PROMPT_BYTES_MAX: u64 = 256 * 1024;
@@ -81,7 +81,8 @@ fn from_file(loaded: &Loaded, named: &str, place: &Place, faults: &mut Faults) -
     }
     let folder = loaded.layers.get(place.layer).and_then(|layer| layer.dir());
     let read = folder.ok_or_else(|| "nothing shipped has files beside it".to_owned());
-    match read.and_then(|folder| text_of(folder, named)) {
+    let read = read.and_then(|folder| loaded.words.of(folder, named, || text_of(folder, named)));
+    match read {
         Ok(text) => Some(Words { text, origin: format!("{} ({named})", place.shown(loaded)) }),
         Err(what) => {
             let message = format!("the prompt file `{named}` cannot be used: {what}");
@@ -133,36 +134,8 @@ fn inside(folder: &Path, named: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// Every file of words that the project's own configuration names, with the hash of its bytes: what a
-/// person approves has them in it (D35).
-pub(crate) fn project_files(loaded: &Loaded) -> Vec<(String, String)> {
-    let mut files = Vec::new();
-    let mut add = |layer: usize, named: &str| {
-        let layer = &loaded.layers[layer];
-        let folder = layer.dir().filter(|_| layer.kind == crate::layers::LayerKind::Project);
-        if let Some(text) = folder.and_then(|folder| text_of(folder, named).ok()) {
-            let one = (named.to_owned(), crate::files::hash(text.as_bytes()));
-            if !files.contains(&one) {
-                files.push(one);
-            }
-        }
-    };
-    for (name, materia) in &loaded.config.materia {
-        if let Some(PromptDoc::File(file)) = &materia.prompt {
-            add(Place::of(loaded, "materia", name).layer, &file.file);
-        }
-    }
-    for (name, loadout) in &loaded.config.loadouts {
-        let layer = Place::of(loaded, "loadouts", name).layer;
-        for socket in loadout.sockets.values() {
-            let Some(SocketPromptDoc::Form(form)) = &socket.prompt else { continue };
-            if let Some(file) = &form.file {
-                add(layer, file);
-            }
-            if let Some(PromptDoc::File(file)) = &form.replace {
-                add(layer, &file.file);
-            }
-        }
-    }
-    files
+/// The words of a file that a layer names, where they can be read.
+pub(crate) fn of_layer(loaded: &Loaded, layer: &Layer, named: &str) -> Option<String> {
+    let folder = layer.dir()?;
+    loaded.words.of(folder, named, || text_of(folder, named)).ok()
 }

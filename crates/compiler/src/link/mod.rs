@@ -30,7 +30,7 @@ mod usage;
 
 use materia_contract::{Finding, Link, LinkTarget, Loadout, NodeId, Plan};
 
-use crate::build::{Compiled, build_each, project_commands};
+use crate::build::{Compiled, build_each};
 use crate::fault::{Fault, Faults};
 use crate::layers::Loaded;
 use crate::project::{artifact_dir, check_folders};
@@ -101,8 +101,8 @@ fn linked(
         loadout_id: format!("link-{}", &plan.hash()[..ID_CHARS]),
         loadout_name: name,
     };
-    let commands = project_commands(loaded, &plan);
-    Some(Linked { compiled: Compiled { plan, artifact_dir: artifact_dir(loaded), commands }, link })
+    let artifact_dir = artifact_dir(loaded);
+    Some(Linked { compiled: Compiled { plan, artifact_dir, by_choice: false }, link })
 }
 
 /// The plan of each target; none for what was not found or has errors.

@@ -40,6 +40,7 @@ pub const SCRIPTS: &[Script] = &[
         text: include_str!("../../../../utilities/commit-sigil.mjs"),
     },
     Script { name: "join.mjs", text: include_str!("../../../../utilities/join.mjs") },
+    Script { name: "verify.mjs", text: include_str!("../../../../utilities/verify.mjs") },
 ];
 
 /// Whether the runtime can be started, as far as one can see.

@@ -1,6 +1,6 @@
 //! Materia: commands, agents, trust.
 
-use materia_compiler::{ProjectCommand, project_trust};
+use materia_compiler::{PartKind, parts, taking_part};
 use materia_contract::Behavior;
 
 use crate::support::{Project, assert_found, render};
@@ -105,8 +105,9 @@ fn the_hello_world_document_compiles() {
     assert_eq!(params["message"], "HELLO WORLD");
     assert_eq!(node.assign["hello"].to_string(), "$.state.hello");
     assert_eq!((node.edges.len(), &node.edges[0].to), (1, &None));
-    assert_eq!(compiled.commands.len(), 1, "it is the project's own command");
-    assert_eq!(compiled.commands[0].file, "materia.json");
+    let own = parts(&project.load().0);
+    let materia = own.iter().find(|part| part.kind == PartKind::Materia).unwrap();
+    assert_eq!((materia.file.as_str(), materia.programs.len()), ("materia.json", 1));
 }
 
 const IGNORE: &str = r#"{
@@ -136,12 +137,12 @@ fn the_ignore_patterns_document_finds_its_script_beside_itself() {
         let (compiled, findings) = project.compile(Some("Ignore Artifacts"));
         assert_eq!(findings.len(), 1, "{file}");
         assert_eq!(findings[0].code, "config::replaces-shipped", "{file}");
-        let expected = ProjectCommand {
-            materia: "Ignore-Artifacts".to_owned(),
-            command: vec!["python3".to_owned(), script.to_str().unwrap().to_owned()],
-            file: file.to_owned(),
-        };
-        assert_eq!(compiled.unwrap().commands, [expected]);
+        assert!(compiled.is_some());
+        let own = parts(&project.load().0);
+        let materia = own.iter().find(|part| part.kind == PartKind::Materia).unwrap();
+        assert_eq!((materia.file.as_str(), materia.replaces_shipped), (file, true));
+        assert_eq!(materia.programs[0].by, "Ignore-Artifacts");
+        assert_eq!(materia.programs[0].command, ["python3", script.to_str().unwrap()]);
     }
 }
 
@@ -158,14 +159,29 @@ fn a_relative_program_is_taken_from_the_folder_of_its_file_and_looked_for_there(
     let program = program.to_str().unwrap();
     assert_eq!(findings.len(), 1);
     assert_eq!(findings[0].code, "utility::program-missing");
-    assert_eq!(compiled.unwrap().commands[0].command, [program, "x"]);
+    assert!(compiled.is_some());
+    assert_eq!(parts(&project.load().0)[0].programs[0].command, [program, "x"]);
+}
+
+/// What takes part in a cast of the active loadout: kinds and names.
+fn taking(project: &Project) -> Vec<(PartKind, String)> {
+    let (loaded, _) = project.load();
+    let compiled = project.compile(None).0.unwrap();
+    let all = parts(&loaded);
+    let origin = (None, compiled.by_choice);
+    let taking = taking_part(&loaded, &all, &compiled.plan, origin, &["claude".to_owned()]);
+    taking.into_iter().map(|part| (part.kind, part.name.clone())).collect()
 }
 
 #[test]
-fn only_commands_that_the_project_brings_need_trust() {
+fn what_the_project_says_takes_part_and_nothing_else() {
     let mut project = Project::with(
-        r#"{"materia": {"own": {"type": "utility", "command": ["sh", "-c", "true"]}},
-            "loadouts": {"L": {"entry": "a", "sockets": {
+        r#"{"materia": {"own": {"type": "utility", "command": ["sh", "-c", "true"]},
+                        "unused": {"prompt": "x"}},
+            "agents": {"claude": {"command": ["./x"]}, "codex": {"command": ["./y"]}},
+            "limits": {"maxRepairs": 2}, "docRoot": "docs", "activeLoadout": "L",
+            "loadouts": {"Other": {"entry": "a", "sockets": {"a": {"materia": "own"}}},
+              "L": {"entry": "a", "sockets": {
               "a": {"materia": "own", "edges": [{"to": "b"}]},
               "b": {"materia": "mine", "edges": [{"to": "c"}]},
               "c": {"materia": "own"}}}}}"#,
@@ -175,37 +191,50 @@ fn only_commands_that_the_project_brings_need_trust() {
         r#"{"materia": {"mine": {"type": "utility", "command": ["sh"]}}}"#,
     );
     project.sources.profile_dir = Some("../profile".into());
-    let (compiled, findings) = project.compile(None);
-    assert_eq!(render(&findings), "");
-    let commands = compiled.unwrap().commands;
-    assert_eq!(commands.len(), 1, "each materia once, and none of the profile's");
-    assert_eq!(commands[0].materia, "own");
+    let expected = [
+        (PartKind::Materia, "own"),
+        (PartKind::Loadout, "L"),
+        (PartKind::Agent, "claude"),
+        (PartKind::Setting, "activeLoadout"),
+        (PartKind::Setting, "docRoot"),
+        (PartKind::Setting, "limits.maxRepairs"),
+    ];
+    assert_eq!(taking(&project), expected.map(|(kind, name)| (kind, name.to_owned())));
+    // A program of the user's own that the project's graph places is shown with the graph.
+    let (loaded, _) = project.load();
+    let graphs = parts(&loaded).into_iter().filter(|part| part.kind == PartKind::Loadout);
+    let graph = graphs.into_iter().find(|part| part.name == "L").unwrap();
+    assert_eq!(graph.programs[0].by, "mine in L, socket b");
 
     // The same file, named by a person, is that person's.
     project.sources.flag_config = Some("materia.json".into());
-    assert_eq!(project.compile(None).0.unwrap().commands, []);
-    assert_eq!(project_trust(&project.load().0), None);
+    assert_eq!(taking(&project), []);
+    assert_eq!(parts(&project.load().0), []);
 }
 
 #[test]
-fn trust_is_bound_to_every_byte_and_path_of_the_project_files() {
-    let trust = |files: &[(&str, &str)]| {
-        let project = Project::new();
-        for (name, text) in files {
-            project.write(name, text);
-        }
-        project_trust(&project.load().0)
+fn a_part_is_known_by_what_matters_of_it() {
+    let hash = |text: &str, words: &str| {
+        let project = Project::with(text);
+        project.write("words.md", words);
+        let own = parts(&project.load().0);
+        own.iter().map(materia_compiler::Part::hash).collect::<Vec<_>>()
     };
-    assert_eq!(trust(&[]), None);
-    let one = trust(&[("materia.json", "{}")]).unwrap();
-    assert_eq!(one.files, ["materia.json"]);
-    assert_eq!(Some(&one), trust(&[("materia.json", "{}")]).as_ref(), "the same elsewhere");
-    for other in [
-        &[("materia.json", "{ }")][..],
-        &[(".materia/materia.json", "{}")],
-        &[("materia.json", "{}"), (".materia/materia.json", "{}")],
-        &[("materia.json", "\u{feff}{}")],
-    ] {
-        assert_ne!(trust(other).unwrap().hash, one.hash, "{other:?}");
-    }
+    let text = r#"{"materia": {"m": {"prompt": {"file": "words.md"}}}}"#;
+    let one = hash(text, "a");
+    assert_eq!(
+        one,
+        hash(r#"{"materia": {"m": {"label": "M", "prompt": {"file": "words.md"}}} }"#, "a")
+    );
+    assert_ne!(one, hash(text, "b"), "the words of a file belong to it");
+    assert_ne!(
+        one,
+        hash(r#"{"materia": {"m": {"tools": "coding", "prompt": {"file": "words.md"}}}}"#, "a")
+    );
+    let socket = |words: &str| {
+        let text = r#"{"loadouts": {"L": {"entry": "a", "sockets": {
+            "a": {"materia": "Build", "prompt": {"replace": {"file": "words.md"}}}}}}}"#;
+        hash(text, words)
+    };
+    assert_ne!(socket("a"), socket("b"));
 }

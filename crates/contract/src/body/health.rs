@@ -41,6 +41,9 @@ pub struct AgentHealth {
     pub capabilities: Capabilities,
     /// What is missing, and how to get it.
     pub missing: Option<String>,
+    /// Whether this project names its program and nobody has approved that: then it was not started.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub not_run: bool,
 }
 
 /// What holds turns to Planning mode.

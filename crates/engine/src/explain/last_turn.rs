@@ -2,6 +2,7 @@
 
 use materia_contract::{
     Cause, Condition as When, Edge, Guard, Loop, NodeId, Plan, RouteSelected, Test, Uuid,
+    on_failure_edge,
 };
 use materia_kernel::{Gate, Phase, Run, barred};
 
@@ -32,10 +33,13 @@ pub(super) fn origin(trail: &Trail, payload: Uuid) -> Because {
     let text = match by {
         Sender::Node(edge, from, Some(chosen)) => {
             let (seq, route) = &**chosen;
-            let verdict = verdict(route);
-            format!(
-                "`{from}` completed with {verdict} (event {seq}) and sent it a payload over `{edge}`"
-            )
+            let how = if *edge == on_failure_edge(from.as_str()) {
+                // Nothing completed there: the way out of a failed turn was taken (D61).
+                format!("`{from}` failed, which its `onFailure` caught (event {seq}),")
+            } else {
+                format!("`{from}` completed with {} (event {seq})", verdict(route))
+            };
+            format!("{how} and sent it a payload over `{edge}`")
         }
         Sender::Node(edge, _, None) => format!("a payload was put on `{edge}`"),
         Sender::Person if *seq <= 2 => "it is the entry and was given the request".into(),

@@ -73,12 +73,40 @@ fn is_full(error: &Error) -> bool {
     // The shared index of the log is the one file whose growth fails under another name.
     error.sqlite_error_code() == Some(ErrorCode::DiskFull)
         || error.sqlite_error().is_some_and(|raw| raw.extended_code == ffi::SQLITE_IOERR_SHMSIZE)
+        || is_too_large(error)
+}
+
+/// The largest size that files may have here, where the system sets one (`ulimit -f`) and a write has just failed:
+/// SQLite does not tell why it did.
+fn is_too_large(error: &Error) -> bool {
+    let failed = [
+        ffi::SQLITE_FULL,
+        ffi::SQLITE_IOERR_WRITE,
+        ffi::SQLITE_IOERR_TRUNCATE,
+        ffi::SQLITE_IOERR_SHMSIZE,
+    ];
+    let write = |raw: &ffi::Error| failed.contains(&raw.extended_code);
+    error.sqlite_error().is_some_and(write) && size_limit().is_some()
+}
+
+fn size_limit() -> Option<u64> {
+    rustix::process::getrlimit(rustix::process::Resource::Fsize).current
+}
+
+/// An error in words.
+fn told(error: &Error) -> String {
+    match size_limit() {
+        Some(limit) if is_too_large(error) => format!(
+            "{error}: a file may not become larger than {limit} bytes here; `ulimit -f` sets that"
+        ),
+        Some(_) | None => error.to_string(),
+    }
 }
 
 /// As the port says it, for an append.
 pub(super) fn append_error(error: &Error) -> AppendError {
     if is_full(error) {
-        AppendError::Full(error.to_string())
+        AppendError::Full(told(error))
     } else if is_busy(error) {
         AppendError::Storage("other processes kept it locked for too long".to_owned())
     } else {
@@ -89,8 +117,10 @@ pub(super) fn append_error(error: &Error) -> AppendError {
 /// As the person who opens the journal should hear it.
 pub(super) fn open_error(path: &Path, error: &Error) -> OpenError {
     let path = path.to_owned();
-    let what = error.to_string();
-    if is_full(error) {
+    let what = told(error);
+    if is_too_large(error) {
+        OpenError::Storage { path, what }
+    } else if is_full(error) {
         OpenError::Full { path }
     } else if is_busy(error) {
         OpenError::Busy { path }

@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use materia_beneath::Folder;
 use materia_contract::{
     CastStatus, ChainHash, ErrorCode, NodeId, RunId, TurnOutput, TurnUsage, is_node_id,
 };
 use serde::Serialize;
 
-use super::file::{self, ViewProblem};
+use super::file::{self, Place, ViewProblem};
 use super::manifest::{self, MANIFEST_FILE};
 use super::news::{About, End, Ended, Given, Step, TurnName};
-use crate::private;
 
 pub(super) const EVENTS_FILE: &str = "events.jsonl";
 const SOCKETS_FOLDER: &str = "sockets";
@@ -20,7 +20,7 @@ const SOCKETS_FOLDER: &str = "sockets";
 #[derive(Debug)]
 pub(super) struct Cast {
     run: RunId,
-    folder: PathBuf,
+    place: Place,
     about: Option<About>,
     status: CastStatus,
     /// The last event whose line is written or about to be.
@@ -34,38 +34,36 @@ pub(super) struct Cast {
 impl Cast {
     pub(super) fn new(run: RunId, folder: PathBuf) -> Self {
         let status = CastStatus::Running;
-        Self { run, folder, about: None, status, last: None, noted: 0, sockets: BTreeSet::new() }
+        let place = Place::new(folder);
+        Self { run, place, about: None, status, last: None, noted: 0, sockets: BTreeSet::new() }
     }
 
     /// A cast that was there before.
     pub(super) fn known(run: RunId, folder: PathBuf, about: About, status: CastStatus) -> Self {
         let mut cast = Self::new(run, folder);
-        let sockets = cast.folder.join(SOCKETS_FOLDER);
-        // What lies behind a link was not made here.
-        let real = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_dir());
-        let looked = (real(&cast.folder) && real(&sockets)).then(|| std::fs::read_dir(&sockets));
-        let nodes = looked.into_iter().flatten().flatten();
-        let names = nodes.flatten().filter(|entry| entry.file_type().is_ok_and(|it| it.is_dir()));
-        let id = |name: &str| is_node_id(name).then(|| NodeId::new(name));
-        cast.sockets = names.filter_map(|it| id(it.file_name().to_str()?)).collect();
+        let sockets = cast.place.folder().and_then(|folder| folder.folder(SOCKETS_FOLDER));
+        if let Ok(sockets) = sockets {
+            let names = sockets.names().unwrap_or_default();
+            // What lies behind a link was not made here.
+            let names = names.iter().filter(|name| sockets.folder(name).is_ok());
+            let id = |name: &str| is_node_id(name).then(|| NodeId::new(name));
+            cast.sockets = names.filter_map(|name| id(name.to_str()?)).collect();
+        }
         Self { about: Some(about), status, ..cast }
     }
 
     pub(super) fn events_file(&self) -> PathBuf {
-        self.folder.join(EVENTS_FILE)
+        self.path().join(EVENTS_FILE)
     }
 
-    pub(super) fn folder(&self) -> &Path {
-        &self.folder
+    pub(super) fn path(&self) -> &Path {
+        self.place.path()
     }
 
-    /// Makes the folder itself. Neither it nor the artifact root may be a link.
-    pub(super) fn make_folder(&self) -> Result<(), ViewProblem> {
-        file::refuse_unless(RunId::parse(self.run.as_str()).is_ok(), &self.folder)?;
-        if let Some(root) = self.folder.parent() {
-            private::folders(root).map_err(ViewProblem::at(root))?;
-        }
-        file::folder(&self.folder)
+    /// The folder itself. Neither it nor the artifact root may be a link.
+    pub(super) fn make_folder(&self) -> Result<Folder, ViewProblem> {
+        file::refuse_unless(RunId::parse(self.run.as_str()).is_ok(), self.path())?;
+        self.place.make("")
     }
 
     /// Writes the files of one step.
@@ -80,8 +78,8 @@ impl Cast {
             Step::Started { turn, given } => {
                 let files = self.files(&turn)?;
                 match given {
-                    Given::Prompt(text) => file::write(&files.with("prompt.txt"), text.as_bytes())?,
-                    Given::Input(text) => file::write(&files.with("input.json"), &text)?,
+                    Given::Prompt(text) => files.write("prompt.txt", text.as_bytes())?,
+                    Given::Input(text) => files.write("input.json", &text)?,
                 }
             }
             Step::Ended(ended) => self.end(&ended)?,
@@ -98,19 +96,19 @@ impl Cast {
             || (self.about.is_none() && ended.report.as_ref().is_some_and(program));
         if let Some(report) = &ended.report {
             if utility {
-                stream(&files.with("stdout"), &report.output, report.lossy)?;
-                stream(&files.with("stderr"), &report.stderr, report.lossy)?;
+                files.stream("stdout", &report.output, report.lossy)?;
+                files.stream("stderr", &report.stderr, report.lossy)?;
             } else {
-                let text = files.with("output.txt");
-                file::write(&text, report.output.as_bytes())?;
+                files.write("output.txt", report.output.as_bytes())?;
                 let object = report.output.trim();
                 if is_object(object) {
                     let same = object.len() == report.output.len();
-                    file::copy_of(&text, same, &files.with("output.json"), object.as_bytes())?;
+                    let (text, json) = (files.name("output.txt"), files.name("output.json"));
+                    file::copy_of(&files.folder, &text, same, &json, object.as_bytes())?;
                 }
             }
         }
-        file::write(&files.with("meta.json"), &Meta::render(ended, utility, command))
+        files.write("meta.json", &Meta::render(ended, utility, command))
     }
 
     fn command(&self, node: &NodeId) -> Option<&[String]> {
@@ -118,13 +116,11 @@ impl Cast {
     }
 
     fn files(&mut self, turn: &TurnName) -> Result<TurnFiles, ViewProblem> {
-        let sockets = self.folder.join(SOCKETS_FOLDER);
-        let folder = sockets.join(turn.node.as_str());
+        let within = format!("{SOCKETS_FOLDER}/{}", turn.node);
+        let are_ids = is_node_id(turn.node.as_str()) && RunId::parse(self.run.as_str()).is_ok();
+        file::refuse_unless(are_ids, &self.path().join(&within))?;
+        let folder = self.place.make(&within)?;
         if !self.sockets.contains(&turn.node) {
-            file::refuse_unless(is_node_id(turn.node.as_str()), &folder)?;
-            self.make_folder()?;
-            file::folder(&sockets)?;
-            file::folder(&folder)?;
             self.sockets.insert(turn.node.clone());
         }
         Ok(TurnFiles { folder, visit: turn.visit, attempt: turn.attempt })
@@ -158,7 +154,7 @@ impl Cast {
         }
         let sockets = self.sockets.iter().map(NodeId::as_str);
         let text = manifest::render(self.run.as_str(), about, self.status, last, sockets);
-        file::replace(&self.folder.join(MANIFEST_FILE), &text)?;
+        file::replace(&self.make_folder()?, MANIFEST_FILE, &text)?;
         self.noted = last.0;
         Ok(())
     }
@@ -166,23 +162,27 @@ impl Cast {
 
 /// The common beginning of a turn's files.
 struct TurnFiles {
-    folder: PathBuf,
+    folder: Folder,
     visit: u32,
     attempt: u32,
 }
 
 impl TurnFiles {
-    fn with(&self, extension: &str) -> PathBuf {
-        self.folder.join(format!("{}-{}.{extension}", self.visit, self.attempt))
+    fn name(&self, extension: &str) -> String {
+        format!("{}-{}.{extension}", self.visit, self.attempt)
     }
-}
 
-/// Where bytes were lost in the text, the runner has written them as they came.
-fn stream(path: &Path, text: &str, lossy: bool) -> Result<(), ViewProblem> {
-    if lossy && path.symlink_metadata().is_ok_and(|found| found.is_file()) {
-        return Ok(());
+    fn write(&self, extension: &str, bytes: &[u8]) -> Result<(), ViewProblem> {
+        file::write(&self.folder, &self.name(extension), bytes)
     }
-    file::write(path, text.as_bytes())
+
+    /// Where bytes were lost in the text, the runner has written them as they came.
+    fn stream(&self, extension: &str, text: &str, lossy: bool) -> Result<(), ViewProblem> {
+        if lossy && self.folder.has_file(self.name(extension)) {
+            return Ok(());
+        }
+        self.write(extension, text.as_bytes())
+    }
 }
 
 fn is_object(text: &str) -> bool {

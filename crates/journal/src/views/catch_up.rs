@@ -1,14 +1,16 @@
 //! Brings the views of a cast up to the journal.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use materia_beneath::Folder;
 use materia_contract::{ChainHash, EventBody, EventError, Folders, Record, RunId};
 use materia_engine::{Head, Journal, ReadError, blocking};
 
 use super::cast::{Cast, EVENTS_FILE};
-use super::file::{self, ViewProblem};
+use super::file::{self, Place, ViewProblem};
 use super::inputs::Inputs;
 use super::news::{About, Item, News};
 use super::{line, manifest};
@@ -21,6 +23,9 @@ const TAIL_BYTES: u64 = 16 << 10;
 
 /// Said of a file that goes on where the journal ends.
 const LONGER: &str = "it had more events than the journal";
+
+/// The name of the lines while they are made anew.
+const NEW_FILE: &str = "events.jsonl.new";
 
 /// Where such a file is kept.
 const LONGER_FILE: &str = "events.longer.jsonl";
@@ -93,7 +98,7 @@ pub(super) fn verify(journal: &dyn Journal, run: &RunId, folders: &Folders) -> M
     mend(journal, run, folders, every_line)
 }
 
-type Look = fn(&dyn Journal, &RunId, Head, &Path) -> Result<Standing, CatchUpError>;
+type Look = fn(&dyn Journal, &RunId, Head, &Folder) -> Result<Standing, CatchUpError>;
 
 fn mend(journal: &dyn Journal, run: &RunId, folders: &Folders, look: Look) -> Mended {
     let Some(head) = blocking(journal).head(run)? else {
@@ -101,7 +106,8 @@ fn mend(journal: &dyn Journal, run: &RunId, folders: &Folders, look: Look) -> Me
     };
     let (about, folder) = (about(journal, run, folders)?, PathBuf::from(&folders.run_dir));
     let at_head = (head.seq, head.hash);
-    let noted = manifest::status_at(&folder, at_head);
+    let noted = Place::new(folder.clone()).folder().ok();
+    let noted = noted.and_then(|folder| manifest::status_at(&folder, at_head));
     let status = match noted {
         Some(status) => status,
         None => blocking(journal)
@@ -109,8 +115,7 @@ fn mend(journal: &dyn Journal, run: &RunId, folders: &Folders, look: Look) -> Me
             .map_or(materia_contract::CastStatus::Running, |line| line.status),
     };
     let mut cast = Cast::known(run.clone(), folder, about, status);
-    cast.make_folder()?;
-    let outcome = match look(journal, run, head, &cast.events_file())? {
+    let outcome = match look(journal, run, head, &cast.make_folder()?)? {
         Standing::Good { seq, hash, bytes } => {
             extend(journal, run, &mut cast, (seq, hash), bytes, folders)?;
             match head.seq - seq {
@@ -200,9 +205,7 @@ fn extend(
     folders: &Folders,
 ) -> Result<(), CatchUpError> {
     let path = cast.events_file();
-    let mut file = file::open(&path, |options| {
-        options.append(true);
-    })?;
+    let mut file = file::append(&cast.make_folder()?, EVENTS_FILE)?;
     let found = file.metadata().map_err(ViewProblem::at(&path))?.len();
     if found > bytes {
         // The rest of a line that was never finished.
@@ -218,38 +221,38 @@ fn rebuild(
     keep_old: bool,
     folders: &Folders,
 ) -> Result<(), CatchUpError> {
-    let path = cast.folder().join(EVENTS_FILE);
-    let beside = file::beside(&path);
-    let mut file = file::open(&beside, |options| {
-        options.write(true).truncate(true);
-    })?;
+    let folder = cast.make_folder()?;
+    let at = |name: &str| ViewProblem::at(&folder.path().join(name));
+    let mut file = folder.create(NEW_FILE).map_err(at(NEW_FILE))?;
+    let beside = folder.path().join(NEW_FILE);
     let start = (0, ChainHash::origin(run));
     write_behind(journal, run, cast, start, (&beside, &mut file), folders)?;
     if keep_old {
         // It may be all that is left of events that the journal has lost.
-        let aside = cast.folder().join(LONGER_FILE);
-        fs::rename(&path, &aside).map_err(ViewProblem::at(&aside))?;
+        folder.rename(EVENTS_FILE, LONGER_FILE).map_err(at(LONGER_FILE))?;
     }
-    fs::rename(&beside, &path).map_err(ViewProblem::at(&path))?;
+    folder.rename(NEW_FILE, EVENTS_FILE).map_err(at(EVENTS_FILE))?;
     Ok(())
 }
 
-/// Opens the lines for reading; `None` if there are none, or something that is no file.
-fn open_lines(path: &Path) -> Option<File> {
-    path.symlink_metadata().ok().filter(fs::Metadata::is_file)?;
-    File::open(path).ok()
+/// Opens the lines for reading; `None` if there are none, or something that cannot be gone on in: no file, or one
+/// that has a second name somewhere else.
+fn open_lines(folder: &Folder) -> Option<File> {
+    let file = folder.open(EVENTS_FILE).ok()?;
+    file.metadata().is_ok_and(|found| found.nlink() == 1).then_some(file)
 }
 
 fn last_line(
     journal: &dyn Journal,
     run: &RunId,
     head: Head,
-    path: &Path,
+    folder: &Folder,
 ) -> Result<Standing, CatchUpError> {
-    let Some(mut file) = open_lines(path) else {
+    let Some(mut file) = open_lines(folder) else {
         return Ok(Standing::Bad("it was missing"));
     };
-    let Some((line, bytes)) = tail(&mut file).map_err(ViewProblem::at(path))? else {
+    let path = folder.path().join(EVENTS_FILE);
+    let Some((line, bytes)) = tail(&mut file).map_err(ViewProblem::at(&path))? else {
         return Ok(Standing::Good { seq: 0, hash: ChainHash::origin(run), bytes: 0 });
     };
     let Some(seq) = line::place(&line) else {
@@ -295,9 +298,10 @@ fn every_line(
     journal: &dyn Journal,
     run: &RunId,
     _head: Head,
-    path: &Path,
+    folder: &Folder,
 ) -> Result<Standing, CatchUpError> {
-    let Some(file) = open_lines(path) else {
+    let path = &folder.path().join(EVENTS_FILE);
+    let Some(file) = open_lines(folder) else {
         // The journal is checked all the same: it is about to be copied.
         return Ok(Standing::Bad("it was missing"));
     };

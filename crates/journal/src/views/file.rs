@@ -1,14 +1,13 @@
-//! Writing files in a folder that others may write to as well.
+//! The folder of a cast, which others may write to as well.
 //!
-//! A symbolic link in the place of a file or folder of ours is refused, never followed: it
-//! could lead the output of a turn anywhere.
+//! Everything is done beneath the artifact root, by a handle that was opened before any turn ran, and no link is
+//! followed on the way: it could lead the output of a turn anywhere.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::private;
+use materia_beneath::{Anchor, Folder};
 
 /// A view that could not be written. The run is not touched by it.
 #[derive(Debug, thiserror::Error)]
@@ -22,67 +21,76 @@ pub struct ViewProblem {
 
 impl ViewProblem {
     /// For `map_err`: the problem is at `path`.
-    pub(super) fn at(path: &Path) -> impl FnOnce(io::Error) -> Self {
+    pub(super) fn at(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();
         move |source| Self { path, source }
     }
 }
 
-/// Opens a file for writing, with `how` added.
-pub(super) fn open(path: &Path, how: impl FnOnce(&mut OpenOptions)) -> Result<File, ViewProblem> {
-    let mut options = OpenOptions::new();
-    options.create(true).mode(private::FILE_MODE).custom_flags(private::no_link());
-    how(&mut options);
-    options.open(path).map_err(|error| {
-        let source = if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) {
-            io::Error::other("it is a symbolic link")
-        } else {
-            error
-        };
-        ViewProblem { path: path.to_owned(), source }
-    })
+/// Where a cast has its folder.
+#[derive(Debug)]
+pub(super) struct Place {
+    root: Anchor,
+    path: PathBuf,
 }
 
-/// Writes a whole file in place.
-pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), ViewProblem> {
-    let mut file = open(path, |options| {
-        options.write(true).truncate(true);
-    })?;
-    file.write_all(bytes).map_err(ViewProblem::at(path))
+impl Place {
+    /// The folder at `path`, whose parent is the artifact root.
+    pub(super) fn new(path: PathBuf) -> Self {
+        Self { root: Anchor::of(path.parent().unwrap_or(Path::new("."))), path }
+    }
+
+    /// Its path, for people to read.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The folder, if it is there.
+    pub(super) fn folder(&self) -> io::Result<Folder> {
+        self.root.folder()?.folder(self.name())
+    }
+
+    /// The folder `within` it, or itself, which is made where it is missing.
+    pub(super) fn make(&self, within: &str) -> Result<Folder, ViewProblem> {
+        let path = Path::new(self.name()).join(within);
+        let made = self.root.make().and_then(|root| root.make_folder(path));
+        made.map_err(ViewProblem::at(&self.path.join(within)))
+    }
+
+    fn name(&self) -> &std::ffi::OsStr {
+        self.path.file_name().unwrap_or_default()
+    }
+}
+
+/// Writes a whole file.
+pub(super) fn write(folder: &Folder, name: &str, bytes: &[u8]) -> Result<(), ViewProblem> {
+    folder.write(name, bytes).map_err(ViewProblem::at(&folder.path().join(name)))
 }
 
 /// Writes a whole file; where it says the `same` as another one, a second name for that will do.
 ///
 /// A name costs a fraction of a file, and every turn of an agent that answers JSON needs one.
 pub(super) fn copy_of(
-    other: &Path,
+    folder: &Folder,
+    other: &str,
     same: bool,
-    path: &Path,
+    name: &str,
     bytes: &[u8],
 ) -> Result<(), ViewProblem> {
-    if same && fs::hard_link(other, path).is_ok() {
+    if same && folder.second_name(other, name).is_ok() {
         return Ok(());
     }
-    write(path, bytes)
+    write(folder, name, bytes)
 }
 
 /// Writes a whole file so that no reader ever sees half of it.
-pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), ViewProblem> {
-    let beside = beside(path);
-    write(&beside, bytes)?;
-    fs::rename(&beside, path).map_err(ViewProblem::at(path))
+pub(super) fn replace(folder: &Folder, name: &str, bytes: &[u8]) -> Result<(), ViewProblem> {
+    folder.replace(name, bytes).map_err(ViewProblem::at(&folder.path().join(name)))
 }
 
-/// The name under which a file is made before it takes the place of `path`.
-pub(super) fn beside(path: &Path) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".new");
-    path.with_file_name(name)
-}
-
-/// Makes a folder that is really there, and not behind a link.
-pub(super) fn folder(path: &Path) -> Result<(), ViewProblem> {
-    private::folder(path).map_err(ViewProblem::at(path))
+/// Opens a file to go on at its end.
+pub(super) fn append(folder: &Folder, name: &str) -> Result<File, ViewProblem> {
+    folder.append(name).map_err(ViewProblem::at(&folder.path().join(name)))
 }
 
 /// Refuses a name that could lead elsewhere, whoever gave it.

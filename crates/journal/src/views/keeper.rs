@@ -10,7 +10,7 @@ use std::sync::mpsc::Sender;
 use materia_contract::{Folders, RunId};
 use materia_engine::Committed;
 
-use super::cast::Cast;
+use super::cast::{Cast, EVENTS_FILE};
 use super::file::{self, ViewProblem};
 use super::news::{Item, News};
 use super::queue::Queue;
@@ -211,13 +211,12 @@ impl OpenFiles {
         let path = cast.events_file();
         if fresh || !self.files.contains_key(run) {
             self.make_room();
-            cast.make_folder()?;
-            let file = file::open(&path, |options| {
-                options.append(true);
-            })?;
+            let folder = cast.make_folder()?;
             if fresh {
-                file.set_len(0).map_err(ViewProblem::at(&path))?;
+                // Whatever has the name already is not of this cast.
+                file::write(&folder, EVENTS_FILE, b"")?;
             }
+            let file = file::append(&folder, EVENTS_FILE)?;
             self.files.insert(run.clone(), (file, self.uses));
         }
         let (file, used) = self.files.get_mut(run).expect("it was opened above");

@@ -1,7 +1,6 @@
 //! `manifest.json`: what a cast is and how far it is, at one glance.
 
-use std::path::Path;
-
+use materia_beneath::Folder;
 use materia_contract::time::wall_time;
 use materia_contract::{CastStatus, ChainHash};
 use serde::{Deserialize, Serialize};
@@ -9,6 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::news::About;
 
 pub(super) const MANIFEST_FILE: &str = "manifest.json";
+
+/// The largest file that is taken for one of ours.
+const MANIFEST_BYTES_MAX: u64 = 64 << 20;
 
 /// The whole file.
 #[derive(Debug, Serialize)]
@@ -54,7 +56,7 @@ pub(super) fn render<'a>(
 }
 
 /// What the file in `folder` says of the cast's status, if it is about this very place.
-pub(super) fn status_at(folder: &Path, (seq, hash): (u64, ChainHash)) -> Option<CastStatus> {
+pub(super) fn status_at(folder: &Folder, (seq, hash): (u64, ChainHash)) -> Option<CastStatus> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Noted {
@@ -62,7 +64,7 @@ pub(super) fn status_at(folder: &Path, (seq, hash): (u64, ChainHash)) -> Option<
         last_seq: u64,
         last_hash: String,
     }
-    let text = std::fs::read(folder.join(MANIFEST_FILE)).ok()?;
+    let text = folder.read(MANIFEST_FILE, MANIFEST_BYTES_MAX).ok()?;
     let noted: Noted = serde_json::from_slice(&text).ok()?;
     (noted.last_seq == seq && noted.last_hash == hash.to_string()).then_some(noted.status)
 }

@@ -58,6 +58,8 @@ impl Views {
     /// Where the system gives no thread, as every start of a thread does.
     #[must_use]
     pub fn start(root: &Path, project: &Folders) -> Self {
+        // Held from now on: whatever a turn does to the path later leads nowhere else.
+        let _ = materia_beneath::Anchor::of(root);
         let queue = Arc::new(Queue::default());
         let keeper = Keeper::new(root.to_owned(), project.clone(), Arc::clone(&queue));
         let thread = thread::spawn(|| keeper.work());

@@ -251,23 +251,45 @@ async fn a_damaged_journal_does_not_overwrite_good_views() {
 async fn a_link_in_the_way_is_reported_once_and_never_followed() {
     let stage = Stage::set().await;
     let outside = stage.root.path().join("outside");
+    fs::create_dir(&outside).unwrap();
+    fs::create_dir_all(stage.path("sockets")).unwrap();
+    std::os::unix::fs::symlink(&outside, stage.path("sockets/hello")).unwrap();
+    let views = Views::start(stage.root.path(), &Folders::default());
+    stage.observe(&views, 0, 1);
+    stage.observe(&views, 1, 6);
+    let problem = views.flush().unwrap_err().to_string();
+    assert!(problem.contains("sockets/hello") && problem.contains("symbolic link"), "{problem}");
+    views.flush().unwrap();
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
+    assert_eq!(stage.text("events.jsonl").lines().count(), 1, "no line without its files");
+
+    fs::remove_file(stage.path("sockets/hello")).unwrap();
+    assert_eq!(
+        views.catch_up(&stage.journal, &stage.story.run).unwrap(),
+        CatchUp::Appended { events: 5 }
+    );
+}
+
+#[tokio::test]
+async fn what_has_the_name_of_a_file_of_ours_gives_way_and_is_never_written_to() {
+    let stage = Stage::set().await;
+    let outside = stage.root.path().join("outside");
     fs::write(&outside, "mine").unwrap();
     fs::create_dir_all(stage.path("sockets/hello")).unwrap();
     std::os::unix::fs::symlink(&outside, stage.path("sockets/hello/1-1.stdout")).unwrap();
+    fs::hard_link(&outside, stage.path("sockets/hello/1-1.stderr")).unwrap();
+    std::os::unix::fs::symlink(&outside, stage.path("events.jsonl")).unwrap();
+    std::os::unix::fs::symlink(&outside, stage.path("manifest.json")).unwrap();
     let views = Views::start(stage.root.path(), &Folders::default());
-    stage.observe(&views, 0, 2);
-    stage.observe(&views, 2, 6);
-    let problem = views.flush().unwrap_err().to_string();
-    assert!(problem.contains("1-1.stdout") && problem.contains("symbolic link"), "{problem}");
+    stage.observe(&views, 0, 6);
     views.flush().unwrap();
     assert_eq!(fs::read_to_string(&outside).unwrap(), "mine");
-    assert_eq!(stage.text("events.jsonl").lines().count(), 2, "no line without its files");
-
-    fs::remove_file(stage.path("sockets/hello/1-1.stdout")).unwrap();
-    assert_eq!(
-        views.catch_up(&stage.journal, &stage.story.run).unwrap(),
-        CatchUp::Appended { events: 4 }
-    );
+    for name in ["sockets/hello/1-1.stdout", "sockets/hello/1-1.stderr", "events.jsonl"] {
+        let found = fs::symlink_metadata(stage.path(name)).unwrap();
+        assert!(found.is_file(), "{name}");
+        assert_eq!(std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o777, 0o600);
+    }
+    assert_eq!(stage.verify(), CatchUp::Current);
 }
 
 #[tokio::test]

@@ -16,6 +16,7 @@ use super::fleet::{Agent, Fleet, find_program};
 use super::process::{self, Course, Ear, Order, Reply};
 use super::watchdog::Limits;
 use super::{Capabilities, Polite, Probe, allows, environment};
+use crate::supervise::mark::Mark;
 
 /// How long a program may take to print its version.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -73,13 +74,18 @@ pub struct Runtime {
     pub version: Option<String>,
 }
 
-/// Looks at every agent there could be, all at once, in the order in which one is looked for.
-pub async fn examine(supervisor: &Path, fleet: &Fleet) -> Vec<Examined> {
+/// Looks at every agent there could be, all at once, in the order in which one is looked for. Of those that are
+/// `withheld` no program is started.
+pub async fn examine(supervisor: &Path, fleet: &Fleet, withheld: &[String]) -> Vec<Examined> {
     let mut looks = JoinSet::new();
     for (place, name) in fleet.names().into_iter().enumerate() {
         // One that the configuration leaves without a command was reported there.
         let Ok(agent) = fleet.named(&name) else { continue };
         let path = fleet.find(&agent);
+        if withheld.contains(&name) {
+            looks.spawn(async move { (place, unasked(agent, path)) });
+            continue;
+        }
         let (supervisor, home) = (supervisor.to_owned(), fleet.home().map(Path::to_owned));
         looks.spawn(async move { (place, look(&supervisor, agent, path, home.as_deref()).await) });
     }
@@ -111,6 +117,14 @@ pub async fn node(supervisor: &Path) -> Option<Runtime> {
     let path = find_program("node", &env::var_os("PATH")?)?;
     let version = run(supervisor, vec![shown(&path), "--version".to_owned()]).await;
     Some(Runtime { version: version.and_then(|(_, said)| version_in(&said)), path })
+}
+
+/// What can be said of an agent whose program nobody may start.
+fn unasked(agent: Agent, path: Option<PathBuf>) -> Examined {
+    let (capabilities, probe) = (agent.adapter().capabilities(), agent.adapter().probe());
+    let program = agent.program();
+    let (name, version, login) = (agent.name, None, Login::Unknown);
+    Examined { name, program, path, version, login, capabilities, probe }
 }
 
 async fn look(
@@ -180,6 +194,7 @@ async fn run(supervisor: &Path, argv: Vec<String>) -> Option<(Option<i32>, Strin
         writable: None,
         polite: Polite::Terminate,
         lock: None,
+        mark: Mark::alone(),
     };
     let limits = Limits { idle: PATIENCE, ..Limits::default() };
     let (_source, mut stop) = StopSource::new();

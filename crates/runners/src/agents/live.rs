@@ -8,7 +8,7 @@ use std::path::Path;
 use materia_engine::Live;
 
 use super::LiveEvent;
-use super::redact::Secrets;
+use crate::redact::Secrets;
 
 /// How a line begins that says what an agent does.
 pub const DOES: &str = "› ";

@@ -32,7 +32,6 @@ pub mod pi;
 pub mod price;
 mod process;
 mod record;
-mod redact;
 mod replay;
 mod report;
 mod room;
@@ -45,6 +44,7 @@ mod watchdog;
 
 use std::path::PathBuf;
 
+pub use crate::redact::{MARK, Redactor, Secrets};
 pub use ask::{AgentSession, AgentSettings, Ask, SessionPlan};
 pub use ear::OUTPUT_BYTES_MAX;
 pub use environment::{allows, common_names};
@@ -55,7 +55,6 @@ pub use live::DOES;
 pub use materia_contract::capability::{self, Capabilities};
 pub use price::Prices;
 pub use record::{RecordError, Recorder, Recording};
-pub use redact::{MARK, Redactor, Secrets};
 pub use replay::ReplayRunner;
 pub use runner::{AgentRunner, SESSION_PATIENCE_DEFAULT};
 pub use tools::{Grant, Reach, Tool};

@@ -12,6 +12,7 @@ use tokio::time::{Instant, sleep_until};
 use super::watchdog::{Limits, Watchdog, later};
 use super::{Cut, Exit, Polite};
 use crate::PlanningSupport;
+use crate::supervise::mark::Mark;
 use crate::supervise::protocol::{RawPath, Spec, Verdict, Writable};
 use crate::utility::link::{Heard, Link, OVERDUE};
 
@@ -29,6 +30,8 @@ pub(super) struct Order {
     pub(super) polite: Polite,
     /// What the supervisor locks as long as anybody of the tree lives.
     pub(super) lock: Option<PathBuf>,
+    /// What everything that is started carries.
+    pub(super) mark: Mark,
 }
 
 /// Who listens to a process.
@@ -82,8 +85,9 @@ pub(super) async fn follow(
     stop: &mut Stop,
     ear: &mut dyn Ear,
 ) -> Course {
+    let mark = order.mark.clone();
     let (spec, input) = spec(order, limits);
-    let link = match Link::open(supervisor, &spec, input, limits.grace) {
+    let link = match Link::open(supervisor, spec, mark, input, limits.grace) {
         Ok(link) => link,
         Err(error) => {
             let why = format!("its supervisor did not start: {error}");
@@ -181,7 +185,7 @@ fn course(last: Result<Verdict, &'static str>, cut: Option<Cut>) -> Course {
 }
 
 fn spec(order: Order, limits: Limits) -> (Spec, Vec<u8>) {
-    let Order { argv, cwd, env, stdin, dialogue, writable, polite, lock } = order;
+    let Order { argv, cwd, env, stdin, dialogue, writable, polite, lock, mark: _ } = order;
     let env = env.iter().map(|(name, value)| (name.clone(), RawPath::from(value))).collect();
     let spec = Spec {
         argv,
@@ -195,6 +199,7 @@ fn spec(order: Order, limits: Limits) -> (Spec, Vec<u8>) {
         eager: true,
         dialogue,
         lock: lock.as_ref().map(RawPath::from),
+        ..Spec::default()
     };
     (spec, stdin)
 }

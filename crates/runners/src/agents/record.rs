@@ -3,7 +3,7 @@
 //!
 //! A recording is a folder with one file a turn, `<socket>/<visit>-<attempt>.jsonl`. Its first line
 //! says who was asked what; then, for each process, how it was started, what it said and how it
-//! ended. Secrets are not in it: what is written has gone through the [redactor](super::redact), of
+//! ended. Secrets are not in it: what is written has gone through the [redactor](crate::redact), of
 //! the environment only names are kept, and of the prompt, which the journal has word for word, a
 //! hash and the redacted text.
 
@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 pub(super) use line::Line;
 use line::{CutWord, Session};
 
-use super::redact::{Redactor, Secrets};
 use super::{Exit, SessionPlan};
+use crate::redact::{Redactor, Secrets};
 
 /// The version of the form.
 const VERSION: u32 = 1;

@@ -13,11 +13,11 @@ use super::fleet::Fleet;
 use super::live::Voice;
 use super::process::Ear;
 use super::record::{Line, Recording, prompt_hash};
-use super::redact::Secrets;
 use super::report::{Conclusion, without_process};
 use super::transcript::Keeper;
 use super::{AgentSettings, Ask, Cut, Exit, SessionPlan};
 use crate::dispatch::faulted;
+use crate::redact::Secrets;
 
 /// The most of a line that is shown where two prompts part.
 const SHOWN_CHARS_MAX: usize = 160;

@@ -7,8 +7,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use materia_contract::{ErrorCode, Transcript, TurnOutput};
 use materia_engine::{TurnFault, TurnJob, TurnReport};
 
-use super::redact::Secrets;
 use super::{AgentFault, Ended, Exit, FailureClass};
+use crate::redact::Secrets;
 use crate::utility::report::excerpt;
 
 /// What is known at the end of a turn.
@@ -44,8 +44,7 @@ impl Conclusion<'_> {
         }
         let outcome = match ended.outcome {
             Ok(answer) => {
-                // Every word of an answer counts, so only what was declared secret goes.
-                output.output = secrets.values_only().remove(&answer.text).into_owned();
+                output.output = secrets.remove(&answer.text).into_owned();
                 notes.extend(answer.notes);
                 Ok(())
             }

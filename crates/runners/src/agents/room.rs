@@ -1,15 +1,13 @@
 //! Where the processes of a turn may write, and the private folder they get.
 
-use std::fs;
-use std::io;
-use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use materia_beneath::Folder;
 use materia_contract::GlobalMode;
 use materia_engine::TurnJob;
 
-use crate::planning;
 use crate::supervise::protocol::{RawPath, Writable};
+use crate::{place, planning};
 
 /// The folders of a turn. What is private is removed when the room goes.
 pub(super) struct Room {
@@ -19,35 +17,28 @@ pub(super) struct Room {
     pub(super) temporary: Option<PathBuf>,
     /// The only folders that may be written to, where not all may.
     pub(super) write_roots: Option<Vec<PathBuf>>,
-    private: PathBuf,
-    run_dir: PathBuf,
+    cast: Folder,
+    /// The name of what is private in the folder of the cast.
+    name: String,
+    files: Folder,
 }
 
 impl Room {
     /// Makes the room of a turn. `allowed` are the folders of the socket's policy, if it names any;
     /// in Planning mode the doc root stands in their place, unless nothing may be written at all.
     pub(super) fn prepare(job: &TurnJob, allowed: Option<&[String]>) -> Result<Self, String> {
-        let made = |path: &Path| {
-            private_folder(path).map_err(|error| format!("no folder for its files: {error}"))
-        };
+        let failed = |error| format!("no folder for its files: {error}");
+        let cast = place::cast(job).map_err(failed)?;
+        let name = format!("{}-agent", job.turn);
+        let private = place::private(&cast, &name).map_err(failed)?;
+        let files = private.new_folder("scratch").map_err(failed)?;
         // The program runs elsewhere, so no path may depend on where we are.
-        let run_dir = std::path::absolute(&job.run_dir)
-            .map_err(|error| format!("the folder of the cast cannot be used: {error}"))?;
-        let private = run_dir.join("tmp").join(format!("{}-agent", job.turn));
-        // What a killed process left here is not ours to use.
-        let _ = fs::remove_dir_all(&private);
-        made(&private)?;
-        let mut room = Self {
-            scratch: private.join("scratch"),
-            temporary: None,
-            write_roots: None,
-            private,
-            run_dir,
-        };
-        made(&room.scratch)?;
+        let path = std::path::absolute(private.path()).map_err(failed)?;
+        let scratch = path.join("scratch");
+        let mut room = Self { scratch, temporary: None, write_roots: None, cast, name, files };
         let Some(mut roots) = roots(job, allowed)? else { return Ok(room) };
-        let temporary = room.private.join("tmp");
-        made(&temporary)?;
+        private.new_folder("tmp").map_err(failed)?;
+        let temporary = path.join("tmp");
         roots.push(temporary.clone());
         room.temporary = Some(temporary);
         room.write_roots = Some(roots);
@@ -60,29 +51,43 @@ impl Room {
         let folders = roots.chain(own.iter().filter(|path| path.exists()));
         Some(Writable {
             folders: folders.map(RawPath::from).collect(),
-            plain: vec![RawPath::from(&self.run_dir)],
             // The agent itself needs the network; its tools are held to `Ask::network`.
             offline: false,
+            only_runs: None,
         })
+    }
+
+    /// Writes the files that a command line names. None of them may lie elsewhere.
+    pub(super) fn write_files(&self, files: &[(PathBuf, Vec<u8>)]) -> Result<(), String> {
+        for (path, bytes) in files {
+            let inside =
+                path.strip_prefix(&self.scratch).ok().filter(|path| planning::is_plain(path));
+            let Some(inside) = inside else {
+                return Err(format!("`{}` lies outside of its private folder", path.display()));
+            };
+            self.files
+                .write(inside, bytes)
+                .map_err(|error| format!("`{}` cannot be written: {error}", path.display()))?;
+        }
+        Ok(())
     }
 }
 
 impl Drop for Room {
     fn drop(&mut self) {
-        // What cannot be removed is no reason to fail a turn.
-        let _ = fs::remove_dir_all(&self.private);
-        // The folder around it goes with the last turn in it.
-        let _ = self.private.parent().map(fs::remove_dir);
+        place::tidy(&self.cast, &self.name);
     }
 }
 
 /// The folders of the project that may be written to; none named means all.
 fn roots(job: &TurnJob, allowed: Option<&[String]>) -> Result<Option<Vec<PathBuf>>, String> {
     let make =
-        |name: &str| planning::make_doc_root(&job.cwd, name).map_err(|error| error.to_string());
+        |name: &str| planning::make_inside(&job.cwd, name).map_err(|error| error.to_string());
+    let docs =
+        || planning::make_doc_root(&job.cwd, &job.doc_root).map_err(|error| error.to_string());
     match (job.global_mode, allowed) {
         (_, Some([])) => Ok(Some(Vec::new())),
-        (GlobalMode::Planning, _) => Ok(Some(vec![make(&job.doc_root)?])),
+        (GlobalMode::Planning, _) => Ok(Some(vec![docs()?])),
         (GlobalMode::Implementation, None) => Ok(None),
         (GlobalMode::Implementation, Some(names)) => {
             names.iter().map(|name| make(name)).collect::<Result<_, _>>().map(Some)
@@ -90,30 +95,10 @@ fn roots(job: &TurnJob, allowed: Option<&[String]>) -> Result<Option<Vec<PathBuf
     }
 }
 
-/// Makes a folder that only we can look into.
-fn private_folder(path: &Path) -> io::Result<()> {
-    path.parent().map_or(Ok(()), fs::create_dir_all)?;
-    fs::DirBuilder::new().mode(0o700).create(path)
-}
-
-/// Writes the files that a command line names. None of them may lie elsewhere.
-pub(super) fn write_files(scratch: &Path, files: &[(PathBuf, Vec<u8>)]) -> Result<(), String> {
-    for (path, bytes) in files {
-        let inside = path.strip_prefix(scratch).is_ok_and(planning::is_plain);
-        if !inside {
-            return Err(format!("`{}` lies outside of its private folder", path.display()));
-        }
-        path.parent()
-            .map_or(Ok(()), fs::create_dir_all)
-            .and_then(|()| fs::write(path, bytes))
-            .map_err(|error| format!("`{}` cannot be written: {error}", path.display()))?;
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
+    use std::path::Path;
     use std::sync::Arc;
     use std::time::Duration;
 
@@ -179,12 +164,16 @@ mod tests {
     #[test]
     fn files_lie_in_the_private_folder_and_nowhere_else() {
         let dir = tempfile::tempdir().unwrap();
-        let scratch = dir.path().join("scratch");
-        write_files(&scratch, &[(scratch.join("a/b.json"), b"x".to_vec())]).unwrap();
-        assert_eq!(fs::read(scratch.join("a/b.json")).unwrap(), b"x");
+        let job = job(dir.path(), GlobalMode::Implementation);
+        let room = Room::prepare(&job, None).unwrap();
+        let scratch = room.scratch.clone();
+        room.write_files(&[(scratch.join("a/b.json"), b"x".to_vec())]).unwrap();
+        assert_eq!(std::fs::read(scratch.join("a/b.json")).unwrap(), b"x");
         for outside in [dir.path().join("b"), scratch.join("../b"), PathBuf::from("/b")] {
-            assert!(write_files(&scratch, &[(outside, Vec::new())]).is_err());
+            assert!(room.write_files(&[(outside, Vec::new())]).is_err());
         }
         assert!(!dir.path().join("b").exists());
+        drop(room);
+        assert!(!scratch.exists());
     }
 }

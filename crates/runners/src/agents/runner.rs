@@ -17,15 +17,16 @@ use super::fleet::{self, Agent, Fleet};
 use super::live::Voice;
 use super::process::{self, Course, Order};
 use super::record::{Recorder, Tape};
-use super::redact::Secrets;
 use super::report::{Conclusion, without_process};
-use super::room::{self, Room};
+use super::room::Room;
 use super::sessions::{Held, SessionError};
 use super::transcript::Keeper;
 use super::watchdog::{Limits, later};
 use super::{AgentSettings, Ask, Ended, Exit, Launch, SessionPlan, allows};
 use crate::dispatch::faulted;
-use crate::{PlanningSupport, guard, planning_support};
+use crate::redact::Secrets;
+use crate::supervise::mark::Mark;
+use crate::{PlanningSupport, guard, leaving, place, planning_support};
 
 /// How long a turn waits for its session if another turn still uses it.
 pub const SESSION_PATIENCE_DEFAULT: Duration = Duration::from_secs(30);
@@ -91,8 +92,9 @@ impl Runner for AgentRunner {
             let turn = Turn::begin(&runner, &job, &agent, stop);
             match turn {
                 Ok(turn) => {
-                    let (report, complaint) =
-                        Box::pin(guard::watched(&job, turn.perform(session.as_ref()))).await;
+                    // In this order: what is looked at last is everything that was written on the turn's account.
+                    let turn = leaving::performed(&job, turn.perform(session.as_ref()));
+                    let (report, complaint) = Box::pin(guard::watched(&job, turn)).await;
                     match complaint {
                         Some(complaint) => not_accepted(report, &complaint),
                         None => report,
@@ -188,7 +190,7 @@ impl<'a> Turn<'a> {
         ask.confined = room.write_roots.is_some() && can_confine();
         ask.model = ask.model.or_else(|| agent.model.clone());
         ask.settings = agent.settings.clone();
-        let secrets = Secrets::of_variables(std::env::vars_os());
+        let secrets = Secrets::of_process();
         let tape = runner
             .recorder
             .as_ref()
@@ -259,8 +261,10 @@ impl<'a> Turn<'a> {
     /// Takes the session of the turn, if it has one.
     async fn hold(&mut self, session: Option<&SessionRef>) -> Result<Option<Held>, SessionError> {
         let Some(session) = session else { return Ok(None) };
-        let (dir, node) = (&self.job.run_dir, &self.job.node);
-        Held::take(dir, session, node, self.runner.patience, &mut self.stop).await.map(Some)
+        let cast =
+            place::cast(self.job).map_err(|source| SessionError::Io { id: session.id, source })?;
+        let node = &self.job.node;
+        Held::take(&cast, session, node, self.runner.patience, &mut self.stop).await.map(Some)
     }
 
     /// Runs one process to its end.
@@ -273,7 +277,7 @@ impl<'a> Turn<'a> {
             Ok(launch) => launch,
             Err(error) => return provider(FailureClass::Permanent, error.to_string()),
         };
-        let prepared = room::write_files(&self.room.scratch, &launch.files).and_then(|()| {
+        let prepared = self.room.write_files(&launch.files).and_then(|()| {
             let begun = held.as_mut().map(|held| held.begin(&self.ask.session));
             begun.transpose().map_err(|error| error.to_string())
         });
@@ -323,10 +327,7 @@ impl<'a> Turn<'a> {
                     format!("{name} was not run: {why}; `materia doctor` shows what is there");
                 Attempt::Failed(ErrorCode::ProviderFailed, class, message, stderr)
             }
-            // What it said before is worth as much as ever.
-            Course::Lost(_) if ended.outcome.is_ok() => {
-                Attempt::Ended(Box::new(ended), Exit::default(), stderr)
-            }
+            // What it said before does not count: nobody knows whether it was at its end, nor who ended it.
             Course::Lost(how) => {
                 let message = format!("{name} has an unknown end: its supervisor {how}");
                 Attempt::Failed(ErrorCode::Internal, FailureClass::Transient, message, stderr)
@@ -345,6 +346,7 @@ impl<'a> Turn<'a> {
             stdin: launch.stdin,
             polite: launch.polite,
             lock,
+            mark: Mark::of(self.job),
         }
     }
 

@@ -9,12 +9,12 @@
 //! the other is held by the supervisor as long as anybody of the agent's tree lives, which may be a
 //! moment longer than we do.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
+use materia_beneath::Folder;
 use materia_contract::{NodeId, SessionRef, Uuid};
 use materia_engine::Stop;
 use serde::{Deserialize, Serialize};
@@ -24,6 +24,8 @@ use super::{AgentSession, SessionPlan};
 
 /// The folder of the sessions in that of the cast.
 const FOLDER: &str = "sessions";
+/// The largest file that is taken for one of ours.
+const FILE_BYTES_MAX: u64 = 1 << 20;
 /// The pause between two tries at a lock.
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -83,7 +85,7 @@ struct Kept {
 pub(super) struct Held {
     id: Uuid,
     resume: bool,
-    folder: PathBuf,
+    folder: Folder,
     kept: Kept,
     /// Given back when the file closes.
     _lock: File,
@@ -92,7 +94,7 @@ pub(super) struct Held {
 impl Held {
     /// Waits for a session and takes it.
     pub(super) async fn take(
-        run_dir: &Path,
+        cast: &Folder,
         session: &SessionRef,
         node: &NodeId,
         patience: Duration,
@@ -100,9 +102,8 @@ impl Held {
     ) -> Result<Self, SessionError> {
         let id = session.id;
         let io = |source| SessionError::Io { id, source };
-        let folder = run_dir.join(FOLDER);
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(io)?;
-        let lock = open(&folder.join(format!("{id}.lock"))).map_err(io)?;
+        let folder = cast.make_folder(FOLDER).map_err(io)?;
+        let lock = folder.append(format!("{id}.lock")).map_err(io)?;
         let end = Instant::now() + patience;
         loop {
             match lock.try_lock() {
@@ -118,7 +119,7 @@ impl Held {
             }
         }
         let fresh = || Kept { node: node.clone(), begun: 0, session: None, answered: false };
-        let kept = read(&folder.join(file_name(id))).map_err(io)?.unwrap_or_else(fresh);
+        let kept = read(&folder, id).map_err(io)?.unwrap_or_else(fresh);
         if kept.node != *node {
             let (owner, node) = (kept.node, node.clone());
             return Err(SessionError::Foreign { id, owner, node });
@@ -176,15 +177,13 @@ impl Held {
 
     /// The file that the supervisor locks as long as anybody of the tree lives.
     pub(super) fn tree_lock(&self) -> PathBuf {
-        self.folder.join(format!("{}.tree.lock", self.id))
+        self.folder.path().join(format!("{}.tree.lock", self.id))
     }
 
     fn write(&self) -> Result<(), SessionError> {
-        let path = self.folder.join(file_name(self.id));
-        let new = path.with_extension("json.new");
         let bytes = serde_json::to_vec(&self.kept).expect("a session is data and always renders");
-        fs::write(&new, bytes)
-            .and_then(|()| fs::rename(&new, &path))
+        self.folder
+            .replace(file_name(self.id), &bytes)
             .map_err(|source| SessionError::Io { id: self.id, source })
     }
 }
@@ -207,21 +206,19 @@ fn name(id: Uuid, begun: u32) -> Uuid {
 }
 
 /// What is written there. What cannot be read was not written by us and counts as nothing.
-fn read(path: &Path) -> io::Result<Option<Kept>> {
-    match fs::read(path) {
+fn read(folder: &Folder, id: Uuid) -> io::Result<Option<Kept>> {
+    match folder.read(file_name(id), FILE_BYTES_MAX) {
         Ok(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-fn open(path: &Path) -> io::Result<File> {
-    let no_link = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
-    OpenOptions::new().create(true).append(true).mode(0o600).custom_flags(no_link).open(path)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::Path;
+
     use materia_engine::StopSource;
 
     use super::*;
@@ -231,7 +228,8 @@ mod tests {
     async fn take(dir: &Path, id: u128, resume: bool, node: &str) -> Result<Held, SessionError> {
         let (_source, mut stop) = StopSource::new();
         let session = SessionRef { id: Uuid::from_u128(id), resume };
-        Held::take(dir, &session, &NodeId::new(node), PATIENCE, &mut stop).await
+        Held::take(&Folder::at(dir).unwrap(), &session, &NodeId::new(node), PATIENCE, &mut stop)
+            .await
     }
 
     fn session(agent: &str) -> AgentSession {
@@ -312,7 +310,8 @@ mod tests {
         let again = SessionRef { id: Uuid::from_u128(1), resume: true };
         let node = NodeId::new("a");
         let patience = Duration::from_mins(1);
-        let second = Held::take(dir.path(), &again, &node, patience, &mut stop).await;
+        let folder = Folder::at(dir.path()).unwrap();
+        let second = Held::take(&folder, &again, &node, patience, &mut stop).await;
         assert!(matches!(second, Err(SessionError::Stopped)));
     }
 }

@@ -1,15 +1,14 @@
 //! The file in which the stream of a turn is kept, word for word but for secrets.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
 
 use materia_contract::Transcript;
 use materia_engine::TurnJob;
 use serde_json::{Value, json};
 
-use super::redact::{Redactor, Secrets};
+use crate::place;
+use crate::redact::{Redactor, Secrets};
 
 /// The most of a stream that is kept. What an agent says beyond that is counted and read all the
 /// same.
@@ -35,10 +34,9 @@ pub(super) struct Keeper {
 impl Keeper {
     /// Opens the transcript of a turn; one that is there already is replaced.
     pub(super) fn open(job: &TurnJob, secrets: Secrets) -> Self {
-        let path = job.artifact(EXTENSION);
-        let name = path.strip_prefix(&job.run_dir).unwrap_or(&path).to_string_lossy().into_owned();
+        let name = place::artifact(job, EXTENSION);
         Self {
-            file: create(&path),
+            file: place::cast(job).and_then(|cast| cast.create(&name)),
             name,
             redactor: Redactor::new(secrets),
             hasher: blake3::Hasher::new(),
@@ -102,24 +100,18 @@ impl Keeper {
     }
 }
 
-/// Creates a file that only we can read. What has its name goes, so that no link is followed.
-fn create(path: &Path) -> io::Result<File> {
-    let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
-    fs::create_dir_all(folder)?;
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        Ok(()) | Err(_) => {}
-    }
-    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use materia_beneath::Folder;
+
     use super::*;
 
     fn keeper(dir: &Path, bytes_max: u64) -> Keeper {
         Keeper {
-            file: create(&dir.join("sockets/a/1-1.transcript.jsonl")),
+            file: Folder::at(dir).and_then(|cast| cast.create("sockets/a/1-1.transcript.jsonl")),
             name: "sockets/a/1-1.transcript.jsonl".to_owned(),
             redactor: Redactor::new(Secrets::of_variables([("A_TOKEN", "very-secret")])),
             hasher: blake3::Hasher::new(),

@@ -130,7 +130,7 @@ fn left(job: &TurnOrder, answer: &Answer) -> Result<TurnOutput, TurnFault> {
     let diff = writes::perform(job, answer).map_err(|error| fault(error.to_string(), None))?;
     let mut output = output(job, answer);
     if let Some(diff) = diff {
-        leaving::leave(job, &mut output, "diff", diff);
+        leaving::leave(job, &mut output, "diff", &diff);
     }
     match &answer.error {
         None => Ok(output),

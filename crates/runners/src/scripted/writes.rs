@@ -12,7 +12,9 @@ use materia_contract::script::Answer;
 use materia_engine::TurnOrder;
 
 use super::diff;
+use crate::place;
 use crate::planning::{self, DocRootError};
+use crate::redact::Secrets;
 
 /// Why an answer's files were not written.
 #[derive(Debug, thiserror::Error)]
@@ -81,14 +83,19 @@ pub(super) fn perform(job: &TurnOrder, answer: &Answer) -> Result<Option<String>
         }
         files.push((path, real, content));
     }
-    for (kind, content) in &answer.artifacts {
+    for kind in answer.artifacts.keys() {
         if !is_plain_name(kind) {
             return Err(WriteError::BadKind(kind.clone()));
         }
-        files.push((kind, job.artifact(kind), content));
     }
     for (name, path, content) in files {
         write(&path, content).map_err(|source| WriteError::Io { path: name.clone(), source })?;
+    }
+    for (kind, content) in &answer.artifacts {
+        let content = Secrets::of_process().remove(content);
+        place::cast(job)
+            .and_then(|cast| cast.write(place::artifact(job, kind), content.as_bytes()))
+            .map_err(|source| WriteError::Io { path: kind.clone(), source })?;
     }
     Ok(Some(changed).filter(|changed| !changed.is_empty()))
 }

@@ -1,11 +1,12 @@
 //! The lock that one tree holds while anybody of it lives.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
+
+use materia_beneath::Folder;
 
 /// How long a lock is waited for. Only a tree whose materia was killed can hold it, and that
 /// tree is being killed as well.
@@ -33,12 +34,10 @@ impl LockError {
 
 /// Takes the lock at `path`; it is given back when the file is closed, in whatever manner.
 pub(super) fn take(path: &Path) -> Result<File, LockError> {
-    let file = OpenOptions::new()
-        .create(true)
-        .append(true)
-        .custom_flags(NO_LINK)
-        .mode(0o600)
-        .open(path)?;
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::Error::from(io::ErrorKind::InvalidInput).into());
+    };
+    let file = Folder::at_itself(folder)?.append(name)?;
     let end = Instant::now() + PATIENCE;
     loop {
         match file.try_lock() {
@@ -49,6 +48,3 @@ pub(super) fn take(path: &Path) -> Result<File, LockError> {
         }
     }
 }
-
-/// A link in the place of the file would lead elsewhere.
-const NO_LINK: i32 = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();

@@ -20,8 +20,13 @@
 //!   gets SIGKILL at once.
 //!
 //! The supervisor has a session of its own, so that a Ctrl-C on the terminal reaches materia
-//! alone; the child has a group of its own within it. In Planning mode the supervisor locks
-//! itself into a sandbox before it starts anything, and every descendant inherits that.
+//! alone; the child has a group of its own within it. In Planning mode the child is started from
+//! inside a sandbox, and every descendant inherits that; the supervisor itself stays outside.
+//!
+//! What is supervised runs as the same user and wishes perhaps to be somebody else. Therefore the
+//! supervisor cannot be traced or opened through `/proc` by programs without privileges, its last
+//! frame begins with a [token](protocol::Token) that only materia knows, and whatever it leaves when
+//! it is killed carries a [mark](mark::Mark) by which it is found.
 //!
 //! Deliberately absent: time limits, output limits, and any knowledge of casts. The
 //! [`UtilityRunner`](crate::UtilityRunner) decides those. There is no async runtime either: the
@@ -29,9 +34,10 @@
 
 mod attend;
 mod lock;
+pub(crate) mod mark;
 pub(crate) mod protocol;
 mod pump;
-mod sandbox;
+pub(crate) mod sandbox;
 mod spawn;
 pub(crate) mod tree;
 
@@ -51,6 +57,17 @@ use protocol::{Sink, Spec, Verdict};
 /// The hidden first argument that makes a program the supervisor.
 pub const ARGUMENT: &str = "__supervise";
 
+/// Makes this process fit to start turns; to be called once, before anything is started.
+///
+/// Programs of the same user cannot trace it then, nor read its memory and its environment, which may
+/// hold keys that a turn must not see. What a supervisor leaves that is killed becomes its child, so
+/// that it is found and ended. Where the system refuses, turns run all the same.
+pub fn shield() {
+    use rustix::process::{DumpableBehavior, getpid, set_child_subreaper, set_dumpable_behavior};
+    let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    let _ = set_child_subreaper(Some(getpid()));
+}
+
 /// Is the supervisor; a program calls it first thing when it was started with [`ARGUMENT`].
 ///
 /// The exit code tells nobody anything: what there is to say is in the last frame.
@@ -63,13 +80,16 @@ pub fn main() -> ExitCode {
 }
 
 fn supervise() -> io::Result<()> {
+    // Before anything is started that could look at us.
+    shield();
     // Fails only if we lead a group already; then the terminal's signals do not reach us either.
     let _ = rustix::process::setsid();
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
 
     let mut control = File::from(io::stdin().as_fd().try_clone_to_owned()?);
-    let sink = Arc::new(Sink::new(File::from(io::stdout().as_fd().try_clone_to_owned()?)));
     let (spec, input) = Spec::read(&mut control)?;
+    let pipe = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    let sink = Arc::new(Sink::new(pipe, spec.token));
 
     // Held until this process ends, which is after everybody of the tree has ended.
     let _lock = match spec.lock.as_ref().map(|path| lock::take(&path.path())).transpose() {
@@ -79,15 +99,22 @@ fn supervise() -> io::Result<()> {
             return sink.verdict(&Verdict { spawn_error, locked, ..Verdict::default() });
         }
     };
-    let sandbox = match spec.writable.as_ref().map(sandbox::lock_in).transpose() {
-        Ok(sandbox) => sandbox,
+    let started = match &spec.writable {
+        None => Ok((None, spawn::spawn(&spec))),
+        Some(writable) => {
+            let started = sandbox::inside(writable, || spawn::spawn(&spec));
+            started.map(|(support, child)| (Some(support), child))
+        }
+    };
+    let (sandbox, child) = match started {
+        Ok(started) => started,
         Err(error) => {
             // Better no turn than one that may write where it must not.
             let spawn_error = Some(format!("the Planning sandbox could not be set up: {error}"));
             return sink.verdict(&Verdict { spawn_error, ..Verdict::default() });
         }
     };
-    let mut child = match spawn::spawn(&spec) {
+    let mut child = match child {
         Ok(child) => child,
         Err(message) => {
             let spawn_error = Some(message);

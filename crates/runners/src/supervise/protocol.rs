@@ -3,7 +3,9 @@
 //! To the supervisor: the length of the spec (four bytes, little endian), the spec as JSON, the
 //! child's input, and later at most one [`POLITE`]; where the spec asks for a dialogue also any
 //! number of [`INPUT`] and one [`NO_MORE`]. From it: frames of a tag byte, a length (four bytes,
-//! little endian) and that many bytes; the last one has the tag [`VERDICT`].
+//! little endian) and that many bytes; the last one has the tag [`VERDICT`] and begins with the
+//! [`Token`] of the spec, which nobody else knows: whoever gets hold of the pipe can still not say
+//! how the program ended.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -69,6 +71,34 @@ pub(crate) struct Spec {
     /// A file that is locked as long as anybody of the tree lives.
     #[serde(default)]
     pub(crate) lock: Option<RawPath>,
+    /// What the last frame must begin with.
+    #[serde(default)]
+    pub(crate) token: Token,
+}
+
+/// Random bytes that only materia and one supervisor know.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Token([u8; TOKEN_BYTES]);
+
+/// How long a token is.
+const TOKEN_BYTES: usize = 16;
+
+impl Token {
+    /// A new one.
+    pub(crate) fn new() -> io::Result<Self> {
+        random().map(Self)
+    }
+}
+
+/// Random bytes from the system.
+pub(crate) fn random<const COUNT: usize>() -> io::Result<[u8; COUNT]> {
+    let mut bytes = [0; COUNT];
+    let filled =
+        rustix::rand::getrandom(bytes.as_mut_slice(), rustix::rand::GetRandomFlags::empty())?;
+    if filled < COUNT {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(bytes)
 }
 
 /// What a confined program may write to, and whether it may use the network.
@@ -76,12 +106,12 @@ pub(crate) struct Spec {
 pub(crate) struct Writable {
     /// Here anything may be made that is no device.
     pub(crate) folders: Vec<RawPath>,
-    /// Here only files and folders: materia writes here as well, unconfined, and must not be led
-    /// away by a symbolic link or held up by a pipe.
-    pub(crate) plain: Vec<RawPath>,
-    /// Whether connections may be made.
+    /// Whether connections are refused.
     #[serde(default)]
     pub(crate) offline: bool,
+    /// The only programs that may be run, or folders of them, where not all may.
+    #[serde(default)]
+    pub(crate) only_runs: Option<Vec<RawPath>>,
 }
 
 /// A path or another text of the system, byte for byte: not every path is UTF-8.
@@ -160,12 +190,12 @@ pub(crate) struct Verdict {
 }
 
 /// Where frames go. Both pumps and the main thread write to it, one frame at a time.
-pub(crate) struct Sink(Mutex<File>);
+pub(crate) struct Sink(Mutex<File>, Token);
 
 impl Sink {
-    /// Wraps the supervisor's standard output.
-    pub(crate) fn new(pipe: File) -> Self {
-        Self(Mutex::new(pipe))
+    /// Wraps the supervisor's standard output; `token` says that the last frame is true.
+    pub(crate) fn new(pipe: File, token: Token) -> Self {
+        Self(Mutex::new(pipe), token)
     }
 
     /// Sends one frame; `frame` begins with room for the header.
@@ -179,8 +209,19 @@ impl Sink {
     /// Sends the last frame.
     pub(crate) fn verdict(&self, verdict: &Verdict) -> io::Result<()> {
         let mut frame = vec![0; HEADER_BYTES];
+        frame.extend_from_slice(&self.1.0);
         serde_json::to_writer(&mut frame, verdict)?;
         self.send(VERDICT, &mut frame)
+    }
+}
+
+impl Verdict {
+    /// Reads the content of a last frame, unless somebody else than the supervisor wrote it.
+    pub(crate) fn read(content: &[u8], token: Token) -> io::Result<Self> {
+        match content.split_first_chunk::<TOKEN_BYTES>() {
+            Some((written, verdict)) if *written == token.0 => Ok(serde_json::from_slice(verdict)?),
+            Some(_) | None => Err(io::ErrorKind::InvalidData.into()),
+        }
     }
 }
 
@@ -199,8 +240,8 @@ mod tests {
             grace_ms: 5,
             writable: Some(Writable {
                 folders: vec![RawPath::from(&odd)],
-                plain: Vec::new(),
                 offline: true,
+                only_runs: None,
             }),
             ..Spec::default()
         };
@@ -209,5 +250,18 @@ mod tests {
         let mut pipe = bytes.as_slice();
         let (read, input) = Spec::read(&mut pipe).unwrap();
         assert_eq!((read, input.as_slice(), pipe), (spec, &b"abc"[..], &b"T"[..]));
+    }
+
+    #[test]
+    fn a_last_frame_of_somebody_else_is_not_believed() {
+        let (token, other) = (Token::new().unwrap(), Token::new().unwrap());
+        assert_ne!(token, other);
+        let verdict =
+            br#"{"exit_code":0,"signal":null,"spawn_error":null,"survivors":0,"sandbox":null}"#;
+        let true_one = [token.0.as_slice(), verdict].concat();
+        assert_eq!(Verdict::read(&true_one, token).unwrap().exit_code, Some(0));
+        for forged in [true_one.as_slice(), verdict, b"", &token.0[..8]] {
+            assert!(Verdict::read(forged, other).is_err());
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Finds and signals processes through `/proc`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 
 use rustix::io::Errno;
@@ -10,11 +10,11 @@ use rustix::process::{
 
 /// A process as `/proc/<pid>/stat` shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Seen {
-    pid: i32,
+pub(crate) struct Seen {
+    pub(crate) pid: i32,
     parent: i32,
     session: i32,
-    zombie: bool,
+    pub(crate) zombie: bool,
     /// When it started, in ticks since boot; with the pid it names a process for good.
     started: u64,
 }
@@ -31,15 +31,63 @@ pub(crate) fn count_descendants() -> usize {
     descendants(getpid().as_raw_nonzero().get(), &everybody()).len()
 }
 
+/// A process and all above it.
+pub(crate) fn ancestors(pid: i32, all: &[Seen]) -> HashSet<i32> {
+    let parents: HashMap<i32, i32> = all.iter().map(|seen| (seen.pid, seen.parent)).collect();
+    let mut found = HashSet::new();
+    let mut next = Some(pid);
+    while let Some(pid) = next.filter(|pid| found.insert(*pid)) {
+        next = parents.get(&pid).copied();
+    }
+    found
+}
+
+/// Kills what has become a child of this process although it was not started by it: what supervisors left that
+/// were killed. Known by its session, which is not ours, and by not being one of the supervisors that `ours` names.
+pub(crate) fn kill_adopted(ours: &HashSet<u32>) {
+    let own = getpid().as_raw_nonzero().get();
+    // What is started while we look is found by the next look.
+    for _ in 0..10 {
+        let all = everybody();
+        let Some(session) = all.iter().find(|seen| seen.pid == own).map(|seen| seen.session) else {
+            return;
+        };
+        let known = |seen: &Seen| u32::try_from(seen.pid).is_ok_and(|pid| ours.contains(&pid));
+        let adopted =
+            all.iter().filter(|seen| seen.parent == own && seen.session != session && !known(seen));
+        let mut found = 0;
+        for seen in adopted {
+            if seen.zombie {
+                // Nobody else will.
+                let pid = Pid::from_raw(seen.pid);
+                let _ = rustix::process::waitpid(pid, rustix::process::WaitOptions::NOHANG);
+                continue;
+            }
+            found += 1;
+            for below in descendants(seen.pid, &all).iter().chain([seen]) {
+                send(below, Signal::KILL);
+            }
+        }
+        if found == 0 {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+}
+
 /// Kills every process of `session` and whatever descends from them.
 ///
 /// For when a supervisor has died before its tree; it cannot find those that were orphaned
-/// *and* had opened a session of their own.
-pub(crate) fn kill_session(session: u32) {
+/// *and* had opened a session of their own. Where the supervisor has been `reaped`, its pid is that of a session only
+/// as long as somebody is left in it; a process that has the pid then is a stranger.
+pub(crate) fn kill_session(session: u32, reaped: bool) {
     let Ok(session) = i32::try_from(session) else { return };
     // What is started while we look is found by the next look.
     for _ in 0..10 {
         let all = everybody();
+        if reaped && all.iter().any(|seen| seen.pid == session) {
+            return;
+        }
         let members = all.iter().filter(|seen| seen.session == session && !seen.zombie);
         let mut found: Vec<Seen> = members.copied().collect();
         for member in found.clone() {
@@ -55,7 +103,7 @@ pub(crate) fn kill_session(session: u32) {
 }
 
 /// Sends a signal to exactly the process that was seen, even if its pid has been reused since.
-fn send(seen: &Seen, signal: Signal) -> bool {
+pub(crate) fn send(seen: &Seen, signal: Signal) -> bool {
     let Some(pid) = Pid::from_raw(seen.pid) else { return false };
     match pidfd_open(pid, PidfdFlags::empty()) {
         // The handle pins the process; what remains is whether it is the one we saw.
@@ -88,7 +136,7 @@ fn descendants(root: i32, all: &[Seen]) -> Vec<Seen> {
     found
 }
 
-fn everybody() -> Vec<Seen> {
+pub(crate) fn everybody() -> Vec<Seen> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     entries
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())

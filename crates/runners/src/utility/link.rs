@@ -1,9 +1,11 @@
 //! The runner's end of the pipes to one supervisor.
 
+use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 use std::pin::Pin;
 use std::process::Stdio;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use materia_engine::Stop;
@@ -13,11 +15,14 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::report::Text;
+use crate::redact::{Redactor, Secrets};
+use crate::supervise::mark::Mark;
 use crate::supervise::protocol::{
-    CONTENT_BYTES_MAX, HEADER_BYTES, INPUT, NO_MORE, POLITE, STDERR, STDOUT, Spec, VERDICT, Verdict,
+    CONTENT_BYTES_MAX, HEADER_BYTES, INPUT, NO_MORE, POLITE, STDERR, STDOUT, Spec, Token, VERDICT,
+    Verdict,
 };
-use crate::supervise::tree;
 use crate::supervise::{ARGUMENT, PIPE_BYTES};
+use crate::supervise::{mark, tree};
 
 /// How much of each stream is kept: the first mebibyte. The rest is read and counted.
 pub const STREAM_BYTES_MAX: usize = 1024 * 1024;
@@ -28,6 +33,14 @@ pub(crate) const OVERDUE: Duration = Duration::from_secs(15);
 const FAREWELL: Duration = Duration::from_secs(2);
 /// How long a Ctrl-C that reached a supervisor may take to reach us as well.
 const SAME_INTERRUPT: Duration = Duration::from_millis(250);
+
+/// The supervisors of this process that live. Held while one is started, so that none is taken for a stranger.
+static SUPERVISORS: Mutex<Option<HashSet<u32>>> = Mutex::new(None);
+
+fn with_supervisors<T>(work: impl FnOnce(&mut HashSet<u32>) -> T) -> T {
+    let mut supervisors = SUPERVISORS.lock().unwrap_or_else(PoisonError::into_inner);
+    work(supervisors.get_or_insert_default())
+}
 
 /// What happened to a program.
 pub(super) struct Past {
@@ -48,22 +61,43 @@ pub(super) enum Ending {
     Lost(&'static str),
 }
 
-/// The beginning of a stream, and how much more there was.
-#[derive(Default)]
+/// The beginning of a stream without its secrets, and how much more there was.
 pub(super) struct Capture {
+    redactor: Redactor,
+    /// What has come through the redactor and was not taken yet.
+    clean: Vec<u8>,
     kept: Vec<u8>,
     dropped: u64,
 }
 
 impl Capture {
+    fn new(secrets: &Secrets) -> Self {
+        let redactor = Redactor::new(secrets.clone());
+        Self { redactor, clean: Vec::new(), kept: Vec::new(), dropped: 0 }
+    }
+
     fn take(&mut self, bytes: &[u8]) {
-        let room = bytes.len().min(STREAM_BYTES_MAX - self.kept.len());
-        self.kept.extend_from_slice(&bytes[..room]);
-        self.dropped += (bytes.len() - room) as u64;
+        if self.kept.len() == STREAM_BYTES_MAX {
+            // Nobody will see it, so that it does not matter what it is.
+            self.dropped += bytes.len() as u64;
+            return;
+        }
+        // Before it is cut: half a secret would not be known as one.
+        self.redactor.push(bytes, &mut self.clean);
+        self.keep();
+    }
+
+    fn keep(&mut self) {
+        let room = self.clean.len().min(STREAM_BYTES_MAX - self.kept.len());
+        self.kept.extend_from_slice(&self.clean[..room]);
+        self.dropped += (self.clean.len() - room) as u64;
+        self.clean.clear();
     }
 
     /// The stream as text.
-    pub(super) fn into_text(self) -> Text {
+    pub(super) fn into_text(mut self) -> Text {
+        self.redactor.finish(&mut self.clean);
+        self.keep();
         Text::new(self.kept, self.dropped)
     }
 }
@@ -131,25 +165,43 @@ impl Control {
 /// supervisor itself is never killed on drop: its tree would outlive it.
 pub(crate) struct Link {
     supervisor: Child,
+    /// Its pid, as long as it is ours to know.
+    pid: Option<u32>,
+    mark: Mark,
     control: Control,
     frames: Frames,
     grace: Duration,
 }
 
 impl Link {
-    /// Starts a supervisor and begins to tell it what to run.
+    /// Starts a supervisor and begins to tell it what to run. All that it starts carries the `mark`.
     pub(crate) fn open(
         program: &Path,
-        spec: &Spec,
+        mut spec: Spec,
+        mark: Mark,
         input: Vec<u8>,
         grace: Duration,
     ) -> io::Result<Self> {
-        let mut supervisor = Command::new(program)
-            .arg(ARGUMENT)
+        let token = Token::new()?;
+        spec.token = token;
+        // Last, so that no author's variable stands in its place.
+        spec.env.push((mark::VARIABLE.to_owned(), mark.text().into()));
+        let mut command = Command::new(program);
+        if spec.env_only {
+            // What the child is not to see its supervisor need not have either.
+            command.env_clear();
+        }
+        command
+            .args([ARGUMENT, mark.text()])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()?;
+            .stderr(Stdio::null());
+        let mut supervisor = with_supervisors(|known| {
+            let started = command.spawn()?;
+            known.extend(started.id());
+            io::Result::Ok(started)
+        })?;
+        let pid = supervisor.id();
         let (Some(mut pipe), Some(stdout)) = (supervisor.stdin.take(), supervisor.stdout.take())
         else {
             return Err(io::ErrorKind::BrokenPipe.into());
@@ -165,13 +217,18 @@ impl Link {
             pipe.flush().await?;
             Ok(pipe)
         });
-        let frames = Frames::new(stdout);
-        Ok(Self { supervisor, control: Control::Feeding(feed), frames, grace })
+        let frames = Frames::new(stdout, token);
+        Ok(Self { supervisor, pid, mark, control: Control::Feeding(feed), frames, grace })
     }
 
     /// Follows the program to its end, which comes after `limit` at the latest.
-    pub(super) async fn follow(mut self, limit: Option<Duration>, mut stop: Stop) -> Past {
-        let (mut stdout, mut stderr) = (Capture::default(), Capture::default());
+    pub(super) async fn follow(
+        mut self,
+        limit: Option<Duration>,
+        mut stop: Stop,
+        secrets: &Secrets,
+    ) -> Past {
+        let (mut stdout, mut stderr) = (Capture::new(secrets), Capture::new(secrets));
         let far = Instant::now() + Duration::from_hours(24 * 365);
         let deadline = limit.and_then(|limit| Instant::now().checked_add(limit)).unwrap_or(far);
         let mut ended: Option<Asked> = None;
@@ -194,7 +251,7 @@ impl Link {
                     break Err("did not end its program in time");
                 }
                 () = self.control.fed(), if matches!(self.control, Control::Feeding(_)) => {}
-                frame = self.frames.next() => match frame {
+                frame = next_frame(&mut self.frames, &mut self.supervisor) => match frame {
                     Ok(Frame::Stdout(bytes)) => stdout.take(bytes),
                     Ok(Frame::Stderr(bytes)) => stderr.take(bytes),
                     Ok(Frame::Last(verdict)) => break Ok(verdict),
@@ -216,7 +273,7 @@ impl Link {
                 () = self.frames.ready() => break,
             }
         }
-        match self.frames.next().await {
+        match next_frame(&mut self.frames, &mut self.supervisor).await {
             Ok(Frame::Stdout(bytes)) => Heard::Stdout(bytes),
             Ok(Frame::Stderr(bytes)) => Heard::Stderr(bytes),
             Ok(Frame::Last(verdict)) => Heard::Last(Ok(verdict)),
@@ -252,13 +309,17 @@ impl Link {
 
     async fn see_off(&mut self, reported: bool) {
         if !reported {
-            // While nobody has waited for the supervisor its pid, which names the session of
-            // its tree, cannot have been given to anybody else.
-            if let Some(session) = self.supervisor.id() {
-                let _ = self.supervisor.start_kill();
-                let sweep = move || tree::kill_session(session);
-                let _ = tokio::task::spawn_blocking(sweep).await;
-            }
+            let _ = self.supervisor.start_kill();
+            let (session, mark, reaped) =
+                (self.pid, self.mark.clone(), self.supervisor.id().is_none());
+            let sweep = move || {
+                if let Some(session) = session {
+                    tree::kill_session(session, reaped);
+                }
+                mark.sweep();
+                with_supervisors(|known| tree::kill_adopted(known));
+            };
+            let _ = tokio::task::spawn_blocking(sweep).await;
         }
         self.control = Control::Closed;
         let _ = timeout(FAREWELL, self.supervisor.wait()).await;
@@ -293,7 +354,33 @@ impl Link {
 impl Drop for Link {
     fn drop(&mut self) {
         self.wake();
+        if let Some(pid) = self.pid {
+            with_supervisors(|known| known.remove(&pid));
+        }
     }
+}
+
+/// How long what a supervisor said before it went may take to be read.
+const LAST_WORDS: Duration = Duration::from_millis(250);
+
+/// The next thing a supervisor says. One that has gone says no more, also if somebody else holds its pipe open. Safe
+/// to cancel.
+async fn next_frame<'a>(frames: &'a mut Frames, supervisor: &mut Child) -> io::Result<Frame<'a>> {
+    while !frames.has_next()? {
+        let gone = tokio::select! {
+            biased;
+            filled = frames.fill() => filled? == 0,
+            _ = supervisor.wait() => {
+                // What it said before is still in the pipe.
+                let filled = timeout(LAST_WORDS, frames.fill()).await;
+                !matches!(filled, Ok(Ok(1..)))
+            }
+        };
+        if gone && !frames.has_next()? {
+            return Ok(Frame::End);
+        }
+    }
+    frames.next()
 }
 
 /// One thing that a tree says, to who follows it piece by piece.
@@ -324,52 +411,60 @@ enum Frame<'a> {
 /// Cuts the supervisor's output into frames. Safe to cancel between two reads.
 struct Frames {
     pipe: ChildStdout,
+    token: Token,
     buffer: Vec<u8>,
     /// How much of the buffer has been handed out already.
     used: usize,
 }
 
 impl Frames {
-    fn new(pipe: ChildStdout) -> Self {
+    fn new(pipe: ChildStdout, token: Token) -> Self {
         let buffer = Vec::with_capacity(2 * (HEADER_BYTES + CONTENT_BYTES_MAX));
-        Self { pipe, buffer, used: 0 }
+        Self { pipe, token, buffer, used: 0 }
     }
 
     /// Resolves when something has come, or nothing ever will.
     async fn ready(&mut self) {
         if self.buffer.len() == self.used {
-            self.buffer.clear();
-            self.used = 0;
             // What is wrong with the pipe shows again when the frame is read.
-            let _ = self.pipe.read_buf(&mut self.buffer).await;
+            let _ = self.fill().await;
         }
     }
 
-    async fn next(&mut self) -> io::Result<Frame<'_>> {
-        let (tag, length) = loop {
-            let rest = &self.buffer[self.used..];
-            if let Some((&[tag, a, b, c, d], content)) = rest.split_first_chunk::<HEADER_BYTES>() {
-                let length = u32::from_le_bytes([a, b, c, d]) as usize;
-                if length > CONTENT_BYTES_MAX {
-                    return Err(io::ErrorKind::InvalidData.into());
-                }
-                if content.len() >= length {
-                    break (tag, length);
-                }
-            }
-            self.buffer.drain(..self.used);
-            self.used = 0;
-            if self.pipe.read_buf(&mut self.buffer).await? == 0 {
-                return Ok(Frame::End);
-            }
+    /// Reads more; 0 means that there is no more.
+    async fn fill(&mut self) -> io::Result<usize> {
+        self.buffer.drain(..self.used);
+        self.used = 0;
+        self.pipe.read_buf(&mut self.buffer).await
+    }
+
+    /// The tag and the length of the next frame, if it is there as a whole.
+    fn header(&self) -> io::Result<Option<(u8, usize)>> {
+        let rest = &self.buffer[self.used..];
+        let Some((&[tag, a, b, c, d], content)) = rest.split_first_chunk::<HEADER_BYTES>() else {
+            return Ok(None);
         };
+        let length = u32::from_le_bytes([a, b, c, d]) as usize;
+        if length > CONTENT_BYTES_MAX {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        Ok((content.len() >= length).then_some((tag, length)))
+    }
+
+    fn has_next(&self) -> io::Result<bool> {
+        self.header().map(|header| header.is_some())
+    }
+
+    /// The next frame, which is there.
+    fn next(&mut self) -> io::Result<Frame<'_>> {
+        let Some((tag, length)) = self.header()? else { return Ok(Frame::End) };
         let start = self.used + HEADER_BYTES;
         self.used = start + length;
         let content = &self.buffer[start..self.used];
         match tag {
             STDOUT => Ok(Frame::Stdout(content)),
             STDERR => Ok(Frame::Stderr(content)),
-            VERDICT => Ok(Frame::Last(serde_json::from_slice(content)?)),
+            VERDICT => Ok(Frame::Last(Verdict::read(content, self.token)?)),
             _ => Err(io::ErrorKind::InvalidData.into()),
         }
     }

@@ -17,9 +17,11 @@ use materia_engine::{BoxFuture, Manner, Runner, Stop, TurnFault, TurnJob, TurnRe
 use serde_json::Value;
 
 use crate::dispatch::faulted;
+use crate::redact::Secrets;
+use crate::supervise::mark::Mark;
 use crate::supervise::protocol::{RawPath, Spec, Verdict};
 use crate::tree_check::TreeCheck;
-use crate::{guard, planning};
+use crate::{guard, leaving, place, planning};
 use link::{Ending, Link, Past};
 use room::Room;
 
@@ -94,11 +96,34 @@ impl UtilityRunner {
         // One object on one line, for those who read lines.
         input.push(b'\n');
         let spec = self.spec(job, command, input.len(), &room, &folder, &manner.env);
+        let turn = self.turn(job, &name, spec, input, manner, stop);
+        let turn = leaving::performed(job, turn);
+        let (report, late) = match job.global_mode {
+            // The room has looked already.
+            GlobalMode::Planning => (turn.await, None),
+            GlobalMode::Implementation => guard::until_tightened(job, turn).await,
+        };
+        // The very last thing: by now everything is written that is written on account of this turn.
+        match complaint(job, room.leave().or(late)).await {
+            Some(complaint) => not_accepted(&name, report, &complaint),
+            None => report,
+        }
+    }
 
+    /// Runs the program to its end.
+    async fn turn(
+        &self,
+        job: &TurnJob,
+        name: &str,
+        spec: Spec,
+        input: Vec<u8>,
+        manner: &Manner,
+        stop: Stop,
+    ) -> TurnReport {
         tracing::debug!(input_bytes = spec.input_bytes, "starts a program");
         let begun = Instant::now();
-        let (past, late) = match Link::open(&self.supervisor, &spec, input, self.grace) {
-            Ok(link) => self.follow(job, link, stop).await,
+        let past = match Link::open(&self.supervisor, spec, Mark::of(job), input, self.grace) {
+            Ok(link) => link.follow(job.timeout, stop, &Secrets::of_work(&job.work)).await,
             Err(error) => {
                 let message = format!("{name} was not run: its supervisor did not start: {error}");
                 return faulted(ErrorCode::Internal, message);
@@ -106,18 +131,7 @@ impl UtilityRunner {
         };
         let duration = begun.elapsed();
         tracing::debug!(?duration, "the program is gone");
-        let complaint = room.leave(job).await;
-        let complaint = complaint.or_else(|| late?.complaint(&job.doc_root));
-        conclude(job, &name, past, duration, complaint, manner.verdict)
-    }
-
-    async fn follow(&self, job: &TurnJob, link: Link, stop: Stop) -> (Past, Option<TreeCheck>) {
-        let past = link.follow(job.timeout, stop);
-        match job.global_mode {
-            // The room has looked already.
-            GlobalMode::Planning => (past.await, None),
-            GlobalMode::Implementation => guard::until_tightened(job, past).await,
-        }
+        conclude(job, name, past, duration, manner.verdict)
     }
 
     fn spec(
@@ -149,6 +163,26 @@ impl UtilityRunner {
     }
 }
 
+/// What the look after a turn has to say, where one is due.
+async fn complaint(job: &TurnJob, before: Option<TreeCheck>) -> Option<String> {
+    let (before, doc_root) = (before?, job.doc_root.clone());
+    let look = move || before.complaint(&doc_root);
+    tokio::task::spawn_blocking(look).await.unwrap_or_else(|error| Some(error.to_string()))
+}
+
+/// The report of a program that changed what it may not.
+fn not_accepted(name: &str, report: TurnReport, complaint: &str) -> TurnReport {
+    let fault = match report.outcome {
+        Ok(output) => TurnFault {
+            code: ErrorCode::UtilityFailed,
+            message: format!("{name} is not accepted: {complaint}"),
+            report: Box::new(output),
+        },
+        Err(fault) => TurnFault { message: format!("{}; {complaint}", fault.message), ..fault },
+    };
+    TurnReport { outcome: Err(fault), after: report.after }
+}
+
 /// The real path of the folder that a program runs in: inside the project, whatever links there are.
 fn folder(project: &Path, name: Option<&str>) -> Result<PathBuf, String> {
     let Some(name) = name else { return Ok(project.to_owned()) };
@@ -175,7 +209,6 @@ fn conclude(
     name: &str,
     past: Past,
     duration: Duration,
-    complaint: Option<String>,
     verdict: Option<VerdictFrom>,
 ) -> TurnReport {
     let Past { stdout, stderr, ending } = past;
@@ -212,13 +245,6 @@ fn conclude(
             Some((ErrorCode::Internal, message))
         }
     };
-    let fault = match (fault, complaint) {
-        (Some((code, message)), Some(complaint)) => Some((code, format!("{message}; {complaint}"))),
-        (None, Some(complaint)) => {
-            Some((ErrorCode::UtilityFailed, format!("{name} is not accepted: {complaint}")))
-        }
-        (fault, None) => fault,
-    };
     // Simulated time stands still while a program runs, unless it took all it was given.
     let after = match (&ending, job.virtual_time) {
         (Ending::TimedOut(_), true) => job.timeout.unwrap_or_default(),
@@ -234,10 +260,8 @@ fn conclude(
 
 /// Writes bytes that are no text to the turn's artifact, for the event can hold text only.
 fn keep_raw(job: &TurnJob, kind: &str, raw: &[u8]) -> io::Result<LeftFile> {
-    let path = job.artifact(kind);
-    path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
-    std::fs::write(&path, raw)?;
-    let name = path.strip_prefix(&job.run_dir).unwrap_or(&path).to_string_lossy().into_owned();
+    let name = place::artifact(job, kind);
+    place::cast(job)?.write(&name, raw)?;
     let (kind, hash) = (kind.to_owned(), BlobHash::of(raw).to_string());
     Ok(LeftFile { kind, name, hash, bytes: raw.len() as u64 })
 }

@@ -2,15 +2,15 @@
 //! documents.
 
 use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use materia_beneath::Folder;
 use materia_contract::{GlobalMode, Policy};
 use materia_engine::TurnJob;
 
 use crate::supervise::protocol::{RawPath, Writable};
 use crate::tree_check::TreeCheck;
-use crate::{guard, planning};
+use crate::{guard, place, planning};
 
 /// What a program gets to write to.
 pub(super) enum Room {
@@ -26,15 +26,40 @@ pub(super) enum Room {
 pub(super) struct Allowed {
     /// What may be written; absent means everything.
     folders: Option<Vec<PathBuf>>,
-    temporary: PathBuf,
+    temporary: Temporary,
     offline: bool,
 }
 
 /// The few folders of a Planning turn, and the project as it was before.
 pub(super) struct Confined {
     docs: PathBuf,
-    temporary: PathBuf,
+    temporary: Temporary,
     before: TreeCheck,
+}
+
+/// A folder of a program's own within the folder of the cast, where it may write nothing else.
+pub(super) struct Temporary {
+    cast: Folder,
+    name: String,
+    path: PathBuf,
+}
+
+impl Temporary {
+    /// A fresh one. The program runs elsewhere, so its path must not depend on where we are.
+    fn new(job: &TurnJob) -> Result<Self, String> {
+        let made = || {
+            let (cast, name) = (place::cast(job)?, job.turn.to_string());
+            let path = place::private(&cast, &name)?.path().canonicalize()?;
+            std::io::Result::Ok(Self { cast, name, path })
+        };
+        made().map_err(|error| format!("no folder for temporary files: {error}"))
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        place::tidy(&self.cast, &self.name);
+    }
 }
 
 impl Room {
@@ -59,8 +84,8 @@ impl Room {
     pub(super) fn temporary(&self) -> Option<&PathBuf> {
         match self {
             Self::Open => None,
-            Self::Policy(allowed) => Some(&allowed.temporary),
-            Self::Planning(confined) => Some(&confined.temporary),
+            Self::Policy(allowed) => Some(&allowed.temporary.path),
+            Self::Planning(confined) => Some(&confined.temporary.path),
         }
     }
 
@@ -68,28 +93,24 @@ impl Room {
     pub(super) fn writable(&self, job: &TurnJob) -> Option<Writable> {
         match self {
             Self::Open => None,
-            Self::Policy(allowed) => Some(allowed.writable(job)),
+            Self::Policy(allowed) => Some(allowed.writable()),
             Self::Planning(confined) => Some(Writable {
-                folders: vec![RawPath::from(&confined.docs), RawPath::from(&confined.temporary)],
-                plain: vec![RawPath::from(&job.run_dir)],
+                folders: vec![
+                    RawPath::from(&confined.docs),
+                    RawPath::from(&confined.temporary.path),
+                ],
                 offline: job.policy.as_ref().is_some_and(|policy| policy.network == Some(false)),
+                only_runs: None,
             }),
         }
     }
 
-    /// Tidies up, and says what has changed that must not.
-    pub(super) async fn leave(self, job: &TurnJob) -> Option<String> {
+    /// Tidies up. What is left to do is the look at what has changed that must not, where one is due: the very last
+    /// thing of a turn.
+    pub(super) fn leave(self) -> Option<TreeCheck> {
         match self {
-            Self::Open => None,
-            Self::Policy(allowed) => {
-                tidy(&allowed.temporary);
-                None
-            }
-            Self::Planning(confined) => {
-                let doc_root = job.doc_root.clone();
-                let work = move || confined.leave(&doc_root);
-                tokio::task::spawn_blocking(work).await.unwrap_or_default()
-            }
+            Self::Open | Self::Policy(_) => None,
+            Self::Planning(confined) => Some(confined.before),
         }
     }
 }
@@ -99,7 +120,7 @@ impl Confined {
         let docs =
             planning::make_doc_root(&job.cwd, &job.doc_root).map_err(|error| error.to_string())?;
         let before = TreeCheck::before(&job.cwd, &docs, &guard::ignored(job));
-        if let Some((inside, outside)) = before.shared(&[docs.clone(), job.run_dir.clone()]) {
+        if let Some((inside, outside)) = before.shared(std::slice::from_ref(&docs)) {
             return Err(format!(
                 "`{}` and `{}` are one file with two names, so that writing the first, which \
                  Planning mode allows, would change the second; make one of them a copy",
@@ -107,8 +128,7 @@ impl Confined {
                 outside.display()
             ));
         }
-        let temporary =
-            temporary(job).map_err(|error| format!("no folder for temporary files: {error}"))?;
+        let temporary = Temporary::new(job)?;
         if let Some(limit) = before.limit() {
             job.control
                 .live
@@ -116,32 +136,19 @@ impl Confined {
         }
         Ok(Self { docs, temporary, before })
     }
-
-    fn leave(self, doc_root: &str) -> Option<String> {
-        tidy(&self.temporary);
-        self.before.complaint(doc_root)
-    }
-}
-
-fn tidy(temporary: &Path) {
-    // What cannot be removed is no reason to fail a turn.
-    let _ = fs::remove_dir_all(temporary);
-    // The folder around it goes with the last turn in it.
-    let _ = temporary.parent().map(fs::remove_dir);
 }
 
 impl Allowed {
     fn prepare(job: &TurnJob, policy: &Policy) -> Result<Self, String> {
         let folders = policy.write.iter().flatten().map(|path| {
-            let real = planning::doc_root(&job.cwd, path).map_err(|error| error.to_string())?;
+            let real = planning::inside(&job.cwd, path).map_err(|error| error.to_string())?;
             if !real.exists() {
                 fs::create_dir_all(&real).map_err(|error| format!("`{path}`: {error}"))?;
             }
             Ok(real)
         });
         let folders: Vec<PathBuf> = folders.collect::<Result<_, String>>()?;
-        let temporary =
-            temporary(job).map_err(|error| format!("no folder for temporary files: {error}"))?;
+        let temporary = Temporary::new(job)?;
         Ok(Self {
             folders: policy.write.is_some().then_some(folders),
             temporary,
@@ -149,25 +156,13 @@ impl Allowed {
         })
     }
 
-    fn writable(&self, job: &TurnJob) -> Writable {
+    fn writable(&self) -> Writable {
         let everything = [PathBuf::from("/")];
         let folders = self.folders.as_deref().unwrap_or(&everything);
         Writable {
-            folders: folders.iter().chain([&self.temporary]).map(RawPath::from).collect(),
-            plain: vec![RawPath::from(&job.run_dir)],
+            folders: folders.iter().chain([&self.temporary.path]).map(RawPath::from).collect(),
             offline: self.offline,
+            only_runs: None,
         }
     }
-}
-
-/// A fresh folder within the run folder. The program runs elsewhere, so its path must not depend
-/// on where we are.
-fn temporary(job: &TurnJob) -> io::Result<PathBuf> {
-    fs::create_dir_all(&job.run_dir)?;
-    let wanted = job.run_dir.canonicalize()?.join("tmp").join(job.turn.to_string());
-    if planning::resolve(&wanted)? != wanted {
-        return Err(io::Error::other(format!("`{}` leads elsewhere", wanted.display())));
-    }
-    fs::create_dir_all(&wanted)?;
-    Ok(wanted)
 }

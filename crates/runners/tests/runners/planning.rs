@@ -78,11 +78,16 @@ echo t > \"$TMPDIR/t\"; mktemp > /dev/null; cat \"$TMPDIR/t\"";
 }
 
 #[test]
-fn the_run_folder_may_be_written_to() {
+fn nothing_of_the_run_folder_may_be_written_but_the_turns_own_temporary_folder() {
     let Some(stage) = planning() else { return };
-    let target = stage.job.run_dir.join("note");
-    stage.output(&["sh", "-c", "echo x > \"$1\"", "sh", target.to_str().unwrap()]);
-    assert_eq!(fs::read_to_string(target).unwrap(), "x\n");
+    let tries = "cd \"$1\"
+for way in 'echo x > note' 'mkdir sub' 'echo x > tmp/note' 'mv tmp moved' 'rmdir tmp/*' 'ln -s / sockets'; do
+  sh -c \"$way\" 2>/dev/null && echo \"could: $way\"
+done
+echo x > \"$TMPDIR/note\" && ln -s / \"$TMPDIR/link\" && mkdir \"$TMPDIR/sub\" && echo own";
+    let output = stage.output(&["sh", "-c", tries, "sh", stage.job.run_dir.to_str().unwrap()]);
+    assert_eq!(output.output, "own\n");
+    assert_eq!(fs::read_dir(&stage.job.run_dir).unwrap().count(), 0);
 }
 
 #[test]

@@ -4,13 +4,17 @@
 //! outside of the project. A command runs there under `strace` where there is one; what it executed, and
 //! which files outside of the project changed, is part of what it did.
 //!
-//! Files of this folder: `escapes` (what is printed), `journals` (a shipped `.materia`).
+//! Files of this folder: `escapes` (what is printed), `repositories` (what is configured), `changing` (what changes after it was
+//! approved), `journals` (a shipped `.materia`), `turns` (programs that were approved and do harm all the same).
 
 #![allow(dead_code, reason = "each kind of attack uses what it needs of the stage")]
 
+mod changing;
 mod escapes;
 mod forging;
 mod journals;
+mod repositories;
+mod turns;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -97,6 +101,25 @@ impl Stage {
     pub(crate) fn run(&self, args: &[&str]) -> Ran {
         let mut command = Command::new(env!("CARGO_BIN_EXE_materia"));
         self.dress(command.args(args)).output().unwrap().into()
+    }
+
+    /// The same with further variables in its environment.
+    pub(crate) fn run_with(&self, args: &[&str], env: &[(&str, &str)]) -> Ran {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_materia"));
+        self.dress(command.args(args)).envs(env.iter().copied()).output().unwrap().into()
+    }
+
+    /// The same, started by another program, whose last argument it becomes.
+    pub(crate) fn run_by(&self, program: &[&str], args: &[&str]) -> Ran {
+        let mut command = Command::new(program[0]);
+        command.args(&program[1..]).arg(env!("CARGO_BIN_EXE_materia")).args(args);
+        self.dress(&mut command).output().unwrap().into()
+    }
+
+    /// The same in another folder.
+    pub(crate) fn run_in(&self, folder: &Path, args: &[&str]) -> Ran {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_materia"));
+        self.dress(command.args(args)).current_dir(folder).output().unwrap().into()
     }
 
     /// Runs `materia` and watches what it does.

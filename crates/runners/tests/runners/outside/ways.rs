@@ -103,9 +103,9 @@ pub(super) const SHELL: &[(Unconfined, &str)] = &[
     (Writes, "echo x >> .materia/earlier/events.jsonl"),
     (Writes, "mv .materia/run .materia/away"),
     // materia itself, led elsewhere by what the turn leaves in the run folder.
-    (Writes, "rm -rf .materia/run/sockets; ln -s ../../src .materia/run/sockets; printf '\\377'"),
+    (Perhaps, "rm -rf .materia/run/sockets; ln -s ../../src .materia/run/sockets; printf '\\377'"),
     (
-        Writes,
+        Perhaps,
         "ln -s ../../../../src/main.rs docs/m; mkdir -p .materia/run/sockets/Socket-1
         mv docs/m .materia/run/sockets/Socket-1/2-1.stdout; printf '\\377'",
     ),

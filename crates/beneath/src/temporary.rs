@@ -1,0 +1,114 @@
+//! Folders among the system's temporary files that go with us, and with whoever comes later if we cannot.
+//!
+//! Each holds a file that says whose it is, and that is locked as long as its process lives. A lock ends with its
+//! process, however that ends; a number of a process can be anybody's a moment later.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use rustix::fs::Mode;
+
+use crate::Folder;
+
+/// How every name begins.
+const PREFIX: &str = "materia-";
+/// The file that says that a folder is one of ours.
+const MARK: &str = ".materia-temporary";
+/// What stands in it.
+const WORDS: &[u8] =
+    b"A temporary folder of materia. It may be removed once nobody holds a lock on this file.\n";
+/// How old one must be before it is taken away: one that was just made may not be locked yet.
+const AGE_MIN: Duration = Duration::from_secs(60);
+/// How many names are tried.
+const TRIES_MAX: u32 = 8;
+
+/// A new folder that only we can look into, under a name that nobody can know before. It goes when this is dropped;
+/// where the process is killed, [`sweep`] takes it away later.
+#[derive(Debug)]
+pub struct Temporary {
+    place: Folder,
+    name: String,
+    folder: Folder,
+    path: PathBuf,
+    // Locked as long as it is open.
+    _mark: File,
+}
+
+impl Temporary {
+    /// A new one among the system's temporary files; `purpose` becomes part of its name.
+    pub fn new(purpose: &str) -> io::Result<Self> {
+        Self::within(&std::env::temp_dir(), purpose)
+    }
+
+    /// A new one in `place`.
+    pub fn within(place: &Path, purpose: &str) -> io::Result<Self> {
+        let place = Folder::at(&place.canonicalize()?)?;
+        let mut tries = 0;
+        let (name, folder) = loop {
+            let mut random = [0; 8];
+            rustix::rand::getrandom(&mut random[..], rustix::rand::GetRandomFlags::empty())?;
+            let name = format!("{PREFIX}{purpose}-{:016x}", u64::from_le_bytes(random));
+            match place.new_folder(&name) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && tries < TRIES_MAX => {
+                    tries += 1;
+                }
+                made => break (name, made?),
+            }
+        };
+        let mut mark = folder.create(MARK)?;
+        mark.try_lock().map_err(io::Error::from)?;
+        mark.write_all(WORDS)?;
+        let path = place.path().join(&name);
+        Ok(Self { place, name, folder, path, _mark: mark })
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The folder itself.
+    #[must_use]
+    pub fn folder(&self) -> &Folder {
+        &self.folder
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // What cannot be removed now is swept later.
+        let _ = self.place.remove_all(&self.name);
+    }
+}
+
+/// Takes away the temporary folders that processes left which were killed. Only what is ours, says so of itself, is
+/// not new, and is held by nobody. Says how many went.
+pub fn sweep() -> usize {
+    sweep_in(&std::env::temp_dir(), SystemTime::now())
+}
+
+pub(crate) fn sweep_in(place: &Path, now: SystemTime) -> usize {
+    let Ok(place) = Folder::at(place) else { return 0 };
+    let ours = |name: &OsStr| name.as_encoded_bytes().starts_with(PREFIX.as_bytes());
+    let names = place.names().unwrap_or_default();
+    let left = names.iter().filter(|name| ours(name) && is_left(&place, name, now));
+    left.filter(|name| place.remove_all(name).is_ok()).count()
+}
+
+/// Whether a folder was left by a process that is gone.
+fn is_left(place: &Folder, name: &OsStr, now: SystemTime) -> bool {
+    let look = || {
+        let folder = place.folder(name)?;
+        let private = folder.owner_and_mode()? == (rustix::process::getuid().as_raw(), Mode::RWXU);
+        let mark = folder.open(MARK)?;
+        let made = mark.metadata()?.modified()?;
+        let old = now.duration_since(made).is_ok_and(|age| age >= AGE_MIN);
+        let said = folder.read(MARK, WORDS.len() as u64)?;
+        io::Result::Ok(private && old && said == WORDS && mark.try_lock().is_ok())
+    };
+    look().unwrap_or(false)
+}

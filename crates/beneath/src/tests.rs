@@ -1,0 +1,190 @@
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use rustix::fs::{Mode, OFlags};
+
+use crate::temporary::sweep_in;
+use crate::{Anchor, Folder, Temporary, walk};
+
+fn mode(path: &Path) -> u32 {
+    path.metadata().unwrap().permissions().mode() & 0o777
+}
+
+#[test]
+fn what_is_made_is_for_its_owner_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = Folder::at(dir.path()).unwrap();
+    folder.write("a/b/c.txt", b"words").unwrap();
+    assert_eq!(fs::read(dir.path().join("a/b/c.txt")).unwrap(), b"words");
+    assert_eq!(mode(&dir.path().join("a")), 0o700);
+    assert_eq!(mode(&dir.path().join("a/b/c.txt")), 0o600);
+    folder.replace("a/b/c.txt", b"other").unwrap();
+    folder.append("a/b/c.txt").unwrap();
+    assert_eq!(folder.read("a/b/c.txt", 5).unwrap(), b"other");
+    assert!(folder.read("a/b/c.txt", 4).is_err(), "more than was asked for");
+    assert_eq!(folder.folder("a/b").unwrap().names().unwrap(), [OsStr::new("c.txt")]);
+}
+
+#[test]
+fn no_link_is_followed_wherever_it_stands() {
+    let dir = tempfile::tempdir().unwrap();
+    let (inside, outside) = (dir.path().join("in"), dir.path().join("out"));
+    fs::create_dir(&inside).unwrap();
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("file"), "precious").unwrap();
+    symlink(&outside, inside.join("away")).unwrap();
+    symlink("../out", inside.join("near")).unwrap();
+    symlink(outside.join("file"), inside.join("file")).unwrap();
+    let folder = Folder::at(&inside).unwrap();
+    for path in ["away/file", "near/file", "near/new", "away/deep/new", "../out/file"] {
+        assert!(folder.write(path, b"x").is_err(), "{path}");
+        assert!(folder.replace(path, b"x").is_err(), "{path}");
+        assert!(folder.append(path).is_err(), "{path}");
+        assert!(folder.open(path).is_err(), "{path}");
+        assert!(folder.remove_file(path).is_err(), "{path}");
+        assert!(folder.remove_all(path).is_err(), "{path}");
+        assert!(folder.make_folder(path).is_err(), "{path}");
+        assert!(folder.rename("file", path).is_err(), "{path}");
+        assert!(!folder.has(path), "{path}");
+    }
+    assert!(folder.append("file").is_err());
+    assert!(folder.open("file").is_err());
+    assert!(folder.open(outside.join("file")).is_err(), "no absolute path");
+    // A link that has the name of a file of ours gives way to it.
+    folder.write("file", b"ours").unwrap();
+    folder.replace("away", b"ours").unwrap();
+    assert_eq!(folder.read("file", 10).unwrap(), b"ours");
+    assert_eq!(fs::read_to_string(outside.join("file")).unwrap(), "precious");
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
+}
+
+#[test]
+fn a_second_name_a_pipe_and_a_folder_in_a_files_place() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("precious"), "precious").unwrap();
+    fs::create_dir(dir.path().join("in")).unwrap();
+    fs::hard_link(dir.path().join("precious"), dir.path().join("in/name")).unwrap();
+    let folder = Folder::at(&dir.path().join("in")).unwrap();
+    assert!(folder.append("name").is_err());
+    folder.write("name", b"ours").unwrap();
+    assert_eq!(fs::read_to_string(dir.path().join("precious")).unwrap(), "precious");
+
+    let pipe = dir.path().join("in/pipe");
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, Mode::RWXU, 0).unwrap();
+    assert!(folder.append("pipe").is_err(), "and nobody waits for its other end");
+    assert!(folder.open("pipe").is_err());
+    folder.write("pipe", b"a file").unwrap();
+    assert!(folder.has_file("pipe"));
+    folder.make_folder("sub").unwrap();
+    assert!(folder.write("sub", b"x").is_err());
+}
+
+#[test]
+fn a_folder_stays_the_one_it_was() {
+    let dir = tempfile::tempdir().unwrap();
+    let (cast, evil) = (dir.path().join("cast"), dir.path().join("evil"));
+    fs::create_dir(&cast).unwrap();
+    fs::create_dir(&evil).unwrap();
+    let folder = Folder::at(&cast).unwrap();
+    fs::rename(&cast, dir.path().join("moved")).unwrap();
+    symlink(&evil, &cast).unwrap();
+    folder.write("sockets/a/1-1.stdout", b"x").unwrap();
+    assert!(dir.path().join("moved/sockets/a/1-1.stdout").is_file());
+    assert_eq!(fs::read_dir(&evil).unwrap().count(), 0);
+}
+
+#[test]
+fn an_anchor_notices_that_it_was_moved_and_may_be_made_anew() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("root");
+    fs::create_dir(&root).unwrap();
+    let anchor = Anchor::of(&root);
+    anchor.folder().unwrap().write("a", b"x").unwrap();
+    fs::rename(&root, dir.path().join("moved")).unwrap();
+    assert!(anchor.folder().is_err() && anchor.make().is_err());
+    fs::create_dir(dir.path().join("other")).unwrap();
+    symlink(dir.path().join("other"), &root).unwrap();
+    assert!(anchor.make().unwrap_err().to_string().contains("put another in its place"));
+    fs::remove_file(&root).unwrap();
+    fs::remove_dir_all(dir.path().join("moved")).unwrap();
+    assert_eq!(anchor.folder().unwrap_err().kind(), std::io::ErrorKind::NotFound);
+    symlink(dir.path().join("other"), &root).unwrap();
+    assert!(anchor.make().is_err(), "a link in its place");
+    fs::remove_file(&root).unwrap();
+    anchor.make().unwrap().write("b", b"x").unwrap();
+    assert!(root.join("b").is_file());
+}
+
+#[test]
+fn a_tree_goes_however_deep_and_locked_it_is_and_links_in_it_lead_nowhere() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("precious")).unwrap();
+    fs::write(dir.path().join("precious/file"), "x").unwrap();
+    let folder = Folder::at(dir.path()).unwrap();
+    let mut at = folder.make_folder("tree").unwrap();
+    for _ in 0..3_000 {
+        at = at.make_folder("d").unwrap();
+    }
+    at.write("file", b"x").unwrap();
+    symlink(dir.path().join("precious"), dir.path().join("tree/link")).unwrap();
+    fs::create_dir_all(dir.path().join("tree/locked/inner")).unwrap();
+    let locked = fs::Permissions::from_mode(0o000);
+    fs::set_permissions(dir.path().join("tree/locked"), locked).unwrap();
+    folder.remove_all("tree").unwrap();
+    assert_eq!(folder.names().unwrap(), [OsStr::new("precious")]);
+    assert!(dir.path().join("precious/file").is_file());
+    folder.remove_all("missing").unwrap();
+}
+
+#[test]
+fn without_openat2_it_is_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir_all(dir.path().join("a/b")).unwrap();
+    symlink("b", dir.path().join("a/link")).unwrap();
+    fs::write(dir.path().join("a/b/file"), "x").unwrap();
+    let top = Folder::at(dir.path()).unwrap();
+    let at = rustix::fs::open(dir.path(), OFlags::DIRECTORY, Mode::empty()).unwrap();
+    let walk = |path: &str| {
+        let parts = walk::parts(Path::new(path)).unwrap();
+        let how = OFlags::RDONLY | OFlags::NOFOLLOW;
+        walk::step_by_step(&at, &parts, how, Mode::empty()).is_ok()
+    };
+    for (path, there) in [("a/b/file", true), ("a/link/file", false), ("a/link", false)] {
+        assert_eq!(walk(path), there, "{path}");
+        assert_eq!(top.open(path).is_ok(), there, "{path}");
+    }
+}
+
+#[test]
+fn a_temporary_folder_goes_with_its_owner_or_is_swept_later() {
+    let dir = tempfile::tempdir().unwrap();
+    let later = SystemTime::now() + Duration::from_secs(3_600);
+    let held = Temporary::within(dir.path(), "test").unwrap();
+    held.folder().write("file", b"x").unwrap();
+    assert_eq!(mode(held.path()), 0o700);
+    assert_eq!(sweep_in(dir.path(), later), 0, "somebody holds it");
+
+    // A copy without the lock is what a killed process leaves.
+    let left = dir.path().join("materia-test-left");
+    fs::create_dir(&left).unwrap();
+    fs::set_permissions(&left, fs::Permissions::from_mode(0o700)).unwrap();
+    fs::copy(held.path().join(".materia-temporary"), left.join(".materia-temporary")).unwrap();
+    // Others that only look like it.
+    fs::create_dir(dir.path().join("materia-test-12345")).unwrap();
+    symlink(&left, dir.path().join("materia-test-link")).unwrap();
+    let other = dir.path().join("materia-test-other");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join(".materia-temporary"), "something else").unwrap();
+    assert_eq!(sweep_in(dir.path(), SystemTime::now()), 0, "it may have been made just now");
+    assert_eq!(sweep_in(dir.path(), later), 1);
+    assert!(!left.exists() && held.path().exists() && other.exists());
+    let path = held.path().to_owned();
+    drop(held);
+    assert!(!path.exists());
+    assert!(dir.path().join("materia-test-12345").exists());
+}

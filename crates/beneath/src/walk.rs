@@ -1,0 +1,104 @@
+//! From a handle along a path to another handle.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::fs::{Mode, OFlags, ResolveFlags, openat, openat2};
+use rustix::io::Errno;
+
+/// The mode of a file that is made.
+const FILE_MODE: Mode = Mode::RUSR.union(Mode::WUSR);
+
+/// How a folder on the way is opened.
+pub(crate) const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
+
+/// Whether this system has turned out to lack `openat2`.
+static LACKING: AtomicBool = AtomicBool::new(false);
+
+/// The parts of a path, which lead downwards only.
+pub(crate) fn parts(path: &Path) -> io::Result<Vec<&OsStr>> {
+    let mut parts = Vec::new();
+    for part in path.components() {
+        match part {
+            Component::Normal(name) => parts.push(name),
+            Component::CurDir => {}
+            Component::Prefix(_) | Component::RootDir | Component::ParentDir => {
+                let message = format!("`{}` does not lead downwards", path.display());
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+            }
+        }
+    }
+    Ok(parts)
+}
+
+/// Opens what lies at `path` beneath `folder`.
+pub(crate) fn open(folder: impl AsFd, path: &Path, how: OFlags) -> io::Result<OwnedFd> {
+    let parts = parts(path)?;
+    let clean: PathBuf = if parts.is_empty() { PathBuf::from(".") } else { parts.iter().collect() };
+    let how = how | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let mode = if how.contains(OFlags::CREATE) { FILE_MODE } else { Mode::empty() };
+    if !LACKING.load(Ordering::Relaxed) {
+        let rules = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+        for _ in 0..TRIES_MAX {
+            match openat2(&folder, &clean, how, mode, rules) {
+                // Somebody renames something meanwhile; the system asks to try again.
+                Err(Errno::AGAIN) => {}
+                // Some sandboxes refuse what they do not know.
+                Err(Errno::NOSYS | Errno::PERM) => {
+                    LACKING.store(true, Ordering::Relaxed);
+                    break;
+                }
+                opened => return opened.map_err(|error| named(error, path)),
+            }
+        }
+    }
+    step_by_step(folder, &parts, how, mode).map_err(|error| named(error, path))
+}
+
+/// How often a path is tried while somebody renames its parts.
+const TRIES_MAX: u32 = 16;
+
+/// The same with nothing but `openat`.
+pub(crate) fn step_by_step(
+    folder: impl AsFd,
+    parts: &[&OsStr],
+    how: OFlags,
+    mode: Mode,
+) -> Result<OwnedFd, Errno> {
+    let through = FOLDER | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let Some((last, before)) = parts.split_last() else {
+        return openat(folder, ".", how, mode);
+    };
+    let mut at: Option<OwnedFd> = None;
+    for part in before {
+        at = Some(match &at {
+            Some(at) => openat(at, *part, through, Mode::empty())?,
+            None => openat(&folder, *part, through, Mode::empty())?,
+        });
+    }
+    match &at {
+        Some(at) => openat(at, *last, how, mode),
+        None => openat(&folder, *last, how, mode),
+    }
+}
+
+/// An error in words, where the system's own would puzzle.
+pub(crate) fn named(error: Errno, path: &Path) -> io::Error {
+    match error {
+        Errno::LOOP | Errno::XDEV => {
+            let message = format!("`{}`: a symbolic link is in the way", path.display());
+            io::Error::new(io::ErrorKind::InvalidInput, message)
+        }
+        Errno::NOTDIR => {
+            let message = format!(
+                "`{}`: a symbolic link is in the way, or something else that is no folder",
+                path.display()
+            );
+            io::Error::new(io::ErrorKind::NotADirectory, message)
+        }
+        other => other.into(),
+    }
+}

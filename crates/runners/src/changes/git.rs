@@ -1,0 +1,167 @@
+//! Calls of git with no settings but ours.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::supervise::protocol::{RawPath, Writable};
+use crate::supervise::sandbox;
+
+/// How long one call may take.
+const CALL_MAX: Duration = Duration::from_secs(20);
+/// How often it is looked whether anybody still waits.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Settings of ours, whatever the user's are. What names a program is named here as well, though no other settings
+/// are read: one more lock on a door that nobody has the key to.
+const SETTINGS: [&str; 12] = [
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.untrackedCache=false",
+    "core.quotePath=false",
+    "core.safecrlf=false",
+    "core.attributesFile=/dev/null",
+    "core.excludesFile=/dev/null",
+    "core.pager=cat",
+    "core.commitGraph=false",
+    "submodule.recurse=false",
+    "diff.ignoreSubmodules=all",
+    "protocol.allow=never",
+];
+
+/// Where programs of the system find what runs them.
+const LOADERS: [&str; 5] = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/libexec/git-core"];
+
+/// The program git, as it is installed.
+#[derive(Debug, Clone)]
+pub(super) struct Program {
+    path: PathBuf,
+    /// Whether it works where nothing else may be run: not where it is a script around the real one.
+    alone: bool,
+}
+
+impl Program {
+    /// The one in PATH, looked for once.
+    pub(super) fn find() -> Option<Self> {
+        static FOUND: OnceLock<Option<Program>> = OnceLock::new();
+        FOUND.get_or_init(Self::look).clone()
+    }
+
+    fn look() -> Option<Self> {
+        let folders = std::env::var_os("PATH")?;
+        // A relative folder would be one of the project.
+        let mut folders = std::env::split_paths(&folders).filter(|folder| folder.is_absolute());
+        let path = folders.find_map(|folder| folder.join("git").canonicalize().ok())?;
+        let program = Self { path, alone: true };
+        let rules = Writable { folders: Vec::new(), offline: true, only_runs: program.only_runs() };
+        let works = || {
+            let mut git = Command::new(&program.path);
+            git.arg("version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+            git.env_clear().status().is_ok_and(|status| status.success())
+        };
+        let alone = sandbox::inside(&rules, works).is_ok_and(|(_, works)| works);
+        Some(Self { alone, ..program })
+    }
+
+    /// What may be run where git runs; `None` if everything may.
+    pub(super) fn only_runs(&self) -> Option<Vec<RawPath>> {
+        let loaders = LOADERS.iter().map(Path::new).filter(|folder| folder.is_dir());
+        let runs = loaders.chain([self.path.as_path()]).map(RawPath::from);
+        self.alone.then(|| runs.collect())
+    }
+}
+
+/// How git is called for one look.
+pub(super) struct Git<'a> {
+    pub(super) program: &'a Program,
+    /// The repository of the look.
+    pub(super) own: &'a Path,
+    /// The top of the work tree.
+    pub(super) top: &'a Path,
+    /// Where further objects lie.
+    pub(super) objects: &'a [PathBuf],
+    /// What is taken over from the settings of the project's repository.
+    pub(super) settings: Vec<String>,
+    pub(super) halt: &'a AtomicBool,
+}
+
+impl Git<'_> {
+    /// What a call says, if it goes well and in time; of more than `most` bytes the beginning, and one byte more.
+    pub(super) fn run<'w>(
+        &self,
+        words: impl IntoIterator<Item = &'w OsStr>,
+        input: Option<File>,
+        most: usize,
+    ) -> Option<Vec<u8>> {
+        let mut git = Command::new(&self.program.path);
+        let taken_over = self.settings.iter().map(String::as_str);
+        for setting in taken_over.chain(SETTINGS) {
+            git.args(["-c", setting]);
+        }
+        git.args(words)
+            .env_clear()
+            .envs([
+                ("LC_ALL", "C"),
+                ("GIT_CONFIG_NOSYSTEM", "1"),
+                ("GIT_CONFIG_SYSTEM", "/dev/null"),
+                ("GIT_CONFIG_GLOBAL", "/dev/null"),
+                ("GIT_ATTR_NOSYSTEM", "1"),
+                ("GIT_LITERAL_PATHSPECS", "1"),
+                ("GIT_NO_LAZY_FETCH", "1"),
+                ("GIT_NO_REPLACE_OBJECTS", "1"),
+                ("GIT_OPTIONAL_LOCKS", "0"),
+                ("GIT_TERMINAL_PROMPT", "0"),
+            ])
+            .env("HOME", self.own)
+            .env("XDG_CONFIG_HOME", self.own)
+            .env("GIT_DIR", self.own)
+            .env("GIT_WORK_TREE", self.top)
+            .env("GIT_ALTERNATE_OBJECT_DIRECTORIES", std::env::join_paths(self.objects).ok()?)
+            .current_dir(self.top)
+            .stdin(input.map_or_else(Stdio::null, Stdio::from))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        let mut child = git.spawn().ok()?;
+        let (said, cut_short) = self.hear(&mut child, most)?;
+        // Its pipe is closed by now: where there was more to say, it ends with an error.
+        let ended = child.wait().ok()?;
+        (ended.success() || cut_short).then_some(said)
+    }
+
+    /// What it says, and whether there was more; ends it where that takes too long.
+    fn hear(&self, child: &mut Child, most: usize) -> Option<(Vec<u8>, bool)> {
+        let stdout = child.stdout.take()?;
+        let (sender, heard) = channel();
+        thread::Builder::new()
+            .spawn(move || {
+                let mut said = Vec::new();
+                let read = stdout.take(most as u64 + 1).read_to_end(&mut said);
+                // Where nobody waits any more, the call was given up.
+                let _ = sender.send(read.map(|_| said));
+            })
+            .ok()?;
+        let end = Instant::now() + CALL_MAX;
+        loop {
+            match heard.recv_timeout(PAUSE) {
+                Ok(Ok(said)) => {
+                    let cut_short = said.len() > most;
+                    return Some((said, cut_short));
+                }
+                Err(RecvTimeoutError::Timeout)
+                    if Instant::now() < end && !self.halt.load(Ordering::Relaxed) => {}
+                Ok(Err(_)) | Err(_) => {
+                    let _ = child.kill();
+                    let _ = child.wait();
+                    return None;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! One stream on its way through the funnel.
+
+use super::pem::{self, Key};
+use super::shapes::{is_body, look_for};
+use super::{MARK, SHAPE, Secrets, VALUE};
+
+/// Takes secrets out of one stream.
+#[derive(Debug)]
+pub struct Redactor {
+    secrets: Secrets,
+    /// What has not been decided yet.
+    pub(super) held: Vec<u8>,
+    /// The two bytes before it.
+    before: [u8; 2],
+    /// Whether we are inside a token too long to be held.
+    swallowing: bool,
+    /// The private key that we are inside of.
+    key: Option<Key>,
+}
+
+/// What stands at some place.
+pub(super) enum Found {
+    /// A secret of this length; `open` if it goes on beyond what we have.
+    Secret {
+        length: usize,
+        open: bool,
+    },
+    /// The first line of a private key, of this length.
+    Key {
+        length: usize,
+    },
+    /// The beginning of one, perhaps.
+    Perhaps,
+    Nothing,
+}
+
+impl Redactor {
+    /// Looks for these secrets.
+    #[must_use]
+    pub fn new(secrets: Secrets) -> Self {
+        Self { secrets, held: Vec::new(), before: [b'\n'; 2], swallowing: false, key: None }
+    }
+
+    /// Takes the next piece; adds to `out` what is certain.
+    pub fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
+        self.held.extend_from_slice(bytes);
+        self.scan(false, out);
+    }
+
+    /// Adds the rest: nothing follows.
+    pub fn finish(&mut self, out: &mut Vec<u8>) {
+        self.scan(true, out);
+    }
+
+    fn scan(&mut self, last: bool, out: &mut Vec<u8>) {
+        let held = std::mem::take(&mut self.held);
+        let mut at = 0;
+        while let Some(&byte) = held.get(at) {
+            if self.swallowing && is_body(byte, true) {
+                at += 1;
+                continue;
+            }
+            self.swallowing = false;
+            if let Some(key) = &mut self.key {
+                at += 1;
+                if key.ends_with(byte) {
+                    self.key = None;
+                }
+                continue;
+            }
+            if self.secrets.table()[usize::from(byte)] & (VALUE | SHAPE) != 0 {
+                match self.look(&held[at..], last) {
+                    Found::Secret { length, open } => {
+                        out.extend_from_slice(MARK.as_bytes());
+                        at += length;
+                        self.swallowing = open;
+                        self.before = *b"]]";
+                        continue;
+                    }
+                    Found::Key { length } => {
+                        out.extend_from_slice(MARK.as_bytes());
+                        at += length;
+                        self.key = Some(Key::default());
+                        self.before = *b"]]";
+                        continue;
+                    }
+                    Found::Perhaps => break,
+                    Found::Nothing => {}
+                }
+            }
+            // What cannot begin a secret goes in one piece: most of every stream.
+            let plain = &held[at..self.next_start(&held, at)];
+            out.extend_from_slice(plain);
+            self.before = match plain {
+                [.., earlier, last] => [*earlier, *last],
+                _ => [self.before[1], byte],
+            };
+            at += plain.len();
+        }
+        self.held = held[at..].to_vec();
+    }
+
+    /// The next place behind `at` where a secret could begin.
+    fn next_start(&self, held: &[u8], at: usize) -> usize {
+        let good_for = self.secrets.table();
+        let starts = |byte: &u8| good_for[usize::from(*byte)] & (VALUE | SHAPE) != 0;
+        let mut place = at + 1;
+        while let Some(further) = held[place..].iter().position(starts) {
+            place += further;
+            let before = held[place - 1];
+            // Inside of a word no shape begins, but for one behind `\n` as JSON writes it, or behind a colour.
+            if good_for[usize::from(held[place])] & VALUE != 0
+                || place == at + 1
+                || !is_body(before, false)
+                || begins_behind([held[place - 2], before])
+            {
+                return place;
+            }
+            place += 1;
+        }
+        held.len()
+    }
+
+    fn look(&self, rest: &[u8], last: bool) -> Found {
+        for value in self.secrets.values() {
+            if rest.starts_with(value) {
+                return Found::Secret { length: value.len(), open: false };
+            }
+            if !last && value.starts_with(rest) {
+                return Found::Perhaps;
+            }
+        }
+        match pem::look(rest, last) {
+            Found::Nothing => {}
+            found => return found,
+        }
+        if !self.at_word() {
+            return Found::Nothing;
+        }
+        for shape in self.secrets.shapes(rest[0]) {
+            match look_for(shape, rest, last) {
+                Found::Nothing => {}
+                found => return found,
+            }
+        }
+        Found::Nothing
+    }
+
+    /// Whether a word can begin here: not in the middle of another, but behind `\n` in JSON.
+    fn at_word(&self) -> bool {
+        !is_body(self.before[1], false) || begins_behind(self.before)
+    }
+}
+
+/// Whether a word can begin behind two bytes of which the second could be part of one: `\n` in JSON, or the end of
+/// a colour for a terminal.
+fn begins_behind([earlier, before]: [u8; 2]) -> bool {
+    (earlier == b'\\' && b"nrtbf".contains(&before))
+        || (before == b'm' && (earlier.is_ascii_digit() || earlier == b'['))
+}

@@ -1,0 +1,197 @@
+//! The mark that everything carries which a turn starts.
+//!
+//! A supervisor keeps its tree together as long as it lives. One that is killed cannot; what it leaves has the mark
+//! of its turn in its environment (`MATERIA_TURN`), and the supervisor itself has it among its arguments. By the
+//! mark leftovers are found: those of one turn when it ends without its supervisor's word, and those of a whole run
+//! before it is carried on.
+//!
+//! A mark says which run it belongs to by the path of the cast's folder and by the folder itself, so that neither a
+//! project that was moved nor a copy of one confuses anybody. It is no secret.
+//!
+//! Not found by it: a program that cleared its environment *and* left its session *and* lost both its supervisor and
+//! materia. As long as materia lives, such a one becomes its child and is found by that.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use materia_engine::TurnOrder;
+use rustix::process::{Signal, getpid};
+
+use super::ARGUMENT;
+use super::protocol::random;
+use super::tree::{self, Seen};
+
+/// The variable that holds the mark.
+pub(crate) const VARIABLE: &str = "MATERIA_TURN";
+
+/// How long killed processes may take to go.
+const KILLED_BY: Duration = Duration::from_secs(5);
+/// The longest pause between two looks.
+const PAUSE_MAX: Duration = Duration::from_millis(50);
+
+/// The mark of one turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Mark(String);
+
+impl Mark {
+    /// A new one for a turn.
+    pub(crate) fn of(order: &TurnOrder) -> Self {
+        let [path, folder] = keys(order);
+        // Without random bytes a mark is still good enough to find a run by.
+        let own = u64::from_le_bytes(random().unwrap_or_default());
+        Self(format!("{path}.{folder}.{}.{own:016x}", order.turn))
+    }
+
+    /// One that belongs to no run.
+    pub(crate) fn alone() -> Self {
+        let own = u128::from_le_bytes(random().unwrap_or_default());
+        Self(format!("-.-.-.{own:032x}"))
+    }
+
+    /// Its text, for the environment and the arguments of what is started.
+    pub(crate) fn text(&self) -> &str {
+        &self.0
+    }
+
+    /// Ends everything that carries it; says how many would not go.
+    pub(crate) fn sweep(&self) -> usize {
+        sweep(&|mark| mark == self.0.as_bytes())
+    }
+}
+
+/// Ends everything that any turn of the run of `order` has left; says how many would not go.
+pub(crate) fn sweep_run(order: &TurnOrder) -> usize {
+    let [path, folder] = keys(order);
+    sweep(&|mark| {
+        let mut parts = mark.split(|byte| *byte == b'.');
+        let (one, other) = (parts.next(), parts.next());
+        one == Some(path.as_bytes()) || (other == Some(folder.as_bytes()) && folder != "none")
+    })
+}
+
+/// The two names of a run: by the path of its folder, and by the folder.
+fn keys(order: &TurnOrder) -> [String; 2] {
+    let path = std::path::absolute(&order.run_dir).unwrap_or_else(|_| order.run_dir.clone());
+    let found = fs::metadata(&order.run_dir);
+    let identity = found.map_or((0, 0), |found| (found.dev(), found.ino()));
+    let key = |words: &[&[u8]]| {
+        let mut hasher = blake3::Hasher::new_derive_key("materia 2026-11-16 mark of a run");
+        for word in [order.run.as_str().as_bytes()].iter().chain(words) {
+            hasher.update(&(word.len() as u64).to_le_bytes());
+            hasher.update(word);
+        }
+        hasher.finalize().to_hex()[..16].to_owned()
+    };
+    let (device, inode) = (identity.0.to_le_bytes(), identity.1.to_le_bytes());
+    // A folder that is not there has no name, and must not have the same one as another.
+    let folder = if identity == (0, 0) { "none".to_owned() } else { key(&[&device, &inode]) };
+    [key(&[path.as_os_str().as_encoded_bytes()]), folder]
+}
+
+/// Kills whoever carries a mark that is `wanted`, again and again, until nobody is left. Ourselves and those who
+/// started us are spared: a turn may well run materia.
+fn sweep(wanted: &dyn Fn(&[u8]) -> bool) -> usize {
+    let end = Instant::now() + KILLED_BY;
+    let mut pause = Duration::from_millis(1);
+    loop {
+        let all = tree::everybody();
+        let spared = tree::ancestors(getpid().as_raw_nonzero().get(), &all);
+        let carries = |seen: &&Seen| {
+            !seen.zombie
+                && !spared.contains(&seen.pid)
+                && carried(seen.pid).is_some_and(|mark| wanted(&mark))
+        };
+        let found: Vec<&Seen> = all.iter().filter(carries).collect();
+        if found.is_empty() || Instant::now() >= end {
+            return found.len();
+        }
+        for seen in found {
+            tree::send(seen, Signal::KILL);
+        }
+        thread::sleep(pause);
+        pause = PAUSE_MAX.min(pause * 2);
+    }
+}
+
+/// The mark that a process carries.
+fn carried(pid: i32) -> Option<Vec<u8>> {
+    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    let named = environment.split(|byte| *byte == 0).find_map(|variable| {
+        variable.strip_prefix(VARIABLE.as_bytes())?.strip_prefix(b"=").map(<[u8]>::to_vec)
+    });
+    // A supervisor shows its environment to nobody; its arguments everybody can see.
+    named.or_else(|| {
+        let words = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+        let mut words = words.split(|byte| *byte == 0).skip(1);
+        (words.next()? == ARGUMENT.as_bytes()).then(|| words.next().map(<[u8]>::to_vec))?
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Child, Command};
+
+    use materia_contract::{GlobalMode, NodeId, RunId};
+    use materia_engine::{Leaves, Manner, Work};
+
+    use super::*;
+
+    fn order(dir: &std::path::Path, run: &str) -> TurnOrder {
+        let work = Work::Utility {
+            command: Vec::new(),
+            input: std::sync::Arc::new(serde_json::json!({})),
+            manner: Manner::default(),
+        };
+        TurnOrder {
+            run: RunId::new(run),
+            turn: 3,
+            node: NodeId::new("a"),
+            visit: 1,
+            attempt: 1,
+            work,
+            cwd: dir.to_owned(),
+            run_dir: dir.join(run),
+            timeout: None,
+            global_mode: GlobalMode::Implementation,
+            policy: None,
+            doc_root: "docs".to_owned(),
+            virtual_time: false,
+            leaves: Leaves::default(),
+        }
+    }
+
+    fn sleeper(mark: &Mark) -> Child {
+        Command::new("sleep").arg("60").env(VARIABLE, mark.text()).spawn().unwrap()
+    }
+
+    fn lives(child: &mut Child) -> bool {
+        child.try_wait().unwrap().is_none()
+    }
+
+    #[test]
+    fn a_turn_and_a_run_are_found_by_their_mark_and_nobody_else_is() {
+        let dir = tempfile::tempdir().unwrap();
+        for run in ["one", "two"] {
+            fs::create_dir(dir.path().join(run)).unwrap();
+        }
+        let (one, two) = (order(dir.path(), "one"), order(dir.path(), "two"));
+        let marks = [Mark::of(&one), Mark::of(&one), Mark::of(&two)];
+        assert_ne!(marks[0], marks[1], "each turn has its own");
+        let [mut first, mut second, mut other] = marks.each_ref().map(sleeper);
+        assert_eq!(marks[0].sweep(), 0);
+        assert!(!lives(&mut first) && lives(&mut second) && lives(&mut other));
+        // The project is moved; its folder is still the same.
+        fs::rename(dir.path().join("one"), dir.path().join("moved")).unwrap();
+        let moved = TurnOrder { run_dir: dir.path().join("moved"), ..one.clone() };
+        assert_eq!(sweep_run(&moved), 0);
+        assert!(!lives(&mut second) && lives(&mut other));
+        // Another folder, but at the same path.
+        fs::remove_dir(dir.path().join("two")).unwrap();
+        assert_eq!(sweep_run(&TurnOrder { run: RunId::new("one"), ..two.clone() }), 0);
+        assert!(lives(&mut other), "that is another run");
+        assert_eq!(sweep_run(&two), 0);
+        assert!(!lives(&mut other));
+    }
+}
