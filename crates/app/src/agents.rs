@@ -3,7 +3,6 @@
 //! Everything that can be known beforehand is found out here, before there is a cast: whether an
 //! agent is there for each socket, and whether it can be held to the socket's rules.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,6 +21,9 @@ use materia_runners::{PlanningSupport, planning_support};
 use crate::failure::{Failure, Hint};
 use crate::options::{Contradiction, Named, RunOptions};
 use crate::project;
+
+/// How many sockets with one problem are named.
+const SOCKETS_NAMED_MAX: usize = 5;
 
 /// Who answers, where no script does.
 pub enum Answering {
@@ -224,7 +226,9 @@ fn choose(
     mode: GlobalMode,
 ) -> Result<Vec<Agent>, Failure> {
     let sandbox = planning_support() == PlanningSupport::Enforced;
-    let (mut agents, mut problems) = (Vec::<Agent>::new(), String::new());
+    let mut agents = Vec::<Agent>::new();
+    // The sockets that have the same problem are told together.
+    let mut problems: Vec<(String, Vec<&NodeId>)> = Vec::new();
     for Asked { node, provider, tools, .. } in asked {
         let problem = match fleet.choose(provider.as_deref()) {
             Ok(agent) => {
@@ -248,15 +252,33 @@ fn choose(
                 | NoAgent::NoCommand { .. }),
             ) => Some(error.to_string()),
         };
-        if let Some(problem) = problem {
-            let _ = write!(problems, "\n  socket `{node}`: {problem}");
+        let Some(problem) = problem else { continue };
+        match problems.iter_mut().find(|(known, _)| *known == problem) {
+            Some((_, nodes)) => nodes.push(node),
+            None => problems.push((problem, vec![node])),
         }
     }
     if problems.is_empty() {
         return Ok(agents);
     }
-    let message = format!("not every agent can be asked:{problems}");
+    let message = match problems.as_slice() {
+        [(problem, nodes)] => format!("{problem} ({})", named(nodes)),
+        several => several.iter().fold("not every agent can be asked:".to_owned(), |all, one| {
+            format!("{all}\n  {}: {}", named(&one.1), one.0)
+        }),
+    };
     Err(Failure::resolution(message).hint(Hint::FindAgents))
+}
+
+/// Sockets by their names; of many only the first ones.
+fn named(nodes: &[&NodeId]) -> String {
+    let shown: Vec<String> =
+        nodes.iter().take(SOCKETS_NAMED_MAX).map(|node| format!("`{node}`")).collect();
+    let things = if nodes.len() == 1 { "socket" } else { "sockets" };
+    match nodes.len().saturating_sub(SOCKETS_NAMED_MAX) {
+        0 => format!("{things} {}", shown.join(", ")),
+        more => format!("{things} {} and {more} more", shown.join(", ")),
+    }
 }
 
 impl Answering {

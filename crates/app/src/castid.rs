@@ -5,6 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use materia_contract::time::wall_time;
 use materia_contract::{CastLine, RunId};
 use materia_engine::{Clock, Journal, SystemClock, blocking};
+use materia_journal::BLOBS_FOLDER;
 
 use crate::failure::{Failure, Hint};
 
@@ -23,6 +24,16 @@ pub fn fresh() -> RunId {
     let dice = RandomState::new().hash_one((now, std::process::id()));
     let time: String = wall_time(now).chars().take(19).filter(|c| !"-:".contains(*c)).collect();
     RunId::new(format!("{time}-{:06x}", dice & 0x00ff_ffff))
+}
+
+/// Reads the name that a person chose for a new cast (D60).
+pub fn chosen(text: &str) -> Result<RunId, Failure> {
+    let id = RunId::chosen(text).map_err(|error| Failure::usage(error.to_string()))?;
+    if id.as_str() == BLOBS_FOLDER {
+        let message = format!("`{id}` cannot name a cast: it is a folder of its own beside them");
+        return Err(Failure::usage(message));
+    }
+    Ok(id)
 }
 
 /// Finds the cast a person means, by its id, by the beginning of one, or as `last`; and which of the
@@ -56,10 +67,14 @@ pub fn resolve(
         let newest = newest.map(|(which, line)| (*which, line.cast_id.clone()));
         return newest.ok_or_else(|| Failure::resolution(format!("there is no cast in {place}")));
     }
-    let mut found: Vec<(usize, &RunId)> = Vec::new();
-    if wanted.as_str().len() >= PREFIX_CHARS_MIN {
-        let ids = all.iter().map(|(which, line)| (*which, &line.cast_id));
-        found.extend(ids.filter(|(_, id)| id.as_str().starts_with(wanted.as_str())));
+    let ids = all.iter().map(|(which, line)| (*which, &line.cast_id));
+    let begins = |(_, id): &(usize, &RunId)| id.as_str().starts_with(wanted.as_str());
+    let found: Vec<(usize, &RunId)> = ids.filter(begins).collect();
+    if let (Some(_), true) = (found.first(), wanted.as_str().len() < PREFIX_CHARS_MIN) {
+        return Err(Failure::resolution(format!(
+            "there is no cast `{wanted}` in {place}; at least {PREFIX_CHARS_MIN} characters of an id can stand for it"
+        ))
+        .hint(Hint::ListCasts));
     }
     match found.as_slice() {
         [(which, one)] => Ok((*which, (*one).clone())),

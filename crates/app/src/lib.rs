@@ -7,12 +7,16 @@
 //! * [`project`]: a folder and the files that configure it; compiling, and finding its casts.
 //! * [`prepare`]: everything before a run is driven; [`options`] say how it is to be performed, [`agents`] who answers.
 //! * [`standing`]: where a cast stands, and what brings it on.
+//! * [`asking`]: what a cast asks of a person, with all that is needed to answer.
+//! * [`step`]: what a person does to a cast, with what was left out filled in.
 //! * [`act`]: doing something to a cast. [`drive`]: driving one to its rest. [`follow`]: watching one until it rests.
 //! * [`host`]: many runs in one process: begin, carry on, tell, watch, stop.
 //! * [`journals`]: whose the journals of a project are, and what is asked before one is written to.
 //! * [`trust`]: what has to be approved before it runs, as a question and its answer.
 //! * [`ownfile`]: changing a configuration file.
 //! * [`verify`]: whether a cast is what its events say. [`health`]: which agents could be asked here.
+//! * [`templates`]: configurations to begin with.
+//! * [`heard`]: what turns have put out.
 //! * [`previous`]: what a new cast may know of an earlier one.
 //! * [`profile`]: shipped utilities, there before anything runs.
 //! * [`castid`]: names of casts, and finding the one that a person means.
@@ -26,6 +30,7 @@
 
 pub mod act;
 pub mod agents;
+pub mod asking;
 pub mod castid;
 pub mod clean;
 pub mod drive;
@@ -33,6 +38,7 @@ pub mod failure;
 pub mod follow;
 pub mod grid;
 pub mod health;
+pub mod heard;
 pub mod host;
 pub mod journals;
 pub mod news;
@@ -45,7 +51,9 @@ pub mod project;
 pub mod say;
 pub mod speech;
 pub mod standing;
+pub mod step;
 pub mod story;
+pub mod templates;
 pub mod trust;
 pub mod verify;
 

@@ -1,6 +1,6 @@
 //! Which events matter to somebody who watches a run, and how much.
 
-use materia_contract::{Event, EventBody};
+use materia_contract::{Event, EventBody, Timer, TimerSet};
 
 /// What an event is for somebody who watches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,8 +34,6 @@ pub fn news(event: &Event) -> News {
         | EventBody::PayloadDropped(_)
         | EventBody::PayloadDeduplicated(_)
         | EventBody::PayloadFiltered(_)
-        | EventBody::TimerSet(_)
-        | EventBody::TimerFired(_)
         | EventBody::TurnRequested(_)
         | EventBody::ApprovalRequested(_)
         | EventBody::ApprovalGiven(_)
@@ -45,7 +43,11 @@ pub fn news(event: &Event) -> News {
         | EventBody::AgentsChosen(_)
         | EventBody::StorageMeasured(_)
         | EventBody::SocketFinished(_) => News::Worth,
-        EventBody::RunCreated(_)
+        // That a socket runs by the clock is no news; that a turn is tried again is.
+        EventBody::TimerSet(TimerSet { timer: Timer::Retry { .. }, .. }) => News::Worth,
+        EventBody::TimerSet(_)
+        | EventBody::TimerFired(_)
+        | EventBody::RunCreated(_)
         | EventBody::RunResumed(_)
         | EventBody::RunWaiting(_)
         | EventBody::RunCompleted(_)

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use materia_contract::{GlobalMode, Pace};
+use materia_contract::{Budget, GlobalMode, Pace};
 
 /// Options of a run. A path that is not absolute lies in the project's folder.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunOptions {
     /// Answers every agent socket instead of a model.
     pub script: Option<PathBuf>,
@@ -23,6 +23,10 @@ pub struct RunOptions {
     pub planning: bool,
     /// No turn starts by itself.
     pub interactive: bool,
+    /// It begins though nothing is asked for.
+    pub no_request: bool,
+    /// Bounds that weigh more than those of the configuration.
+    pub budget: Budget,
 }
 
 impl RunOptions {
@@ -42,6 +46,9 @@ impl RunOptions {
 /// Options that do not go together, or that lack another.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Contradiction {
+    /// Agents would be asked, and for nothing.
+    #[error("nothing is asked for, and `{0}` asks agents")]
+    NoRequest(String),
     /// Only scripted answers know how long they take.
     #[error("simulated time needs a script: only scripted answers know how long they take")]
     VirtualTimeWithoutScript,

@@ -5,8 +5,8 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use materia_compiler::edit::EditError;
-use materia_compiler::{Layer, LayerKind, Loaded};
+use materia_compiler::edit::{self, EditError};
+use materia_compiler::{Layer, LayerKind, Loaded, active_loadout};
 use materia_contract::body::ConfigFile;
 
 use crate::clean;
@@ -189,6 +189,23 @@ pub fn named<'p>(
             clean::one_line(shown, 200)
         ))),
     }
+}
+
+/// Whether another loadout would be cast than before, as it can be once there is one more: what was active
+/// is then written down, and so stays. Gives back its name and the file.
+pub fn keep_active(
+    project: &Project,
+    before: &Loaded,
+    warnings: &mut Vec<String>,
+) -> Result<Option<(String, String)>, Failure> {
+    let (now, _) = materia_compiler::load(&project.sources);
+    let Some(active) = active_loadout(before) else { return Ok(None) };
+    if active_loadout(&now) == Some(active) || !now.config.loadouts.contains_key(active) {
+        return Ok(None);
+    }
+    let file = OwnFile::for_choice(project, &now);
+    file.change(|text| edit::set(text, "activeLoadout", &active.into()), warnings)?;
+    Ok(Some((active.to_owned(), file.shown())))
 }
 
 /// The strongest file of a kind.

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use materia_compiler::{Compiled, Loaded, Sources};
+use materia_compiler::{Compiled, LayerKind, Loaded, Sources};
 use materia_contract::{Finding, Folders, RunId, Severity};
 use materia_engine::Journal;
-use materia_journal::{BLOBS_FOLDER, JOURNAL_FILE, SqliteJournal};
+use materia_journal::{JOURNAL_FILE, SqliteJournal};
 
 use crate::castid;
 use crate::clean;
@@ -197,6 +197,15 @@ impl<T> Checked<T> {
         Self { loaded, findings, made }
     }
 
+    /// Takes every warning for an error.
+    pub fn be_strict(&mut self) {
+        for finding in &mut self.findings {
+            if finding.severity == Severity::Warning {
+                finding.severity = Severity::Error;
+            }
+        }
+    }
+
     /// What was made; refused where an error was found.
     pub fn sound(self) -> Result<(Loaded, T), Failure> {
         match self.made {
@@ -223,6 +232,14 @@ impl Found {
     }
 }
 
+/// The command that calls the user where a cast waits. Only the user's own profile can name one.
+#[must_use]
+pub fn notify(loaded: &Loaded) -> Option<Vec<String>> {
+    let profile = loaded.layers.iter().rev().find(|layer| layer.kind == LayerKind::Profile)?;
+    let named = profile.notify()?;
+    (!named.is_empty()).then_some(named)
+}
+
 /// Reads a cast id that a person typed; what could leave its folder is refused.
 pub fn cast_id(text: &str) -> Result<RunId, Failure> {
     RunId::parse(text).map_err(|error| Failure::usage(error.to_string()))
@@ -231,10 +248,6 @@ pub fn cast_id(text: &str) -> Result<RunId, Failure> {
 /// A cast's folder is named after it. Whatever else has that name must stay, and a link would
 /// lead what is written elsewhere.
 pub fn refuse_taken_name(root: &Path, id: &RunId) -> Result<(), Failure> {
-    if id.as_str() == BLOBS_FOLDER {
-        let message = format!("`{id}` is a folder of its own beside the casts; choose another id");
-        return Err(Failure::usage(message));
-    }
     let folder = root.join(id.as_str());
     match folder.symlink_metadata() {
         Ok(found) if !found.is_dir() => Err(Failure::resolution(format!(
@@ -242,6 +255,44 @@ pub fn refuse_taken_name(root: &Path, id: &RunId) -> Result<(), Failure> {
             folder.display()
         ))),
         Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+/// The same for a cast that is to begin: a folder that no cast has made stays as it is, too.
+pub fn refuse_taken_folder(root: &Path, id: &RunId) -> Result<(), Failure> {
+    refuse_taken_name(root, id)?;
+    let folder = root.join(id.as_str());
+    let Ok(entries) = std::fs::read_dir(&folder) else { return Ok(()) };
+    let names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
+    let is_of_a_cast = |name: &&std::ffi::OsString| **name == "events.jsonl";
+    let is_free = names.iter().all(|name| name == "lock") || names.iter().any(|n| is_of_a_cast(&n));
+    if is_free {
+        return Ok(());
+    }
+    Err(Failure::resolution(format!(
+        "`{}` is no folder of a cast; something else has its name",
+        folder.display()
+    )))
+}
+
+/// What the folder of the casts says to version control: nothing in it but a project's own choices.
+const IGNORED: &str = "# Casts and their journal are no part of the project.\n*\n!materia.json\n";
+
+/// Keeps the folder of the casts out of version control by a file of its own, so that a project stays clean
+/// (a file that is there stays as it is).
+pub(crate) fn keep_out_of_version_control(root: &Path, dir: &Path, warnings: &mut Vec<String>) {
+    // A folder that is more than that of the casts is the user's own matter.
+    if root == dir || !root.starts_with(dir) {
+        return;
+    }
+    let path = root.join(".gitignore");
+    let file = std::fs::OpenOptions::new().write(true).create_new(true).open(&path);
+    let written =
+        file.and_then(|mut file| std::io::Write::write_all(&mut file, IGNORED.as_bytes()));
+    match written {
+        Ok(()) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+        Err(error) => warnings.push(format!("`{}` could not be written: {error}", path.display())),
     }
 }
 

@@ -4,7 +4,7 @@ use materia_contract::time::Micros;
 use materia_contract::{
     Budget, BudgetBound, BudgetChanged, CastReport, CastStatus, DropReason, Event, EventBody,
     GlobalMode, InterruptReason, Mode, ModeChanged, NodeBudgets, Pace, StorageMeasured, Timer,
-    TurnStarted,
+    TurnCompleted, TurnStarted,
 };
 
 use crate::clean::one_line;
@@ -45,7 +45,11 @@ pub fn event(event: &Event, story: &Story) -> String {
         EventBody::RunAborted(data) => format!("aborted: {}", one(&data.reason)),
         EventBody::TurnStarted(data) => started(story.item_of(node, data), data),
         EventBody::TurnCompleted(data) => match data.satisfied {
-            Some(satisfied) => format!("completed, satisfied: {satisfied}"),
+            Some(true) => "completed, satisfied: true".to_owned(),
+            Some(false) => match reason(data) {
+                Some(reason) => format!("completed, satisfied: false ({})", one(&reason)),
+                None => "completed, satisfied: false".to_owned(),
+            },
             None => "completed".to_owned(),
         },
         EventBody::TurnFailed(data) => {
@@ -129,9 +133,23 @@ pub fn event(event: &Event, story: &Story) -> String {
         }
         EventBody::ApprovalRequested(_) => "waits for approval".to_owned(),
         EventBody::ApprovalGiven(_) => "is approved".to_owned(),
-        EventBody::ApprovalDenied(_) => "is refused".to_owned(),
+        EventBody::ApprovalDenied(data) => {
+            let reason = data.reason.as_deref().map(|reason| format!(": {}", one(reason)));
+            format!("is refused{}", reason.unwrap_or_default())
+        }
         EventBody::TimelineReached(data) => format!("reaches entry {} of the timeline", data.index),
     }
+}
+
+/// Why a turn was not content, as it says itself.
+fn reason(data: &TurnCompleted) -> Option<String> {
+    if let Some(context) = &data.context {
+        return Some(context.clone());
+    }
+    let output = &data.report.output;
+    let object = data.object.and_then(|(from, to)| output.get(from..to)).unwrap_or(output);
+    let object: serde_json::Value = serde_json::from_str(object).ok()?;
+    object.get("context")?.as_str().map(str::to_owned)
 }
 
 fn started(item: Option<String>, data: &TurnStarted) -> String {
@@ -241,14 +259,25 @@ fn interrupted(reason: InterruptReason) -> &'static str {
     }
 }
 
+/// What a cast has spent: time, turns, tokens, cost.
+#[must_use]
+pub fn spent(report: &CastReport) -> String {
+    let usage = report.usage;
+    let time = report.elapsed_ms.and_then(|ms| Micros::try_from(ms).ok());
+    let parts = [
+        time.map(|ms| duration(ms.saturating_mul(1_000))),
+        Some(if usage.turns == 1 { "1 turn".to_owned() } else { format!("{} turns", usage.turns) }),
+        (usage.tokens > 0).then(|| format!("{} tokens", usage.tokens)),
+        usage.cost.map(|cost| format!("cost {cost}")),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
 /// How a cast stands, in one line, and what can be done about it.
 #[must_use]
 pub fn summary(report: &CastReport) -> String {
     let id = &report.cast_id;
-    let turns = match report.usage.turns {
-        1 => "1 turn".to_owned(),
-        turns => format!("{turns} turns"),
-    };
+    let turns = spent(report);
     match report.status {
         CastStatus::Completed => format!("{id} completed ({turns})"),
         CastStatus::Failed => match &report.error {

@@ -6,7 +6,7 @@ use materia_contract::{
     Amount, Approval, Budget, Do, Node, NodeId, RunFailed, RunId, RunWaiting, UsageTotals,
     WaitReason,
 };
-use materia_kernel::{Phase, Run};
+use materia_kernel::{Phase, Question, Run, question};
 use serde::Serialize;
 
 /// Something that a person can do to bring a cast on.
@@ -58,6 +58,8 @@ pub struct Standing<'a> {
     crowded: bool,
     /// The socket that it waits at, as it was configured.
     at: Option<(&'a NodeId, &'a Node)>,
+    /// What that socket asks.
+    asks: Option<Question<'a>>,
 }
 
 impl<'a> Standing<'a> {
@@ -81,6 +83,7 @@ impl<'a> Standing<'a> {
             more_storage_mb: run.more_storage_mb(),
             crowded: run.is_crowded(),
             at: at.zip(plan).and_then(|(node, plan)| plan.nodes.get_key_value(node)),
+            asks: at.and_then(|node| question(run, node)),
         }
     }
 
@@ -130,10 +133,15 @@ impl<'a> Standing<'a> {
     fn by_hand(&self, reason: WaitReason) -> Vec<Next> {
         match self.at {
             Some((id, _)) if reason == WaitReason::Manual => {
-                vec![Do::Trigger { node: id.clone(), message: None }.into()]
+                let (approve, hash) = (self.asks.is_some(), None);
+                vec![Do::Trigger { node: id.clone(), message: None, approve, hash }.into()]
+            }
+            // What was refused can only be allowed after all.
+            Some((id, _)) if self.asks.is_some_and(|asks| asks.denied) => {
+                vec![Do::approve(id.clone()).into()]
             }
             Some((id, node)) if node.approval == Some(Approval::Before) => {
-                vec![Do::Approve { node: id.clone() }.into(), Do::Deny { node: id.clone() }.into()]
+                vec![Do::approve(id.clone()).into(), Do::deny(id.clone()).into()]
             }
             Some(_) | None => Vec::new(),
         }

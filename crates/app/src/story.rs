@@ -29,6 +29,8 @@ pub struct Story {
     lists: BTreeMap<String, List>,
     /// Nodes that have had a turn.
     visited: BTreeSet<NodeId>,
+    /// The name of what runs at each node.
+    materia: BTreeMap<NodeId, String>,
 }
 
 #[derive(Debug, Default)]
@@ -85,7 +87,18 @@ impl Story {
         }
     }
 
+    /// A node for people: its id, and the name of what runs there.
+    #[must_use]
+    pub fn who(&self, node: &NodeId) -> String {
+        match self.materia.get(node).filter(|name| name.as_str() != node.as_str()) {
+            Some(name) => format!("{node} {name}"),
+            None => node.to_string(),
+        }
+    }
+
     fn begin(&mut self, plan: &Plan) {
+        let named = plan.nodes.iter();
+        self.materia = named.map(|(id, node)| (id.clone(), short(&node.materia))).collect();
         let nodes = plan.nodes.iter().filter(|(_, node)| node.foreach.is_none());
         self.around = nodes.map(|(id, node)| (id.clone(), node.loops.clone())).collect();
         let loops = plan.loops.iter();

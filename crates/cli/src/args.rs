@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use materia_contract::{Amount, Budget};
 
 /// Options of every command.
 #[derive(Args, Debug, Clone)]
@@ -27,6 +28,58 @@ pub(crate) struct Global {
     /// Print data as JSON on standard output
     #[arg(long, global = true, help_heading = "Options for every command")]
     pub json: bool,
+    /// Say nothing to people but errors and warnings, and ask nothing
+    #[arg(long, short, global = true, help_heading = "Options for every command")]
+    pub quiet: bool,
+}
+
+/// The option of commands that carry a cast on unless they are told not to.
+#[derive(Args, Debug, Clone, Default)]
+pub(crate) struct NoRun {
+    /// Only note it: whoever carries the cast on does it first
+    #[arg(long)]
+    pub no_run: bool,
+}
+
+/// What a new cast may spend, whatever its configuration says.
+#[derive(Args, Debug, Clone, Default)]
+pub(crate) struct Bounds {
+    /// Stop and ask when this much is spent, in the currency of the provider's reports
+    #[arg(long, value_name = "X", value_parser = cost, allow_negative_numbers = true)]
+    #[arg(help_heading = "Bounds")]
+    pub max_cost: Option<Amount>,
+    /// Stop and ask after this many turns
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(help_heading = "Bounds")]
+    pub max_turns: Option<u64>,
+    /// Stop and ask after this many tokens, in and out together
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(help_heading = "Bounds")]
+    pub max_tokens: Option<u64>,
+}
+
+impl Bounds {
+    /// The same as data.
+    pub(crate) fn budget(&self) -> Budget {
+        Budget {
+            max_tokens: self.max_tokens,
+            max_cost: self.max_cost,
+            max_turns: self.max_turns,
+            ..Budget::default()
+        }
+    }
+}
+
+/// Reads an amount of money.
+pub(crate) fn cost(text: &str) -> Result<Amount, String> {
+    let number: f64 = text.parse().map_err(|_| "it is no number".to_owned())?;
+    if number.is_nan() {
+        return Err("it is no number".to_owned());
+    }
+    if number < 0.0 {
+        return Err("it must not be negative".to_owned());
+    }
+    Amount::try_from(number).map_err(|error| error.to_string())
 }
 
 /// Options of commands that start a run or carry one on.
@@ -63,6 +116,9 @@ pub(crate) struct RunOptions {
     /// Start no turn by itself; a person does
     #[arg(long, help_heading = "Options of a run")]
     pub interactive: bool,
+    /// Ask nothing on the terminal; a cast that needs a person waits (exit 3)
+    #[arg(long, help_heading = "Options of a run")]
+    pub no_input: bool,
 }
 
 impl RunOptions {
@@ -77,6 +133,8 @@ impl RunOptions {
             cast_id: self.cast_id.clone(),
             planning: self.planning,
             interactive: self.interactive,
+            no_request: false,
+            budget: Budget::default(),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use materia_app::drive::{Drive, Start};
 use materia_app::prepare::{self, Asked, Beginning, Origin, Prepared, Ready};
 use materia_app::trust::{Question, Trusted, Untrusted};
-use materia_contract::RunCreated;
+use materia_contract::{RunCreated, RunId};
 
 use crate::args::RunOptions;
 use crate::failure::{Exit, Failure};
@@ -23,7 +23,7 @@ pub(crate) fn loadout(
     loadout: Option<&str>,
     trusted: Vouched,
     terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+) -> Result<(Exit, RunId), Failure> {
     let (loaded, compiled) = project.compile(loadout, terminal)?;
     let made = Ready { loaded, compiled, origin: Origin::default() };
     ready(project, asked, made, trusted, terminal)
@@ -52,7 +52,7 @@ pub(crate) fn ready(
     made: Ready,
     trusted: Vouched,
     terminal: &mut Terminal,
-) -> Result<Exit, Failure> {
+) -> Result<(Exit, RunId), Failure> {
     let layers = made.loaded.layers.clone();
     let beginning = prepare::cast(asked, made);
     let beginning = beginning.map_err(|failure| findings::of(failure, &layers, terminal))?;
@@ -66,7 +66,7 @@ pub(crate) fn ready(
     let Prepared { script, answering, .. } = prepared;
     let (plan, folders) = (created.plan.clone(), project.folders(&root, &id));
     let start = Start::Begin(Box::new(RunCreated { agents, ..created }));
-    let agents = None;
+    let (agents, begun) = (None, id.clone());
     let drive = Drive {
         cleared,
         root,
@@ -80,7 +80,7 @@ pub(crate) fn ready(
         supervisor,
         start,
     };
-    run::go(drive, project, terminal)
+    Ok((run::go(drive, project, terminal)?, begun))
 }
 
 /// Shows what was found while a run was prepared.

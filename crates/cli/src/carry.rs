@@ -5,14 +5,17 @@
 use std::sync::Arc;
 
 use materia_app::act::{self, Going, Held, Taken, Unfit};
+use materia_app::asking::{self, Asks};
 use materia_app::drive::{Drive, Start};
 use materia_app::prepare::{GoingOn, Prepared};
+use materia_app::step::{self, Noted};
 use materia_contract::body::Told;
 use materia_contract::{CastStatus, Command, Do};
 use materia_kernel::Run;
 
 use crate::args::{Global, RunOptions};
 use crate::begin;
+use crate::converse::{self, Onward};
 use crate::failure::{Exit, Failure};
 use crate::findings;
 use crate::journals;
@@ -31,11 +34,29 @@ pub(crate) struct Carry<'a> {
     pub options: &'a RunOptions,
     /// Options of every command.
     pub global: &'a Global,
+    /// Whether it is only noted.
+    pub no_run: bool,
 }
 
 impl Carry<'_> {
-    /// Takes the step that `choose` names, and drives the cast until it rests.
+    /// Takes the step that `choose` names, drives the cast until it rests, and asks on the terminal what it
+    /// then asks.
     pub(crate) fn on(
+        &self,
+        terminal: &mut Terminal,
+        choose: impl FnOnce(&Run) -> Result<Do, Failure>,
+    ) -> Result<Exit, Failure> {
+        let exit = self.once(terminal, choose)?;
+        self.converse(exit, terminal)
+    }
+
+    /// Asks on the terminal what a cast asks that has come to rest, and carries it on with the answers.
+    pub(crate) fn converse(&self, exit: Exit, terminal: &mut Terminal) -> Result<Exit, Failure> {
+        if self.options.no_input { Ok(exit) } else { converse::go_on(self, exit, terminal) }
+    }
+
+    /// Takes the step that `choose` names, and drives the cast until it rests.
+    fn once(
         &self,
         terminal: &mut Terminal,
         choose: impl FnOnce(&Run) -> Result<Do, Failure>,
@@ -44,7 +65,15 @@ impl Carry<'_> {
         let project = Project::here(self.global)?;
         let found = project.find(&wanted)?;
         let found = journals::own(&project, found, self.options.trust_journal, terminal)?;
+        let choose = |run: &Run| {
+            let what = choose(run)?;
+            say_question(&what, terminal);
+            Ok(what)
+        };
         match act::take(found, &self.options.plain(), choose) {
+            Ok(Taken::Here(held)) if self.no_run || !step::carries_on(&held.what) => {
+                note(&project, *held, terminal)
+            }
             Ok(Taken::Here(held)) => self.drive(&project, *held, None, terminal),
             Ok(Taken::There(told)) => show_told(&told, terminal),
             Err(unfit @ Unfit::Stands { .. }) => Err(refused(&unfit, &project)),
@@ -112,6 +141,44 @@ impl Carry<'_> {
             start,
         };
         run::go(drive, project, terminal)
+    }
+}
+
+impl Onward for Carry<'_> {
+    fn asks(&self) -> Result<Option<Asks>, Failure> {
+        let found = Project::here(self.global)?.find(&project::cast_id(self.id)?)?;
+        let (run, _) = materia_engine::load(found.journal(), &found.id)?;
+        Ok(asking::of(&run))
+    }
+
+    fn does(&self, what: Do, terminal: &mut Terminal) -> Result<Exit, Failure> {
+        self.once(terminal, |_| Ok(what))
+    }
+}
+
+/// Notes a step and carries nothing on (D59).
+fn note(project: &Project, held: Held, terminal: &mut Terminal) -> Result<Exit, Failure> {
+    let said = matches!(held.what, Do::Say { .. });
+    let (noted, report) = held.note(project, &run::supervisor()?)?;
+    let id = &report.cast_id;
+    let resume = project.command(&format!("resume {id}"));
+    terminal.say(match noted {
+        Noted::Done => say::summary(&report),
+        Noted::Left => format!("cast `{id}`: noted; `{resume}` carries it on and does that first"),
+    });
+    if said && noted == Noted::Done {
+        terminal.say(format_args!("  go on   {resume}"));
+    }
+    if terminal.json {
+        terminal.data(&report)?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Says which question a step answers (D56).
+fn say_question(what: &Do, terminal: &Terminal) {
+    if let Some((node, hash)) = step::answers(what) {
+        terminal.say(format_args!("{} answers question {hash} of `{node}`", what.name()));
     }
 }
 

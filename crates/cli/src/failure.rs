@@ -127,6 +127,11 @@ fn typed(hint: Hint) -> &'static str {
 /// Options that do not go together, by the names that they have here.
 fn contradicts(options: &Contradiction) -> String {
     match options {
+        Contradiction::NoRequest(loadout) => {
+            return format!(
+                "loadout `{loadout}` asks agents, and nothing is asked for: say what (`materia cast \"fix the tests\"`, `--request-file FILE`, or `-` for standard input), or begin with `--no-request`"
+            );
+        }
         Contradiction::VirtualTimeWithoutScript => {
             "`--virtual-time` needs `--script FILE`: only scripted answers know how long they take"
         }

@@ -7,11 +7,13 @@
 //! Deliberately absent: rules. What a run does is the kernel's, what a document means is the
 //! compiler's; here they are only asked for and shown.
 
+mod answer;
 mod args;
 mod begin;
 mod carry;
 mod catalog;
 mod commands;
+mod converse;
 mod demo;
 mod failure;
 mod findings;
@@ -20,8 +22,10 @@ mod journals;
 mod limits;
 mod live;
 mod log;
+mod notice;
 mod onward;
 mod project;
+mod request;
 mod run;
 mod terminal;
 mod trust;

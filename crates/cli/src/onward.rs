@@ -47,7 +47,7 @@ fn words(next: &Next, id: &str) -> String {
 
 /// The socket that it is done to.
 fn node(what: &Do) -> Option<&NodeId> {
-    if let Do::Trigger { node, .. } | Do::Approve { node } | Do::Deny { node } = what {
+    if let Do::Trigger { node, .. } | Do::Approve { node, .. } | Do::Deny { node, .. } = what {
         return Some(node);
     }
     None

@@ -2,10 +2,10 @@
 
 use std::ffi::OsString;
 use std::ops::{Deref, DerefMut};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use materia_app::project as app;
-pub(crate) use materia_app::project::{Found, cast_id, has_errors};
+pub(crate) use materia_app::project::{Found, cast_id, has_errors, refuse_taken_folder};
 use materia_compiler::{Compiled, Loaded, Sources};
 use materia_contract::RunId;
 
@@ -29,8 +29,15 @@ impl Project {
     /// The project in the present folder.
     pub(crate) fn here(global: &Global) -> Result<Self, Failure> {
         let dir = std::env::current_dir()
-            .and_then(|dir| dir.canonicalize())
             .map_err(|error| Failure::storage(format!("cannot use the present folder: {error}")))?;
+        Self::at(&dir, global)
+    }
+
+    /// The project in another folder.
+    pub(crate) fn at(dir: &Path, global: &Global) -> Result<Self, Failure> {
+        let dir = dir.canonicalize().map_err(|error| {
+            Failure::storage(format!("cannot use the folder {}: {error}", dir.display()))
+        })?;
         let sources = Sources {
             project_dir: dir,
             profile_dir: profile_dir(),
@@ -51,6 +58,12 @@ impl Project {
         let checked = self.project.compile(loadout);
         findings::show_briefly(&checked.findings, &checked.loaded.layers, terminal);
         Ok(checked.sound()?)
+    }
+
+    /// The command that calls the user where a cast waits, as the profile names it.
+    pub(crate) fn notify(&self) -> Option<Vec<String>> {
+        let (loaded, _) = materia_compiler::load(&self.project.sources);
+        app::notify(&loaded)
     }
 
     /// Finds a cast that a person named. The name is checked before any file is touched.

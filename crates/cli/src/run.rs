@@ -11,8 +11,10 @@ use materia_engine::{AppendError, DriveError, Observer, on_own_thread};
 use materia_journal::Views;
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::answer;
 use crate::failure::{Exit, Failure};
 use crate::live::{Observers, Plain, Screen};
+use crate::notice;
 use crate::onward;
 use crate::project::Project;
 use crate::say;
@@ -47,16 +49,21 @@ pub(crate) fn go(
     }
     let live = Live::new(terminal, &drive.plan, story);
     if let Live::Screen(screen) = &live {
+        if drive.goes_on()
+            && let Ok(past) = materia_engine::report(&*drive.journal, &drive.id, &drive.folders)
+        {
+            screen.past(&past);
+        }
         let screen = screen.clone();
         ears.spawn(async move { screen.keep_drawing().await });
     }
     let observers: Vec<Arc<dyn Observer>> = vec![views.clone(), live.observer()];
     let interrupted = Arc::new(AtomicBool::new(false));
     let command = |name: &str| project.command(&format!("{name} {}", drive.id));
-    let (resume, replay) = (command("resume"), command("replay"));
+    let replay = command("replay");
     let (watching, heard) = (live.clone(), interrupted.clone());
     let to_rest = drive.to_rest(Arc::new(Observers(observers)), ears.handle(), |stop| {
-        ears.spawn(heed_signals(stop, watching, resume, heard));
+        ears.spawn(heed_signals(stop, watching, heard));
     });
     let driven = runtime.block_on(on_own_thread(to_rest));
     live.finish();
@@ -111,6 +118,9 @@ fn conclude(
         }
     };
     tell(&driven, &report, project, terminal)?;
+    if !interrupted {
+        notice::waits(&report, project, terminal);
+    }
     if terminal.json {
         terminal.data(&report)?;
     }
@@ -135,6 +145,7 @@ fn tell(
             terminal.say(format_args!("  see     {}", project.shown(&path)));
         }
     }
+    answer::tell(report, terminal);
     terminal.say(format_args!("  folder  {}", project.shown(&driven.folder)));
     let (run, _) = materia_engine::load(&*driven.journal, &driven.id)?;
     for way in onward::ways(&Standing::of(&run)) {
@@ -187,7 +198,6 @@ impl Live {
 async fn heed_signals(
     stop: Box<dyn Fn(&str) -> bool + Send + Sync>,
     live: Live,
-    helper: String,
     interrupted: Arc<AtomicBool>,
 ) {
     let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
@@ -204,9 +214,7 @@ async fn heed_signals(
         if interrupted.swap(true, Ordering::Relaxed) {
             std::process::exit(i32::from(Exit::Interrupted.code()));
         }
-        live.say(&format!(
-            "{name}: stopping; `{helper}` carries on later. Once more leaves at once."
-        ));
+        live.say(&format!("{name}: stopping in good order; once more leaves at once."));
         // Where nobody hears it, the run has just ended by itself.
         let _ = stop(&format!("stopped by {name}"));
     }

@@ -28,7 +28,7 @@ pub(crate) struct Terminal {
 
 impl Terminal {
     /// The streams of this process.
-    pub(crate) fn of_process(json: bool) -> Self {
+    pub(crate) fn of_process(json: bool, quiet: bool) -> Self {
         let watched = io::stderr().is_terminal();
         // Data goes out as it is: a stream that takes colours out would take parts of it for one.
         let out: Box<dyn Write> = if json {
@@ -38,10 +38,10 @@ impl Terminal {
         };
         Self {
             out,
-            err: People::new(Fit::new(anstream::AutoStream::auto(io::stderr()))),
+            err: People::new(Fit::new(anstream::AutoStream::auto(io::stderr())), quiet),
             json,
-            watched,
-            can_ask: watched && io::stdin().is_terminal(),
+            watched: watched && !quiet,
+            can_ask: watched && !quiet && io::stdin().is_terminal(),
             looked_at: io::stdout().is_terminal(),
         }
     }
@@ -53,6 +53,18 @@ impl Terminal {
             return writeln!(self.out, "{}", clean::escaped(&text));
         }
         writeln!(self.out, "{text}")
+    }
+
+    /// Prints text as data, word for word; where a person looks at it, nothing in it reaches the terminal
+    /// raw.
+    pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
+        if !self.looked_at {
+            return self.out.write_all(text.as_bytes());
+        }
+        for line in text.lines() {
+            writeln!(self.out, "{}", clean::clean(line))?;
+        }
+        Ok(())
     }
 
     /// Does something, and says what it warns of.
@@ -73,19 +85,27 @@ impl Terminal {
 
 /// The stream for people, shared with whatever reports while a run is under way.
 #[derive(Clone)]
-pub(crate) struct People(Arc<Mutex<Box<dyn Write + Send>>>);
+pub(crate) struct People {
+    stream: Arc<Mutex<Box<dyn Write + Send>>>,
+    /// Whether only errors and warnings are said.
+    quiet: bool,
+}
 
 impl People {
-    fn new(stream: impl Write + Send + 'static) -> Self {
-        Self(Arc::new(Mutex::new(Box::new(stream))))
+    fn new(stream: impl Write + Send + 'static, quiet: bool) -> Self {
+        Self { stream: Arc::new(Mutex::new(Box::new(stream))), quiet }
     }
 
     fn stream(&self) -> MutexGuard<'_, Box<dyn Write + Send>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.stream.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Says one line. That nobody listens any more is no reason to stop.
     pub(crate) fn say(&self, words: impl Display) {
+        let words = words.to_string();
+        if self.quiet && !words.starts_with("error") && !words.starts_with("warning") {
+            return;
+        }
         let _ = writeln!(self.stream(), "{words}");
     }
 

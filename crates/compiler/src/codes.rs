@@ -24,7 +24,12 @@ pub const CODES: &[(&str, &str)] = &[
     ),
     ("config::missing-file", "the file that `--config` or MATERIA_CONFIG names does not exist"),
     ("config::no-active-loadout", "there are several loadouts and none is chosen"),
+    (
+        "config::no-loadouts",
+        "the graphs of the configuration stand under a name that nothing reads",
+    ),
     ("config::not-utf8", "the file, or the name of its folder, is not UTF-8"),
+    ("config::notify", "`notify` stands in a file that is not the user's own profile"),
     (
         "config::replaces-shipped",
         "a materia or loadout takes the place of a shipped one of the same name",
@@ -54,6 +59,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("document::wrong-type", "a value of the wrong type"),
     ("generator::needs-json", "a generator says that its output is text"),
     ("graph::bad-id", "a name that no socket, edge, loop or exit can bear"),
+    ("graph::dependency-circle", "sockets wait for each other, or one for itself, and none begins"),
     ("graph::duplicate-edge-id", "two edges of one loadout have the same id"),
     (
         "graph::failure-to-end",
@@ -64,6 +70,7 @@ pub const CODES: &[(&str, &str)] = &[
         "all edges of a socket may fail, and the cast then ends there, perhaps with items left",
     ),
     ("graph::needs-json", "something reads the output of a socket that does not parse it as JSON"),
+    ("graph::no-end", "sockets lead round in a circle that no way leads out of"),
     ("graph::no-entry", "the loadout does not say where it begins"),
     ("graph::no-materia", "the socket does not say what runs there"),
     ("graph::no-sockets", "the loadout is empty"),

@@ -15,6 +15,8 @@ const FAULTS_MAX: usize = 400;
 pub(crate) enum Spot {
     /// At the value of this JSON Pointer.
     Pointer(String),
+    /// At the name under which that value stands.
+    Key(String),
     /// At this byte, where there is no value to point to.
     Offset(usize),
 }
@@ -76,6 +78,11 @@ impl Fault {
         self.spot(layer, Spot::Pointer(pointer.to_owned()))
     }
 
+    /// Where the name is what is wrong, and not the value.
+    pub(crate) fn at_key(self, layer: usize, pointer: &str) -> Self {
+        self.spot(layer, Spot::Key(pointer.to_owned()))
+    }
+
     pub(crate) fn spot(mut self, layer: usize, spot: Spot) -> Self {
         self.place = Some((layer, spot));
         self
@@ -133,6 +140,13 @@ impl Faults {
                     Some((_, Spot::Offset(offset))) => (String::new(), Some(offset)),
                     Some((_, Spot::Pointer(pointer))) => {
                         let offset = document.as_ref().and_then(|root| nearest(root, &pointer));
+                        (pointer, offset)
+                    }
+                    Some((_, Spot::Key(pointer))) => {
+                        let found = document.as_ref().and_then(|root| find(root, &pointer));
+                        let key = found.and_then(|found| found.key).map(|key| key.start);
+                        let value = || document.as_ref().and_then(|root| nearest(root, &pointer));
+                        let offset = key.or_else(value);
                         (pointer, offset)
                     }
                     None => (String::new(), None),

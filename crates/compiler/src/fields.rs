@@ -54,6 +54,29 @@ pub(crate) fn without_effect(of: &str, field: &str) -> bool {
     WITHOUT_EFFECT.contains(&(of, field))
 }
 
+/// How a field is written whose form is often mistaken.
+pub(crate) fn example(field: &str) -> Option<&'static str> {
+    Some(match field {
+        "edges" => r#""edges": [{ "to": "Review", "when": "satisfied" }, { "to": "end" }]"#,
+        "sockets" => r#""sockets": { "build": { "materia": "Build" } }"#,
+        "loadouts" => r#""loadouts": { "Main": { "entry": "build", "sockets": {} } }"#,
+        "materia" => r#""materia": { "Build": { "prompt": "Build it." } }"#,
+        "command" => r#""command": ["npm", "test"]"#,
+        "dependsOn" => r#""dependsOn": ["build", "test"]"#,
+        "assign" => r#""assign": { "version": "$.version" }"#,
+        "exits" => {
+            r#""exits": [{ "id": "done", "from": "check", "condition": "always", "targetSocketId": "report" }]"#
+        }
+        "exit" => r#""exit": { "from": "check", "when": "satisfied", "to": "report" }"#,
+        "consumes" => r#""consumes": { "from": "plan", "output": "workItems" }"#,
+        "budgets" => r#""budgets": { "turns": 10 }"#,
+        "budget" => r#""budget": { "maxTurns": 50 }"#,
+        "onFailure" => r#""onFailure": { "to": "fix", "maxTraversals": 2 }"#,
+        "retries" => r#""retries": { "max": 3, "delayMs": 1000 }"#,
+        _ => return None,
+    })
+}
+
 /// What authors call a thing of this type.
 pub(crate) fn thing(of: &str) -> &'static str {
     match of {

@@ -47,6 +47,13 @@ impl Source for Layer {
 }
 
 impl Layer {
+    /// The command that its `notify` names, if that is a list of words.
+    #[must_use]
+    pub fn notify(&self) -> Option<Vec<String>> {
+        let document = crate::read::document(&self.text, 0, &mut Faults::default())?;
+        serde_json::from_value(document.get("notify")?.clone()).ok()
+    }
+
     /// The folder that relative script paths start from; nothing shipped has one.
     pub(crate) fn dir(&self) -> Option<&Path> {
         match self.kind {

@@ -28,6 +28,12 @@ pub(crate) fn doc_root(loaded: &Loaded) -> String {
 
 /// Checks the folders that the configuration names.
 pub(crate) fn check_folders(loaded: &Loaded, faults: &mut Faults) {
+    let notify = loaded.origins.of("/notify").and_then(|at| Some((at, loaded.layers.get(at)?)));
+    if let Some((at, _)) = notify.filter(|(_, layer)| layer.kind != LayerKind::Profile) {
+        let message = "`notify` counts in your own profile only, and not in this file";
+        let fault = Fault::warning("config::notify", message).help("move it to your profile");
+        faults.push(fault.at_key(at, "/notify"));
+    }
     if let Some(dir) = &loaded.config.artifact_dir
         && let Some(fault) = artifact_fault(loaded, dir)
     {

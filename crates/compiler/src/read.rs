@@ -67,9 +67,27 @@ fn syntax(text: &str, layer: usize, error: &ParseError) -> Fault {
     let mut characters = said.chars();
     let said: String =
         characters.next().into_iter().flat_map(char::to_lowercase).chain(characters).collect();
+    // The parser stops at what it cannot read, or right behind it.
+    let near = text[..text.floor_char_boundary(offset)].chars().next_back();
+    let at = text[text.floor_char_boundary(offset)..].chars().next();
+    let help = match (at, near) {
+        (Some('#'), _) => "a comment begins with `//`, or stands between `/*` and `*/`",
+        (Some(c), _) | (_, Some(c)) if is_typographic(c) => {
+            "these quotation marks are typographic; write straight ones: \""
+        }
+        (Some('\''), _) => "names and text stand in double quotes: \"",
+        _ => {
+            "JSON with comments and trailing commas is accepted; names and text stand in double quotes"
+        }
+    };
     Fault::error("document::syntax", format!("this is not JSON: {said}"))
         .spot(layer, Spot::Offset(offset))
-        .help("JSON with comments and trailing commas is accepted; names and text stand in double quotes")
+        .help(help)
+}
+
+/// Whether it is a quotation mark as word processors write them.
+fn is_typographic(character: char) -> bool {
+    "“”„‟‘’‚‛«»".contains(character)
 }
 
 fn too_deep(layer: usize, spot: Spot) -> Fault {
@@ -130,7 +148,7 @@ impl Reader<'_> {
                     "document::duplicate-key",
                     format!("`{name}` is written twice here; only this last one counts"),
                 );
-                let fault = fault.at(self.layer, &self.pointer).help("remove one of them");
+                let fault = fault.at_key(self.layer, &self.pointer).help("remove one of them");
                 self.faults.push(fault);
             }
             self.pointer.truncate(length);

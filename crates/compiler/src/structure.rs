@@ -15,6 +15,14 @@ use crate::locate::push_step;
 use crate::shape::{describe, description, fits, is_huge, kind, minimal, nullable, resolve, words};
 use crate::suggest::{did_you_mean, nearest};
 
+/// The field that holds the graphs of a configuration.
+const LOADOUTS: &str = "loadouts";
+
+/// Whether an unknown field is a slip for the one that holds the graphs, which is not there.
+fn is_loadouts(name: &str, value: &Value, has_loadouts: bool) -> bool {
+    !has_loadouts && value.is_object() && nearest(name, [LOADOUTS]).is_some()
+}
+
 /// The JSON Pointers of the values that were replaced.
 pub(crate) type Mended = BTreeSet<String>;
 
@@ -123,9 +131,11 @@ impl<'a> Checker<'a> {
         } else {
             let message = format!("{} must be {wanted}, not {}", self.name(), kind(value));
             let fault = Fault::error("document::wrong-type", message);
-            match description(schema) {
-                Some(text) => fault.help(text),
-                None => fault.help(format!("write {wanted} here")),
+            let last = self.pointer.rsplit('/').next().unwrap_or_default();
+            match (fields::example(last), description(schema)) {
+                (Some(example), _) => fault.help(format!("write it like this: {example}")),
+                (None, Some(text)) => fault.help(text),
+                (None, None) => fault.help(format!("write {wanted} here")),
             }
         };
         self.mend(fault, value, schema);
@@ -156,11 +166,15 @@ impl<'a> Checker<'a> {
     fn object(&mut self, map: &mut Map<String, Value>, schema: &'a Value, of: &'a str) {
         let known = schema.get("properties").and_then(Value::as_object);
         let others = schema.get("additionalProperties");
+        let has_loadouts = map.contains_key(LOADOUTS);
         for (name, value) in map.iter_mut() {
             let length = self.pointer.len();
             push_step(&mut self.pointer, name);
             match (known.and_then(|known| known.get(name)), known, others) {
                 (Some(schema), _, _) | (None, None, Some(schema)) => self.value(value, schema),
+                (None, Some(_), _) if of == "Config" && is_loadouts(name, value, has_loadouts) => {
+                    self.no_loadouts(name);
+                }
                 (None, Some(known), _) => self.unknown(of, name, known),
                 (None, None, None) => {}
             }
@@ -204,6 +218,15 @@ impl<'a> Checker<'a> {
         map.insert(name.to_owned(), value);
     }
 
+    /// The graphs stand under a name that nothing reads: the file would mean nothing.
+    fn no_loadouts(&mut self, name: &str) {
+        let message =
+            format!("`{name}` is not read: the graphs of a configuration are its `{LOADOUTS}`");
+        let fault = Fault::error("config::no-loadouts", message);
+        let help = format!("write `{LOADOUTS}`, an object of names and graphs");
+        self.faults.push(fault.at_key(self.layer, &self.pointer).help(help));
+    }
+
     fn unknown(&mut self, of: &str, name: &str, known: &Map<String, Value>) {
         if fields::without_effect(of, name) {
             if self.mentioned.insert(name.to_owned()) {
@@ -211,13 +234,13 @@ impl<'a> Checker<'a> {
                     format!("`{name}` belongs to the original system and has no effect here");
                 let fault = Fault::info("document::no-effect", message)
                     .help("it is kept; it may also be removed");
-                self.faults.push(fault.at(self.layer, &self.pointer));
+                self.faults.push(fault.at_key(self.layer, &self.pointer));
             }
             return;
         }
         let message = format!("`{name}` is not a field of {}", fields::thing(of));
         let fault = Fault::warning("document::unknown-field", message);
-        self.faults.push_with(fault.at(self.layer, &self.pointer), |fault| {
+        self.faults.push_with(fault.at_key(self.layer, &self.pointer), |fault| {
             match nearest(name, known.keys().map(String::as_str)) {
                 Some(near) => fault.help(format!("did you mean `{near}`?")),
                 None => fault.help("it is kept, but nothing reads it"),

@@ -10,12 +10,18 @@ pub(crate) fn nearest<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
-    let allowed = name.chars().count().div_ceil(3).max(1);
+    // A short word with one other letter is another word.
+    let allowed = match name.chars().count() {
+        0..=2 => 0,
+        3..=5 => 1,
+        6..=8 => 2,
+        long => long / 3,
+    };
     let (distance, candidate) = candidates
         .into_iter()
         .take(CANDIDATES_MAX)
         // Names whose lengths differ by more cannot be near, and comparing them is the cost.
-        .filter(|candidate| candidate.len().abs_diff(name.len()) <= allowed * 4)
+        .filter(|candidate| candidate.len().abs_diff(name.len()) <= (allowed + 1) * 4)
         .filter_map(|candidate| Some((distance(name, candidate)?, candidate)))
         .min_by_key(|(distance, _)| *distance)?;
     (distance <= allowed).then_some(candidate)
@@ -38,22 +44,27 @@ pub(crate) fn did_you_mean<'a>(
     }
 }
 
-/// Counts the single-letter changes between two names, without regard to case.
+/// Counts the single-letter changes between two names, without regard to case. Two neighbours that
+/// changed places are one change.
 fn distance(left: &str, right: &str) -> Option<usize> {
     let left: Vec<char> = left.chars().flat_map(char::to_lowercase).collect();
     let right: Vec<char> = right.chars().flat_map(char::to_lowercase).collect();
     if left.len() > NAME_CHARS_MAX || right.len() > NAME_CHARS_MAX {
         return None;
     }
+    let mut before: Vec<usize> = Vec::new();
     let mut row: Vec<usize> = (0..=right.len()).collect();
     for (i, a) in left.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
+        let mut next = vec![i + 1];
         for (j, b) in right.iter().enumerate() {
-            let replaced = diagonal + usize::from(a != b);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+            let replaced = row[j] + usize::from(a != b);
+            let mut least = replaced.min(next[j] + 1).min(row[j + 1] + 1);
+            if i > 0 && j > 0 && *a == right[j - 1] && left[i - 1] == *b {
+                least = least.min(before[j - 1] + 1);
+            }
+            next.push(least);
         }
+        before = std::mem::replace(&mut row, next);
     }
     row.last().copied()
 }
@@ -68,6 +79,15 @@ mod tests {
         assert_eq!(nearest("timeoutms", names), Some("timeoutMs"));
         assert_eq!(nearest("tigger", names), Some("trigger"));
         assert_eq!(nearest("colour", names), None);
+        assert_eq!(
+            nearest("Biuld", ["Build", "Test"]),
+            Some("Build"),
+            "letters in the wrong order"
+        );
+        assert_eq!(nearest("a", ["b", "c"]), None, "another word, not a slip");
+        assert_eq!(nearest("A", ["b", "a"]), Some("a"));
+        assert_eq!(nearest("Test", ["Plan", "Best"]), Some("Best"));
+        assert_eq!(nearest("Deploy", ["Review"]), None);
         assert_eq!(nearest(&"x".repeat(1000), names), None);
     }
 

@@ -67,6 +67,10 @@ pub struct Config {
     /// What tokens cost, for agents that report tokens only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prices: Option<PricesDoc>,
+    /// The command that calls you where a cast waits, as a list; the message is its last argument. It counts in
+    /// your profile only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notify: Option<Vec<String>>,
     /// Fields this version does not know.
     #[serde(flatten)]
     pub extra: Extra,

@@ -19,23 +19,43 @@ pub enum Do {
         /// What is put on it.
         payload: Offered,
     },
-    /// Asks for a turn of a node.
+    /// Asks for a turn of a node. Where the node asks a person before it runs, that is refused while
+    /// its question is open or was answered with no, unless it is approved as well (D56).
     Trigger {
         /// The node.
         node: NodeId,
         /// What it is told beside its inputs.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<String>,
+        /// Whether the question of the node is answered with yes, too.
+        #[serde(default, skip_serializing_if = "is_false")]
+        approve: bool,
+        /// The question that was shown; otherwise the newest.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        hash: Option<String>,
     },
     /// Allows the turn that waits at a node.
     Approve {
         /// The node.
         node: NodeId,
+        /// The question that was shown; otherwise the newest.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        hash: Option<String>,
     },
-    /// Refuses the turn that waits at a node. Its inputs are kept.
+    /// Refuses the turn that waits at a node. Its inputs are kept, unless the refusal is to lead on.
     Deny {
         /// The node.
         node: NodeId,
+        /// The question that was shown; otherwise the newest.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        hash: Option<String>,
+        /// Why, in a person's words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+        /// Whether the runtime answers the turn itself with `satisfied: false` and the reason, so that
+        /// the run goes on. It needs an edge that is guarded by `not_satisfied`.
+        #[serde(default, skip_serializing_if = "is_false")]
+        route: bool,
     },
     /// Changes whether the scheduler starts turns.
     Mode {
@@ -103,6 +123,24 @@ pub enum Do {
 }
 
 impl Do {
+    /// Asks for a turn of a node, and for nothing else.
+    #[must_use]
+    pub fn trigger(node: NodeId, message: Option<String>) -> Self {
+        Self::Trigger { node, message, approve: false, hash: None }
+    }
+
+    /// Answers the newest question of a node with yes.
+    #[must_use]
+    pub fn approve(node: NodeId) -> Self {
+        Self::Approve { node, hash: None }
+    }
+
+    /// Answers the newest question of a node with no.
+    #[must_use]
+    pub fn deny(node: NodeId) -> Self {
+        Self::Deny { node, hash: None, reason: None, route: false }
+    }
+
     /// Its name, as it is written.
     #[must_use]
     pub fn name(&self) -> &'static str {
@@ -157,6 +195,12 @@ impl Do {
     pub fn ends_turns(&self) -> bool {
         matches!(self, Self::Stop { .. } | Self::Abort { .. })
     }
+}
+
+/// For fields that are left out unless they are set.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 /// The content of an offered payload.

@@ -13,6 +13,9 @@ pub const NODE_ID_BYTES_MAX: usize = 64;
 /// The longest run id, in bytes.
 pub const RUN_ID_BYTES_MAX: usize = 128;
 
+/// The longest run id that somebody may choose, in bytes. What is derived from one is longer.
+pub const CHOSEN_RUN_ID_BYTES_MAX: usize = 64;
+
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -92,6 +95,36 @@ impl RunId {
     }
 }
 
+/// Why a new run cannot be called so.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadChosenRunId {
+    /// It has other characters, or too many.
+    #[error(
+        "`{0}` cannot name a cast: a name is 1 to {CHOSEN_RUN_ID_BYTES_MAX} characters of A-Z a-z 0-9 _ - and starts with a letter or digit"
+    )]
+    Grammar(String),
+    /// It means something else.
+    #[error("`{0}` cannot name a cast: {1}")]
+    Taken(String, &'static str),
+}
+
+impl RunId {
+    /// Reads the name that somebody chose for a new run (D60). Names of runs that are there may be longer
+    /// and have dots: they are read by [`RunId::parse`].
+    pub fn chosen(text: &str) -> Result<Self, BadChosenRunId> {
+        if !is_name(text, CHOSEN_RUN_ID_BYTES_MAX) || text.contains('.') {
+            return Err(BadChosenRunId::Grammar(text.to_owned()));
+        }
+        let taken = |why| Err(BadChosenRunId::Taken(text.to_owned(), why));
+        match text {
+            "last" => taken("`last` stands for the newest cast"),
+            END => taken("`end` is the end of a graph"),
+            _ if text.ends_with("lock") => taken("names that end in `lock` are kept for locks"),
+            _ => Ok(Self::new(text)),
+        }
+    }
+}
+
 /// Whether `text` may name a node: `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`, and not `end`.
 #[must_use]
 pub fn is_node_id(text: &str) -> bool {
@@ -132,6 +165,19 @@ mod tests {
             assert!(RunId::parse(good).is_ok(), "{good:?} must be accepted");
         }
         assert!(RunId::parse(&"a".repeat(129)).is_err());
+    }
+
+    #[test]
+    fn a_name_that_somebody_chooses_is_no_file_and_no_other_word() {
+        let long = "a".repeat(65);
+        let bad =
+            ["", "materia.json", "a.b", "-x", "_x", "x y", "last", "end", "lock", "my-lock", &long];
+        for bad in bad {
+            assert!(RunId::chosen(bad).is_err(), "{bad:?} must be refused");
+        }
+        for good in ["a", "c1", "My_cast-2", "20261115T022644-3f9a1c", "lasting", "locks"] {
+            assert!(RunId::chosen(good).is_ok(), "{good:?} must be accepted");
+        }
     }
 
     #[test]

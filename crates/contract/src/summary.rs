@@ -67,10 +67,60 @@ pub struct CastReport {
     /// The cast it continues from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_cast_id: Option<String>,
+    /// What was asked for.
+    #[serde(default)]
+    pub request: String,
+    /// When it began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<String>,
+    /// From its beginning to its last event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elapsed_ms: Option<u64>,
+    /// What it was linked from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub linked: Vec<String>,
+    /// The id of the graph that it was linked to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link_id: Option<String>,
+    /// What sockets ask of people, or were told no about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub questions: Vec<OpenQuestion>,
+    /// The newest answer: that of the socket that waits for a person, else of the last one that ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Said>,
+}
+
+/// What a socket asks of a person before it runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OpenQuestion {
+    /// The socket.
+    pub socket: NodeId,
+    /// What would run, by hash.
+    pub hash: String,
+    /// Whether it was refused.
+    pub denied: bool,
+    /// Why, in the person's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// What a turn has put out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Said {
+    /// Where it ran.
+    pub socket: NodeId,
+    /// The how-manieth turn of this socket it is.
+    pub visit: u32,
+    /// The how-manieth try at it.
+    pub attempt: u32,
+    /// All of it.
+    pub text: String,
 }
 
 /// One attempt at one turn.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Visit {
     /// Where it ran.
@@ -86,6 +136,24 @@ pub struct Visit {
     pub item_label: Option<String>,
     /// How it ended.
     pub outcome: Outcome,
+    /// The name of what ran there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub materia: Option<String>,
+    /// Its verdict, where it gave one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub satisfied: Option<bool>,
+    /// Why it was not content, or failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// How long it took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
+    /// Tokens, in and out together, as far as they were reported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// Cost, as far as it was reported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Amount>,
 }
 
 /// How an attempt ended.

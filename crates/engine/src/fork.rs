@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use materia_contract::time::Micros;
 use materia_contract::{ChainHash, Event, EventBody, ForkedFrom, Record, RunId};
 use materia_kernel::Divergence;
 
@@ -97,7 +98,7 @@ pub async fn fork(
     epoch: Epoch,
 ) -> Result<(), ForkError> {
     let (reading, original, copy) = (Arc::clone(&journal), from.clone(), id.clone());
-    let forked = off_thread(move || forked(&*reading, &original, at, &copy)).await?;
+    let forked = off_thread(move || forked(&*reading, &original, at, &copy, None)).await?;
     forked.write(&*journal, epoch).await?;
     Ok(())
 }
@@ -105,12 +106,14 @@ pub async fn fork(
 /// The beginning of `id`: the events of `from` up to `at`. It waits for the journal.
 ///
 /// Where `at` stands in the middle of a decision, what that decision had settled up to there comes
-/// along with what it leads to, and nothing that it started afterwards.
+/// along with what it leads to, and nothing that it started afterwards. It says that it was begun at `now`, by the
+/// wall, unless its time is simulated.
 pub fn forked(
     journal: &dyn Journal,
     from: &RunId,
     at: u64,
     id: &RunId,
+    now: Option<Micros>,
 ) -> Result<Forked, ForkError> {
     let Shared { pieces, hash } = shared(journal, from, at)?;
     let upto = pieces.last().map_or(at, |piece| piece.end().0);
@@ -123,7 +126,7 @@ pub fn forked(
             Piece::Event(event, _) => (None, vec![*event]),
         };
         if let Some(first) = events.first_mut() {
-            says_where_it_comes_from(first, from, (at, upto), &hash);
+            says_where_it_comes_from(first, from, (at, upto), &hash, now);
         }
         let sealed = match input {
             Some(input) => Record::seal_decision(input, &events, loaded.head),
@@ -206,7 +209,13 @@ fn shared(journal: &dyn Journal, from: &RunId, at: u64) -> Result<Shared, ForkEr
 }
 
 /// The first event of a fork says where it comes from.
-fn says_where_it_comes_from(event: &mut Event, from: &RunId, (at, upto): (u64, u64), hash: &str) {
+fn says_where_it_comes_from(
+    event: &mut Event,
+    from: &RunId,
+    (at, upto): (u64, u64),
+    hash: &str,
+    now: Option<Micros>,
+) {
     let EventBody::RunCreated(created) = &mut event.body else { return };
     let mut written_by = created.fork.take().map(|fork| fork.written_by).unwrap_or_default();
     // What the original itself shares with its own original it has not written.
@@ -215,6 +224,7 @@ fn says_where_it_comes_from(event: &mut Event, from: &RunId, (at, upto): (u64, u
         None => written_by.push((from.clone(), upto)),
     }
     let (cast_id, hash) = (from.clone(), hash.to_owned());
-    created.fork = Some(ForkedFrom { cast_id, seq: at, hash, written_by });
+    let started = now.filter(|_| !created.virtual_time);
+    created.fork = Some(ForkedFrom { cast_id, seq: at, hash, written_by, started });
     created.from_cast_id = Some(from.to_string());
 }

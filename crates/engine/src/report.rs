@@ -1,10 +1,14 @@
 //! A cast as `show` prints it: a view over the events, made when somebody asks.
 
-use materia_contract::{CastReport, Folders, RunId};
-use materia_kernel::Phase;
+use materia_contract::time::wall_time;
+use materia_contract::{
+    CastReport, EventBody, Folders, LinkTarget, NodeId, OpenQuestion, RunId, RunWaiting, Said,
+    Visit, WaitReason,
+};
+use materia_kernel::{Phase, questions};
 
 use crate::load::{LoadedRun, load_with_visits};
-use crate::{Journal, LoadError};
+use crate::{Journal, LoadError, blocking};
 
 /// Tells the story of a run so far: from its newest snapshot and the chapters before it, where they
 /// can be believed, else from its events. It waits for the journal. `folders` says where the run is now.
@@ -20,11 +24,39 @@ pub fn report(
         Phase::Waiting(waiting) => (None, Some(waiting.clone())),
         Phase::New | Phase::Running | Phase::Completed | Phase::Aborted => (None, None),
     };
+    let span = visits.span();
+    let waits_at = waiting.as_ref().and_then(|waiting: &RunWaiting| match waiting.reason {
+        WaitReason::MultiTurn => waiting.node.clone(),
+        _ => None,
+    });
+    let answer = visits.answer_of(waits_at.as_ref());
+    let answer = answer.and_then(|seq| said(journal, id, seq).transpose()).transpose()?;
+    let questions = questions(&run).map(|asked| OpenQuestion {
+        socket: asked.node.clone(),
+        hash: asked.hash.to_owned(),
+        denied: asked.denied,
+        reason: asked.reason.map(str::to_owned),
+    });
+    let materia = |socket: &NodeId| created.plan.nodes.get(socket).map(|node| node.materia.clone());
+    let link = created.link.iter().flat_map(|link| &link.targets);
     Ok(CastReport {
         cast_id: id.clone(),
         status: run.phase().status(),
         loadout: created.plan.loadout.clone(),
-        visits: visits.into_list(),
+        questions: questions.collect(),
+        answer,
+        request: created.request.clone(),
+        started_at: span.map(|(began, _)| wall_time(began)),
+        elapsed_ms: span.map(|(began, newest)| {
+            u64::try_from(newest.saturating_sub(began) / 1_000).unwrap_or(0)
+        }),
+        linked: link.map(LinkTarget::reference).collect(),
+        link_id: created.link.as_ref().map(|link| link.loadout_id.clone()),
+        visits: visits
+            .into_list()
+            .into_iter()
+            .map(|visit| Visit { materia: materia(&visit.socket), ..visit })
+            .collect(),
         state: run.variables().clone(),
         error,
         waiting,
@@ -34,4 +66,16 @@ pub fn report(
         last_hash: head.to_string(),
         from_cast_id: created.from_cast_id.clone(),
     })
+}
+
+/// What the turn put out whose end is this event.
+fn said(journal: &dyn Journal, id: &RunId, seq: u64) -> Result<Option<Said>, LoadError> {
+    let found = blocking(journal).records(id, seq.saturating_sub(1), 1)?;
+    let Some(record) = found.first().filter(|record| record.seq == seq) else { return Ok(None) };
+    let Ok(event) = record.event() else { return Ok(None) };
+    let (Some(socket), EventBody::TurnCompleted(data)) = (event.node, event.body) else {
+        return Ok(None);
+    };
+    let (visit, attempt, text) = (data.visit, data.attempt, data.report.output);
+    Ok(Some(Said { socket, visit, attempt, text }))
 }

@@ -54,15 +54,23 @@ pub async fn carry_on(
 ) -> Result<Phase, EngineError> {
     let id = &loaded.run().id().clone();
     let mut driver = drive_loaded(loaded, &world.journal, &world.observer, lease.epoch())?;
-    // What somebody asked of it while it came to rest comes before what is asked now.
+    // What somebody asked of it while it came to rest, or noted since, comes before what is asked now.
+    let rested = *driver.run().phase() != Phase::Running;
     take_all(world, &mut driver, left_in_inbox(world, id).await).await?;
+    let woken = rested && *driver.run().phase() == Phase::Running;
     let now = now_of(world, &driver);
     driver.measure_again(now).await?;
-    let under_way = rejoined(world, &driver, &options.folders).await;
+    // What was begun just now is nobody's yet; there is nothing to recover.
+    let under_way = if woken { None } else { rejoined(world, &driver, &options.folders).await };
     if let Some(agents) = options.agents.clone() {
         driver.take_for(now_of(world, &driver), Input::SetAgents(agents), Actor::PERSON).await?;
     }
-    do_first(world, &mut driver, command, under_way.is_some()).await?;
+    let state = match (woken, under_way.is_some()) {
+        (true, _) => TakenUp::Woken,
+        (false, true) => TakenUp::Alive,
+        (false, false) => TakenUp::Resting,
+    };
+    do_first(world, &mut driver, command, state).await?;
     drive(world, &lease, driver, options, asks, under_way.unwrap_or_default()).await
 }
 
@@ -74,12 +82,23 @@ async fn rejoined(world: &World, driver: &Driver, folders: &Folders) -> Option<U
     UnderWay::rejoined((world, folders), driver).await
 }
 
+/// How a run was found that is taken up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TakenUp {
+    /// It rests, or its process went away.
+    Resting,
+    /// Its process went away, and its turns live on.
+    Alive,
+    /// It rested, and what was left for it has just set it going.
+    Woken,
+}
+
 /// Does what a command asks to a run that was just taken up.
 async fn do_first(
     world: &World,
     driver: &mut Driver,
     command: Command,
-    rejoined: bool,
+    found: TakenUp,
 ) -> Result<(), EngineError> {
     let what = command.what.clone();
     let posted = Posted::from(command);
@@ -96,11 +115,11 @@ async fn do_first(
     }
     // The sender knows the run as it rested, not as it is once it was recovered.
     let meant = driver.is_meant(&posted);
-    let Steps { before, asked, after } = if rejoined {
+    let Steps { before, asked, after } = match found {
         // Nothing was lost, so there is nothing to recover.
-        alive(driver.run(), what)
-    } else {
-        steps(driver.run(), what)
+        TakenUp::Alive => alive(driver.run(), what),
+        TakenUp::Woken => Steps { before: None, asked: Input::act(what), after: None },
+        TakenUp::Resting => steps(driver.run(), what),
     };
     if meant.is_ok()
         && let Some(before) = before

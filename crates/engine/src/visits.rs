@@ -2,10 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use materia_contract::{ErrorCode, Event, NodeId, OfTurn, Outcome, Plan, Visit};
+use materia_contract::time::Micros;
+use materia_contract::{
+    Amount, ErrorCode, Event, EventBody, NodeId, OfTurn, Outcome, Plan, TurnCompleted, TurnUsage,
+    Visit,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{Chapter, Snapshot};
+
+/// How much of a reason is kept, in characters.
+const REASON_CHARS_MAX: usize = 300;
 
 /// Turns that started behind a place, and ends of earlier ones.
 #[derive(Debug, Clone, Default)]
@@ -16,13 +23,47 @@ pub(crate) struct Visits {
     /// Places in the list of turns that have not ended.
     open: BTreeMap<u64, usize>,
     /// Ends of turns that started before.
-    ends: Vec<(u64, Outcome)>,
+    ends: Vec<(u64, End)>,
+    /// The wall times of the first event of the run and of the newest.
+    span: Option<(Micros, Micros)>,
+    /// The newest result of each node, by the event that has it.
+    answers: BTreeMap<NodeId, u64>,
 }
 
 #[derive(Debug, Clone)]
 struct Started {
     seq: u64,
+    /// When it started, by the wall.
+    wall: Micros,
     visit: Visit,
+}
+
+/// How a turn ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct End {
+    #[serde(rename = "o")]
+    outcome: Outcome,
+    #[serde(rename = "w")]
+    wall: Micros,
+    #[serde(rename = "s", default, skip_serializing_if = "Option::is_none")]
+    satisfied: Option<bool>,
+    #[serde(rename = "r", default, skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(rename = "t", default, skip_serializing_if = "Option::is_none")]
+    tokens: Option<u64>,
+    #[serde(rename = "c", default, skip_serializing_if = "Option::is_none")]
+    cost: Option<Amount>,
+}
+
+impl End {
+    fn new(outcome: Outcome, wall: Micros, usage: Option<&TurnUsage>) -> Self {
+        let read = usage.and_then(|usage| usage.input_tokens);
+        let written = usage.and_then(|usage| usage.output_tokens);
+        let tokens = (read.is_some() || written.is_some())
+            .then(|| read.unwrap_or(0).saturating_add(written.unwrap_or(0)));
+        let cost = usage.and_then(|usage| usage.cost);
+        Self { outcome, wall, satisfied: None, reason: None, tokens, cost }
+    }
 }
 
 impl Visits {
@@ -32,6 +73,15 @@ impl Visits {
     }
 
     pub(crate) fn note(&mut self, event: &Event) {
+        let began = match (&event.body, self.span) {
+            // What a fork shares with another run happened before it began.
+            (EventBody::RunCreated(created), _) => {
+                created.fork.as_ref().and_then(|fork| fork.started).unwrap_or(event.wall)
+            }
+            (_, None) => event.wall,
+            (_, Some((began, _))) => began,
+        };
+        self.span = Some((began, event.wall));
         let Some(step) = event.body.of_turn() else { return };
         match step {
             OfTurn::Started(data) => {
@@ -43,15 +93,32 @@ impl Visits {
                     item: data.item.clone(),
                     item_label: data.item_label.clone(),
                     outcome: Outcome::Running,
+                    materia: None,
+                    satisfied: None,
+                    reason: None,
+                    duration_ms: None,
+                    tokens: None,
+                    cost: None,
                 };
-                self.start(Started { seq: event.seq, visit });
+                self.start(Started { seq: event.seq, wall: event.wall, visit });
             }
-            OfTurn::Completed(data) => self.end(data.turn, Outcome::Completed),
-            OfTurn::Failed(data) if data.code == ErrorCode::ContractError => {
-                self.end(data.turn, Outcome::Rejected);
+            OfTurn::Completed(data) => {
+                if let Some(node) = &event.node {
+                    self.answers.insert(node.clone(), event.seq);
+                }
+                let end = End::new(Outcome::Completed, event.wall, data.report.usage.as_ref());
+                let reason = why_not(data);
+                self.end(data.turn, End { satisfied: data.satisfied, reason, ..end });
             }
-            OfTurn::Failed(data) => self.end(data.turn, Outcome::Failed),
-            OfTurn::Interrupted(data) => self.end(data.turn, Outcome::Interrupted),
+            OfTurn::Failed(data) => {
+                let broken = data.code == ErrorCode::ContractError;
+                let outcome = if broken { Outcome::Rejected } else { Outcome::Failed };
+                let end = End::new(outcome, event.wall, data.report.usage.as_ref());
+                self.end(data.turn, End { reason: Some(cut(&data.message)), ..end });
+            }
+            OfTurn::Interrupted(data) => {
+                self.end(data.turn, End::new(Outcome::Interrupted, event.wall, None));
+            }
         }
     }
 
@@ -62,10 +129,10 @@ impl Visits {
         self.list.push(started);
     }
 
-    fn end(&mut self, turn: u64, outcome: Outcome) {
+    fn end(&mut self, turn: u64, end: End) {
         match self.open.remove(&turn) {
-            Some(place) => self.list[place].visit.outcome = outcome,
-            None => self.ends.push((turn, outcome)),
+            Some(place) => self.list[place].end(end),
+            None => self.ends.push((turn, end)),
         }
     }
 
@@ -74,17 +141,37 @@ impl Visits {
         self.list.into_iter().map(|started| started.visit).collect()
     }
 
+    /// When the run began, and its newest event, by the wall.
+    pub(crate) fn span(&self) -> Option<(Micros, Micros)> {
+        self.span
+    }
+
+    /// The event that has the newest result of a node, or of any.
+    pub(crate) fn answer_of(&self, node: Option<&NodeId>) -> Option<u64> {
+        match node {
+            Some(node) => self.answers.get(node).copied(),
+            None => self.answers.values().max().copied(),
+        }
+    }
+
     /// What is kept with a snapshot at `seq`; what happens from now on belongs to the next.
     pub(crate) fn close(&mut self, seq: u64, plan: &Plan) -> Vec<u8> {
-        let closed = std::mem::replace(self, Self::behind(seq));
+        let (span, answers) = (self.span, self.answers.clone());
+        let next = Self { span, answers, ..Self::behind(seq) };
+        let closed = std::mem::replace(self, next);
         let row = |started: &Started| -> Option<Row> {
-            let Visit { socket, visit, attempt, item, item_label, outcome } = &started.visit;
+            let Visit { socket, visit, attempt, item, item_label, .. } = &started.visit;
             let node = plan.nodes.get_index_of(socket)?;
             let item = item.clone().map(|item| (item, item_label.clone()));
-            Some(Row(started.seq, node, *visit, *attempt, item, *outcome))
+            Some(Row(started.seq, started.wall, node, *visit, *attempt, item, started.ended()))
         };
         let rows = closed.list.iter().filter_map(row).collect();
-        let written = Written { after: closed.after, rows, ends: closed.ends };
+        let answers = closed.answers.iter();
+        let answers = answers
+            .filter_map(|(node, seq)| Some((plan.nodes.get_index_of(node)?, *seq)))
+            .collect();
+        let (after, ends, span) = (closed.after, closed.ends, closed.span);
+        let written = Written { after, rows, ends, span, answers };
         serde_json::to_vec(&written).unwrap_or_default()
     }
 
@@ -103,19 +190,88 @@ impl Visits {
             found.push(written);
         }
         let mut visits = Self::default();
-        for Written { rows, ends, .. } in found.into_iter().rev() {
-            for (turn, outcome) in ends {
-                visits.end(turn, outcome);
+        for Written { rows, ends, span, answers, .. } in found.into_iter().rev() {
+            for (turn, end) in ends {
+                visits.end(turn, end);
             }
-            for Row(seq, node, visit, attempt, item, outcome) in rows {
-                let socket: NodeId = plan.nodes.get_index(node)?.0.clone();
+            for Row(seq, wall, node, visit, attempt, item, end) in rows {
+                let (socket, of) = plan.nodes.get_index(node)?;
                 let (item, item_label) =
                     item.map_or((None, None), |(key, label)| (Some(key), label));
-                let visit = Visit { socket, visit, attempt, item, item_label, outcome };
-                visits.start(Started { seq, visit });
+                let visit = Visit {
+                    socket: socket.clone(),
+                    visit,
+                    attempt,
+                    item,
+                    item_label,
+                    outcome: Outcome::Running,
+                    materia: Some(of.materia.clone()),
+                    satisfied: None,
+                    reason: None,
+                    duration_ms: None,
+                    tokens: None,
+                    cost: None,
+                };
+                visits.start(Started { seq, wall, visit });
+                if let Some(end) = end {
+                    visits.end(seq, end);
+                }
             }
+            for (node, seq) in answers {
+                visits.answers.insert(plan.nodes.get_index(node)?.0.clone(), seq);
+            }
+            visits.span = match (visits.span, span) {
+                (Some((began, _)), Some((_, newest))) => Some((began, newest)),
+                (known, told) => told.or(known),
+            };
         }
         Some(visits)
+    }
+}
+
+impl Started {
+    fn end(&mut self, end: End) {
+        let End { outcome, wall, satisfied, reason, tokens, cost } = end;
+        let took = u64::try_from(wall.saturating_sub(self.wall) / 1_000).unwrap_or(0);
+        let visit = &mut self.visit;
+        (visit.outcome, visit.satisfied, visit.reason) = (outcome, satisfied, reason);
+        (visit.duration_ms, visit.tokens, visit.cost) = (Some(took), tokens, cost);
+    }
+
+    /// How it ended, if it has.
+    fn ended(&self) -> Option<End> {
+        let Visit { outcome, satisfied, reason, duration_ms, tokens, cost, .. } = &self.visit;
+        let took = Micros::try_from((*duration_ms)?).unwrap_or(0).saturating_mul(1_000);
+        Some(End {
+            outcome: *outcome,
+            wall: self.wall.saturating_add(took),
+            satisfied: *satisfied,
+            reason: reason.clone(),
+            tokens: *tokens,
+            cost: *cost,
+        })
+    }
+}
+
+/// Why a turn was not content: what its answer gives as its context.
+fn why_not(data: &TurnCompleted) -> Option<String> {
+    if data.satisfied != Some(false) {
+        return None;
+    }
+    if let Some(context) = &data.context {
+        return Some(cut(context));
+    }
+    let output = &data.report.output;
+    let object = data.object.and_then(|(from, to)| output.get(from..to)).unwrap_or(output);
+    let object: serde_json::Value = serde_json::from_str(object).ok()?;
+    object.get("context")?.as_str().map(cut)
+}
+
+fn cut(text: &str) -> String {
+    let text = text.trim();
+    match text.char_indices().nth(REASON_CHARS_MAX) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
     }
 }
 
@@ -124,9 +280,12 @@ impl Visits {
 struct Written {
     after: u64,
     rows: Vec<Row>,
-    ends: Vec<(u64, Outcome)>,
+    ends: Vec<(u64, End)>,
+    span: Option<(Micros, Micros)>,
+    answers: Vec<(usize, u64)>,
 }
 
-/// One turn: where it started, its node's place in the plan, visit, attempt, item with its label, outcome.
+/// One turn: where it started and when, its node's place in the plan, visit, attempt, item with its label, how
+/// it ended.
 #[derive(Serialize, Deserialize)]
-struct Row(u64, usize, u32, u32, Option<(String, Option<String>)>, Outcome);
+struct Row(u64, Micros, usize, u32, u32, Option<(String, Option<String>)>, Option<End>);

@@ -49,11 +49,12 @@ extern crate self as materia_kernel;
 #[cfg(test)]
 mod tests;
 
+pub use ask::approval::NoWayOn;
 pub use ask::fits::{Misfit, fits};
 pub use ask::gates::{Gate, barred, unmet};
 pub use ask::insight::{
-    budgets_of, has_elements, held_turn, is_requested, iterates, quiet_until, spent_by,
-    turns_in_flight, waiting_inputs,
+    Question, budgets_of, has_elements, held_turn, is_requested, iterates, paused, question,
+    questions, quiet_until, spent_by, turns_in_flight, waiting_envelopes, waiting_inputs,
 };
 pub use ask::owed::{Effect, is_idle, outstanding};
 pub use ask::route::matching;
@@ -70,4 +71,4 @@ pub use state::{Phase, Run, Turn, TurnWork};
 pub type GraphState = Run;
 
 /// Changes whenever the state or its meaning does, so that an older snapshot is not believed.
-pub const KERNEL_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+7");
+pub const KERNEL_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+8");

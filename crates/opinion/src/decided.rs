@@ -176,7 +176,7 @@ fn leads_to(acting: &Acting, opening: &str) -> bool {
         }
         Do::Resume { .. } => matches!(opening, "run.resumed" | "mode.changed"),
         Do::Recast => opening == "run.resumed",
-        Do::Say { .. } => matches!(opening, "run.resumed" | "message.received"),
+        Do::Say { .. } => opening == "message.received",
         Do::Continue { .. } => matches!(opening, "run.resumed" | "socket.finished"),
         Do::Offer { .. }
         | Do::Trigger { .. }
@@ -211,11 +211,14 @@ fn acted(decision: &Decision, input: &RecordedInput) -> Checked {
                 | Do::Stop { .. }
         )
     };
+    let answers = |act: &Do| {
+        matches!(act, Do::Approve { .. } | Do::Deny { .. } | Do::Trigger { approve: true, .. })
+    };
     let instant = is_instant(input);
     let most = [
         (decision.requested, count(|act| matches!(act, Do::Trigger { .. }))),
         (decision.offered, count(|act| matches!(act, Do::Offer { .. }))),
-        (decision.answered, count(|act| matches!(act, Do::Approve { .. } | Do::Deny { .. }))),
+        (decision.answered, count(answers)),
         (decision.modes, count(changes_mode)),
         (decision.fired, if instant { usize::MAX } else { 0 }),
     ];

@@ -144,7 +144,7 @@ impl Opinion {
     fn scripted(&mut self, chart: &Chart, node: usize, data: &TurnStarted) -> Checked {
         let binding = self.beginning.script.as_ref();
         let key = binding.and_then(|script| script.keys.get(chart.name(node)));
-        let asked = !(data.attempt == 1 && self.missing(chart, node).is_some());
+        let asked = !(data.attempt == 1 && (self.refusing || self.missing(chart, node).is_some()));
         let due = key.filter(|_| asked).map(|key| {
             let upcoming = self.script.get(key).map_or(0, Position::upcoming);
             (key.as_str(), upcoming)
@@ -275,7 +275,7 @@ impl Opinion {
         if data.attempt == 1
             && let Some(missing) = self.missing(chart, node)
         {
-            self.owed.push(Owed::Answer { turn, missing });
+            self.owed.push(Owed::Answer { turn, says: missing, refused: false });
         }
     }
 

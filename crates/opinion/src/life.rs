@@ -47,6 +47,7 @@ impl Opinion {
             global: materia_contract::GlobalMode::default(),
             agents: materia_contract::Answerers::default(),
             life: Life::New,
+            refusing: false,
             waits_for: None,
             stalled: None,
             variables: serde_json::Map::new(),
@@ -129,12 +130,16 @@ impl Opinion {
                 | EventBody::BudgetChanged(_)
                 | EventBody::StorageMeasured(_)
                 | EventBody::AgentsChosen(_)
+                | EventBody::MessageReceived(_)
                 | EventBody::RunAborted(_),
             )
             | (
                 Life::Failed,
                 EventBody::RunResumed(_) | EventBody::RunRevived(_) | EventBody::AgentsChosen(_),
             ) => {}
+            // What is said to a run that waits is attached, and nothing more follows.
+            (Life::Waiting, EventBody::PayloadDelivered(_))
+                if matches!(self.owed.last(), Some(Owed::Attached { .. })) => {}
             (Life::New, _) => {
                 return Err(self.objection(format!("`{kind}` before the run was created")));
             }

@@ -148,7 +148,7 @@ impl Opinion {
             EventBody::HandoffSent(data) => self.offered(event, data),
             EventBody::TurnRequested(data) => self.requested(event, data),
             EventBody::ApprovalGiven(data) => self.answered(event, &data.hash, true),
-            EventBody::ApprovalDenied(data) => self.answered(event, &data.hash, false),
+            EventBody::ApprovalDenied(data) => self.denied(event, data),
             EventBody::MessageReceived(data) => self.spoken(event, data),
             EventBody::SocketFinished(data) => self.finished(event, data),
             EventBody::TimelineReached(data) => self.reached(data),

@@ -21,8 +21,9 @@ pub(crate) enum Owed {
     Retry { node: usize, turn: u64, wait: Micros },
     /// The next tick of a node is set.
     Tick { node: usize },
-    /// The runtime answers a turn itself (D41).
-    Answer { turn: u64, missing: String },
+    /// The runtime answers a turn itself: it names what is missing (D41), or gives the reason for which a
+    /// person refused it (D56).
+    Answer { turn: u64, says: String, refused: bool },
     /// Fields of an output that mean nothing are named.
     Ignored { node: usize, turn: u64, fields: Vec<String> },
     /// The variables change.
@@ -108,7 +109,7 @@ impl Opinion {
                     self.retry_set(&chart, node, turn, wait, event)?
                 }
                 Owed::Tick { node } => self.tick_set(&chart, node, event)?,
-                Owed::Answer { turn, missing } => self.answer(turn, &missing, event)?,
+                Owed::Answer { turn, says, refused } => self.answer(turn, &says, refused, event)?,
                 Owed::Ignored { node, turn, fields } => {
                     self.ignored(&chart, node, turn, &fields, event)?
                 }

@@ -1,13 +1,14 @@
 //! What people and timelines do to a run.
 
 use materia_contract::{
-    AgentsChosen, ApprovalRequested, BudgetChanged, Do, Event, MessageReceived, Mode, ModeChanged,
-    Pace, SocketFinished, TimelineReached, TurnRequested,
+    AgentsChosen, ApprovalDenied, ApprovalRequested, BudgetChanged, Condition, Do, Event,
+    MessageReceived, Mode, ModeChanged, Pace, SocketFinished, TimelineReached, TurnRequested,
 };
 
 use crate::life::Life;
 use crate::owed::Owed;
 use crate::stall::Traces;
+use crate::start::Starting;
 use crate::state::{Consent, Opinion, Rounds, Waiting};
 use crate::trail::Trail;
 use crate::{Checked, hold};
@@ -22,6 +23,10 @@ impl Opinion {
             data.message.is_some() == data.payload_id.is_some(),
             "a message becomes a payload, and nothing else does"
         );
+        // What a person was asked about and has not allowed is not done by another way (D56).
+        let asked = self.nodes[node].consent.as_ref().filter(|it| it.answer != Some(true));
+        let allowed = asked.is_none() || self.takes(&chart, node).is_empty();
+        hold!(self, allowed, "`{}` waits for consent, and nobody gave it", chart.name(node));
         if let Some(id) = data.payload_id {
             self.is_own_id(id)?;
             let trail = Trail::default();
@@ -40,6 +45,10 @@ impl Opinion {
         let (id, trail) = (data.payload_id, Trail::default());
         let payload = Waiting { id, ts: event.ts, way: None, tick: false, trail };
         self.owed.push(Owed::Attached { node, payload });
+        if self.life != Life::Running {
+            // Nothing follows in a run that waits.
+            self.decision.part = crate::order::Part::Rest;
+        }
         Ok(())
     }
 
@@ -68,7 +77,9 @@ impl Opinion {
         );
         self.timeline = self.timeline.saturating_add(1);
         self.decision.reached = self.decision.reached.saturating_add(1);
-        if let Do::Trigger { node, .. } | Do::Approve { node } | Do::Deny { node } = &data.act {
+        if let Do::Trigger { node, .. } | Do::Approve { node, .. } | Do::Deny { node, .. } =
+            &data.act
+        {
             let chart = self.chart()?;
             self.place(&chart, node)?;
         }
@@ -132,6 +143,31 @@ impl Opinion {
         if let Some(consent) = &mut self.nodes[node].consent {
             consent.answer = Some(yes);
         }
+        Ok(())
+    }
+
+    /// A refusal keeps the inputs, or the runtime answers the turn that was asked about (D56).
+    pub(crate) fn denied(&mut self, event: &Event, data: &ApprovalDenied) -> Checked {
+        self.answered(event, &data.hash, false)?;
+        if !data.route {
+            return Ok(());
+        }
+        let chart = self.chart()?;
+        let node = self.here(&chart, event)?;
+        let (name, plan) = (chart.name(node), chart.node(node));
+        let way = plan.edges.iter().any(|edge| edge.when == Condition::NotSatisfied);
+        hold!(self, way, "`{name}` has no way for work that is not content");
+        hold!(self, plan.foreach.is_none(), "`{name}` runs once for each element of a list");
+        let asked = self.nodes[node].consent.take().map(|it| it.payloads).unwrap_or_default();
+        hold!(
+            self,
+            self.would_take(&chart, node, &asked),
+            "`{name}` would take other payloads than it asked about"
+        );
+        let takes = self.takes(&chart, node);
+        let takes: Vec<_> = takes.iter().map(|one| (one.ts, one.id)).collect();
+        let refused = Some(data.reason.clone().unwrap_or_default());
+        self.owed.push(Owed::Start(Starting { node, takes, refused, ..Starting::default() }));
         Ok(())
     }
 

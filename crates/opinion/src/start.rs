@@ -23,6 +23,8 @@ pub(crate) struct Starting {
     pub(crate) trail: Trail,
     /// Whether a `foreach` has begun: its inputs go into all of its turns.
     pub(crate) entered: bool,
+    /// Where a person refused the turn and the runtime answers it: the reason, or nothing.
+    pub(crate) refused: Option<String>,
 }
 
 impl Opinion {
@@ -118,6 +120,11 @@ impl Opinion {
             let payload = self.consume(node, id)?;
             starting.trail.join(&payload.trail);
             starting.taken += 1;
+        } else if let (EventBody::TurnStarted(data), true, Some(reason)) =
+            (&event.body, is_done, starting.refused.take())
+        {
+            self.refused(chart, event, data, starting, reason)?;
+            return Ok(Paid::Yes);
         } else if let (EventBody::TurnStarted(data), true) = (&event.body, !iterates && is_done) {
             self.started(chart, node, event, data, starting)?;
             return Ok(Paid::Yes);
@@ -253,13 +260,52 @@ impl Opinion {
                 Some(self.taken_up(node, *turn, data)?)
             }
         };
+        self.begins_new(chart, node, event, data, (before, starting.trail), first)?;
+        self.is_answered(chart, node, event.seq, data);
+        Ok(())
+    }
+
+    /// A turn that a person refused begins, whatever else would keep it from that: nobody is asked.
+    fn refused(
+        &mut self,
+        chart: &Chart,
+        event: &Event,
+        data: &TurnStarted,
+        starting: Starting,
+        reason: String,
+    ) -> Checked {
+        let node = starting.node;
+        hold!(self, data.cause == Cause::Input && data.attempt == 1, "it was about to start anew");
+        hold!(self, data.approved.is_none(), "a person refused that turn");
+        let taken = starting.takes.iter().map(|(_, id)| *id);
+        hold!(self, taken.eq(data.consumed.iter().copied()), "it consumed other payloads");
+        let mode = data.global_mode.unwrap_or(self.beginning.global);
+        hold!(self, mode == self.global, "the turn is told another global mode than the run's");
+        self.refusing = true;
+        let begun = self.begins_new(chart, node, event, data, (None, starting.trail), true);
+        self.refusing = false;
+        begun?;
+        self.owed.push(Owed::Answer { turn: event.seq, says: reason, refused: true });
+        Ok(())
+    }
+
+    /// A turn is in flight from here on.
+    fn begins_new(
+        &mut self,
+        chart: &Chart,
+        node: usize,
+        event: &Event,
+        data: &TurnStarted,
+        (before, trail): (Option<Held>, Trail),
+        first: bool,
+    ) -> Checked {
         if chart.nodes[node].unbounded
             && matches!(data.cause, Cause::Input | Cause::Manual | Cause::Foreach { index: 0 })
         {
             let item = self.loop_item(chart, node).map(|(id, _)| id);
             self.nodes[node].rounds.begin(item);
         }
-        let turn = self.begun(chart, node, event, data, before, starting.trail)?;
+        let turn = self.begun(chart, node, event, data, before, trail)?;
         let at = &mut self.nodes[node];
         at.in_flight += 1;
         if data.approved.is_some() {
@@ -271,7 +317,6 @@ impl Opinion {
         self.iterating.remove(&node);
         self.paused.remove(&node);
         self.turns.insert(event.seq, turn);
-        self.is_answered(chart, node, event.seq, data);
         Ok(())
     }
 

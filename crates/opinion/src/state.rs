@@ -32,6 +32,8 @@ pub struct Opinion {
     pub(crate) agents: Answerers,
     pub(crate) life: Life,
     pub(crate) waits_for: Option<WaitReason>,
+    /// Whether a turn that a person refused is about to be answered by the runtime.
+    pub(crate) refusing: bool,
     /// The node that repeated itself, while that is why nothing starts.
     pub(crate) stalled: Option<usize>,
     pub(crate) variables: Map<String, Value>,

@@ -148,22 +148,32 @@ impl Opinion {
         }
     }
 
-    /// The runtime answers a turn that lacks what it requires.
+    /// The runtime answers a turn that lacks what it requires, or that a person refused.
     pub(crate) fn answer(
         &mut self,
         turn: u64,
-        missing: &str,
+        says: &str,
+        refused: bool,
         event: Option<&Event>,
     ) -> Checked<Paid> {
-        let what = "the runtime's own answer, since something required is missing";
+        let what = if refused {
+            "the runtime's own answer, since a person refused the turn"
+        } else {
+            "the runtime's own answer, since something required is missing"
+        };
         let Some(event) = event else { return Err(self.due(what, None)) };
         let EventBody::TurnCompleted(data) = &event.body else {
             return Err(self.due(what, Some(event)));
         };
         hold!(self, data.turn == turn, "the runtime answers turn {turn} first");
-        hold!(self, data.report.output.contains(missing), "the answer does not name `{missing}`");
+        let answer: Option<Value> = serde_json::from_str(&data.report.output).ok();
+        let context = answer.as_ref().and_then(|answer| answer.get("context")?.as_str());
+        let told = context.is_some_and(|context| {
+            if refused && !says.is_empty() { context == says } else { context.contains(says) }
+        });
+        hold!(self, told, "the answer does not say `{says}`");
         self.completed(event, data, true)?;
-        self.decision.not_asked += 1;
+        self.decision.not_asked += u32::from(!refused);
         Ok(Paid::Yes)
     }
 

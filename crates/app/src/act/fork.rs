@@ -3,7 +3,9 @@
 //! Nothing is written before everything was asked: a fork that is refused leaves nothing behind.
 
 use materia_contract::{Do, Pace, RunId};
-use materia_engine::{AppendError, Forked, Lease, LoadedRun, blocking, wait};
+use materia_engine::{
+    AppendError, Clock as _, Forked, Lease, LoadedRun, SystemClock, blocking, wait,
+};
 use materia_kernel::Phase;
 
 use super::{Held, Looked, Unfit, unfit};
@@ -31,8 +33,9 @@ pub fn fork(
         let message = format!("there is a cast `{id}` already");
         return Err(Unfit::Other(Failure::resolution(message)));
     }
-    let forked = materia_engine::forked(found.journal(), &found.id, at, id)
-        .map_err(|error| Unfit::Other(Failure::resolution(error.to_string())))?;
+    let forked =
+        materia_engine::forked(found.journal(), &found.id, at, id, Some(SystemClock.now()))
+            .map_err(|error| Unfit::Other(Failure::resolution(error.to_string())))?;
     let run = forked.loaded().run();
     if *run.phase() != Phase::Running {
         drop(write(forked, &found, id).map_err(Unfit::Other)?);

@@ -12,14 +12,18 @@ pub use end::{Ended, Waiting, end};
 pub use fork::{Forking, fork};
 pub use tell::tell;
 
+use std::path::Path;
+use std::sync::Arc;
+
 use materia_contract::body::Told;
-use materia_contract::{Answerers, Do, GlobalMode, RunCreated};
+use materia_contract::{Answerers, CastReport, Do, GlobalMode, RunCreated};
 use materia_engine::{ClaimError, Forked, Lease, LoadedRun, blocking};
 use materia_kernel::{Input, Phase, Run, decide};
 
 use crate::options::Contradiction;
 use crate::prepare::{self, GoingOn};
 use crate::project::{self, Found, Project};
+use crate::step::{self, Noted};
 use crate::trust::Untrusted;
 use crate::{Failure, RunOptions};
 
@@ -144,6 +148,23 @@ impl Hold {
 }
 
 impl Held {
+    /// Notes what is done to the cast, and carries nothing on (D59). Nothing runs, so nothing has to be trusted.
+    pub fn note(
+        self,
+        project: &Project,
+        supervisor: &Path,
+    ) -> Result<(Noted, Box<CastReport>), Failure> {
+        let Self { found: Found { root, journal, id }, run, what } = self;
+        let Looked::There(lease, loaded) = run else {
+            return Err(Failure::resolution(format!("cast `{id}` is not written yet")));
+        };
+        let (journal, folders) = (Arc::new(journal), project.folders(&root, &id));
+        let place = (root.as_path(), &journal, supervisor);
+        let noted = step::note(place, &folders, &lease, loaded.run(), what)?;
+        let report = materia_engine::report(&*journal, &id, &folders)?;
+        Ok((noted, Box::new(report)))
+    }
+
     /// Prepares that the cast goes on. The run waits at the gate of trust, as it was read.
     pub fn prepare(
         self,
@@ -165,8 +186,7 @@ impl Held {
 
 /// Why a run does not take a command as it stands.
 fn unfit(run: &Run, what: &Do) -> Option<String> {
-    let said = matches!(what, Do::Say { .. } | Do::Continue { .. });
-    if said && *run.phase() == Phase::Running {
+    if matches!(what, Do::Continue { .. }) && *run.phase() == Phase::Running {
         return Some("its process went away in the middle of a turn".to_owned());
     }
     rejection(run, what)

@@ -8,7 +8,7 @@ use materia_engine::{ClaimError, blocking};
 use materia_kernel::Run;
 
 use super::rejection;
-use crate::{Failure, Found};
+use crate::{Failure, Found, step};
 
 /// How long somebody who told another process something waits for what became of it.
 const RECEIPT_PATIENCE: Duration = Duration::from_secs(5);
@@ -24,8 +24,8 @@ pub fn tell<E: From<Failure>>(
     choose: impl FnOnce(&Run) -> Result<Do, E>,
 ) -> Result<Told, E> {
     let (run, _) = materia_engine::load(found.journal(), &found.id).map_err(Failure::from)?;
-    let what = choose(&run)?;
-    if let Do::Resume { .. } | Do::Recast | Do::Revive = what {
+    let what = step::where_driven(choose(&run)?);
+    if let Do::Recast | Do::Revive = what {
         return Err(Failure::from(held).into());
     }
     if let Some(why) = rejection(&run, &what) {

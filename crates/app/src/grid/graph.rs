@@ -35,7 +35,8 @@ pub(super) struct Arrow {
 
 impl Graph {
     /// The graph of a plan.
-    pub(super) fn new(plan: &Plan, detail: Detail) -> Self {
+    pub(super) fn new(plan: &Plan, detail: Detail, ascii: bool) -> Self {
+        let spelled = |text: String| if ascii { width::spelled(&text) } else { text };
         let place: IndexMap<&NodeId, usize> =
             plan.nodes.keys().enumerate().map(|(place, id)| (id, place)).collect();
         let entry = place.get(&plan.entry).copied().unwrap_or(0);
@@ -49,7 +50,9 @@ impl Graph {
                 let kind = format!(" · {}", words::kind(node));
                 let room = BOX_COLUMNS_MAX - width::of(&kind);
                 lines.push(width::fit(&node.materia, room) + &kind);
-                lines.extend(words::features(node));
+                lines.extend(words::features(node).into_iter().map(spelled));
+            } else {
+                lines.extend(words::starts(node).into_iter().map(spelled));
             }
             let mut ways: Vec<(Option<&NodeId>, String)> =
                 node.edges.iter().map(|edge| (edge.to.as_ref(), words::label(edge))).collect();
@@ -61,7 +64,7 @@ impl Graph {
                 ways.extend(exits.map(|exit| (exit.to.as_ref(), words::exit(exit))));
             }
             for (to, label) in ways {
-                let label = graph.labelled(id, to, &label, detail);
+                let label = graph.labelled(id, to, &spelled(label), detail);
                 let to = to.map(|to| place[to]);
                 if to == Some(from) {
                     // A line around a box says less than a word in it.

@@ -71,19 +71,21 @@ pub struct Drawing {
 /// Draws a plan.
 #[must_use]
 pub fn text(plan: &Plan, look: Look) -> Drawing {
-    let picture = if look.list { None } else { picture(plan) };
+    let picture = if look.list { None } else { picture(plan, look.ascii) };
     let too_large = picture.is_none() && !look.list;
-    let text = picture.unwrap_or_else(|| list::text(plan));
+    // A list has no columns to keep, so signs may become longer.
+    let list = || if look.ascii { width::spelled(&list::text(plan)) } else { list::text(plan) };
+    let text = picture.unwrap_or_else(list);
     Drawing { text: if look.ascii { width::ascii(&text) } else { text }, too_large }
 }
 
 /// The picture with its title and what it has no room for; `None` where there is no room at all.
-fn picture(plan: &Plan) -> Option<String> {
+fn picture(plan: &Plan, ascii: bool) -> Option<String> {
     if plan.nodes.len() > ELEMENTS_MAX {
         return None;
     }
     let (graph, drawn) = [Detail::Full, Detail::Names].into_iter().find_map(|detail| {
-        let graph = Graph::new(plan, detail);
+        let graph = Graph::new(plan, detail, ascii);
         let drawn = draw::picture(&graph)?;
         Some((graph, drawn))
     })?;
@@ -110,7 +112,7 @@ pub struct Standing {
 /// Ranks the nodes of a plan as the picture does.
 #[must_use]
 pub fn ranks(plan: &Plan) -> Standing {
-    let graph = Graph::new(plan, Detail::Names);
+    let graph = Graph::new(plan, Detail::Names, false);
     let ranks = Ranks::of_graph(&graph);
     let back = plan.nodes.iter().enumerate().map(|(from, (_, node))| {
         let to = node.edges.iter().map(|edge| edge.to.as_ref());

@@ -37,6 +37,11 @@ pub(super) fn fit(text: &str, columns: usize) -> String {
     fitted
 }
 
+/// Signs that ASCII has not, spelled out: they take more columns, so that is done before anything is placed.
+pub(super) fn spelled(text: &str) -> String {
+    text.replace('≤', "<=").replace('≠', "!=").replace('×', "x")
+}
+
 /// The same picture in ASCII, column for column.
 pub(super) fn ascii(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());

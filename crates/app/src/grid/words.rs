@@ -41,19 +41,10 @@ pub(super) fn features(node: &Node) -> Vec<String> {
     if node.routing == Routing::All {
         features.push("takes every matching edge".to_owned());
     }
-    let by_hand = match node.control {
-        Some(Control::Manual) => true,
-        Some(Control::Automatic) => false,
-        None => node.mode == NodeMode::Interactive,
-    };
-    if by_hand || node.trigger == Trigger::ManualOnly {
+    if by_hand(node) {
         features.push("started by a person".to_owned());
     }
-    if let Some(cron) = &node.cron {
-        features.push(format!("at {} {}", cron.expression, cron.timezone));
-    } else if let Some(interval) = node.interval_ms {
-        features.push(format!("every {interval} ms"));
-    }
+    features.extend(by_the_clock(node));
     if let Some(retries) = node.retries {
         features.push(format!("tried again up to {}×", retries.max));
     }
@@ -69,6 +60,44 @@ pub(super) fn features(node: &Node) -> Vec<String> {
         features.push(format!("after {}", others.join(", ")));
     }
     features
+}
+
+/// What makes a node begin, where that is not its inputs alone: said even where there is little room.
+pub(super) fn starts(node: &Node) -> Vec<String> {
+    let mut starts = Vec::new();
+    if by_hand(node) {
+        starts.push("by hand".to_owned());
+    }
+    starts.extend(by_the_clock(node));
+    if node.approval.is_some() {
+        starts.push("asks first".to_owned());
+    }
+    starts
+}
+
+fn by_hand(node: &Node) -> bool {
+    let held = match node.control {
+        Some(Control::Manual) => true,
+        Some(Control::Automatic) => false,
+        None => node.mode == NodeMode::Interactive,
+    };
+    held || node.trigger == Trigger::ManualOnly
+}
+
+fn by_the_clock(node: &Node) -> Option<String> {
+    if let Some(cron) = &node.cron {
+        return Some(format!("at {} {}", cron.expression, cron.timezone));
+    }
+    node.interval_ms.map(|interval| format!("every {}", span(interval)))
+}
+
+/// A span of time in its largest whole unit.
+fn span(ms: u64) -> String {
+    let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1_000, "s")];
+    match units.into_iter().find(|(unit, _)| ms > 0 && ms % unit == 0) {
+        Some((unit, name)) => format!("{} {name}", ms / unit),
+        None => format!("{ms} ms"),
+    }
 }
 
 /// When an edge is taken and how it delivers; empty where nothing is special about it.

@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use materia_compiler::{Compiled, Loaded};
 use materia_contract::script::Script;
 use materia_contract::{
-    Answerers, Finding, GlobalMode, JOURNAL_VERSION, Link, Plan, RunCreated, RunId, ScriptBinding,
-    places,
+    Answerers, Behavior, Budget, Finding, GlobalMode, JOURNAL_VERSION, Link, Plan, RunCreated,
+    RunId, ScriptBinding, places,
 };
 use materia_engine::LoadedRun;
 use materia_journal::{Options, SqliteJournal};
@@ -139,6 +139,7 @@ pub struct Beginning {
     /// How it begins, as it is kept.
     pub created: RunCreated,
     profile: Option<PathBuf>,
+    project_dir: PathBuf,
     journal: Options,
 }
 
@@ -150,17 +151,34 @@ pub fn refuse_options(options: &RunOptions) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Agents that are asked for nothing make something up. A graph of programs alone needs no request.
+fn refuse_nothing_asked(asked: &Asked<'_>, plan: &Plan) -> Result<(), Failure> {
+    let shown = plan.nodes.values().any(|node| matches!(node.behavior, Behavior::Agent { .. }));
+    if shown && asked.request.trim().is_empty() && !asked.options.no_request {
+        return Err(Contradiction::NoRequest(plan.loadout.clone()).into());
+    }
+    Ok(())
+}
+
 /// Prepares a cast of what was compiled. Nothing is written yet, and nothing has run.
 pub fn cast(asked: &Asked<'_>, ready: Ready) -> Result<Untrusted<Beginning>, Failure> {
     let (project, options) = (asked.project, asked.options);
     refuse_options(options)?;
     let Ready { loaded, compiled, origin } = ready;
     let id = match &options.cast_id {
-        Some(text) => project::cast_id(text)?,
+        Some(text) => castid::chosen(text)?,
         None => castid::fresh(),
     };
     let named = options.script.as_deref().map(|path| Named::in_folder(&project.dir, path));
-    let plan = compiled.plan;
+    let mut plan = compiled.plan;
+    refuse_nothing_asked(asked, &plan)?;
+    let (own, told) = (plan.budget, options.budget);
+    plan.budget = Budget {
+        max_tokens: told.max_tokens.or(own.max_tokens),
+        max_cost: told.max_cost.or(own.max_cost),
+        max_turns: told.max_turns.or(own.max_turns),
+        ..own
+    };
     let script = script::read(named.as_ref(), options, options.virtual_time, &plan)?;
     let mut warnings = Vec::new();
     let binding = match (&script, &named) {
@@ -182,7 +200,7 @@ pub fn cast(asked: &Asked<'_>, ready: Ready) -> Result<Untrusted<Beginning>, Fai
     let root = compiled.artifact_dir;
     let journal = project.options_to_write()?;
     project.refuse_links(&root)?;
-    project::refuse_taken_name(&root, &id)?;
+    project::refuse_taken_folder(&root, &id)?;
     let gate = Gate::new(asked.approvals.as_deref(), &project.dir);
     let agents = answers.chosen.agents();
     let (link, by_choice) = (origin.link.as_ref(), compiled.by_choice);
@@ -200,7 +218,8 @@ pub fn cast(asked: &Asked<'_>, ready: Ready) -> Result<Untrusted<Beginning>, Fai
     // What is kept does not say where on this machine anything is.
     let created = project.folders(&root, &id).kept(created);
     let profile = project.profile_dir().map(Path::to_owned);
-    let beginning = Beginning { prepared, root, id, created, profile, journal };
+    let project_dir = project.dir.clone();
+    let beginning = Beginning { prepared, root, id, created, profile, project_dir, journal };
     Ok(gate.holds(beginning, question.into_iter().collect()))
 }
 
@@ -296,7 +315,9 @@ impl Trusted<Beginning> {
         let scripts = materia_compiler::needed_scripts(&self.prepared.loaded, &self.created.plan);
         profile::ready(self.profile.as_deref(), &scripts, warnings)?;
         warn_of_planning(&self.created, warnings);
-        Ok(SqliteJournal::open(&self.root, self.journal.clone())?)
+        let journal = SqliteJournal::open(&self.root, self.journal.clone())?;
+        project::keep_out_of_version_control(&self.root, &self.project_dir, warnings);
+        Ok(journal)
     }
 }
 

@@ -44,7 +44,7 @@ fn next_steps_are_data() {
     let node = NodeId::new("Build");
     let shown = |next: Next| serde_json::to_value(next).unwrap();
     assert_eq!(shown(Do::Resume { pace: None }.into()), json!({ "do": "resume" }));
-    let approve = Do::Approve { node: node.clone() };
+    let approve = Do::approve(node.clone());
     assert_eq!(shown(approve.into()), json!({ "do": "approve", "node": "Build" }));
     assert_eq!(shown(Next::Say), json!({ "do": "say" }));
     let budget = Budget { max_turns: Some(8), ..Budget::default() };

@@ -1,17 +1,22 @@
 use clap::Args;
-use materia_contract::{Do, NodeId};
+use materia_app::step;
+use materia_contract::Do;
+use materia_kernel::Run;
 
-use crate::args::{Global, RunOptions};
+use crate::args::{Global, NoRun, RunOptions};
 use crate::carry::Carry;
 use crate::failure::{Exit, Failure};
 use crate::terminal::Terminal;
 
-/// Let a turn run that waits for approval
+/// Let a turn run that waits for approval, and carry the cast on
 ///
 /// What is approved is named by hash: the socket, its item and the payloads it would take. If
-/// another payload arrives before the turn starts, approval is asked for again.
+/// another payload arrives before the turn starts, approval is asked for again. A turn that was
+/// refused runs after all. Without SOCKET the only one that waits is meant.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  materia approve last Deploy")]
+#[command(
+    after_help = "Examples:\n  materia approve last\n  materia approve last Deploy\n  materia approve last Deploy --no-run"
+)]
 pub(crate) struct ApproveArgs {
     #[command(flatten)]
     whom: Whom,
@@ -19,12 +24,22 @@ pub(crate) struct ApproveArgs {
 
 /// Refuse a turn that waits for approval
 ///
-/// Its inputs are kept, and the cast waits. `materia approve` lets the turn run after all.
+/// Its inputs are kept, and the cast waits where it is. `materia approve` lets the turn run after
+/// all. With --route the turn counts as `satisfied: false`, the reason as its context, and the cast
+/// goes on over an edge with `"when": "not_satisfied"`. Without SOCKET the only one that waits is meant.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  materia deny last Deploy")]
+#[command(
+    after_help = "Examples:\n  materia deny last\n  materia deny last Deploy --reason \"not on a Friday\"\n  materia deny last Deploy --route --reason \"the tests are missing\""
+)]
 pub(crate) struct DenyArgs {
     #[command(flatten)]
     whom: Whom,
+    /// Why; it is kept with the refusal and shown by `show` and `why`
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+    /// Let the cast go on over an edge for work that is not satisfied
+    #[arg(long)]
+    route: bool,
 }
 
 #[derive(Args, Debug)]
@@ -33,8 +48,14 @@ struct Whom {
     #[arg(value_name = "ID")]
     id: String,
     /// The socket whose turn waits
-    #[arg(value_name = "NODE")]
-    node: String,
+    #[arg(value_name = "SOCKET")]
+    node: Option<String>,
+    /// Answer this question and no other: its hash, or eight or more characters of it
+    #[arg(long, value_name = "HASH")]
+    hash: Option<String>,
+    /// Whether it is only noted.
+    #[command(flatten)]
+    note: NoRun,
     /// Options of the run.
     #[command(flatten)]
     options: RunOptions,
@@ -43,12 +64,14 @@ struct Whom {
 impl Whom {
     fn do_to(
         &self,
-        what: impl FnOnce(NodeId) -> Do,
+        what: impl FnOnce(&Run, Option<&str>, Option<&str>) -> Result<Do, materia_app::Failure>,
         global: &Global,
         terminal: &mut Terminal,
     ) -> Result<Exit, Failure> {
-        let what = what(NodeId::new(self.node.as_str()));
-        Carry { id: &self.id, options: &self.options, global }.on(terminal, |_| Ok(what))
+        let (node, hash) = (self.node.as_deref(), self.hash.as_deref());
+        let no_run = self.note.no_run;
+        Carry { id: &self.id, options: &self.options, global, no_run }
+            .on(terminal, |run| Ok(what(run, node, hash)?))
     }
 }
 
@@ -58,7 +81,7 @@ pub(crate) fn approve(
     global: &Global,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
-    args.whom.do_to(|node| Do::Approve { node }, global, terminal)
+    args.whom.do_to(step::approve, global, terminal)
 }
 
 /// Runs `deny`.
@@ -67,5 +90,6 @@ pub(crate) fn deny(
     global: &Global,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
-    args.whom.do_to(|node| Do::Deny { node }, global, terminal)
+    let (reason, route) = (args.reason.clone(), args.route);
+    args.whom.do_to(|run, node, hash| step::deny(run, node, hash, reason, route), global, terminal)
 }

@@ -2,7 +2,7 @@ use clap::Args;
 use materia_contract::body::BudgetBody;
 use materia_contract::{Amount, Budget, Do, NodeBudgets, NodeId, UsageTotals};
 
-use crate::args::{Global, RunOptions};
+use crate::args::{Global, NoRun, RunOptions, cost};
 use crate::carry::Carry;
 use crate::failure::{Exit, Failure};
 use crate::project::{self, Project};
@@ -27,7 +27,7 @@ pub(crate) struct BudgetArgs {
     #[arg(long, value_name = "N")]
     max_tokens: Option<u64>,
     /// Cost, in the currency of the provider's reports
-    #[arg(long, value_name = "X", value_parser = cost)]
+    #[arg(long, value_name = "X", value_parser = cost, allow_negative_numbers = true)]
     max_cost: Option<Amount>,
     /// Turns, further attempts counted
     #[arg(long, value_name = "N")]
@@ -39,11 +39,14 @@ pub(crate) struct BudgetArgs {
     #[arg(long, value_name = "MS", requires = "node")]
     max_time_ms: Option<u64>,
     /// The bounds are those of this socket, not of the whole cast
-    #[arg(long, value_name = "NODE", conflicts_with_all = ["max_tokens", "max_storage_mb", "warn_at_percent"])]
+    #[arg(long, value_name = "SOCKET", conflicts_with_all = ["max_tokens", "max_storage_mb", "warn_at_percent"])]
     node: Option<String>,
     /// Warn when this much of a bound is spent
     #[arg(long, value_name = "P", value_parser = clap::value_parser!(u32).range(1..=100))]
     warn_at_percent: Option<u32>,
+    /// Whether it is only noted.
+    #[command(flatten)]
+    note: NoRun,
     /// Options of the run.
     #[command(flatten)]
     options: RunOptions,
@@ -71,24 +74,15 @@ pub(crate) fn budget(
             ));
         }
         let what = Do::NodeBudget { node: NodeId::new(node), budgets };
-        return Carry { id: &args.id, options: &args.options, global }.on(terminal, |_| Ok(what));
+        return Carry { id: &args.id, options: &args.options, global, no_run: args.note.no_run }
+            .on(terminal, |_| Ok(what));
     }
     if given == Budget::default() {
         return show(args, global, terminal);
     }
     let what = Do::Budget { budget: given };
-    Carry { id: &args.id, options: &args.options, global }.on(terminal, |_| Ok(what))
-}
-
-fn cost(text: &str) -> Result<Amount, String> {
-    let number: f64 = text.parse().map_err(|_| "it is no number".to_owned())?;
-    if number.is_nan() {
-        return Err("it is no number".to_owned());
-    }
-    if number < 0.0 {
-        return Err("it must not be negative".to_owned());
-    }
-    Amount::try_from(number).map_err(|error| error.to_string())
+    Carry { id: &args.id, options: &args.options, global, no_run: args.note.no_run }
+        .on(terminal, |_| Ok(what))
 }
 
 fn show(args: &BudgetArgs, global: &Global, terminal: &mut Terminal) -> Result<Exit, Failure> {

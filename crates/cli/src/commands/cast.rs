@@ -1,12 +1,15 @@
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
+use materia_app::RunOptions;
 use materia_app::prepare::{self, Asked};
 
-use crate::args::{Global, RunOptions};
+use crate::args::{self, Bounds, Global};
 use crate::begin::{self, Vouched};
+use crate::carry::Carry;
 use crate::failure::{Exit, Failure};
 use crate::project::Project;
+use crate::request;
 use crate::terminal::Terminal;
 
 const EXAMPLES: &str = "\
@@ -15,6 +18,8 @@ Examples:
   materia cast --loadout Review look at the last commit
   materia cast --config hello-utility.json
   materia cast --script answers.json --virtual-time go
+  git diff | materia cast --loadout Review -
+  materia cast --request-file task.md --max-cost 2 --max-turns 40
 
 Ctrl-C stops the cast in good order; `materia resume last` carries on.";
 
@@ -28,12 +33,21 @@ pub(crate) struct CastArgs {
     /// The loadout to run; otherwise the active one
     #[arg(long, value_name = "NAME")]
     loadout: Option<String>,
-    /// What is asked for; words are joined by one space
+    /// What is asked for; words are joined by one space. `-` alone reads it from standard input
     #[arg(value_name = "PROMPT")]
     prompt: Vec<String>,
+    /// Read what is asked for from FILE
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["prompt", "no_request"])]
+    request_file: Option<PathBuf>,
+    /// Begin though nothing is asked for
+    #[arg(long, conflicts_with = "prompt")]
+    no_request: bool,
+    /// What it may spend.
+    #[command(flatten)]
+    bounds: Bounds,
     /// Options of the run.
     #[command(flatten)]
-    options: RunOptions,
+    options: args::RunOptions,
 }
 
 /// Runs `cast`.
@@ -42,12 +56,20 @@ pub(crate) fn cast(
     global: &Global,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
-    let options = args.options.plain();
+    let (no_request, budget) = (args.no_request, args.bounds.budget());
+    let options = RunOptions { no_request, budget, ..args.options.plain() };
     prepare::refuse_options(&options)?;
     let project = Project::here(global)?;
     let approvals = project.profile_dir().map(Path::to_owned);
-    let request = args.prompt.join(" ");
+    let request = match (&args.request_file, args.prompt.as_slice()) {
+        (Some(file), _) => request::of_file(file)?,
+        (None, [one]) if one == "-" => request::of_stdin()?,
+        (None, words) => words.join(" "),
+    };
     let asked = Asked { project: &project, approvals, request, options: &options };
-    let trusted = Vouched::by(&args.options);
-    begin::loadout(&project, &asked, args.loadout.as_deref(), trusted, terminal)
+    let loadout = args.loadout.as_deref();
+    let (exit, id) =
+        begin::loadout(&project, &asked, loadout, Vouched::by(&args.options), terminal)?;
+    let carry = Carry { id: id.as_str(), options: &args.options, global, no_run: false };
+    carry.converse(exit, terminal)
 }

@@ -9,12 +9,24 @@ use crate::terminal::Terminal;
 
 /// List the casts of this project, newest first
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  materia casts\n  materia casts --json | head -1")]
-pub(crate) struct CastsArgs {}
+#[command(
+    after_help = "Examples:\n  materia casts\n  materia casts --limit 10\n  materia casts --status waiting\n  materia casts --json | head -1"
+)]
+pub(crate) struct CastsArgs {
+    /// Only the newest N
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+    /// Only casts that stand so: running, waiting, completed, failed, aborted
+    #[arg(long, value_name = "STATUS", value_parser = ["running", "waiting", "completed", "failed", "aborted"])]
+    status: Option<String>,
+    /// Only casts of this loadout
+    #[arg(long, value_name = "NAME")]
+    loadout: Option<String>,
+}
 
 /// Runs `casts`.
 pub(crate) fn casts(
-    _args: &CastsArgs,
+    args: &CastsArgs,
     global: &Global,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
@@ -31,10 +43,20 @@ pub(crate) fn casts(
     if journals.len() > 1 {
         lines.sort_by(|one, other| other.started_at.cmp(&one.started_at));
     }
+    let none = lines.is_empty();
+    lines.retain(|line| {
+        args.status.as_deref().is_none_or(|status| line.status.word() == status)
+            && args.loadout.as_deref().is_none_or(|name| line.loadout == name)
+    });
+    lines.truncate(args.limit.unwrap_or(usize::MAX));
     if terminal.json {
         for line in &lines {
             terminal.data(line)?;
         }
+        return Ok(Exit::Done);
+    }
+    if lines.is_empty() && !none {
+        terminal.say("No cast of this project is like that.");
         return Ok(Exit::Done);
     }
     if lines.is_empty() {

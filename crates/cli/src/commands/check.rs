@@ -16,12 +16,15 @@ use crate::terminal::Terminal;
 /// line it is about. Runs nothing and needs no trust.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  materia check\n  materia check loadouts/review.json\n\nExit status: 0 without errors (warnings may be there), 2 with errors."
+    after_help = "Examples:\n  materia check\n  materia check loadouts/review.json\n  materia check ../other-project\n  materia check --strict\n\nExit status: 0 without errors (warnings may be there, unless --strict), 2 with errors."
 )]
 pub(crate) struct CheckArgs {
-    /// Check this file as if `--config` named it
-    #[arg(value_name = "FILE")]
+    /// Check this file as if `--config` named it, or the project in this folder
+    #[arg(value_name = "FILE|DIR")]
     file: Option<PathBuf>,
+    /// Take warnings for errors
+    #[arg(long)]
+    strict: bool,
 }
 
 /// Runs `check`.
@@ -30,14 +33,21 @@ pub(crate) fn check(
     global: &Global,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
-    if args.file.is_some() && global.config.is_some() {
+    let folder = args.file.as_ref().filter(|file| file.is_dir());
+    if args.file.is_some() && folder.is_none() && global.config.is_some() {
         return Err(Failure::usage("name the file once: as FILE or with `--config`, not both"));
     }
-    let mut project = Project::here(global)?;
-    if args.file.is_some() {
+    let mut project = match folder {
+        Some(folder) => Project::at(folder, global)?,
+        None => Project::here(global)?,
+    };
+    if folder.is_none() && args.file.is_some() {
         project.sources.flag_config.clone_from(&args.file);
     }
-    let checked = project.check();
+    let mut checked = project.check();
+    if args.strict {
+        checked.be_strict();
+    }
     findings::show(&checked.findings, &checked.loaded.layers, terminal);
     let found = checked.findings.clone();
     let (loaded, ()) = checked.sound()?;

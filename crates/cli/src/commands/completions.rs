@@ -1,7 +1,7 @@
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
 
-use super::line::Cli;
+use super::line;
 use crate::failure::{Exit, Failure};
 use crate::terminal::Terminal;
 
@@ -22,7 +22,28 @@ pub(crate) fn completions(
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
     let mut text = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "materia", &mut text);
+    let mut command = without_inner(line::command());
+    clap_complete::generate(args.shell, &mut command, "materia", &mut text);
     terminal.out.write_all(&text)?;
     Ok(Exit::Done)
+}
+
+/// The commands that people type; inner ones are not offered.
+fn without_inner(command: clap::Command) -> clap::Command {
+    let hidden: Vec<String> = command
+        .get_subcommands()
+        .filter(|one| one.is_hide_set())
+        .map(|one| one.get_name().to_owned())
+        .collect();
+    let kept: Vec<clap::Command> = command
+        .get_subcommands()
+        .filter(|one| !hidden.iter().any(|name| name == one.get_name()))
+        .cloned()
+        .collect();
+    let (about, args) = (command.get_about().cloned(), command.get_arguments().cloned());
+    let plain = clap::Command::new("materia").args(args).subcommands(kept);
+    match about {
+        Some(about) => plain.about(about),
+        None => plain,
+    }
 }

@@ -21,7 +21,7 @@ use crate::terminal::Terminal;
 /// is said on standard error.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  materia events last\n  materia events last --follow\n  materia events last --json | jq -r .type\n\nExit status: 0 all hashes hold, 1 an event was altered."
+    after_help = "Examples:\n  materia events last\n  materia events last --follow\n  materia events last --type turn --socket Build\n  materia events last --last 20\n  materia events last --json | jq -r .type\n\nExit status: 0 all hashes hold, 1 an event was altered."
 )]
 pub(crate) struct EventsArgs {
     /// The cast: its id, the beginning of it, or `last`
@@ -30,6 +30,18 @@ pub(crate) struct EventsArgs {
     /// Print new events as they come, until the cast rests
     #[arg(long, short)]
     follow: bool,
+    /// Only events of this type, or whose type begins so: `turn`, `approval.denied`
+    #[arg(long = "type", value_name = "TYPE")]
+    kinds: Vec<String>,
+    /// Only events about this socket
+    #[arg(long, value_name = "SOCKET")]
+    socket: Vec<String>,
+    /// Only events behind this one
+    #[arg(long, value_name = "SEQ", default_value_t = 0, hide_default_value = true)]
+    after: u64,
+    /// Only the last N events of the cast
+    #[arg(long, value_name = "N")]
+    last: Option<u64>,
 }
 
 /// Runs `events`.
@@ -50,6 +62,7 @@ pub(crate) fn events(
         story: Story::default(),
         unfolding: Unfolding::new(id.clone()),
         folders: project.folders(&root, &id),
+        wanted: Wanted::of(args, &journal, &id)?,
         altered: false,
         id,
     };
@@ -71,8 +84,38 @@ struct Printer {
     unfolding: Unfolding,
     /// Where the folders are that events name.
     folders: Folders,
+    wanted: Wanted,
     /// Whether an event was not what was written.
     altered: bool,
+}
+
+/// Which events are printed.
+struct Wanted {
+    kinds: Vec<String>,
+    sockets: Vec<String>,
+    after: u64,
+}
+
+impl Wanted {
+    fn of(args: &EventsArgs, journal: &dyn Journal, id: &RunId) -> Result<Self, Failure> {
+        let head = blocking(journal).head(id)?.map_or(0, |head| head.seq);
+        let skipped = args.last.map_or(0, |last| head.saturating_sub(last));
+        let (kinds, sockets) = (args.kinds.clone(), args.socket.clone());
+        Ok(Self { kinds, sockets, after: args.after.max(skipped) })
+    }
+
+    fn has(&self, record: &Record) -> bool {
+        let kind = |wanted: &String| {
+            let rest = record.kind.strip_prefix(wanted.as_str());
+            rest.is_some_and(|rest| {
+                rest.is_empty() || rest.starts_with('.') || wanted.ends_with('.')
+            })
+        };
+        let node = record.node.as_deref();
+        record.seq > self.after
+            && (self.kinds.is_empty() || self.kinds.iter().any(kind))
+            && (self.sockets.is_empty() || self.sockets.iter().any(|one| node == Some(one)))
+    }
 }
 
 impl Printer {
@@ -106,15 +149,21 @@ impl Printer {
                 record.seq, self.id
             ));
         }
+        let wanted = self.wanted.has(record);
         if terminal.json {
             let whole = self.whole(record);
             let mut shown = record.shown(&self.id, self.head);
             if let Some(data) = whole {
                 shown.data = std::borrow::Cow::Owned(data);
             }
-            terminal.data(&shown)?;
+            if wanted {
+                terminal.data(&shown)?;
+            }
         } else {
-            writeln!(terminal.out, "{}", self.line(record))?;
+            let line = self.line(record);
+            if wanted {
+                writeln!(terminal.out, "{line}")?;
+            }
         }
         self.seq = record.seq;
         self.head = record.hash;

@@ -1,7 +1,7 @@
 use clap::Args;
-use materia_contract::{Do, NodeId};
+use materia_app::step;
 
-use crate::args::{Global, RunOptions};
+use crate::args::{Global, NoRun, RunOptions};
 use crate::carry::Carry;
 use crate::failure::{Exit, Failure};
 use crate::terminal::Terminal;
@@ -15,9 +15,12 @@ pub(crate) struct ContinueArgs {
     /// The cast: its id, the beginning of it, or `last`
     #[arg(value_name = "ID")]
     id: String,
-    /// The socket; otherwise the one that waits
-    #[arg(value_name = "NODE")]
+    /// The socket; otherwise the only one that waits
+    #[arg(value_name = "SOCKET")]
     node: Option<String>,
+    /// Whether it is only noted.
+    #[command(flatten)]
+    note: NoRun,
     /// Options of the run.
     #[command(flatten)]
     options: RunOptions,
@@ -29,6 +32,7 @@ pub(crate) fn finish(
     global: &Global,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
-    let what = Do::Continue { node: args.node.as_deref().map(NodeId::new) };
-    Carry { id: &args.id, options: &args.options, global }.on(terminal, |_| Ok(what))
+    let no_run = args.note.no_run;
+    Carry { id: &args.id, options: &args.options, global, no_run }
+        .on(terminal, |run| Ok(step::finish(run, args.node.as_deref())?))
 }

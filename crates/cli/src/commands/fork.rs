@@ -40,13 +40,14 @@ pub(crate) fn fork(
     let found = project.find(&wanted)?;
     let found = journals::own(&project, found, args.options.trust_journal, terminal)?;
     let id = match &args.options.cast_id {
-        Some(text) => project::cast_id(text)?,
+        Some(text) => castid::chosen(text)?,
         None => castid::fresh(),
     };
+    project::refuse_taken_folder(&found.root, &id)?;
     let original = found.id.clone();
     let shares = format!("cast `{id}` shares events 1 to {} of `{original}`", args.at);
     let options = RunOptions { cast_id: None, ..args.options.clone() };
-    let carry = Carry { id: id.as_str(), options: &options, global };
+    let carry = Carry { id: id.as_str(), options: &options, global, no_run: false };
     match act::fork(found, args.at, &id, options.interactive) {
         Ok(Forking::GoesOn(held)) => carry.drive(&project, *held, Some(shares), terminal),
         Ok(Forking::Rests) => {

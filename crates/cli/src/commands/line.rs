@@ -1,11 +1,11 @@
 //! The command line as a whole. What each command takes is in its own file.
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use super::{
     abort, approve, budget, cast, casts, check, completions, conformance, demo, doctor, events,
-    finish, fork, grid, link, loadout, materia, mode, recast, replay, resume, revive, say, schemas,
-    show, trigger, utility, why,
+    finish, fork, grid, init, link, loadout, logs, man, materia, mode, output, recast, replay,
+    resume, revive, say, schemas, show, trigger, utility, why,
 };
 use crate::args::Global;
 
@@ -13,6 +13,7 @@ const FIRST_STEPS: &str = "\
 First steps:
   materia demo                  a whole workflow in a few seconds: no key, no set-up
   materia doctor                which agents are there, and what is missing?
+  materia init test-and-fix     a configuration to begin with
   materia check                 is the configuration in this folder sound?
   materia grid                  what would run, drawn as text
   materia cast \"fix the tests\"  run it, here and now
@@ -36,7 +37,7 @@ Exit status:
 ///
 /// Words for people go to standard error, data to standard output.
 #[derive(Parser, Debug)]
-#[command(name = "materia", version, after_help = FIRST_STEPS, disable_help_subcommand = true)]
+#[command(name = "materia", version, after_help = FIRST_STEPS)]
 #[command(arg_required_else_help = true, max_term_width = 100)]
 pub(crate) struct Cli {
     /// What holds for every command.
@@ -50,11 +51,14 @@ pub(crate) struct Cli {
 /// The commands.
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
+    Init(init::InitArgs),
     Cast(cast::CastArgs),
     Link(link::LinkArgs),
     Check(check::CheckArgs),
     Casts(casts::CastsArgs),
     Show(show::ShowArgs),
+    Output(output::OutputArgs),
+    Logs(logs::LogsArgs),
     Events(events::EventsArgs),
     Replay(replay::ReplayArgs),
     Resume(resume::ResumeArgs),
@@ -83,4 +87,30 @@ pub(crate) enum Command {
     Conformance(conformance::ConformanceArgs),
     Completions(completions::CompletionsArgs),
     Schemas(schemas::SchemasArgs),
+    Man(man::ManArgs),
+}
+
+/// Commands that do something to a cast that is there. What a cast begins with means nothing to them; it is
+/// understood, and not offered.
+const TO_A_CAST: [&str; 11] = [
+    "resume", "recast", "revive", "say", "continue", "trigger", "approve", "deny", "pause", "mode",
+    "budget",
+];
+
+/// The command line, with each option shown where it means something.
+pub(crate) fn command() -> clap::Command {
+    TO_A_CAST.into_iter().fold(Cli::command(), |line, name| {
+        line.mut_subcommand(name, |command| {
+            let mut useless = vec!["cast_id", "planning"];
+            if name != "resume" {
+                useless.push("interactive");
+            }
+            if matches!(name, "say" | "pause") {
+                useless.extend(["virtual_time", "provider", "record", "replay", "no_input"]);
+            }
+            useless
+                .into_iter()
+                .fold(command, |command, name| command.mut_arg(name, |option| option.hide(true)))
+        })
+    })
 }

@@ -2,8 +2,9 @@ use clap::Args;
 use materia_app::prepare::{self, Asked};
 use materia_compiler::link::Invocation;
 
-use crate::args::{Global, RunOptions};
+use crate::args::{Bounds, Global, RunOptions};
 use crate::begin::{self, Vouched};
+use crate::carry::Carry;
 use crate::failure::{Exit, Failure};
 use crate::findings;
 use crate::project::Project;
@@ -37,6 +38,9 @@ pub(crate) struct LinkArgs {
     /// What is asked for; words are joined by one space
     #[arg(value_name = "PROMPT", last = true)]
     prompt: Vec<String>,
+    /// What it may spend.
+    #[command(flatten)]
+    bounds: Bounds,
     /// Options of the run.
     #[command(flatten)]
     options: RunOptions,
@@ -48,7 +52,8 @@ pub(crate) fn link(
     global: &Global,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
-    let options = args.options.plain();
+    let budget = args.bounds.budget();
+    let options = materia_app::RunOptions { budget, ..args.options.plain() };
     prepare::refuse_options(&options)?;
     let asked = Invocation {
         from: args.from.clone(),
@@ -65,5 +70,7 @@ pub(crate) fn link(
     let ready = linking.ready()?;
     let approvals = project.profile_dir().map(ToOwned::to_owned);
     let asked = Asked { project: &project, approvals, request, options: &options };
-    begin::ready(&project, &asked, ready, Vouched::by(&args.options), terminal)
+    let (exit, id) = begin::ready(&project, &asked, ready, Vouched::by(&args.options), terminal)?;
+    let carry = Carry { id: id.as_str(), options: &args.options, global, no_run: false };
+    carry.converse(exit, terminal)
 }

@@ -8,7 +8,7 @@ use crate::args::Global;
 use crate::catalog::{self, CopyOptions, Line, Original, joined, origin_data};
 use crate::clean::{clean, one_line};
 use crate::failure::{Exit, Failure};
-use crate::ownfile::{OwnFile, origin};
+use crate::ownfile::{self, OwnFile, origin};
 use crate::project::Project;
 use crate::terminal::Terminal;
 
@@ -58,24 +58,23 @@ pub(crate) fn loadout(
         let value = document(&loaded, name)?;
         let original = Original { field: "loadouts", thing: "loadout", name, value };
         catalog::copy(&project, &loaded, &original, args.copy.new_name.as_deref(), terminal)?;
-        mention_active(&project, &loaded, terminal);
+        keep_active(&project, &loaded, terminal)?;
     } else {
         list(&loaded, terminal)?;
     }
     Ok(Exit::Done)
 }
 
-/// A loadout of one's own can become the active one by being the only one.
-fn mention_active(project: &Project, before: &Loaded, terminal: &Terminal) {
-    let (now, _) = materia_compiler::load(&project.sources);
-    match active_loadout(&now) {
-        active if active == active_loadout(before) => {}
-        Some(name) => terminal.say(format_args!(
-            "`{}` is cast from now on, as the only one of your own; `materia loadout NAME` chooses.",
-            one_line(name, 60)
-        )),
-        None => terminal.say("Which one is cast is open now; `materia loadout NAME` chooses."),
+/// A loadout of one's own could become the active one by being the only one; what was active stays so.
+fn keep_active(project: &Project, before: &Loaded, terminal: &Terminal) -> Result<(), Failure> {
+    let kept = terminal.warned(|warnings| ownfile::keep_active(project, before, warnings))?;
+    if let Some((name, file)) = kept {
+        terminal.say(format_args!(
+            "`{}` is still the one that is cast (written to `{file}`); `materia loadout NAME` chooses.",
+            one_line(&name, 60)
+        ));
     }
+    Ok(())
 }
 
 fn list(loaded: &Loaded, terminal: &mut Terminal) -> Result<(), Failure> {

@@ -14,11 +14,15 @@ pub(crate) mod events;
 pub(crate) mod finish;
 pub(crate) mod fork;
 pub(crate) mod grid;
+pub(crate) mod init;
 mod line;
 pub(crate) mod link;
 pub(crate) mod loadout;
+pub(crate) mod logs;
+pub(crate) mod man;
 pub(crate) mod materia;
 pub(crate) mod mode;
+pub(crate) mod output;
 pub(crate) mod recast;
 pub(crate) mod replay;
 pub(crate) mod resume;
@@ -33,8 +37,9 @@ pub(crate) mod why;
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::FromArgMatches as _;
 use clap::error::ErrorKind;
+use materia_contract::{Finding, Severity};
 
 use crate::clean;
 use crate::failure::{Exit, Failure};
@@ -43,11 +48,12 @@ use line::{Cli, Command};
 
 /// Reads the arguments, runs the command, and says how it went.
 pub(crate) fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let parsed = line::command().try_get_matches().and_then(|it| Cli::from_arg_matches(&it));
+    let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => return ExitCode::from(misused(&error).code()),
     };
-    let mut terminal = Terminal::of_process(cli.global.json);
+    let mut terminal = Terminal::of_process(cli.global.json, cli.global.quiet);
     let exit = match run(&cli, &mut terminal) {
         Ok(exit) => exit,
         Err(failure) => explain(failure, &mut terminal),
@@ -73,7 +79,10 @@ fn run(cli: &Cli, terminal: &mut Terminal) -> Result<Exit, Failure> {
         Command::Link(args) => link::link(args, global, terminal),
         Command::Check(args) => check::check(args, global, terminal),
         Command::Casts(args) => casts::casts(args, global, terminal),
+        Command::Init(args) => init::init(args, terminal),
         Command::Show(args) => show::show(args, global, terminal),
+        Command::Output(args) => output::output(args, global, terminal),
+        Command::Logs(args) => logs::logs(args, global, terminal),
         Command::Events(args) => events::events(args, global, terminal),
         Command::Replay(args) => replay::replay(args, global, terminal),
         Command::Resume(args) => resume::resume(args, global, terminal),
@@ -99,6 +108,7 @@ fn run(cli: &Cli, terminal: &mut Terminal) -> Result<Exit, Failure> {
         Command::DemoMaintain => crate::demo::maintain(terminal),
         Command::Conformance(args) => conformance::conformance(args, global, terminal),
         Command::Completions(args) => completions::completions(args, terminal),
+        Command::Man(args) => man::man(args, terminal),
         Command::Schemas(args) => schemas::schemas(args, terminal),
     }
 }
@@ -109,7 +119,16 @@ fn explain(failure: Failure, terminal: &mut Terminal) -> Exit {
     if exit == Exit::Done {
         return exit;
     }
-    terminal.say(format_args!("error: {}", clean::clean(&failure.to_string())));
+    let told = match &failure {
+        // The findings have been drawn; what they say is not said twice.
+        Failure::Refused(refusal) if refusal.findings.iter().any(is_error) => {
+            let count = refusal.findings.iter().filter(|finding| is_error(finding)).count();
+            let things = if count == 1 { "an error".to_owned() } else { format!("{count} errors") };
+            format!("nothing was run: there is {things} above")
+        }
+        Failure::Refused(_) | Failure::Broken(_) | Failure::Output(_) => failure.to_string(),
+    };
+    terminal.say(format_args!("error: {}", clean::clean(&told)));
     if terminal.json
         && let Some(report) = failure.report()
         && let Err(error) = terminal.data(&report)
@@ -117,6 +136,10 @@ fn explain(failure: Failure, terminal: &mut Terminal) -> Exit {
         return Failure::Output(error).exit().max(exit);
     }
     exit
+}
+
+fn is_error(finding: &Finding) -> bool {
+    finding.severity == Severity::Error
 }
 
 /// What is said where the arguments make no sense, and where help was asked for.
@@ -131,7 +154,7 @@ fn misused(error: &clap::Error) -> Exit {
         let text = error.render().to_string();
         let first = text.split("\n\n").next().unwrap_or(&text);
         let message = first.trim().trim_start_matches("error: ");
-        let mut terminal = Terminal::of_process(true);
+        let mut terminal = Terminal::of_process(true, false);
         if let Some(report) = Failure::usage(clean::clean(message)).report() {
             let _ = terminal.data(&report).and_then(|()| terminal.out.flush());
         }

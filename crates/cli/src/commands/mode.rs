@@ -1,7 +1,7 @@
 use clap::{Args, ValueEnum};
 use materia_contract::{Do, GlobalMode, Pace};
 
-use crate::args::{Global, RunOptions};
+use crate::args::{Global, NoRun, RunOptions};
 use crate::carry::Carry;
 use crate::failure::{Exit, Failure};
 use crate::terminal::Terminal;
@@ -10,7 +10,8 @@ use crate::terminal::Terminal;
 ///
 /// AUTO lets the scheduler start turns, INTERACTIVE leaves that to people. PLANNING holds every
 /// turn to the folder of documents, IMPLEMENTATION to the policy of its socket; a turn under way keeps
-/// to the stricter of the two. Nothing is interrupted and nothing is lost.
+/// to the stricter of the two. Nothing is interrupted and nothing is lost. AUTO carries a cast on that
+/// nobody drives; the others leave it where it is.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  materia mode last AUTO\n  materia mode last PLANNING")]
 pub(crate) struct ModeArgs {
@@ -20,6 +21,9 @@ pub(crate) struct ModeArgs {
     /// The mode from now on
     #[arg(value_name = "VALUE", ignore_case = true)]
     value: Value,
+    /// Whether it is only noted.
+    #[command(flatten)]
+    note: NoRun,
     /// Options of the run.
     #[command(flatten)]
     options: RunOptions,
@@ -27,7 +31,8 @@ pub(crate) struct ModeArgs {
 
 /// Start nothing more for now: the same as `mode ID INTERACTIVE`
 ///
-/// Turns under way go on to their end. `materia resume` lets the cast go on by itself again.
+/// Turns under way go on to their end, also where the cast runs in another terminal. `materia resume`
+/// lets it go on by itself again, there or here.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  materia pause last")]
 pub(crate) struct PauseArgs {
@@ -63,7 +68,8 @@ pub(crate) fn mode(
         Value::Planning => Do::GlobalMode { value: GlobalMode::Planning },
         Value::Implementation => Do::GlobalMode { value: GlobalMode::Implementation },
     };
-    Carry { id: &args.id, options: &args.options, global }.on(terminal, |_| Ok(what))
+    let no_run = args.note.no_run;
+    Carry { id: &args.id, options: &args.options, global, no_run }.on(terminal, |_| Ok(what))
 }
 
 /// Runs `pause`.
@@ -72,5 +78,6 @@ pub(crate) fn pause(
     global: &Global,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
-    Carry { id: &args.id, options: &args.options, global }.on(terminal, |_| Ok(Do::Pause))
+    let no_run = true;
+    Carry { id: &args.id, options: &args.options, global, no_run }.on(terminal, |_| Ok(Do::Pause))
 }

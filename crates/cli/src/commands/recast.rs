@@ -27,5 +27,6 @@ pub(crate) fn recast(
     global: &Global,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
-    Carry { id: &args.id, options: &args.options, global }.on(terminal, |_| Ok(Do::Recast))
+    Carry { id: &args.id, options: &args.options, global, no_run: false }
+        .on(terminal, |_| Ok(Do::Recast))
 }

@@ -29,5 +29,6 @@ pub(crate) fn resume(
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
     let pace = args.options.interactive.then_some(Pace::Interactive);
-    Carry { id: &args.id, options: &args.options, global }.on(terminal, |_| Ok(Do::Resume { pace }))
+    Carry { id: &args.id, options: &args.options, global, no_run: false }
+        .on(terminal, |_| Ok(Do::Resume { pace }))
 }

@@ -28,5 +28,6 @@ pub(crate) fn revive(
     global: &Global,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
-    Carry { id: &args.id, options: &args.options, global }.on(terminal, |_| Ok(Do::Revive))
+    Carry { id: &args.id, options: &args.options, global, no_run: false }
+        .on(terminal, |_| Ok(Do::Revive))
 }

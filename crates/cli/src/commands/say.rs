@@ -13,7 +13,7 @@ use crate::terminal::Terminal;
 /// next turn.
 #[derive(Args, Debug)]
 #[command(
-    override_usage = "materia say [OPTIONS] <ID> [NODE] <TEXT>...",
+    override_usage = "materia say [OPTIONS] <ID> [SOCKET] <TEXT>...",
     after_help = "Examples:\n  materia say last \"split the second item\"\n  materia say last Socket-1 split the second item"
 )]
 pub(crate) struct SayArgs {
@@ -40,7 +40,7 @@ pub(crate) fn say(
             "there is nothing to say; `materia continue` finishes a socket",
         ));
     }
-    Carry { id: &args.id, options: &args.options, global }.on(terminal, |run| {
+    Carry { id: &args.id, options: &args.options, global, no_run: false }.on(terminal, |run| {
         let (node, text) = addressed(&args.words, run.created().map(|created| &created.plan));
         Ok(Do::Say { node, text })
     })

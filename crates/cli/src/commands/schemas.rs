@@ -6,24 +6,27 @@ use crate::failure::{Exit, Failure};
 use crate::terminal::Terminal;
 
 /// Write the JSON Schemas of all published forms into a folder
+///
+/// `config.schema.json` is the one that `"$schema"` of a materia.json names: with it, editors complete and
+/// check the file. The others describe events, scripts, cases, and what commands print with --json.
 #[derive(Args, Debug)]
-#[command(hide = true)]
+#[command(after_help = "Examples:\n  materia schemas .materia\n  materia schemas schemas")]
 pub(crate) struct SchemasArgs {
     /// The folder
     #[arg(value_name = "DIR")]
-    directory: PathBuf,
+    folder: PathBuf,
 }
 
 /// Runs `schemas`.
 pub(crate) fn schemas(args: &SchemasArgs, terminal: &mut Terminal) -> Result<Exit, Failure> {
-    let written = std::fs::create_dir_all(&args.directory).and_then(|()| {
+    let written = std::fs::create_dir_all(&args.folder).and_then(|()| {
         materia_compiler::schemas().into_iter().try_for_each(|(name, text)| {
             terminal.say(name);
-            std::fs::write(args.directory.join(name), text)
+            std::fs::write(args.folder.join(name), text)
         })
     });
     written.map_err(|error| {
-        Failure::storage(format!("cannot write to `{}`: {error}", args.directory.display()))
+        Failure::storage(format!("cannot write to `{}`: {error}", args.folder.display()))
     })?;
     Ok(Exit::Done)
 }

@@ -1,16 +1,14 @@
 use clap::Args;
-use materia_contract::time::wall_time;
-use materia_contract::{CastReport, CastStatus, EventBody, LinkTarget, Outcome, RunCreated};
-use materia_engine::blocking;
+use materia_contract::{CastReport, CastStatus, Outcome};
 
 use crate::args::Global;
 use crate::clean::{clean, one_line};
 use crate::failure::{Exit, Failure};
 use crate::journals;
 use crate::onward;
-use crate::project::{self, Found, Project};
+use crate::project::{self, Project};
+use crate::say;
 use crate::standing::Standing;
-use crate::story::Story;
 use crate::terminal::Terminal;
 
 /// How many visits are listed; of more, the last ones.
@@ -19,10 +17,14 @@ const VISITS_MAX: usize = 100;
 const VALUE_CHARS_MAX: usize = 160;
 /// How many variables are shown.
 const VARIABLES_MAX: usize = 50;
+/// How much of an answer is shown.
+const ANSWER_LINES_MAX: usize = 20;
 
-/// Show one cast: how it stands, what ran, what is known
+/// Show one cast: how it stands, what ran, what was said, what is known
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  materia show last\n  materia show 20261115T0226 --json")]
+#[command(
+    after_help = "Examples:\n  materia show last\n  materia show 20261115T0226 --json\n\nMore of what was said: `materia output ID SOCKET`, `materia logs ID SOCKET`."
+)]
 pub(crate) struct ShowArgs {
     /// The cast: its id, the beginning of it, or `last`
     #[arg(value_name = "ID")]
@@ -49,26 +51,25 @@ pub(crate) fn show(
     writeln!(out, "cast      {}", report.cast_id)?;
     writeln!(out, "status    {}", report.status.word())?;
     writeln!(out, "loadout   {}", one_line(&report.loadout, VALUE_CHARS_MAX))?;
-    if let Some((created, started)) = beginning(&found)? {
-        if let Some(link) = &created.link {
-            let targets: Vec<_> = link.targets.iter().map(LinkTarget::reference).collect();
-            let targets = one_line(&targets.join(" → "), VALUE_CHARS_MAX);
-            writeln!(out, "linked    {targets} ({})", one_line(&link.loadout_id, VALUE_CHARS_MAX))?;
-        }
-        if let Some(from) = &created.from_cast_id {
-            writeln!(out, "from      {}", one_line(from, VALUE_CHARS_MAX))?;
-        }
-        writeln!(out, "request   {}", one_line(&created.request, VALUE_CHARS_MAX))?;
+    if !report.linked.is_empty() {
+        let targets = one_line(&report.linked.join(" → "), VALUE_CHARS_MAX);
+        let id = report.link_id.as_deref().unwrap_or_default();
+        writeln!(out, "linked    {targets} ({})", one_line(id, VALUE_CHARS_MAX))?;
+    }
+    if let Some(from) = &report.from_cast_id {
+        writeln!(out, "from      {}", one_line(from, VALUE_CHARS_MAX))?;
+    }
+    writeln!(out, "request   {}", one_line(&report.request, VALUE_CHARS_MAX))?;
+    if let Some(started) = &report.started_at {
         writeln!(out, "started   {started}")?;
     }
-    let usage = report.usage;
-    let cost = usage.cost.map(|cost| format!(", cost {cost}")).unwrap_or_default();
-    writeln!(out, "spent     {} turns, {} tokens{cost}", usage.turns, usage.tokens)?;
+    writeln!(out, "spent     {}", say::spent(&report))?;
     writeln!(out, "events    {}", report.last_seq)?;
     let folder = found.root.join(report.cast_id.as_str());
     writeln!(out, "folder    {}", project.shown(&folder))?;
     tell_trouble(&report, out)?;
-    tell_visits(&report, &items(&found)?, out)?;
+    tell_visits(&report, out)?;
+    tell_answer(&report, out)?;
     tell_state(&report, out)?;
     let (run, _) = materia_engine::load(found.journal(), &found.id)?;
     let mut ways = onward::ways(&Standing::of(&run));
@@ -82,24 +83,6 @@ pub(crate) fn show(
         writeln!(out, "{margin}    {}", project.command(next))?;
     }
     Ok(Exit::Done)
-}
-
-fn beginning(found: &Found) -> Result<Option<(RunCreated, String)>, Failure> {
-    let first = blocking(found.journal()).records(&found.id, 0, 1)?;
-    let Some(event) = first.first().and_then(|record| record.event().ok()) else { return Ok(None) };
-    let EventBody::RunCreated(created) = event.body else { return Ok(None) };
-    Ok(Some((*created, wall_time(event.wall))))
-}
-
-/// The item of each visit, for people, in the order of the visits.
-fn items(found: &Found) -> Result<Vec<Option<String>>, Failure> {
-    let mut items = Vec::new();
-    Story::walk(found.journal(), &found.id, |story, event| {
-        if let EventBody::TurnStarted(data) = &event.body {
-            items.push(story.item_of(event.node.as_ref(), data));
-        }
-    })?;
-    Ok(items)
 }
 
 type Out = Box<dyn std::io::Write>;
@@ -117,42 +100,101 @@ fn tell_trouble(report: &CastReport, out: &mut Out) -> Result<(), Failure> {
     if let Some(waiting) = &report.waiting {
         writeln!(out, "\nwaits     {}", clean(&waiting.message))?;
     }
+    for question in &report.questions {
+        let refused = match (&question.reason, question.denied) {
+            (Some(reason), true) => format!(", refused: {}", one_line(reason, VALUE_CHARS_MAX)),
+            (None, true) => ", refused".to_owned(),
+            (_, false) => String::new(),
+        };
+        writeln!(out, "asks      {} (question {}{refused})", question.socket, question.hash)?;
+    }
     Ok(())
 }
 
-fn tell_visits(
-    report: &CastReport,
-    items: &[Option<String>],
-    out: &mut Out,
-) -> Result<(), Failure> {
+fn tell_visits(report: &CastReport, out: &mut Out) -> Result<(), Failure> {
     if report.visits.is_empty() {
         return Ok(());
     }
     let skipped = report.visits.len().saturating_sub(VISITS_MAX);
-    let shown = &report.visits[skipped..];
-    let width = shown.iter().map(|visit| visit.socket.as_str().len()).max().unwrap_or(0).max(6);
-    writeln!(out, "\n{:width$}  VISIT  ATTEMPT  OUTCOME      ITEM", "SOCKET")?;
+    let rows: Vec<[String; 8]> = report.visits[skipped..]
+        .iter()
+        .map(|visit| {
+            let attempt =
+                if visit.attempt > 1 { format!(".{}", visit.attempt) } else { String::new() };
+            let took = visit.duration_ms.and_then(|ms| i64::try_from(ms).ok());
+            let label =
+                visit.item_label.as_deref().filter(|label| visit.item.as_deref() != Some(label));
+            let item = [visit.item.as_deref(), label].into_iter().flatten().collect::<Vec<_>>();
+            let item = item.join(" ");
+            let item = item.as_str();
+            let why = visit.reason.as_deref().unwrap_or("");
+            let parts = [item, why].map(|part| one_line(part, VALUE_CHARS_MAX));
+            let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+            [
+                visit.socket.to_string(),
+                one_line(visit.materia.as_deref().unwrap_or(""), 40),
+                format!("{}{attempt}", visit.visit),
+                outcome(visit.outcome, visit.satisfied).to_owned(),
+                took.map(|ms| say::duration(ms * 1_000)).unwrap_or_default(),
+                visit.tokens.map(|tokens| tokens.to_string()).unwrap_or_default(),
+                visit.cost.map(|cost| cost.to_string()).unwrap_or_default(),
+                parts.join(": "),
+            ]
+        })
+        .collect();
+    let heads = ["SOCKET", "MATERIA", "VISIT", "OUTCOME", "TIME", "TOKENS", "COST", ""];
+    let widths: Vec<usize> = (0..heads.len())
+        .map(|column| {
+            let cells = rows.iter().map(|row| row[column].chars().count());
+            let widest = cells.max().unwrap_or(0);
+            if widest == 0 { 0 } else { widest.max(heads[column].len()) }
+        })
+        .collect();
+    let line = |cells: &[String; 8]| {
+        let cells = cells.iter().zip(&widths).filter(|(_, width)| **width > 0);
+        let line: String =
+            cells.map(|(cell, width)| format!("{cell:width$}  ", width = *width)).collect();
+        line.trim_end().to_owned()
+    };
+    writeln!(out, "\n{}", line(&heads.map(str::to_owned)))?;
     if skipped > 0 {
-        writeln!(out, "… {skipped} earlier ones")?;
+        writeln!(out, "… {skipped} earlier ones; `--json` has all of them")?;
     }
-    for (place, visit) in shown.iter().enumerate() {
-        let outcome = match visit.outcome {
-            Outcome::Completed => "completed",
-            Outcome::Rejected => "rejected",
-            Outcome::Failed => "failed",
-            Outcome::Interrupted => "interrupted",
-            Outcome::Running => "running",
-        };
-        let item = items.get(skipped + place).and_then(Option::as_deref);
-        let item = item.or(visit.item.as_deref()).unwrap_or("");
-        let item = one_line(item, VALUE_CHARS_MAX);
-        let row = format!(
-            "{:width$}  {:5}  {:7}  {outcome:11}  {item}",
-            visit.socket.as_str(),
-            visit.visit,
-            visit.attempt
-        );
-        writeln!(out, "{}", row.trim_end())?;
+    for row in &rows {
+        writeln!(out, "{}", line(row))?;
+    }
+    Ok(())
+}
+
+fn outcome(outcome: Outcome, satisfied: Option<bool>) -> &'static str {
+    match (outcome, satisfied) {
+        (Outcome::Completed, Some(true)) => "satisfied",
+        (Outcome::Completed, Some(false)) => "not satisfied",
+        (Outcome::Completed, None) => "completed",
+        (Outcome::Rejected, _) => "rejected",
+        (Outcome::Failed, _) => "failed",
+        (Outcome::Interrupted, _) => "interrupted",
+        (Outcome::Running, _) => "running",
+    }
+}
+
+fn tell_answer(report: &CastReport, out: &mut Out) -> Result<(), Failure> {
+    let Some(said) = report.answer.as_ref().filter(|said| !said.text.trim().is_empty()) else {
+        return Ok(());
+    };
+    writeln!(out, "\nANSWER of {} (visit {})", said.socket, said.visit)?;
+    let lines: Vec<&str> = said.text.trim().lines().collect();
+    for line in lines.iter().take(ANSWER_LINES_MAX) {
+        writeln!(out, "  {}", one_line(line, 400))?;
+    }
+    if lines.len() > ANSWER_LINES_MAX {
+        writeln!(
+            out,
+            "  … {} more lines; `materia output {} {}` has all of it",
+            lines.len() - ANSWER_LINES_MAX,
+            report.cast_id,
+            said.socket
+        )?;
     }
     Ok(())
 }

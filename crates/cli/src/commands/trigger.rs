@@ -1,7 +1,7 @@
 use clap::Args;
-use materia_contract::{Do, NodeId};
+use materia_app::step;
 
-use crate::args::{Global, RunOptions};
+use crate::args::{Global, NoRun, RunOptions};
 use crate::carry::Carry;
 use crate::failure::{Exit, Failure};
 use crate::terminal::Terminal;
@@ -10,21 +10,31 @@ use crate::terminal::Terminal;
 ///
 /// The turn takes everything that waits there, and TEXT if there is one. It starts whatever the pace,
 /// the mode or the trigger of the socket; only a full socket (maxInFlight) or a spent budget makes
-/// it wait. A cast that is under way in another process is told.
+/// it wait. Where the socket asks before it runs, that is refused while its question is open or was
+/// denied; --approve answers the question, too. A cast that is under way in another process is told.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  materia trigger last Socket-3\n  materia trigger last Review \"look at the tests too\""
+    after_help = "Examples:\n  materia trigger last Socket-3\n  materia trigger last Review \"look at the tests too\"\n  materia trigger last Deploy --approve"
 )]
 pub(crate) struct TriggerArgs {
     /// The cast: its id, the beginning of it, or `last`
     #[arg(value_name = "ID")]
     id: String,
     /// The socket
-    #[arg(value_name = "NODE")]
+    #[arg(value_name = "SOCKET")]
     node: String,
     /// What it is told; words are joined by one space
     #[arg(value_name = "TEXT")]
     words: Vec<String>,
+    /// Approve the turn, too, where the socket asks before it runs
+    #[arg(long)]
+    approve: bool,
+    /// Approve this question and no other: its hash, or eight or more characters of it
+    #[arg(long, value_name = "HASH", requires = "approve")]
+    hash: Option<String>,
+    /// Whether it is only noted.
+    #[command(flatten)]
+    note: NoRun,
     /// Options of the run.
     #[command(flatten)]
     options: RunOptions,
@@ -37,6 +47,8 @@ pub(crate) fn trigger(
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
     let message = (!args.words.is_empty()).then(|| args.words.join(" "));
-    let what = Do::Trigger { node: NodeId::new(args.node.as_str()), message };
-    Carry { id: &args.id, options: &args.options, global }.on(terminal, |_| Ok(what))
+    let (approve, hash) = (args.approve, args.hash.as_deref());
+    let no_run = args.note.no_run;
+    Carry { id: &args.id, options: &args.options, global, no_run }
+        .on(terminal, |run| Ok(step::trigger(run, &args.node, message, approve, hash)))
 }

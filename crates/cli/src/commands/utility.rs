@@ -15,7 +15,7 @@ use crate::terminal::Terminal;
 const EXAMPLES: &str = "\
 Examples:
   echo \"{\\\"cwd\\\": \\\"$PWD\\\"}\" | materia utility Detect-VCS
-  materia utility Commit-Sigil < .materia/last-cast/sockets/Socket-5/1-1.input.json
+  materia utility Commit-Sigil < .materia/CAST/sockets/Socket-5/1-1.input.json
 
 The input is the object that a cast gives to its utilities; what a utility does not need may be
 left out. Its exit status is that of the command.";

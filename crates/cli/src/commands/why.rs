@@ -27,7 +27,7 @@ pub(crate) struct WhyArgs {
     #[arg(value_name = "ID")]
     id: String,
     /// The socket
-    #[arg(value_name = "NODE")]
+    #[arg(value_name = "SOCKET")]
     node: String,
     /// As of this event instead of the end
     #[arg(long, value_name = "SEQ")]

@@ -45,7 +45,7 @@ pub(crate) fn run(
     std::env::set_current_dir(&folder)
         .map_err(|error| Failure::storage(format!("cannot go to the project: {error}")))?;
     // With the folder in it, so that each command that is shown can be typed anywhere.
-    let global = Global { directory: Some(folder.clone()), config: None, json };
+    let global = Global { directory: Some(folder.clone()), config: None, json, quiet: false };
     let mut project = Project::here(&global)?;
     let profile = project.sources.profile_dir.take();
     project.sources.env_config = None;
@@ -55,7 +55,7 @@ pub(crate) fn run(
     let request = REQUEST.to_owned();
     let asked = Asked { project: &project, approvals: profile, request, options: &options };
     let trusted = Vouched { project: true, journal: false };
-    let exit = begin::loadout(&project, &asked, None, trusted, terminal)?;
+    let (exit, _) = begin::loadout(&project, &asked, None, trusted, terminal)?;
     if exit == Exit::Done {
         tell(&project, terminal)?;
     }

@@ -59,7 +59,8 @@ impl Observer for Plain {
             let took = ended
                 .map(|began| format!(" after {}", say::duration(event.wall - began)))
                 .unwrap_or_default();
-            let whose = event.node.as_ref().map(|node| format!("{node}: ")).unwrap_or_default();
+            let title = |node| format!("{}: ", known.story.who(node));
+            let whose = event.node.as_ref().map(title).unwrap_or_default();
             self.err.say(format_args!("{whose}{}{took}", say::event(event, &known.story)));
         }
     }

@@ -8,7 +8,9 @@ use indexmap::IndexMap;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use materia_app::news::{News, news};
 use materia_app::speech::Speech;
-use materia_contract::{Event, EventBody, NodeId, Plan, RunId};
+use materia_contract::{
+    CastReport, Event, EventBody, NodeId, OfTurn, Outcome, Plan, RunId, TurnUsage, UsageTotals,
+};
 use materia_engine::{Committed, Observer};
 
 use crate::clean::one_line;
@@ -18,11 +20,15 @@ use crate::story::Story;
 /// How often the elapsed time is drawn anew.
 const REFRESH: Duration = Duration::from_millis(100);
 /// How many sockets have a line of their own.
-const LINES_MAX: usize = 24;
+const LINES_MAX: usize = 16;
+/// How many lines are left behind at the end.
+const LEFT_LINES_MAX: usize = 40;
+/// How wide the names of socket and materia may be together: what an agent says needs the room.
+const TITLE_CHARS_MAX: usize = 24;
 /// How much of a materia's name is shown.
 const MATERIA_CHARS_MAX: usize = 24;
 /// How much of an item is shown beside what a turn says.
-const SPOKEN_ITEM_CHARS_MAX: usize = 16;
+const SPOKEN_ITEM_CHARS_MAX: usize = 12;
 
 /// Draws a run.
 pub(crate) struct Screen {
@@ -33,6 +39,12 @@ pub(crate) struct Screen {
 struct Picture {
     sockets: IndexMap<NodeId, Socket>,
     lines: Vec<ProgressBar>,
+    /// The line below them: what the cast has taken so far.
+    total: ProgressBar,
+    began: Instant,
+    spent: UsageTotals,
+    /// Whether the view was taken away.
+    done: bool,
     story: Story,
     /// Counts changes, so that it is known what changed last.
     changes: u64,
@@ -42,6 +54,8 @@ struct Picture {
 struct Socket {
     /// The name of what runs there.
     materia: String,
+    /// Whether it waits for a person after each answer.
+    talks: bool,
     state: State,
     visits: u32,
     attempt: u32,
@@ -51,7 +65,9 @@ struct Socket {
 }
 
 enum State {
-    Waiting,
+    NotYet,
+    /// A person has to do something.
+    NeedsYou,
     Running(Instant),
     Ended(&'static str, Duration),
 }
@@ -70,8 +86,34 @@ impl Screen {
         });
         let lines = lines.collect();
         let nodes = plan.nodes.iter();
-        let sockets = nodes.map(|(id, node)| (id.clone(), Socket::new(&node.materia))).collect();
-        Self { bars, picture: Mutex::new(Picture { sockets, lines, story, changes: 0 }) }
+        let sockets = nodes
+            .map(|(id, node)| (id.clone(), Socket::new(&node.materia, node.multi_turn)))
+            .collect();
+        let total = bars.add(ProgressBar::new_spinner());
+        total.set_style(style);
+        let (began, spent) = (Instant::now(), UsageTotals::default());
+        let done = false;
+        let picture = Picture { sockets, lines, total, began, spent, done, story, changes: 0 };
+        Self { bars, picture: Mutex::new(picture) }
+    }
+
+    /// Shows what had happened before the run was carried on.
+    pub(crate) fn past(&self, report: &CastReport) {
+        let mut picture = self.picture();
+        picture.spent = report.usage;
+        for visit in &report.visits {
+            if let Some(socket) = picture.sockets.get_mut(&visit.socket) {
+                let took = Duration::from_millis(visit.duration_ms.unwrap_or(0));
+                (socket.visits, socket.attempt) = (visit.visit, visit.attempt);
+                socket.item = visit.item_label.clone().or_else(|| visit.item.clone());
+                let word = match visit.outcome {
+                    Outcome::Completed => "done",
+                    Outcome::Rejected | Outcome::Failed => "failed",
+                    Outcome::Interrupted | Outcome::Running => "stopped",
+                };
+                socket.state = State::Ended(word, took);
+            }
+        }
     }
 
     /// Draws again and again, so that the time can be seen to pass. Never ends by itself.
@@ -82,12 +124,28 @@ impl Screen {
         }
     }
 
-    /// Takes the view away; what it showed last stays.
+    /// Takes the view away and leaves in its place a line for each socket that has run or needs somebody:
+    /// however tall the table was, it ends well, and no row looks as if it still ran.
     pub(crate) fn finish(&self) {
-        let picture = self.picture();
-        picture.draw();
+        let mut picture = self.picture();
+        picture.done = true;
         for line in &picture.lines {
-            line.abandon();
+            line.finish_and_clear();
+        }
+        picture.total.finish_and_clear();
+        let width = picture.title_width();
+        let told: Vec<String> = picture
+            .sockets
+            .iter()
+            .filter(|(_, socket)| !matches!(socket.state, State::NotYet))
+            .map(|(id, socket)| socket.line(id, width))
+            .collect();
+        let more = told.len().saturating_sub(LEFT_LINES_MAX);
+        for line in &told[more..] {
+            let _ = self.bars.println(line);
+        }
+        if more > 0 {
+            let _ = self.bars.println(format!("… and {more} more sockets"));
         }
     }
 
@@ -124,10 +182,11 @@ impl Observer for Screen {
 }
 
 impl Socket {
-    fn new(materia: &str) -> Self {
+    fn new(materia: &str, talks: bool) -> Self {
         Self {
             materia: one_line(materia, MATERIA_CHARS_MAX),
-            state: State::Waiting,
+            talks,
+            state: State::NotYet,
             visits: 0,
             attempt: 1,
             item: None,
@@ -138,25 +197,29 @@ impl Socket {
 
     /// What stands first on its line: where, and what.
     fn title(&self, name: &NodeId) -> String {
-        format!("{name} {}", self.materia)
+        let name = name.as_str();
+        let title =
+            if name == self.materia { name.to_owned() } else { format!("{name} {}", self.materia) };
+        one_line(&title, TITLE_CHARS_MAX)
     }
 
     fn end(&mut self, word: &'static str) {
         let took = match self.state {
             State::Running(since) => since.elapsed(),
-            State::Waiting | State::Ended(..) => Duration::ZERO,
+            State::NotYet | State::NeedsYou | State::Ended(..) => Duration::ZERO,
         };
         self.state = State::Ended(word, took);
     }
 
     fn line(&self, name: &NodeId, width: usize) -> String {
         let (word, time) = match self.state {
-            State::Waiting => ("waiting", None),
+            State::NotYet => ("not yet", None),
+            State::NeedsYou => ("needs you", None),
             State::Running(since) => ("running", Some(since.elapsed())),
             State::Ended(word, took) => (word, Some(took)),
         };
         let micros = |time: Duration| i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
-        let mut line = format!("{:width$}  {word:<11}", self.title(name));
+        let mut line = format!("{:width$}  {word:<9}", self.title(name));
         if let Some(time) = time {
             let _ = write!(line, " {:>8}", say::duration(micros(time)));
         }
@@ -185,17 +248,34 @@ impl Picture {
         self.story.note(event);
         let news = news(event);
         if let News::Worth = news {
-            let whose = event.node.as_ref().map(|node| format!("{node}: ")).unwrap_or_default();
+            let socket = event.node.as_ref().and_then(|node| self.sockets.get_mut(node));
+            if let (Some(socket), EventBody::ApprovalRequested(_)) = (socket, &event.body) {
+                socket.state = State::NeedsYou;
+            }
+            let title = |node| format!("{}: ", self.story.who(node));
+            let whose = event.node.as_ref().map(title).unwrap_or_default();
             return Some(format!("{whose}{}", say::event(event, &self.story)));
         }
         let socket = self.sockets.get_mut(event.node.as_ref()?)?;
+        if let (News::Ended(..), Some(usage)) = (news, usage(&event.body)) {
+            let read = usage.input_tokens.unwrap_or(0);
+            let tokens = read.saturating_add(usage.output_tokens.unwrap_or(0));
+            self.spent.tokens = self.spent.tokens.saturating_add(tokens);
+            if let Some(cost) = usage.cost {
+                let before = self.spent.cost.unwrap_or_default();
+                self.spent.cost = Some(before.saturating_add(cost));
+            }
+        }
         match (news, &event.body) {
             (News::Started, EventBody::TurnStarted(data)) => {
+                self.spent.turns += 1;
                 socket.state = State::Running(Instant::now());
                 (socket.visits, socket.attempt) = (data.visit, data.attempt);
                 socket.item = self.story.item_of(event.node.as_ref(), data);
                 socket.speech.clear();
             }
+            (News::Ended(_, "done"), _) if socket.talks => socket.state = State::NeedsYou,
+            (News::Ended(_, "interrupted"), _) => socket.end("stopped"),
             (News::Ended(_, word), _) => socket.end(word),
             (News::Started | News::Worth | News::Detail, _) => return None,
         }
@@ -204,16 +284,38 @@ impl Picture {
         None
     }
 
+    fn title_width(&self) -> usize {
+        let titles = self.sockets.iter().map(|(id, socket)| socket.title(id));
+        titles.map(|title| title.chars().count()).max().unwrap_or(0)
+    }
+
+    /// What the cast has taken so far, on one line.
+    fn sum(&self) -> String {
+        let micros = i64::try_from(self.began.elapsed().as_micros()).unwrap_or(i64::MAX);
+        let turns = if self.spent.turns == 1 { "turn" } else { "turns" };
+        let mut sum = format!("{} · {} {turns}", say::duration(micros), self.spent.turns);
+        if self.spent.tokens > 0 {
+            let _ = write!(sum, " · {} tokens", self.spent.tokens);
+        }
+        if let Some(cost) = self.spent.cost {
+            let _ = write!(sum, " · cost {cost}");
+        }
+        sum
+    }
+
     /// Where there are more sockets than lines, those that run and those that changed last are
     /// shown; always in the order of the plan.
     fn draw(&self) {
-        let titles = self.sockets.iter().map(|(id, socket)| socket.title(id));
-        let width = titles.map(|title| title.chars().count()).max().unwrap_or(0);
+        if self.done {
+            return;
+        }
+        let width = self.title_width();
         let mut shown: Vec<usize> = (0..self.sockets.len()).collect();
         if shown.len() > self.lines.len() {
             shown.sort_by_key(|index| {
                 let socket = &self.sockets[*index];
-                (!matches!(socket.state, State::Running(_)), u64::MAX - socket.changed)
+                let rests = !matches!(socket.state, State::Running(_) | State::NeedsYou);
+                (rests, u64::MAX - socket.changed)
             });
             shown.truncate(self.lines.len());
             shown.sort_unstable();
@@ -226,6 +328,16 @@ impl Picture {
                 }
             }
         }
+        self.total.set_message(self.sum());
+    }
+}
+
+/// What a turn that ended has cost, as far as that is known.
+fn usage(body: &EventBody) -> Option<TurnUsage> {
+    match body.of_turn()? {
+        OfTurn::Completed(data) => data.report.usage,
+        OfTurn::Failed(data) => data.report.usage,
+        OfTurn::Started(_) | OfTurn::Interrupted(_) => None,
     }
 }
 
@@ -290,7 +402,7 @@ mod tests {
     #[test]
     fn what_a_turn_says_is_on_its_line_while_it_runs() {
         let screen = Screen::new(&plan(), Story::default());
-        assert_eq!(line(&screen), "a Build   waiting    ");
+        assert_eq!(line(&screen), "a Build   not yet  ");
         tell(&screen, 1, started());
         screen.streamed(&RunId::new("c1"), &NodeId::new("a"), "one\ntw\x1b[2J");
         screen.streamed(&RunId::new("c1"), &NodeId::new("a"), "o\n");

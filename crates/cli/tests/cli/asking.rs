@@ -104,11 +104,11 @@ fn without_any_agent_it_says_so_before_anything_ran() {
         assert!(message.contains(words), "{words} is missing in {message}");
     }
     assert!(!asking.bench.has(".materia"), "nothing was created");
-    let ran = asking.run(&["cast", "--provider", "codex", "--json"]).exits(2);
+    let ran = asking.run(&["cast", "--provider", "codex", "--json", "go"]).exits(2);
     let message = ran.json()["error"]["message"].as_str().unwrap().to_owned();
     assert!(message.contains("`codex` is not installed") && message.contains("npm"), "{message}");
-    asking.run(&["cast", "--provider", "nobody"]).exits(2);
-    asking.run(&["cast", "--provider", "scripted"]).exits(2);
+    asking.run(&["cast", "--provider", "nobody", "go"]).exits(2);
+    asking.run(&["cast", "--provider", "scripted", "go"]).exits(2);
 }
 
 #[test]

@@ -53,16 +53,22 @@ fn hello_world_runs_as_printed() {
     assert_eq!(report["status"], "completed");
     assert_eq!(report["loadout"], "Hello Utility");
     assert_eq!(report["state"]["hello"], json!({ "ok": true, "message": "HELLO WORLD" }));
-    assert_eq!(
-        report["visits"],
-        json!([{ "socket": "hello", "visit": 1, "attempt": 1, "item": null, "outcome": "completed" }])
-    );
+    let visit = &report["visits"][0];
+    let expected = json!({ "socket": "hello", "visit": 1, "attempt": 1, "item": null, "outcome": "completed", "materia": "helloUtility" });
+    for (field, value) in expected.as_object().unwrap() {
+        assert_eq!(&visit[field], value, "{field}");
+    }
+    assert_eq!(report["visits"].as_array().unwrap().len(), 1);
     let folder = ".pi/pi-materia/h1/sockets/hello/1-1";
     assert!(bench.read(&format!("{folder}.input.json")).contains("\"say it\""));
     assert!(bench.read(&format!("{folder}.stdout")).contains("HELLO WORLD"));
     assert_eq!(bench.read(&format!("{folder}.stderr")), "");
     assert!(bench.has(&format!("{folder}.meta.json")));
-    assert!(ran.err.contains("hello: started") && ran.err.contains("h1 completed"), "{}", ran.err);
+    assert!(
+        ran.err.contains("hello helloUtility: started") && ran.err.contains("h1 completed"),
+        "{}",
+        ran.err
+    );
     assert!(ran.err.contains("materia show h1 --config ./hello-utility.json"), "{}", ran.err);
     assert!(!ran.err.contains('\x1b'), "no colour where nobody watches");
     bench.run(&["replay", "h1", "--config", "hello-utility.json"]).exits(0);

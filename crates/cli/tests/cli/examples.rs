@@ -30,6 +30,16 @@ fn visited(report: &Value) -> String {
 }
 
 #[test]
+fn hello() {
+    let bench = Bench::new();
+    let config = example("hello.json");
+    let found = bench.run(&["check", &config, "--json"]).exits(0).json();
+    assert_eq!(found["findings"], json!([]), "hello.json");
+    let args = ["cast", "--config", &config, "--cast-id", "c1", "--json", "say hello"];
+    assert_eq!(visited(&bench.run(&args).exits(0).json()), "hello");
+}
+
+#[test]
 fn graph_semantics() {
     let bench = Bench::new();
     bench.write(".git/HEAD", "");
@@ -56,7 +66,11 @@ fn graph_semantics_outside_a_repository() {
     let bench = Bench::new();
     let ran = cast(&bench, "graph-semantics-loadout.json", "graph-semantics-script.json").exits(0);
     assert_eq!(visited(&ran.json()), "1 2 8");
-    assert!(ran.err.contains("Socket-2: sends to Socket-8: There is no git"), "{}", ran.err);
+    assert!(
+        ran.err.contains("Socket-2 Look-For-Git: sends to Socket-8: There is no git"),
+        "{}",
+        ran.err
+    );
 }
 
 #[test]
@@ -83,7 +97,8 @@ fn interactive_plan() {
     assert_eq!(ran.json()["waiting"]["node"], "Socket-1");
     let config = example("interactive-plan.json");
     let go = |words: &[&str]| bench.run(&[words, &["--config", &config, "--json"]].concat());
-    go(&["say", "c1", "keep the old names"]).exits(3);
+    go(&["say", "c1", "keep the old names"]).exits(0);
+    go(&["resume", "c1"]).exits(3);
     let report = go(&["continue", "c1"]).exits(0).json();
     assert_eq!(visited(&report), "1 1 2 3 2 3 2 3", "the plan that was talked over is built");
 }

@@ -10,8 +10,9 @@ fn a_fault_is_drawn_under_its_line() {
         r#"{
   // a way that leads nowhere
   "activeLoadout": "L",
-  "loadouts": { "L": { "entry": "Build", "sockets": {
-    "Build": { "materia": "M", "edges": [ { "to": "Biuld" } ] }
+  "loadouts": { "L": { "entry": "Start", "sockets": {
+    "Start": { "materia": "M", "edges": [ { "to": "Biuld" } ] },
+    "Build": { "materia": "M" }
   } } },
   "materia": { "M": { "prompt": "Build it." } }
 }
@@ -22,7 +23,7 @@ fn a_fault_is_drawn_under_its_line() {
         ran.err.contains(
             " --> materia.json:5:51\n  \
                |\n\
-             5 |     \"Build\": { \"materia\": \"M\", \"edges\": [ { \"to\": \"Biuld\" } ] }\n  \
+             5 |     \"Start\": { \"materia\": \"M\", \"edges\": [ { \"to\": \"Biuld\" } ] },\n  \
                |                                                   ^^^^^^^\n"
         ),
         "{}",

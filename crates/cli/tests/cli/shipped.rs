@@ -166,7 +166,7 @@ fn a_linked_file_stays_a_link_and_keeps_its_mode() {
 fn a_copy_is_the_same_loadout() {
     let bench = Bench::new();
     let said = bench.run(&["loadout", "--copy", "Hojo-Consult", "--as", "Mine"]).exits(0).err;
-    assert!(said.contains("is cast from now on"), "{said}");
+    assert!(said.contains("`Full-Auto` is still the one that is cast"), "{said}");
     let shown = |name: &str| {
         let mut all = bench.run(&["loadout", "--show", name, "--json"]).exits(0).json();
         all["loadout"].take()

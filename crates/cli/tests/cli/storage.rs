@@ -15,7 +15,7 @@ fn scripted() -> Bench {
     bench
 }
 
-const CAST: [&str; 6] = ["cast", "--script", "s.json", "--cast-id", "c1", "--json"];
+const CAST: [&str; 7] = ["cast", "--script", "s.json", "--cast-id", "c1", "--json", "go"];
 
 fn refused(bench: &Bench, path: &str) {
     let error = bench.run(&CAST).exits(2).json()["error"].clone();
@@ -77,7 +77,8 @@ fn a_read_only_project_is_refused_and_can_be_looked_at() {
     lock(0o555);
     fs::set_permissions(&folder, Permissions::from_mode(0o555)).unwrap();
     let shown = run_bound(&bench, &["show", "c1", "--json"]);
-    let again = run_bound(&bench, &["cast", "--script", "s.json", "--cast-id", "c2", "--json"]);
+    let again =
+        run_bound(&bench, &["cast", "--script", "s.json", "--cast-id", "c2", "--json", "go"]);
     fs::set_permissions(&folder, Permissions::from_mode(0o755)).unwrap();
     lock(0o755);
     assert_eq!(shown.exits(0).json()["status"], "completed");
@@ -88,10 +89,10 @@ fn a_read_only_project_is_refused_and_can_be_looked_at() {
 #[test]
 fn a_flipped_byte_is_found_with_its_place() {
     let bench = scripted();
-    bench.run(&[&CAST[..], &["an unmistakable request"]].concat()).exits(0);
+    bench.run(&[&CAST[..6], &["an unmistakable request"]].concat()).exits(0);
     let mut other = CAST;
     other[4] = "c2";
-    bench.run(&[&other[..], &["something else"]].concat()).exits(0);
+    bench.run(&[&other[..6], &["something else"]].concat()).exits(0);
     let path = bench.project().join(".materia/journal.db");
     let mut bytes = fs::read(&path).unwrap();
     let needle = b"unmistakable";

@@ -1,4 +1,5 @@
-//! Cycles of dataflow that nothing bounds (D23).
+//! Circles: of dataflow that nothing bounds (D23), of steps that no way leads out of (D22), of sockets that
+//! wait for each other.
 
 use materia_contract::{Condition, Edge, Node, Plan, Routing};
 
@@ -88,4 +89,98 @@ fn reached(ways: &[Vec<usize>], from: usize) -> Vec<bool> {
         }
     }
     reached
+}
+
+/// Reports sockets that wait for each other by `dependsOn`: none of them ever begins by itself.
+pub(super) fn find_dependency_circles(scope: &Scope<'_>, plan: &Plan, faults: &mut Faults) {
+    let places = |node: &Node| {
+        let named = node.depends_on.iter();
+        named.filter_map(|id| plan.nodes.get_index_of(id)).collect::<Vec<usize>>()
+    };
+    let needed: Vec<Vec<usize>> = plan.nodes.values().map(places).collect();
+    let mut told = vec![false; plan.nodes.len()];
+    for (index, (id, _)) in plan.nodes.iter().enumerate() {
+        let ahead = reached(&needed, index);
+        if told[index] || !ahead[index] {
+            continue;
+        }
+        let on_it: Vec<usize> = (0..plan.nodes.len())
+            .filter(|other| ahead[*other] && reached(&needed, *other)[index])
+            .collect();
+        for other in &on_it {
+            told[*other] = true;
+        }
+        let message = match on_it.as_slice() {
+            [_] => format!("socket `{id}` depends on itself and so never begins"),
+            _ => format!("{} depend on each other, so none of them begins", named(plan, &on_it)),
+        };
+        let fault = Fault::error("graph::dependency-circle", message);
+        let place = scope.place.child("sockets").child(id.as_str()).child("dependsOn");
+        faults.push(place.mark(fault).help("leave one of them out of a `dependsOn`"));
+    }
+}
+
+/// Reports steps of a state machine that lead round and never to an end: such a cast can only fail.
+pub(super) fn find_endless(scope: &Scope<'_>, plan: &Plan, faults: &mut Faults) {
+    let place = |edge: &Edge| edge.to.as_ref().and_then(|to| plan.nodes.get_index_of(to));
+    let ways: Vec<Vec<usize>> = plan
+        .nodes
+        .values()
+        .map(|node| node.edges.iter().chain(&node.on_failure).filter_map(place).collect())
+        .collect();
+    let ends: Vec<bool> = plan.nodes.values().map(|node| may_end(plan, node)).collect();
+    let mut told = vec![false; plan.nodes.len()];
+    for (index, (id, _)) in plan.nodes.iter().enumerate() {
+        let mut ahead = reached(&ways, index);
+        if told[index] || !ahead[index] {
+            continue;
+        }
+        ahead[index] = true;
+        if ahead.iter().zip(&ends).any(|(reached, ends)| *reached && *ends) {
+            continue;
+        }
+        let on_it: Vec<usize> = (0..plan.nodes.len()).filter(|other| ahead[*other]).collect();
+        for other in &on_it {
+            told[*other] = true;
+        }
+        let message = match on_it.as_slice() {
+            [_] => format!("socket `{id}` leads to itself and nowhere else"),
+            _ => format!("{} lead round in a circle, and no way leads out", named(plan, &on_it)),
+        };
+        let message = format!(
+            "{message}: the cast fails as no_advance after {} rounds (`limits.maxNoAdvanceCycles`)",
+            plan.limits.max_no_advance_cycles
+        );
+        let fault = Fault::warning("graph::no-end", message);
+        let help = "guard an edge of the circle with `when`, and give another one that leads on or to `end`";
+        faults.push(scope.place.child("sockets").child(id.as_str()).mark(fault).help(help));
+    }
+}
+
+/// Whether a cast can come to a good end at this socket, or is looked at elsewhere.
+fn may_end(plan: &Plan, node: &Node) -> bool {
+    let leads_to_end = node.edges.iter().any(|edge| edge.to.is_none());
+    let may_not_match =
+        !node.edges.iter().any(|edge| edge.when == Condition::Always && edge.guard.is_none());
+    let both = [Condition::Satisfied, Condition::NotSatisfied];
+    let covered = both
+        .iter()
+        .all(|when| node.edges.iter().any(|edge| edge.when == *when && edge.guard.is_none()));
+    // A loop that is done is left by its exit, or ends.
+    let moves = node.advance.is_some() && !node.loops.is_empty();
+    let inside = node.loops.iter().any(|region| plan.loops.contains_key(region));
+    node.edges.is_empty()
+        || leads_to_end
+        || (may_not_match && !covered)
+        || moves
+        || inside
+        || node.foreach.is_some()
+        || node.multi_turn
+        || node.routing == Routing::All
+}
+
+/// Sockets by their names.
+fn named(plan: &Plan, places: &[usize]) -> String {
+    let ids = places.iter().filter_map(|place| plan.nodes.get_index(*place));
+    ids.map(|(id, _)| format!("`{id}`")).collect::<Vec<_>>().join(", ")
 }

@@ -125,7 +125,9 @@ pub(super) fn target(
     if !place.is_mended(scope.loaded) {
         let message = format!("there is no socket `{to}` in loadout `{}`", scope.name);
         let fault = Fault::error(code, message);
-        faults.push_with(place.mark(fault), |fault| fault.help(scope.socket_help(to)));
+        faults.push_with(place.mark(fault), |fault| {
+            fault.help(scope.socket_help(to, place.socket().as_deref()))
+        });
     }
     Target::Unknown
 }

@@ -22,13 +22,15 @@ pub(super) struct Scope<'a> {
 }
 
 impl Scope<'_> {
-    /// Helps an author who named a socket that does not exist.
-    pub(super) fn socket_help(&self, name: &str) -> String {
+    /// Helps an author who named a socket that does not exist. The one where that is written is hardly meant.
+    pub(super) fn socket_help(&self, name: &str, written_at: Option<&str>) -> String {
         let mut placed = self.loadout.sockets.iter();
         if let Some((id, _)) = placed.find(|(_, one)| one.materia.as_deref() == Some(name)) {
             return format!("`{name}` is a materia; the socket that runs it is `{id}`");
         }
-        did_you_mean(name, self.loadout.sockets.keys().map(String::as_str), "sockets")
+        let others = self.loadout.sockets.keys().map(String::as_str);
+        let others = others.filter(|id| Some(*id) != written_at);
+        did_you_mean(name, others, "sockets")
     }
 }
 
@@ -70,6 +72,8 @@ pub(super) fn build<'a>(
         doc_root: doc_root(loaded),
     };
     cycle::find_unbounded(&scope, &plan, faults);
+    cycle::find_endless(&scope, &plan, faults);
+    cycle::find_dependency_circles(&scope, &plan, faults);
     agent::plan(loaded, &plan, None, faults);
     Some(plan)
 }
@@ -97,7 +101,7 @@ fn entry<'a>(scope: &Scope<'a>, faults: &mut Faults) -> Option<&'a str> {
     if !loadout.sockets.contains_key(entry) {
         let message = format!("loadout `{name}` begins at `{entry}`, which is none of its sockets");
         let fault = Fault::error("graph::unknown-entry", message);
-        faults.push(field.mark(fault).help(scope.socket_help(entry)));
+        faults.push(field.mark(fault).help(scope.socket_help(entry, None)));
         return None;
     }
     Some(entry)

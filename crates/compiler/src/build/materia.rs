@@ -1,7 +1,7 @@
 //! A materia: what runs, before it is placed anywhere.
 
 use indexmap::IndexMap;
-use materia_contract::{Behavior, Materia, MateriaKind, Path, Root, target_steps};
+use materia_contract::{Behavior, Materia, MateriaKind, Path, PromptDoc, Root, target_steps};
 
 use super::words::{self, Words};
 use super::{Place, TIMEOUT_MS_MAX, agent, program, script};
@@ -104,7 +104,8 @@ fn agent(
     for (field, _) in program::utilities_only(doc).into_iter().filter(|(_, there)| *there && runs) {
         other_kind(name, "an agent", field, place, faults);
     }
-    if doc.prompt.is_none() && runs && !place.is_mended(loaded) {
+    let empty = matches!(&doc.prompt, Some(PromptDoc::Text(text)) if text.trim().is_empty());
+    if (doc.prompt.is_none() || empty) && runs && !place.is_mended(loaded) {
         let message = format!("materia `{name}` is an agent without a prompt");
         let fault = Fault::warning("materia::no-prompt", message);
         let help = "add `prompt`, or `\"type\": \"utility\"` and a `command`";
@@ -262,6 +263,10 @@ pub(super) fn assignments(
             let message = format!("`{target}` is no target: a step between its dots is empty");
             let fault = Fault::error("path::bad-target", message);
             faults.push(place.mark(fault).help("name a value of the state, such as `vcs.kind`"));
+        } else if target.contains(['[', ']']) {
+            let message = format!("`{target}` is no target: steps stand behind dots");
+            let fault = Fault::error("path::bad-target", message);
+            faults.push(place.mark(fault).help(format!("write `{}`", with_dots(target))));
         }
         if let Some(source) = path(source, &place, loaded, faults) {
             read.push(Assignment { target: target.clone(), source, place });
@@ -280,6 +285,12 @@ pub(super) fn path(
     if place.is_mended(loaded) {
         return None;
     }
+    if text.contains(['[', ']']) {
+        let message = format!("`{text}` is not a path: steps stand behind dots, without brackets");
+        let fault = Fault::error("path::bad-path", message);
+        faults.push(place.mark(fault).help(format!("write `{}`", with_dots(text))));
+        return None;
+    }
     match text.parse() {
         Ok(path) => Some(path),
         Err(error) => {
@@ -290,4 +301,10 @@ pub(super) fn path(
             None
         }
     }
+}
+
+/// A path with brackets as it is written here: `$.files[0]['a']` is `$.files.0.a`.
+fn with_dots(text: &str) -> String {
+    let steps = text.split(['.', '[', ']']).map(|step| step.trim_matches(['\'', '"', ' ']));
+    steps.filter(|step| !step.is_empty()).collect::<Vec<_>>().join(".")
 }

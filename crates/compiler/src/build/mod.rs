@@ -78,6 +78,12 @@ impl Place {
         Self { layer: self.layer, pointer }
     }
 
+    /// The socket that it belongs to, if it is a part of one.
+    fn socket(&self) -> Option<String> {
+        let mut steps = self.pointer.split('/').skip_while(|step| *step != "sockets").skip(1);
+        steps.next().map(|step| step.replace("~1", "/").replace("~0", "~"))
+    }
+
     fn mark(&self, fault: Fault) -> Fault {
         fault.at(self.layer, &self.pointer)
     }

@@ -126,7 +126,7 @@ pub(super) fn check_socket_params(
                         "`{name}` holds ids of sockets, and loadout `{}` has no socket `{id}`",
                         scope.name
                     );
-                    (message, scope.socket_help(id))
+                    (message, scope.socket_help(id, None))
                 }
                 None => {
                     let message = format!("`{name}` holds ids of sockets, and this is none");

@@ -60,10 +60,12 @@ pub(super) fn draft<'a>(
             let place = place.child("dependsOn").child(&index.to_string());
             let message = format!("there is no socket `{name}` in loadout `{}`", scope.name);
             let fault = Fault::error("graph::unknown-target", message);
-            faults.push_with(place.mark(fault), |fault| fault.help(scope.socket_help(name)));
+            faults.push_with(place.mark(fault), |fault| {
+                fault.help(scope.socket_help(name, Some(id)))
+            });
         }
     }
-    delivery::check_schedule(doc, &place, faults);
+    delivery::check_schedule(scope.loaded, doc, &place, faults);
     let policy = doc.policy.as_ref().map(|doc| delivery::policy(doc, &place, faults));
     let edges = edge::drafts(scope, doc, &place, faults);
     let on_failure = edge::on_failure(scope, id, doc, &place, faults);

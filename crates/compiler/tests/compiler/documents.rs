@@ -69,10 +69,10 @@ fn unknown_fields_are_warned_of_with_the_nearest_name() {
     let findings = project.check();
     assert_eq!(
         render(&findings),
-        "warning document::unknown-field 1:18 /activeLodout: `activeLodout` is not a field of a configuration\n\
-         warning document::unknown-field 1:68 /materia/m/tmeoutMs: `tmeoutMs` is not a field of a materia\n\
-         warning document::unknown-field 1:81 /materia/m/colour: `colour` is not a field of a materia\n\
-         warning document::unknown-field 1:102 /whatever: `whatever` is not a field of a configuration"
+        "warning document::unknown-field 1:2 /activeLodout: `activeLodout` is not a field of a configuration\n\
+         warning document::unknown-field 1:56 /materia/m/tmeoutMs: `tmeoutMs` is not a field of a materia\n\
+         warning document::unknown-field 1:71 /materia/m/colour: `colour` is not a field of a materia\n\
+         warning document::unknown-field 1:90 /whatever: `whatever` is not a field of a configuration"
     );
     let help: Vec<_> = findings.iter().map(|finding| finding.help.as_deref().unwrap()).collect();
     assert_eq!(help[0], "did you mean `activeLoadout`?");
@@ -99,8 +99,8 @@ fn fields_of_the_original_system_are_mentioned_once_a_file() {
             r#""a": {"materia": "text", "socketKind": "x", "layout": {}, "edges": [{"to": "b"}]},
                "b": {"materia": "text", "socketKind": "y", "layout": {}}"#,
         ),
-        "info document::no-effect 2:40 /loadouts/L/sockets/a/socketKind: `socketKind` belongs to the original system and has no effect here
-         info document::no-effect 2:55 /loadouts/L/sockets/a/layout: `layout` belongs to the original system and has no effect here",
+        "info document::no-effect 2:26 /loadouts/L/sockets/a/socketKind: `socketKind` belongs to the original system and has no effect here
+         info document::no-effect 2:45 /loadouts/L/sockets/a/layout: `layout` belongs to the original system and has no effect here",
     );
 }
 
@@ -123,7 +123,7 @@ fn two_keys_of_one_name_are_warned_of_and_the_last_counts() {
     let project = Project::with(r#"{"docRoot": "a", "docRoot": "b"}"#);
     assert_eq!(
         render(&project.check()),
-        "warning document::duplicate-key 1:29 /docRoot: `docRoot` is written twice here; only this last one counts"
+        "warning document::duplicate-key 1:18 /docRoot: `docRoot` is written twice here; only this last one counts"
     );
     assert_eq!(project.load().0.config.doc_root.as_deref(), Some("b"));
 }

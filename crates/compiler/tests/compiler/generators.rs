@@ -49,7 +49,7 @@ fn a_budget_is_not_negative() {
     assert_found(
         r#"{"budget": {"maxCost": -0.5, "maxTurns": -1, "warnAtPercent": 101}}"#,
         "error document::out-of-range 1:24 /budget/maxCost: `maxCost` must be at least 0, not -0.5
-         error document::out-of-range 1:42 /budget/maxTurns: `maxTurns` must be at least 0, not -1
+         error document::out-of-range 1:42 /budget/maxTurns: `maxTurns` must be at least 1, not -1
          error document::out-of-range 1:63 /budget/warnAtPercent: `warnAtPercent` must be at most 100, not 101",
     );
 }

@@ -46,7 +46,7 @@ fn names_must_exist_and_the_nearest_is_offered() {
             "did you mean `Socket-1`?",
             "did you mean `Craft`?",
             "`Craft` is a materia; the socket that runs it is `Socket-2`",
-            "did you mean `Socket-2`?",
+            "did you mean `Socket-1`?",
         ]
     );
 }
@@ -190,7 +190,7 @@ fn paths_and_targets_follow_the_grammar() {
 "foreach": {"items": "list", "as": "a.b", "cursor": ""},
 "edges": [{"where": {"path": "lastOutput.x", "exists": true}, "to": "end"}]}"#,
         ),
-        "error path::bad-path 2:42 /loadouts/L/sockets/a/assign/x: `$[0]` is not a path: it starts with none of $, state, item, lastJson, lastOutput
+        "error path::bad-path 2:42 /loadouts/L/sockets/a/assign/x: `$[0]` is not a path: steps stand behind dots, without brackets
          error path::bad-target 2:58 /loadouts/L/sockets/a/assign/a..b: `a..b` is no target: a step between its dots is empty
          error path::bad-target 2:69 /loadouts/L/sockets/a/assign/: `` is no target: a step between its dots is empty
          error path::bad-path 3:22 /loadouts/L/sockets/a/foreach/items: `list` is not a path: it starts with none of $, state, item, lastJson, lastOutput

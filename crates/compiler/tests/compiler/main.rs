@@ -21,5 +21,6 @@ mod programs;
 mod properties;
 mod schemas;
 mod shipped;
+mod slips;
 mod support;
 mod utilities;

@@ -98,7 +98,7 @@ fn edges_get_ids_and_guards() {
              {"where": {"path": "$.x", "notEquals": 1}, "to": "b"},
              {"where": {"path": "$.x", "exists": false}, "to": "end"},
              {"to": "end"}]},
-           "b": {"materia": "text", "edges": [{"to": "b"}]}"#,
+           "b": {"materia": "json", "edges": [{"when": "satisfied", "to": "b"}, {"to": "end"}]}"#,
     ));
     let (compiled, findings) = project.compile(None);
     assert_eq!(render(&findings), "");

@@ -69,6 +69,15 @@ impl Project {
     }
 }
 
+/// Findings about the name of a field, which lie at the name and not at the value.
+const ABOUT_NAMES: [&str; 5] = [
+    "document::unknown-field",
+    "document::no-effect",
+    "document::duplicate-key",
+    "config::no-loadouts",
+    "config::notify",
+];
+
 /// Holds every finding to what all of them promise.
 pub(crate) fn assert_well_formed(findings: &[Finding], loaded: &Loaded) {
     for finding in findings {
@@ -77,7 +86,13 @@ pub(crate) fn assert_well_formed(findings: &[Finding], loaded: &Loaded) {
         let Some(file) = &finding.file else { continue };
         let layer = loaded.layers.iter().find(|layer| layer.shown == *file);
         let layer = layer.expect("a finding names a layer");
-        if let Some(span) = materia_compiler::locate::span(&layer.text, &finding.pointer)
+        let about_the_name = ABOUT_NAMES.contains(&finding.code.as_str());
+        let span = if about_the_name {
+            materia_compiler::locate::key_span(&layer.text, &finding.pointer)
+        } else {
+            materia_compiler::locate::span(&layer.text, &finding.pointer)
+        };
+        if let Some(span) = span
             && !finding.pointer.is_empty()
         {
             let place = materia_compiler::locate::line_column(&layer.text, span.start);

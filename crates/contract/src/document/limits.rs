@@ -42,6 +42,7 @@ pub struct LimitsDoc {
 pub struct BudgetDoc {
     /// Tokens, in and out together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub max_tokens: Option<u64>,
     /// Cost, in the currency of the provider's reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -49,6 +50,7 @@ pub struct BudgetDoc {
     pub max_cost: Option<Amount>,
     /// Turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub max_turns: Option<u64>,
     /// When to warn; 75 if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -40,8 +40,14 @@ pub struct ApprovalGiven {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ApprovalDenied {
-    /// What may not run, by hash. Its inputs are kept.
+    /// What may not run, by hash. Its inputs are kept, unless the refusal leads on.
     pub hash: String,
+    /// Why, in the person's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Whether the runtime answers the turn itself, not satisfied, so that the run goes on (D56).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub route: bool,
 }
 
 /// Data of `timeline.reached`: the next entry of the script's timeline takes effect.

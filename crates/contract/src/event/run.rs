@@ -72,6 +72,9 @@ pub struct ForkedFrom {
     /// Whose ids the shared events have: each cast with the last place at which it was the one
     /// that wrote them.
     pub written_by: Vec<(crate::RunId, u64)>,
+    /// When the fork was made, by the wall, in microseconds since 1970. Simulated runs have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started: Option<crate::time::Micros>,
 }
 
 /// Which list of a script answers which node.

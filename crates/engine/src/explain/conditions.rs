@@ -5,8 +5,8 @@
 
 use materia_contract::{Control, NodeId, NodeMode, Pace, Plan, Trigger, WaitReason};
 use materia_kernel::{
-    Effect, Gate, Phase, Run, budgets_of, held_turn, is_requested, iterates, outstanding, spent_by,
-    turns_in_flight,
+    Effect, Gate, Phase, Run, budgets_of, held_turn, is_requested, iterates, outstanding, question,
+    spent_by, turns_in_flight,
 };
 
 use super::trail::Trail;
@@ -241,7 +241,7 @@ fn run_budget(Subject { run, trail, .. }: Subject<'_>, holds: bool) -> Facts {
     Facts::new(format!("{verb} {}", parts.join(", ")), trail.budget)
 }
 
-fn approval(Subject { plan, trail, index, name, .. }: Subject<'_>, holds: bool) -> Facts {
+fn approval(Subject { run, plan, trail, index, name }: Subject<'_>, holds: bool) -> Facts {
     if plan.nodes[index].approval.is_none() {
         return Facts::new("it needs no approval", []);
     }
@@ -249,7 +249,12 @@ fn approval(Subject { plan, trail, index, name, .. }: Subject<'_>, holds: bool) 
     let text = match word {
         Some((_, "given")) if holds => "a person has approved exactly this turn",
         Some((_, "given")) => "a person approved a turn, but what it would take has changed",
-        Some((_, "refused")) => "a person has refused the turn",
+        Some((_, "refused")) => {
+            let reason = question(run, name).and_then(|it| it.reason);
+            let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
+            let text = format!("a person has refused the turn{reason}");
+            return Facts::new(text, word.map(|(seq, _)| seq));
+        }
         Some(_) => "the turn waits for a person's approval",
         None => "a person must approve its turn, and has not been asked yet",
     };

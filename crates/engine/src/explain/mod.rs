@@ -154,6 +154,6 @@ fn suggested(
             return Ok(found);
         }
     }
-    let trigger = Do::Trigger { node: name.clone(), message: None };
+    let trigger = Do::trigger(name.clone(), None);
     Ok(after_the_end(&[Suggested::Do(trigger)]))
 }

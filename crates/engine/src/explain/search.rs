@@ -6,7 +6,7 @@
 use materia_contract::body::Suggested;
 use materia_contract::{Amount, Budget, Do, NodeBudgets, NodeId, Pace};
 use materia_kernel::{
-    Gate, Phase, Run, budgets_of, has_elements, held_turn, spent_by, turns_in_flight,
+    Gate, Phase, Run, budgets_of, has_elements, held_turn, question, spent_by, turns_in_flight,
 };
 
 use super::attempt::{Attempt, Driven, is_alive};
@@ -118,7 +118,7 @@ fn plans(run: &Run, index: usize, name: &NodeId) -> Vec<Vec<Suggested>> {
         single.push(Suggested::Do(Do::Mode { value: Pace::Auto }));
     }
     if fails(Gate::Approval) {
-        single.push(Suggested::Do(Do::Approve { node: node() }));
+        single.push(Suggested::Do(Do::approve(node())));
     }
     let spent: Vec<Vec<Suggested>> =
         FURTHER_TURNS.iter().map(|turns| raised(run, index, name, *turns, Raise::Spent)).collect();
@@ -129,7 +129,9 @@ fn plans(run: &Run, index: usize, name: &NodeId) -> Vec<Vec<Suggested>> {
     }
     let mut plans = vec![Vec::new()];
     plans.extend(single.into_iter().map(|doing| vec![doing]));
-    let trigger = Suggested::Do(Do::Trigger { node: node(), message: None });
+    // Where the node asks first, whoever starts it by hand approves it, too (D56).
+    let approve = question(run, name).is_some();
+    let trigger = Suggested::Do(Do::Trigger { node: node(), message: None, approve, hash: None });
     plans.push(vec![trigger.clone()]);
     let bounded = FURTHER_TURNS.iter().map(|turns| raised(run, index, name, *turns, Raise::All));
     for budgets in spent.into_iter().chain(bounded).filter(|budgets| !budgets.is_empty()) {

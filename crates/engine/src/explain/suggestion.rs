@@ -40,9 +40,12 @@ fn typed(what: &Do, id: &RunId) -> Option<String> {
     Some(match what {
         Do::Mode { value: Pace::Auto } => format!("mode {id} AUTO"),
         Do::Mode { value: Pace::Interactive } => format!("mode {id} INTERACTIVE"),
-        Do::Trigger { node, .. } => format!("trigger {id} {}", quoted(node)),
-        Do::Approve { node } => format!("approve {id} {}", quoted(node)),
-        Do::Deny { node } => format!("deny {id} {}", quoted(node)),
+        Do::Trigger { node, approve, .. } => {
+            let approve = if *approve { " --approve" } else { "" };
+            format!("trigger {id} {}{approve}", quoted(node))
+        }
+        Do::Approve { node, .. } => format!("approve {id} {}", quoted(node)),
+        Do::Deny { node, .. } => format!("deny {id} {}", quoted(node)),
         Do::Budget { budget } => {
             let mut words = format!("budget {id}");
             bound(&mut words, "max-turns", budget.max_turns);
@@ -160,7 +163,7 @@ mod tests {
         let said = commands(vec![
             Suggested::Wait { turn: Some(7), node: node() },
             Suggested::Do(Do::NodeBudget { node: node(), budgets }),
-            Suggested::Do(Do::Trigger { node: node(), message: None }),
+            Suggested::Do(Do::trigger(node(), None)),
         ]);
         let name = r"'Code Review'\''s'";
         let budget = format!("materia budget c1 --node {name} --max-turns 3 --max-cost 0.5");

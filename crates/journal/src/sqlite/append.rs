@@ -277,6 +277,20 @@ struct Created {
     request: String,
     plan: CreatedPlan,
     from_cast_id: Option<String>,
+    #[serde(deserialize_with = "absent_or")]
+    fork: CreatedFork,
+}
+
+/// What is `null` is as if it were not there.
+fn absent_or<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<CreatedFork, D::Error> {
+    Ok(Option::<CreatedFork>::deserialize(deserializer)?.unwrap_or_default())
+}
+
+/// What a fork says about its beginning.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct CreatedFork {
+    started: Option<i64>,
 }
 
 #[derive(Default, Deserialize)]
@@ -301,7 +315,7 @@ fn add_run(connection: &Connection, run: &RunId, first: &Record) -> rusqlite::Re
             status.word(),
             created.plan.loadout,
             request,
-            first.wall,
+            created.fork.started.unwrap_or(first.wall),
             created.from_cast_id,
         ])?;
     let origin = ChainHash::origin(run);

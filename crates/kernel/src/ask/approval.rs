@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use materia_contract::{NodeId, content_hash};
+use materia_contract::{Condition, NodeId, content_hash};
 use serde_json::json;
 
 use crate::ask::gates::{Gate, Start};
@@ -55,13 +55,59 @@ pub(crate) fn open<'run>(run: &'run Run, node: &NodeId) -> Option<&'run Consent>
     run.nodes[index].consent.as_ref().filter(|consent| consent.answer != Some(true))
 }
 
-/// A node that waits for nothing but a person's consent, and whether it was refused.
-pub(crate) fn waiting(run: &Run) -> Option<(&NodeId, bool)> {
+/// The same, as long as anything waits there that the question could be about. A turn by hand that was
+/// asked for earlier may have taken it.
+pub(crate) fn stands<'run>(run: &'run Run, node: &NodeId) -> Option<&'run Consent> {
+    let index = run.plan().nodes.get_index_of(node)?;
+    open(run, node).filter(|_| !wanted(run, index).payloads.is_empty())
+}
+
+/// A node that waits for nothing but a person's consent, and what it was asked and told.
+pub(crate) fn waiting(run: &Run) -> Option<(&NodeId, &Consent)> {
     let approved = run.wiring().approved.iter();
     let mut open = approved.filter_map(|index| {
         let consent = run.nodes[*index].consent.as_ref()?;
         let waits = consent.answer != Some(true) && is_due(run, *index);
-        waits.then(|| (run.node(*index).0, consent.answer == Some(false)))
+        waits.then(|| (run.node(*index).0, consent))
     });
     open.next()
+}
+
+/// Whether a refusal of what a node asks can lead on: it has a way for work that is not content, and
+/// would still take what it asked about.
+pub(crate) fn leads_on(run: &Run, node: &NodeId) -> Result<(), NoWayOn> {
+    let Some(index) = run.plan().nodes.get_index_of(node) else { return Err(NoWayOn::NoEdge) };
+    let plan = run.node(index).1;
+    if plan.foreach.is_some() {
+        return Err(NoWayOn::Foreach);
+    }
+    if !plan.edges.iter().any(|edge| edge.when == Condition::NotSatisfied) {
+        return Err(NoWayOn::NoEdge);
+    }
+    let asked = run.nodes[index].consent.as_ref();
+    if asked.is_none_or(|consent| consent.hash != wanted(run, index).hash) {
+        return Err(NoWayOn::Changed);
+    }
+    Ok(())
+}
+
+/// Why a refusal cannot lead on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoWayOn {
+    /// No edge is for work that is not content.
+    NoEdge,
+    /// It runs a turn for each element of a list, and the question is about all of them.
+    Foreach,
+    /// It would take something else by now.
+    Changed,
+}
+
+impl std::fmt::Display for NoWayOn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::NoEdge => "it has no edge with `\"when\": \"not_satisfied\"`",
+            Self::Foreach => "it runs once for each element of a list (`foreach`)",
+            Self::Changed => "its inputs have changed since it asked",
+        })
+    }
 }

@@ -3,16 +3,63 @@
 //! Deliberately absent: anything that decides. What must hold before a node runs is in `gates`.
 
 use materia_contract::time::Micros;
-use materia_contract::{EdgeId, NodeBudgets, Uuid};
+use materia_contract::{EdgeId, Envelope, NodeBudgets, NodeId, Uuid};
 
 use crate::ask::scope::Scope;
-use crate::ask::{output, taking};
+use crate::ask::{approval, output, taking};
 use crate::state::Run;
 
 /// The payloads that a turn of a node would take now, in order.
 #[must_use]
 pub fn waiting_inputs(run: &Run, index: usize) -> Vec<Uuid> {
     taking::eligible(run, index).into_iter().map(|payload| payload.id).collect()
+}
+
+/// The same payloads, as a turn would see them.
+#[must_use]
+pub fn waiting_envelopes(run: &Run, index: usize) -> Vec<Envelope> {
+    taking::eligible(run, index).into_iter().map(crate::state::Payload::envelope).collect()
+}
+
+/// What a node asks of a person, or was told no about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Question<'run> {
+    /// The node.
+    pub node: &'run NodeId,
+    /// What would run, by hash.
+    pub hash: &'run str,
+    /// Whether it was refused.
+    pub denied: bool,
+    /// Why, in the person's words.
+    pub reason: Option<&'run str>,
+    /// The event that asked, or that refused.
+    pub seq: u64,
+}
+
+/// What a node asks of a person, if it is still open.
+#[must_use]
+pub fn question<'run>(run: &'run Run, node: &NodeId) -> Option<Question<'run>> {
+    let index = run.plan().nodes.get_index_of(node)?;
+    let consent = approval::open(run, node)?;
+    Some(Question {
+        node: run.node(index).0,
+        hash: &consent.hash,
+        denied: consent.answer == Some(false),
+        reason: consent.reason.as_deref(),
+        seq: consent.seq,
+    })
+}
+
+/// All that is asked of people, in the order of the plan.
+pub fn questions(run: &Run) -> impl Iterator<Item = Question<'_>> {
+    let approved = run.created().map(|_| &run.wiring().approved);
+    let nodes = approved.into_iter().flatten().map(|index| run.node(*index).0);
+    nodes.filter_map(|node| question(run, node))
+}
+
+/// The multi-turn nodes that wait for a person.
+pub fn paused(run: &Run) -> impl Iterator<Item = &NodeId> {
+    run.paused.keys().map(|index| run.node(*index).0)
 }
 
 /// When the quiet period of an edge ends, where one runs.

@@ -1,15 +1,18 @@
 //! What people and timelines do to a run under way.
 
 use materia_contract::{
-    Acting, Do, GlobalMode, Mode, ModeChanged, NodeId, Pace, PayloadDelivered, TimelineEntry,
-    TimelineReached, TurnRequested,
+    Acting, ApprovalDenied, Do, GlobalMode, Mode, ModeChanged, NodeId, Pace, PayloadDelivered,
+    TimelineEntry, TimelineReached, TurnRequested,
 };
 
 use crate::ask::approval;
 use crate::decide::draft::Draft;
 use crate::decide::rejection::Rejection;
-use crate::decide::{consent, deliver};
-use crate::state::{Phase, Run};
+use crate::decide::{consent, deliver, schedule};
+use crate::state::{Consent, Phase, Run};
+
+/// What the runtime answers a refused turn with where the person gave no reason.
+const REFUSED: &str = "A person refused this turn.";
 
 /// When an act takes effect within an instant (D7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,13 +63,32 @@ pub(crate) fn accept(run: &Run, act: &Do, of_timeline: bool) -> Result<(), Rejec
             Some(_) => Ok(()),
             None => Err(Rejection::UnknownEdge(edge.clone())),
         },
-        Do::Trigger { node, .. } => known(node),
-        Do::Approve { node } | Do::Deny { node } => {
+        Do::Trigger { node, approve, hash, .. } => {
             known(node)?;
-            if !of_timeline && approval::open(run, node).is_none() {
-                return Err(Rejection::NothingToApprove(node.clone()));
+            match approval::stands(run, node) {
+                Some(_) if of_timeline => Ok(()),
+                Some(open) if *approve => is_asked(node, open, hash.as_deref()),
+                Some(open) => {
+                    let denied = open.answer == Some(false);
+                    Err(Rejection::AsksFirst { node: node.clone(), denied })
+                }
+                None => Ok(()),
             }
-            Ok(())
+        }
+        Do::Approve { node, hash } | Do::Deny { node, hash, .. } => {
+            known(node)?;
+            if of_timeline {
+                return Ok(());
+            }
+            let open = approval::open(run, node);
+            let open = open.ok_or_else(|| Rejection::NothingToApprove(node.clone()))?;
+            is_asked(node, open, hash.as_deref())?;
+            match (act, approval::leads_on(run, node)) {
+                (Do::Deny { route: true, .. }, Err(why)) => {
+                    Err(Rejection::NoWayOn { node: node.clone(), why })
+                }
+                (_, Ok(()) | Err(_)) => Ok(()),
+            }
         }
         Do::Mode { .. } | Do::Pause | Do::GlobalMode { .. } | Do::Crash => Ok(()),
         Do::Say { .. }
@@ -78,6 +100,18 @@ pub(crate) fn accept(run: &Run, act: &Do, of_timeline: bool) -> Result<(), Rejec
         | Do::Revive
         | Do::Stop { .. }
         | Do::Abort { .. } => Err(Rejection::NotBeside(act.name())),
+    }
+}
+
+/// Whether a question is the one that a person was shown.
+fn is_asked(node: &NodeId, open: &Consent, shown: Option<&str>) -> Result<(), Rejection> {
+    match shown.filter(|shown| *shown != open.hash) {
+        None => Ok(()),
+        Some(shown) => Err(Rejection::OtherQuestion {
+            node: node.clone(),
+            shown: shown.to_owned(),
+            asked: open.hash.clone(),
+        }),
     }
 }
 
@@ -95,9 +129,22 @@ pub(crate) fn perform(draft: &mut Draft<'_>, acting: Acting) {
                 deliver::offer(draft, &edge, payload);
             }
         }
-        Do::Trigger { node, message } => request(draft, &node, message),
-        Do::Approve { node } => consent::answer(draft, &node, true),
-        Do::Deny { node } => consent::answer(draft, &node, false),
+        Do::Trigger { node, message, approve, hash } => {
+            if approve {
+                consent::approve(draft, &node, hash.as_deref());
+            }
+            // What was asked and not allowed is not done by another way (D56).
+            if approval::stands(draft.run(), &node).is_none() {
+                request(draft, &node, message);
+            }
+        }
+        Do::Approve { node, hash } => consent::approve(draft, &node, hash.as_deref()),
+        Do::Deny { node, hash, reason, route: false } => {
+            consent::deny(draft, &node, hash.as_deref(), reason);
+        }
+        Do::Deny { node, hash, reason, route: true } => {
+            deny_and_lead_on(draft, &node, hash.as_deref(), reason);
+        }
         Do::Mode { value } => set_pace(draft, value, reason),
         Do::Pause => set_pace(draft, Pace::Interactive, reason),
         Do::GlobalMode { value } => set_global_mode(draft, value, reason),
@@ -113,6 +160,25 @@ pub(crate) fn perform(draft: &mut Draft<'_>, acting: Acting) {
         | Do::Stop { .. }
         | Do::Abort { .. } => unreachable!("it was refused beside others"),
     }
+}
+
+/// A person refuses what was asked last, and the turn counts as one that is not content: the runtime
+/// answers it (D56).
+fn deny_and_lead_on(
+    draft: &mut Draft<'_>,
+    node: &NodeId,
+    shown: Option<&str>,
+    reason: Option<String>,
+) {
+    let run = draft.run();
+    let Some(hash) = consent::asked(run, node, shown) else { return };
+    if approval::leads_on(run, node).is_err() {
+        return;
+    }
+    let index = run.index_of(node);
+    let context = reason.clone().unwrap_or_else(|| REFUSED.to_owned());
+    draft.emit_at(node, ApprovalDenied { hash, reason, route: true });
+    schedule::refuse(draft, index, &context);
 }
 
 /// A person asks for a turn.

@@ -6,7 +6,7 @@ use materia_contract::{ApprovalDenied, ApprovalGiven, ApprovalRequested, NodeId}
 
 use crate::ask::approval;
 use crate::decide::draft::Draft;
-use crate::state::Wanted;
+use crate::state::{Run, Wanted};
 
 /// Asks for consent wherever a node needs nothing else of its own.
 pub(crate) fn request(draft: &mut Draft<'_>) {
@@ -27,14 +27,27 @@ pub(crate) fn request(draft: &mut Draft<'_>) {
     }
 }
 
-/// A person answers what was asked last.
-pub(crate) fn answer(draft: &mut Draft<'_>, node: &NodeId, yes: bool) {
-    let Some(hash) = approval::open(draft.run(), node).map(|consent| consent.hash.clone()) else {
-        return;
-    };
-    if yes {
+/// A person allows what was asked last, if that is what the person was shown.
+pub(crate) fn approve(draft: &mut Draft<'_>, node: &NodeId, shown: Option<&str>) {
+    if let Some(hash) = asked(draft.run(), node, shown) {
         draft.emit_at(node, ApprovalGiven { hash });
-    } else {
-        draft.emit_at(node, ApprovalDenied { hash });
     }
+}
+
+/// A person refuses what was asked last, if that is what the person was shown.
+pub(crate) fn deny(
+    draft: &mut Draft<'_>,
+    node: &NodeId,
+    shown: Option<&str>,
+    reason: Option<String>,
+) {
+    if let Some(hash) = asked(draft.run(), node, shown) {
+        draft.emit_at(node, ApprovalDenied { hash, reason, route: false });
+    }
+}
+
+/// What the question of a node is called, where it is open and the one that was shown.
+pub(crate) fn asked(run: &Run, node: &NodeId, shown: Option<&str>) -> Option<String> {
+    let consent = approval::open(run, node)?;
+    shown.is_none_or(|shown| shown == consent.hash).then(|| consent.hash.clone())
 }

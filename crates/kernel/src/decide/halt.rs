@@ -68,10 +68,10 @@ pub(crate) fn revive(draft: &mut Draft<'_>) {
     schedule::go_on(draft);
 }
 
-/// A person says something to a node, which takes it as an input.
+/// A person says something to a node, which takes it as an input. A run that waits is not carried on by
+/// that (D59).
 pub(crate) fn say(draft: &mut Draft<'_>, node: Option<NodeId>, text: String) {
     let node = addressed(draft.run(), node).expect("checked before");
-    wake(draft);
     let payload_id = draft.run().uuid(draft.next_seq());
     draft.emit_at(&node, MessageReceived { payload_id, text });
     draft.emit_at(&node, PayloadDelivered { payload_id, edge_id: None });

@@ -2,6 +2,8 @@
 
 use materia_contract::{CastStatus, NodeId};
 
+use crate::ask::approval::NoWayOn;
+
 /// Why an input changes nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
@@ -55,6 +57,37 @@ pub enum Rejection {
     /// Nothing waits for consent there.
     #[error("no turn of `{0}` waits for approval")]
     NothingToApprove(NodeId),
+    /// The answer is to another question than the newest.
+    #[error(
+        "`{node}` asks something else by now: this answers question {shown}, and the newest is {asked}"
+    )]
+    OtherQuestion {
+        /// The node.
+        node: NodeId,
+        /// What the answer is to.
+        shown: String,
+        /// What is asked.
+        asked: String,
+    },
+    /// A turn was asked for by hand that a person has to allow first.
+    #[error(
+        "a turn of `{node}` {}: it has to be approved before it is started by hand",
+        if *.denied { "was refused" } else { "waits for approval" }
+    )]
+    AsksFirst {
+        /// The node.
+        node: NodeId,
+        /// Whether it was refused.
+        denied: bool,
+    },
+    /// The refusal of a turn cannot lead on.
+    #[error("a refusal of `{node}` cannot lead on: {why}; it can be refused without that")]
+    NoWayOn {
+        /// The node.
+        node: NodeId,
+        /// Why not.
+        why: NoWayOn,
+    },
     /// It cannot happen at one instant with other things.
     #[error("`{0}` is done alone: it cannot stand beside other acts, nor in a timeline")]
     NotBeside(&'static str),

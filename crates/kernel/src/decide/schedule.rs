@@ -150,12 +150,49 @@ fn begin(draft: &mut Draft<'_>, index: usize, cause: Cause, inputs: &Inputs) {
     start_turn(draft, index, cause, payloads);
 }
 
+/// A turn that a person refused takes its inputs all the same, and the runtime answers it (D56).
+pub(crate) fn refuse(draft: &mut Draft<'_>, index: usize, context: &str) {
+    let Inputs { payloads, late } = Inputs::of(&taking::takeable(draft.run(), index));
+    let id = draft.run().node(index).0.clone();
+    for delivered in late {
+        draft.emit_at(&id, delivered);
+    }
+    for payload in &payloads {
+        draft.emit_at(&id, PayloadConsumed { payload_id: payload.id });
+    }
+    let seq = note_start(draft, index, Cause::Input, &payloads, true);
+    settle::answered(draft, seq, context);
+}
+
 /// Starts a new turn of a node.
 pub(crate) fn start_turn(draft: &mut Draft<'_>, index: usize, cause: Cause, payloads: &[Payload]) {
     let run = draft.run();
     let (id, node) = run.node(index);
-    let id = id.clone();
-    let missing = missing_path(run, node, index);
+    let (id, missing) = (id.clone(), missing_path(run, node, index));
+    let seq = note_start(draft, index, cause, payloads, missing.is_some());
+    if let Some(path) = missing {
+        // Nobody is asked to invent what is not there.
+        let context = format!("{path} is not available, so this socket was not asked.");
+        settle::answered(draft, seq, &context);
+        if draft.answers() && draft.run().phase == Phase::Running {
+            let message = format!(
+                "the cast goes in circles: `{id}` was not asked for want of {path}, and comes round again at once"
+            );
+            settle::fail(draft, ErrorCode::NoAdvance, message, Some(id), Vec::new(), None);
+        }
+    }
+}
+
+/// Writes down that a new turn of a node begins; where the runtime answers it, no script does.
+fn note_start(
+    draft: &mut Draft<'_>,
+    index: usize,
+    cause: Cause,
+    payloads: &[Payload],
+    is_answered: bool,
+) -> u64 {
+    let run = draft.run();
+    let id = run.node(index).0.clone();
     let seq = draft.next_seq();
     let by_hand = cause == Cause::Manual
         || run.nodes[index].foreach.as_ref().is_some_and(|iteration| iteration.manual);
@@ -170,23 +207,13 @@ pub(crate) fn start_turn(draft: &mut Draft<'_>, index: usize, cause: Cause, payl
         cause,
         consumed: payloads.iter().map(|payload| payload.id).collect(),
         session,
-        script: if missing.is_some() { None } else { script_entry(run, index) },
+        script: if is_answered { None } else { script_entry(run, index) },
         global_mode: told_mode(run, index),
         approved,
         ..starting_with(run, index, given)
     };
     draft.emit_at(&id, started);
-    if let Some(path) = missing {
-        // Nobody is asked to invent what is not there.
-        let context = format!("{path} is not available, so this socket was not asked.");
-        settle::answered(draft, seq, &context);
-        if draft.answers() && draft.run().phase == Phase::Running {
-            let message = format!(
-                "the cast goes in circles: `{id}` was not asked for want of {path}, and comes round again at once"
-            );
-            settle::fail(draft, ErrorCode::NoAdvance, message, Some(id), Vec::new(), None);
-        }
-    }
+    seq
 }
 
 /// A path that must be present and is not (D41).
@@ -303,12 +330,15 @@ fn rests_for(run: &Run) -> Option<RunWaiting> {
         let message = "the pace is INTERACTIVE: nothing starts by itself".to_owned();
         return waits(WaitReason::Interactive, oldest.map(named), message);
     }
-    if let Some((node, refused)) = approval::waiting(run) {
+    if let Some((node, consent)) = approval::waiting(run) {
         let node = node.clone();
-        let message = if refused {
-            format!("a turn of `{node}` was refused; its inputs are kept")
-        } else {
-            format!("a turn of `{node}` waits for approval")
+        let message = match (consent.answer, &consent.reason) {
+            (Some(false), Some(reason)) => {
+                let reason = work::reason_of(reason);
+                format!("a turn of `{node}` was refused ({reason}); its inputs are kept")
+            }
+            (Some(false), None) => format!("a turn of `{node}` was refused; its inputs are kept"),
+            (Some(true) | None, _) => format!("a turn of `{node}` waits for approval"),
         };
         return waits(WaitReason::Approval, Some(node), message);
     }

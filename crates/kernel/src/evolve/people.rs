@@ -86,19 +86,25 @@ pub(super) fn turn_requested(run: &mut Run, event: &Event, data: &TurnRequested)
 }
 
 pub(super) fn approval_requested(run: &mut Run, event: &Event, data: &ApprovalRequested) {
-    consent(run, event, &data.hash, None);
+    consent(run, event, &data.hash, None, None);
 }
 
 pub(super) fn approval_given(run: &mut Run, event: &Event, data: &ApprovalGiven) {
-    consent(run, event, &data.hash, Some(true));
+    consent(run, event, &data.hash, Some(true), None);
 }
 
 pub(super) fn approval_denied(run: &mut Run, event: &Event, data: &ApprovalDenied) {
-    consent(run, event, &data.hash, Some(false));
+    if data.route {
+        // The turn that it was about follows at once, answered: nothing is left of the question.
+        let index = run.index_of(node(event));
+        run.nodes[index].consent = None;
+        return;
+    }
+    consent(run, event, &data.hash, Some(false), data.reason.clone());
 }
 
-fn consent(run: &mut Run, event: &Event, hash: &str, answer: Option<bool>) {
+fn consent(run: &mut Run, event: &Event, hash: &str, answer: Option<bool>, reason: Option<String>) {
     let index = run.index_of(node(event));
     let (hash, seq) = (hash.to_owned(), event.seq);
-    run.nodes[index].consent = Some(Consent { hash, answer, seq });
+    run.nodes[index].consent = Some(Consent { hash, answer, reason, seq });
 }

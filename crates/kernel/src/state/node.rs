@@ -82,6 +82,8 @@ pub(crate) struct Wanted {
 pub(crate) struct Consent {
     pub(crate) hash: String,
     pub(crate) answer: Option<bool>,
+    /// Why it was refused, in the person's words.
+    pub(crate) reason: Option<String>,
     /// The event that asked, or answered.
     pub(crate) seq: u64,
 }

@@ -46,7 +46,7 @@ fn what_waits_for_consent_is_hashed_when_it_changes_and_only_then() {
         assert_eq!(hashes, 1, "one more input is another turn");
         assert_eq!(looks_elsewhere(&mut play, Look::Hash), 0);
     }
-    let approve = Do::Approve { node: NodeId::new("z") };
+    let approve = Do::approve(NodeId::new("z"));
     let mut told = String::new();
     assert_eq!(looks_during(Look::Hash, || told = play.act(approve)), 0, "it is known");
     assert!(told.ends_with("z 1.1 started"), "{told}");
@@ -81,7 +81,7 @@ fn an_arrival_over_one_of_many_edges_looks_at_no_other() {
         play.offer(&format!("m{nth}->z"), "x");
     }
     let taken = looks_during(Look::Oldest, || {
-        play.act(Do::Trigger { node: NodeId::new("z"), message: None });
+        play.act(Do::trigger(NodeId::new("z"), None));
     });
     assert!(taken < 400 * 12, "{taken} looks at the oldest of 400");
 }
@@ -141,7 +141,7 @@ fn turns_that_wait_to_be_tried_again_are_not_looked_at_before() {
 fn many_requests_for_a_busy_node_are_looked_at_as_one() {
     let mut play = Play::of(two(utility().text()));
     for _ in 0..100 {
-        play.act(Do::Trigger { node: NodeId::new("z"), message: None });
+        play.act(Do::trigger(NodeId::new("z"), None));
     }
     assert!(looks_elsewhere(&mut play, Look::Start) <= 3);
     let told = play.end("done");

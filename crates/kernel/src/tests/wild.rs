@@ -186,10 +186,15 @@ impl Wild {
                 };
                 Do::Offer { edge: self.dice.pick(&self.edges), payload }
             }
-            4 => Do::Trigger { node, message: text(&mut self.dice) },
-            5 => Do::Trigger { node, message: None },
-            6 | 7 => Do::Approve { node: self.asking().unwrap_or(node) },
-            8 => Do::Deny { node: self.asking().unwrap_or(node) },
+            4 => Do::Trigger {
+                node,
+                message: text(&mut self.dice),
+                approve: self.dice.percent(50),
+                hash: None,
+            },
+            5 => Do::trigger(node, None),
+            6 | 7 => Do::approve(self.asking().unwrap_or(node)),
+            8 => Do::deny(self.asking().unwrap_or(node)),
             _ => Do::Mode { value: self.dice.pick(&[Pace::Auto, Pace::Auto, Pace::Interactive]) },
         }
     }

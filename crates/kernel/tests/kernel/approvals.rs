@@ -16,11 +16,11 @@ fn asking() -> Plan {
 }
 
 fn approve(node: &str) -> Do {
-    Do::Approve { node: NodeId::new(node) }
+    Do::approve(NodeId::new(node))
 }
 
 fn deny(node: &str) -> Do {
-    Do::Deny { node: NodeId::new(node) }
+    Do::deny(NodeId::new(node))
 }
 
 fn waits_with(play: &Play) -> String {
@@ -118,7 +118,77 @@ fn each_turn_is_asked_for_by_itself() {
 fn a_question_about_inputs_that_are_gone_keeps_nobody_waiting() {
     let mut play = Play::of(asking());
     play.end("done");
-    // A turn by hand takes what the question was about.
-    play.act(Do::Trigger { node: NodeId::new("b"), message: None });
+    // A turn by hand takes what the question was about, and needs the same consent (D56).
+    play.refused(Do::trigger(NodeId::new("b"), None));
+    let (message, hash) = (None, None);
+    play.act(Do::Trigger { node: NodeId::new("b"), message, approve: true, hash });
     assert!(play.end("done").ends_with("completed"));
+}
+
+/// The same, and what is refused leads to `c`.
+fn with_a_way_back() -> Plan {
+    let b = utility().edge(Condition::Satisfied, "end").edge(Condition::NotSatisfied, "c");
+    let mut plan =
+        plan([("a", utility().text().edge(Always, "b")), ("b", b), ("c", utility().text())]);
+    plan.nodes["b"].approval = Some(Approval::Before);
+    plan
+}
+
+fn refuse(hash: Option<&str>, reason: Option<&str>, route: bool) -> Do {
+    let (node, owned) = (NodeId::new("b"), |text: &str| text.to_owned());
+    Do::Deny { node, hash: hash.map(owned), reason: reason.map(owned), route }
+}
+
+#[test]
+fn an_answer_to_another_question_is_refused() {
+    let mut play = Play::of(asking());
+    play.end("first");
+    let old = materia_kernel::question(&play.run, &NodeId::new("b")).unwrap().hash.to_owned();
+    play.offer("a->b", "second");
+    let new = materia_kernel::question(&play.run, &NodeId::new("b")).unwrap().hash.to_owned();
+    assert_ne!(old, new);
+    let yes = |hash: &str| Do::Approve { node: NodeId::new("b"), hash: Some(hash.to_owned()) };
+    let said = play.refused(yes(&old));
+    assert!(said.contains(&old) && said.contains(&new), "{said}");
+    play.refused(refuse(Some(&old), None, false));
+    assert!(play.act(yes(&new)).ends_with("b 1.1 started"));
+}
+
+#[test]
+fn a_refusal_with_a_reason_is_kept_and_reversed() {
+    let mut play = Play::of(asking());
+    play.end("first");
+    play.act(refuse(None, Some("not now"), false));
+    let asked = materia_kernel::question(&play.run, &NodeId::new("b")).unwrap();
+    assert_eq!((asked.denied, asked.reason), (true, Some("not now")));
+    let Phase::Waiting(waiting) = play.run.phase() else { panic!("it waits") };
+    assert!(waiting.message.contains("not now"), "{}", waiting.message);
+    play.refused(refuse(None, None, true));
+    assert!(play.act(approve("b")).ends_with("b 1.1 started"));
+}
+
+#[test]
+fn a_refusal_that_leads_on_is_answered_by_the_runtime() {
+    let mut play = Play::of(with_a_way_back());
+    play.end("first");
+    let told = play.act(refuse(None, Some("no tests"), true));
+    assert!(told.contains("b 1.1 started\nb 1.1 completed\nb routes to c"), "{told}");
+    assert!(told.contains("follow-up for c: no tests"), "{told}");
+    assert!(told.ends_with("c 1.1 started"), "{told}");
+    assert!(materia_kernel::question(&play.run, &NodeId::new("b")).is_none());
+}
+
+#[test]
+fn nothing_starts_by_hand_that_was_asked_and_not_allowed() {
+    let by_hand = |approve| {
+        let (node, message, hash) = (NodeId::new("b"), Some("now".to_owned()), None);
+        Do::Trigger { node, message, approve, hash }
+    };
+    let mut play = Play::of(asking());
+    play.end("first");
+    assert!(play.refused(by_hand(false)).contains("waits for approval"));
+    play.act(refuse(None, None, false));
+    assert!(play.refused(by_hand(false)).contains("was refused"));
+    let told = play.act(by_hand(true));
+    assert!(told.contains("b approved") && told.ends_with("b 1.1 started"), "{told}");
 }

@@ -8,7 +8,7 @@ use crate::play::{NodeExt as _, Play, agent, outcome, plan, prompt_of, tell, uti
 use Condition::Always;
 
 fn trigger(node: &str, message: Option<&str>) -> Do {
-    Do::Trigger { node: NodeId::new(node), message: message.map(str::to_owned) }
+    Do::trigger(NodeId::new(node), message.map(str::to_owned))
 }
 
 fn approvals(events: &[Event]) -> Vec<Option<String>> {
@@ -47,7 +47,7 @@ fn a_turn_by_hand_does_not_use_up_what_a_person_consented_to() {
     let mut play = Play::of(nodes);
     play.end("work");
     play.act(Do::Mode { value: Pace::Interactive });
-    assert!(play.act(Do::Approve { node: NodeId::new("b") }).contains("b approved"));
+    assert!(play.act(Do::approve(NodeId::new("b"))).contains("b approved"));
     let by_hand = play.take(Input::act(trigger("b", Some("first this"))));
     assert_eq!(approvals(&by_hand), [None], "it needs no consent");
     play.act(Do::Mode { value: Pace::Auto });
@@ -65,7 +65,7 @@ fn a_list_that_a_person_has_worked_through_needs_no_consent_either() {
     let mut play = Play::of(nodes);
     play.end(r#"{"state": {"list": [1, 2]}}"#);
     play.act(Do::Mode { value: Pace::Interactive });
-    play.act(Do::Approve { node: NodeId::new("b") });
+    play.act(Do::approve(NodeId::new("b")));
     let by_hand = play.take(Input::act(trigger("b", None)));
     assert_eq!(approvals(&by_hand), [None]);
     let turn = play.turns()[0];

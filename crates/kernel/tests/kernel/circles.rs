@@ -15,7 +15,7 @@ fn watched(graph: Plan) -> BTreeSet<String> {
     let nodes: Vec<NodeId> = graph.nodes.keys().cloned().collect();
     let mut play = Play::of(graph);
     for node in nodes.into_iter().skip(1) {
-        play.act(Do::Trigger { node, message: None });
+        play.act(Do::trigger(node, None));
     }
     let turns = play.turns().into_iter().map(|turn| play.run.turn(turn).unwrap());
     let looked_at = turns.filter(|turn| play.run.watches(turn));

@@ -12,7 +12,7 @@ use crate::play::{NodeExt as _, Play, agent, looped, outcome, plan, tell, utilit
 use Condition::{Always, NotSatisfied, Satisfied};
 
 fn trigger(node: &str) -> Do {
-    Do::Trigger { node: NodeId::new(node), message: None }
+    Do::trigger(NodeId::new(node), None)
 }
 
 #[test]

@@ -116,7 +116,7 @@ fn turns_that_run_and_turns_that_were_asked_for_are_known_by_node() {
     let mut nodes = plan([("a", utility().text()), ("b", utility().text())]);
     nodes.nodes["b"].max_in_flight = 2;
     let mut play = Play::of(nodes);
-    let of_b = || Do::Trigger { node: NodeId::new("b"), message: None };
+    let of_b = || Do::trigger(NodeId::new("b"), None);
     play.act(of_b());
     play.act(of_b());
     let turns = play.turns();
@@ -166,7 +166,7 @@ fn a_foreach_has_elements_before_it_is_entered_and_while_it_goes_on() {
     let mut play = Play::of(nodes());
     play.end(r#"{"state": {"list": ["x", "y"]}}"#);
     assert!(has_elements(&play.run, 1) && !iterates(&play.run, 1), "it would begin now");
-    play.act(Do::Trigger { node: NodeId::new("c"), message: None });
+    play.act(Do::trigger(NodeId::new("c"), None));
     assert!(play.end("done").ends_with("b 1.1 started on WI-1"));
     play.end(r#"{"state": {"list": []}}"#);
     assert!(iterates(&play.run, 1) && !iterates(&play.run, 0));

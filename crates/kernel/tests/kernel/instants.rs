@@ -48,7 +48,7 @@ fn a_timeline_is_put_in_the_order_in_which_it_takes_effect() {
         payload: Offered { message: Some(message.into()), ..Offered::default() },
     };
     let slow = Do::Mode { value: Pace::Interactive };
-    let trigger = Do::Trigger { node: NodeId::new("a"), message: None };
+    let trigger = Do::trigger(NodeId::new("a"), None);
     let at = |at_ms: u64, act: &Do| TimelineEntry { at_ms, act: act.clone() };
     let mut timeline = [
         at(5, &Do::Crash),

@@ -97,6 +97,7 @@ fn a_fork_keeps_the_ids_of_what_it_shares_and_gives_its_own_to_the_rest() {
         seq: 4,
         hash: "0".into(),
         written_by: vec![(first.clone(), 2), (second.clone(), 4)],
+        started: None,
     });
     let (mut play, mut events) = begun("own", asked);
     let turn = play.turns()[0];

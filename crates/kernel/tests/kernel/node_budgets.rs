@@ -66,7 +66,7 @@ fn a_turn_that_a_person_asks_for_is_paid_for_by_the_node() {
     let nodes = plan([("a", thrifty().edge(Condition::Always, "b")), ("b", agent())]);
     let mut play = Play::of(nodes);
     play.take(Input::report(play.turns()[0], TurnOutcome::Ended(dear("{}"))));
-    let told = play.act(Do::Trigger { node: NodeId::new("a"), message: None });
+    let told = play.act(Do::trigger(NodeId::new("a"), None));
     assert!(told.ends_with("a blocked: it has spent its budget: cost 1.5"), "{told}");
 }
 

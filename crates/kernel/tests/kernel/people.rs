@@ -80,10 +80,13 @@ fn a_multi_turn_node_goes_on_only_when_it_is_finished() {
     assert!(tell(&events).ends_with("waiting: multi_turn"));
     let say = |text: &str| Input::act(Do::Say { node: None, text: text.into() });
     let told = tell(&step(&mut run, 9, say("looks good, continue")).unwrap());
+    // It is noted, and whoever carries the run on lets it answer (D59).
     assert_snapshot!(told, @r"
-    resumed
     a was told: looks good, continue
     delivered to a
+    ");
+    assert_snapshot!(tell(&step(&mut run, 9, go_on()).unwrap()), @r"
+    resumed
     consumed by a
     a 2.1 started
     ");

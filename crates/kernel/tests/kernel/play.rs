@@ -349,6 +349,12 @@ impl Play {
         tell(&self.take(Input::act(act)))
     }
 
+    /// Tries to do something that the run does not take, and gives back why.
+    pub(crate) fn refused(&mut self, act: Do) -> String {
+        let refusal = materia_kernel::decide(&self.run, self.run.ts(), Input::act(act));
+        refusal.expect_err("it was taken").to_string()
+    }
+
     pub(crate) fn offer(&mut self, edge: &str, message: &str) -> String {
         let payload = Offered { message: Some(message.into()), ..Offered::default() };
         self.act(Do::Offer { edge: edge.into(), payload })

@@ -329,7 +329,7 @@ fn what_a_person_says_is_an_instruction() {
     play.take(Input::report(turn, outcome("done")));
     let mut play = Play::of(plan([("a", agent().text().edge(Always, "b")), ("b", agent().text())]));
     let message = Some("use tabs".to_owned());
-    let events = play.take(Input::act(Do::Trigger { node: NodeId::new("b"), message }));
+    let events = play.take(Input::act(Do::trigger(NodeId::new("b"), message)));
     let prompt = prompt_of(&events, "b");
     assert!(prompt.contains("# Instruction\nuse tabs"), "{prompt}");
     assert_eq!(prompt.matches("please").count(), 1, "the request is no instruction: {prompt}");

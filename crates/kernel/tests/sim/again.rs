@@ -72,7 +72,7 @@ pub(crate) fn forks(world: &mut World<'_>) {
     if let EventBody::RunCreated(created) = &mut events[0].body {
         let written_by = vec![(world.id.clone(), seq)];
         let (cast_id, hash) = (world.id.clone(), "0".to_owned());
-        created.fork = Some(ForkedFrom { cast_id, seq, hash, written_by });
+        created.fork = Some(ForkedFrom { cast_id, seq, hash, written_by, started: None });
     }
     let mut fork = world.beginning_with(RunId::new("fork"), events, &decisions);
     if fork.opinion.life() == Life::Running {

@@ -93,11 +93,12 @@ impl World<'_> {
         match (waiting.reason, &waiting.node) {
             (WaitReason::Manual, Some(node)) => {
                 let (node, message) = (node.clone(), None);
-                assert!(self.take(Input::act(Do::Trigger { node, message })));
+                let asked = Do::Trigger { node, message, approve: true, hash: None };
+                assert!(self.take(Input::act(asked)));
             }
             (WaitReason::Approval, Some(node)) => {
                 // A turn that was interrupted and asks first has nothing to approve.
-                if !self.take(Input::act(Do::Approve { node: node.clone() })) {
+                if !self.take(Input::act(Do::approve(node.clone()))) {
                     assert!(self.take(resume(Some(Pace::Auto))));
                 }
             }

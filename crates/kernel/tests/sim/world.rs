@@ -366,10 +366,23 @@ impl<'a> World<'a> {
     fn some_act(&mut self) -> Do {
         let node = self.some_node();
         match self.dice.weighted(&[(6, 0), (4, 1), (5, 2), (2, 3), (3, 4), (2, 5)]) {
-            0 => self.offer().unwrap_or(Do::Trigger { node, message: None }),
-            1 => Do::Trigger { node, message: self.dice.maybe(60, |_| "by hand".into()) },
-            2 => Do::Approve { node },
-            3 => Do::Deny { node },
+            0 => self.offer().unwrap_or(Do::trigger(node, None)),
+            1 => {
+                let message = self.dice.maybe(60, |_| "by hand".into());
+                let (approve, hash) = (self.dice.percent(40), self.shown(&node));
+                Do::Trigger { node, message, approve, hash }
+            }
+            2 => {
+                let node = self.asking(node);
+                let hash = self.shown(&node);
+                Do::Approve { node, hash }
+            }
+            3 => {
+                let node = self.asking(node);
+                let (hash, route) = (self.shown(&node), self.dice.percent(50));
+                let reason = self.dice.maybe(50, |_| "not \"now\"".into());
+                Do::Deny { node, hash, reason, route }
+            }
             4 => {
                 let value = self.dice.weighted(&[(3, Pace::Auto), (2, Pace::Interactive)]);
                 Do::Mode { value }
@@ -379,6 +392,19 @@ impl<'a> World<'a> {
                 Do::GlobalMode { value: *self.dice.pick(&modes) }
             }
         }
+    }
+
+    /// Mostly a node that asks something.
+    fn asking(&mut self, otherwise: NodeId) -> NodeId {
+        let asks = materia_kernel::questions(&self.run).next().map(|it| it.node.clone());
+        asks.filter(|_| self.dice.percent(60)).unwrap_or(otherwise)
+    }
+
+    /// The question that a person was shown: mostly none is named, or the newest; sometimes another.
+    fn shown(&mut self, node: &NodeId) -> Option<String> {
+        let newest = materia_kernel::question(&self.run, node).map(|it| it.hash.to_owned());
+        self.dice.maybe(50, |_| ())?;
+        newest.filter(|_| self.dice.percent(80)).or_else(|| Some("another".to_owned()))
     }
 
     fn offer(&mut self) -> Option<Do> {

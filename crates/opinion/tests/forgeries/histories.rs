@@ -192,7 +192,7 @@ pub(crate) fn flowing() -> History {
 
 pub(crate) fn with_people() -> History {
     let mut play = Play::begin("with people", plans::with_people());
-    play.take(Input::act(Do::Approve { node: NodeId::new("first") }));
+    play.take(Input::act(Do::approve(NodeId::new("first"))));
     play.now += 10;
     let (turn, message) = (play.turns()[0], "busy".to_owned());
     let class = Some(FailureClass::Transient);
@@ -202,7 +202,7 @@ pub(crate) fn with_people() -> History {
     play.wake();
     play.answer(&json!({"context": "for you"}));
     let message = Some("go".to_owned());
-    play.take(Input::act(Do::Trigger { node: NodeId::new("second"), message }));
+    play.take(Input::act(Do::trigger(NodeId::new("second"), message)));
     play.history
 }
 

@@ -9,6 +9,8 @@ use materia_contract::script::Script;
 use materia_contract::{Behavior, Do, Edge, NodeId, Plan, ScriptBinding};
 use serde_json::Value;
 
+use super::plain;
+
 /// The largest script that is read, in bytes.
 pub const SCRIPT_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
@@ -61,16 +63,18 @@ pub fn load(path: &Path) -> Result<Script, ScriptError> {
     if bytes.len() as u64 > SCRIPT_BYTES_MAX {
         return Err(ScriptError::TooLarge { path: path.to_owned() });
     }
-    held(&bytes, path)?;
-    let script: Script = serde_json::from_slice(&bytes).map_err(|error| {
+    // Some editors put a mark of three bytes before the text.
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+    held(bytes, path)?;
+    let script: Script = serde_json::from_slice(bytes).map_err(|error| {
         let (line, column) = (error.line(), error.column());
         let message = error.to_string();
         // The place is a field of its own here.
         let place = format!(" at line {line} column {column}");
-        let message = message.strip_suffix(&place).unwrap_or(&message).to_owned();
+        let message = plain::words(message.strip_suffix(&place).unwrap_or(&message));
         ScriptError::Invalid { path: path.to_owned(), line, column, message }
     })?;
-    stray_fields(&bytes, &script, path)?;
+    stray_fields(bytes, &script, path)?;
     Ok(script)
 }
 
@@ -126,7 +130,7 @@ pub fn timeline_faults(script: &Script, plan: &Plan) -> Vec<String> {
                 plan.nodes.iter().any(|(id, node)| node.edges.iter().any(|one| named(id, one)));
             (!known).then(|| format!("entry {place} of the timeline: there is no edge `{edge}`"))
         }
-        Do::Trigger { node, .. } | Do::Approve { node } | Do::Deny { node } => {
+        Do::Trigger { node, .. } | Do::Approve { node, .. } | Do::Deny { node, .. } => {
             let known = plan.nodes.contains_key(node);
             (!known).then(|| format!("entry {place} of the timeline: there is no socket `{node}`"))
         }

@@ -6,6 +6,7 @@
 
 mod diff;
 mod file;
+mod plain;
 mod writes;
 
 use std::sync::Arc;

@@ -237,7 +237,10 @@ fn a_script_is_loaded_or_refused_with_its_place() {
     fs::write(&path, "{\n  \"turns\": {\"A\": [{\"txt\": 1}]}\n}").unwrap();
     let error = load(&path).unwrap_err();
     let shown = error.to_string();
-    assert!(shown.contains("script.json:2:") && shown.contains("unknown field `txt`"), "{shown}");
+    assert!(
+        shown.contains("script.json:2:") && shown.contains("`txt` is no field here"),
+        "{shown}"
+    );
     assert!(!shown.contains("at line"), "{shown}");
     let wide = "{\n  \"turns\": {\n    \"A\": [{\"json\": {\"n\": 18446744073709551616}}]}\n}";
     fs::write(&path, wide).unwrap();

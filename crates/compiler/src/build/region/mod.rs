@@ -114,7 +114,7 @@ fn members<'a>(
             let message =
                 format!("loop `{id}` lists `{name}`, which is no socket of `{}`", scope.name);
             let fault = place.mark(Fault::error("loop::unknown-member", message));
-            faults.push_with(fault, |fault| fault.help(scope.socket_help(name)));
+            faults.push_with(fault, |fault| fault.help(scope.socket_help(name, None)));
         }
     }
     doc.sockets.iter().map(String::as_str).collect()
@@ -137,7 +137,7 @@ fn generator(scope: &Scope<'_>, id: &str, doc: &LoopDoc, owner: &Place, faults: 
     let Some(socket) = scope.loadout.sockets.get(name) else {
         let message = format!("loop `{id}` consumes what `{name}` gives, which is no socket here");
         let fault = place.mark(Fault::error("loop::unknown-generator", message));
-        faults.push_with(fault, |fault| fault.help(scope.socket_help(name)));
+        faults.push_with(fault, |fault| fault.help(scope.socket_help(name, None)));
         return;
     };
     if doc.sockets.contains(name) {

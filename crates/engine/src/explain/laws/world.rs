@@ -229,11 +229,9 @@ fn person(dice: &mut Dice, run: &Run) -> Input {
     let (name, node) = plan.nodes.get_index(place).unwrap();
     let (name, edges) = (name.clone(), &node.edges);
     match dice.below(14) {
-        0 | 1 => {
-            Input::act(Do::Trigger { node: name, message: dice.one_in(2).then(|| "x".into()) })
-        }
-        2 => Input::act(Do::Approve { node: name }),
-        3 => Input::act(Do::Deny { node: name }),
+        0 | 1 => Input::act(Do::trigger(name, dice.one_in(2).then(|| "x".into()))),
+        2 => Input::act(Do::approve(name)),
+        3 => Input::act(Do::deny(name)),
         4 => Input::act(Do::Mode { value: dice.pick(&[Pace::Auto, Pace::Interactive]) }),
         5 => match edges.first() {
             Some(edge) => {

@@ -1,0 +1,87 @@
+//! Configurations to begin with.
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use crate::failure::Failure;
+
+/// The file that a project's configuration begins in.
+pub const PROJECT_FILE: &str = "materia.json";
+
+/// Files in which a project may have its configuration already.
+const PROJECT_FILES: [&str; 3] = [PROJECT_FILE, ".materia/materia.json", ".pi/pi-materia.json"];
+
+/// A configuration to begin with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Template {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does, in a few words.
+    pub about: &'static str,
+    /// Its text.
+    pub text: &'static str,
+}
+
+/// All of them, the smallest first.
+pub const TEMPLATES: [Template; 6] = [
+    Template {
+        name: "hello",
+        about: "one program: the smallest loadout",
+        text: include_str!("templates/hello.json"),
+    },
+    Template {
+        name: "test-and-fix",
+        about: "runs the tests; an agent mends what fails, at most five times",
+        text: include_str!("templates/test-and-fix.json"),
+    },
+    Template {
+        name: "plan-build-review",
+        about: "plans work items, then builds and reviews each of them",
+        text: include_str!("templates/plan-build-review.json"),
+    },
+    Template {
+        name: "fan-out-review",
+        about: "three reviewers at once, a join, one summary",
+        text: include_str!("templates/fan-out-review.json"),
+    },
+    Template {
+        name: "watch",
+        about: "looks every ten minutes, and into what is wrong",
+        text: include_str!("templates/watch.json"),
+    },
+    Template {
+        name: "release-with-approval",
+        about: "tests, writes notes, asks a person, releases",
+        text: include_str!("templates/release-with-approval.json"),
+    },
+];
+
+/// Finds one by its name.
+pub fn find(name: &str) -> Result<&'static Template, Failure> {
+    TEMPLATES.iter().find(|template| template.name == name).ok_or_else(|| {
+        let names: Vec<&str> = TEMPLATES.iter().map(|template| template.name).collect();
+        Failure::usage(format!("there is no template `{name}`; there is {}", names.join(", ")))
+    })
+}
+
+/// Writes a template into a project that has no configuration yet. What is there is never touched.
+pub fn write(folder: &Path, template: &Template) -> Result<PathBuf, Failure> {
+    let there = PROJECT_FILES.iter().find(|name| folder.join(name).symlink_metadata().is_ok());
+    if let Some(name) = there {
+        return Err(Failure::resolution(format!("there is a `{name}` here already; it stays")));
+    }
+    let path = folder.join(PROJECT_FILE);
+    let written = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(&path)
+        .and_then(|mut file| file.write_all(template.text.as_bytes()));
+    match written {
+        Ok(()) => Ok(path),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            Err(Failure::resolution(format!("there is a `{PROJECT_FILE}` here already; it stays")))
+        }
+        Err(error) => Err(Failure::storage(format!("cannot write `{}`: {error}", path.display()))),
+    }
+}

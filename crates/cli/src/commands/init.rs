@@ -1,0 +1,62 @@
+use clap::Args;
+use materia_app::templates::{self, PROJECT_FILE, TEMPLATES};
+use serde_json::json;
+
+use crate::failure::{Exit, Failure};
+use crate::terminal::Terminal;
+
+const LIST: &str = "\
+Templates:
+  hello                  one program: the smallest loadout
+  test-and-fix           runs the tests; an agent mends what fails, at most five times
+  plan-build-review      plans work items, then builds and reviews each of them
+  fan-out-review         three reviewers at once, a join, one summary
+  watch                  looks every ten minutes, and into what is wrong
+  release-with-approval  tests, writes notes, asks a person, releases
+
+Examples:
+  materia init
+  materia init test-and-fix
+  materia init --list";
+
+/// Write a materia.json to begin with
+///
+/// It has comments, and `$schema` for editors (`materia schemas .materia` writes that schema). A
+/// configuration that is there already is never touched.
+#[derive(Args, Debug)]
+#[command(after_help = LIST)]
+pub(crate) struct InitArgs {
+    /// Which one; `hello` if left out
+    #[arg(value_name = "TEMPLATE")]
+    template: Option<String>,
+    /// List the templates and write nothing
+    #[arg(long)]
+    list: bool,
+}
+
+/// Runs `init`.
+pub(crate) fn init(args: &InitArgs, terminal: &mut Terminal) -> Result<Exit, Failure> {
+    if args.list {
+        for template in &TEMPLATES {
+            if terminal.json {
+                terminal.data(&json!({ "name": template.name, "about": template.about }))?;
+            } else {
+                writeln!(terminal.out, "{:21}  {}", template.name, template.about)?;
+            }
+        }
+        return Ok(Exit::Done);
+    }
+    let template = templates::find(args.template.as_deref().unwrap_or("hello"))?;
+    let here = std::env::current_dir()
+        .map_err(|error| Failure::storage(format!("cannot use the present folder: {error}")))?;
+    let path = templates::write(&here, template)?;
+    if terminal.json {
+        terminal.data(&json!({ "template": template.name, "file": path }))?;
+    }
+    terminal.say(format_args!("wrote {PROJECT_FILE} ({})", template.name));
+    terminal.say("  read    its comments say what to change and how to cast it");
+    terminal.say("  next    materia check · materia grid · materia cast \"…\"");
+    terminal
+        .say("  editor  materia schemas .materia     completes and checks the file as you type");
+    Ok(Exit::Done)
+}

@@ -1,0 +1,38 @@
+//! Calling the person whom a cast waits for.
+
+use std::process::{Command, Stdio};
+
+use materia_contract::{CastReport, CastStatus};
+
+use crate::project::Project;
+use crate::say;
+use crate::terminal::Terminal;
+
+/// Calls whoever started a cast that now waits: by the command that the user's profile names, else by the
+/// bell of the terminal. No project has a say in that.
+pub(crate) fn waits(report: &CastReport, project: &Project, terminal: &Terminal) {
+    if report.status != CastStatus::Waiting {
+        return;
+    }
+    match project.notify() {
+        Some(command) => run(&command, report, terminal),
+        None if terminal.watched => terminal.err.write("\u{7}"),
+        None => {}
+    }
+}
+
+/// The message is one more argument, and never a part of a command line.
+fn run(command: &[String], report: &CastReport, terminal: &Terminal) {
+    let Some((program, arguments)) = command.split_first() else { return };
+    let started = Command::new(program)
+        .args(arguments)
+        .arg(say::summary(report))
+        .env("MATERIA_CAST_ID", report.cast_id.as_str())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    if let Err(error) = started {
+        terminal.say(format_args!("warning: `notify` cannot run `{program}`: {error}"));
+    }
+}
