@@ -21,7 +21,7 @@ const MARK: &str = ".materia-temporary";
 const WORDS: &[u8] =
     b"A temporary folder of materia. It may be removed once nobody holds a lock on this file.\n";
 /// How old one must be before it is taken away: one that was just made may not be locked yet.
-const AGE_MIN: Duration = Duration::from_secs(60);
+const AGE_MIN: Duration = Duration::from_mins(1);
 /// How many names are tried.
 const TRIES_MAX: u32 = 8;
 
@@ -86,11 +86,12 @@ impl Drop for Temporary {
 }
 
 /// Takes away the temporary folders that processes left which were killed. Only what is ours, says so of itself, is
-/// not new, and is held by nobody. Says how many went.
-pub fn sweep() -> usize {
-    sweep_in(&std::env::temp_dir(), SystemTime::now())
+/// not new, and is held by nobody.
+pub fn sweep() {
+    sweep_in(&std::env::temp_dir(), SystemTime::now());
 }
 
+/// The same in `place`; says how many went.
 pub(crate) fn sweep_in(place: &Path, now: SystemTime) -> usize {
     let Ok(place) = Folder::at(place) else { return 0 };
     let ours = |name: &OsStr| name.as_encoded_bytes().starts_with(PREFIX.as_bytes());

@@ -1,8 +1,9 @@
 //! Texts that a provider left beside the files of a turn.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+
+use materia_beneath::Folder;
 
 /// The files that every turn has; what they hold is in the journal.
 const OWN: [&str; 7] =
@@ -18,24 +19,25 @@ const FILE_BYTES_MAX: u64 = 64 * 1024;
 pub(super) fn beside(folder: &Path, stem: &str) -> Vec<(String, String)> {
     let Some((parent, prefix)) = stem.rsplit_once('/') else { return Vec::new() };
     let prefix = format!("{prefix}.");
-    let Ok(entries) = folder.join(parent).read_dir() else { return Vec::new() };
-    let mut names: Vec<String> = entries
-        .flatten()
-        // Links are not followed: whatever lies elsewhere is no artifact of this cast.
-        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()))
-        .filter_map(|entry| entry.file_name().into_string().ok())
+    // Links are not followed: whatever lies elsewhere is no artifact of this cast.
+    let Ok(folder) = Folder::at_itself(folder).and_then(|cast| cast.folder(parent)) else {
+        return Vec::new();
+    };
+    let names = folder.names().unwrap_or_default().into_iter();
+    let mut names: Vec<String> = names
+        .filter_map(|name| name.into_string().ok())
         .filter(|name| name.strip_prefix(&prefix).is_some_and(|kind| !OWN.contains(&kind)))
+        .filter(|name| folder.has_file(name))
         .take(FILES_MAX)
         .collect();
     names.sort();
-    let path = |name: &String| format!("{parent}/{name}");
-    let texts = names.iter().map(path).map(|path| Some((path.clone(), text(&folder.join(&path))?)));
+    let texts = names.iter().map(|name| Some((format!("{parent}/{name}"), text(&folder, name)?)));
     texts.flatten().collect()
 }
 
-fn text(path: &Path) -> Option<String> {
+fn text(folder: &Folder, name: &str) -> Option<String> {
     let mut bytes = Vec::new();
-    File::open(path).ok()?.take(FILE_BYTES_MAX).read_to_end(&mut bytes).ok()?;
+    folder.open(name).ok()?.take(FILE_BYTES_MAX).read_to_end(&mut bytes).ok()?;
     // The bound may have cut a character in two.
     let whole = match std::str::from_utf8(&bytes) {
         Ok(text) => return Some(text.to_owned()),

@@ -40,9 +40,7 @@ impl Look {
     pub(super) fn open(job: &TurnJob, halt: Arc<AtomicBool>) -> Option<Self> {
         static SWEPT: Once = Once::new();
         // What processes left that were killed in the middle of a look.
-        SWEPT.call_once(|| {
-            materia_beneath::sweep();
-        });
+        SWEPT.call_once(materia_beneath::sweep);
         let program = Program::find()?;
         let folder = job.cwd.canonicalize().ok()?;
         let repository = Repository::of(&folder)?;

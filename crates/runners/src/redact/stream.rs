@@ -132,7 +132,7 @@ impl Redactor {
         }
         match pem::look(rest, last) {
             Found::Nothing => {}
-            found => return found,
+            found @ (Found::Secret { .. } | Found::Key { .. } | Found::Perhaps) => return found,
         }
         if !self.at_word() {
             return Found::Nothing;
@@ -140,7 +140,9 @@ impl Redactor {
         for shape in self.secrets.shapes(rest[0]) {
             match look_for(shape, rest, last) {
                 Found::Nothing => {}
-                found => return found,
+                found @ (Found::Secret { .. } | Found::Key { .. } | Found::Perhaps) => {
+                    return found;
+                }
             }
         }
         Found::Nothing
