@@ -1,5 +1,6 @@
 //! Calling the person whom a cast waits for.
 
+use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use materia_contract::{CastReport, CastStatus};
@@ -16,7 +17,10 @@ pub(crate) fn waits(report: &CastReport, project: &Project, terminal: &Terminal)
     }
     match project.notify() {
         Some(command) => run(&command, report, terminal),
-        None if terminal.watched => terminal.err.write("\u{7}"),
+        // What is said to people has no signs that a terminal acts on; this one is meant.
+        None if terminal.watched => {
+            let _ = std::io::stderr().write_all(b"\x07");
+        }
         None => {}
     }
 }
