@@ -52,6 +52,7 @@ fn person(bench: &Bench, steps: &Value, args: &[&str]) -> Seen {
         .args(args)
         .current_dir(bench.project())
         .env("MATERIA_PROFILE_DIR", bench.profile())
+        .env("MATERIA_STATE_DIR", bench.state())
         .env("TERM", "xterm")
         .env_remove("MATERIA_CONFIG")
         .output()

@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(names.len(), count);
         let whole = document();
         let size = |kind: &str| whole[kind].as_object().unwrap().len();
-        assert_eq!((size("loadouts"), size("materia")), (4, 14));
+        assert_eq!((size("loadouts"), size("materia")), (4, 15));
         assert_eq!(whole["activeLoadout"], "Full-Auto");
     }
 
