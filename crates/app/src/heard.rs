@@ -111,6 +111,7 @@ pub fn find(journal: &dyn Journal, id: &RunId, which: &Which) -> Result<Heard, F
 }
 
 /// The streams of a turn; `folder` is that of the cast.
+#[must_use]
 pub fn streams(heard: Heard, folder: &Path) -> Streams {
     let Heard { socket, visit, attempt, report, .. } = heard;
     let transcript = report.transcript.as_ref().and_then(|it| {

@@ -42,9 +42,9 @@ pub fn news(event: &Event) -> News {
         | EventBody::RunRevived(_)
         | EventBody::AgentsChosen(_)
         | EventBody::StorageMeasured(_)
-        | EventBody::SocketFinished(_) => News::Worth,
+        | EventBody::SocketFinished(_)
         // That a socket runs by the clock is no news; that a turn is tried again is.
-        EventBody::TimerSet(TimerSet { timer: Timer::Retry { .. }, .. }) => News::Worth,
+        | EventBody::TimerSet(TimerSet { timer: Timer::Retry { .. }, .. }) => News::Worth,
         EventBody::TimerSet(_)
         | EventBody::TimerFired(_)
         | EventBody::RunCreated(_)

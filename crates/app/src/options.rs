@@ -6,6 +6,7 @@ use materia_contract::{Budget, GlobalMode, Pace};
 
 /// Options of a run. A path that is not absolute lies in the project's folder.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own, as it is typed")]
 pub struct RunOptions {
     /// Answers every agent socket instead of a model.
     pub script: Option<PathBuf>,

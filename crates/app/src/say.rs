@@ -27,6 +27,7 @@ pub fn duration(micros: Micros) -> String {
 }
 
 /// What an event says, on one line, without its node. The story is that up to the event.
+#[expect(clippy::too_many_lines, reason = "one line for each kind of event")]
 pub fn event(event: &Event, story: &Story) -> String {
     let node = event.node.as_ref();
     match &event.body {

@@ -47,21 +47,22 @@ pub fn carries_on(what: &Do) -> bool {
 /// What a step means for a cast that another process drives: whoever resumes it lets it go on there.
 #[must_use]
 pub fn where_driven(what: Do) -> Do {
-    match what {
-        Do::Resume { pace } => Do::Mode { value: pace.unwrap_or(Pace::Auto) },
-        other => other,
+    if let Do::Resume { pace } = what {
+        return Do::Mode { value: pace.unwrap_or(Pace::Auto) };
     }
+    what
 }
 
 /// The question that a step answers, by its hash.
 #[must_use]
 pub fn answers(what: &Do) -> Option<(&NodeId, &str)> {
-    match what {
-        Do::Approve { node, hash: Some(hash) }
-        | Do::Deny { node, hash: Some(hash), .. }
-        | Do::Trigger { node, hash: Some(hash), approve: true, .. } => Some((node, hash)),
-        _ => None,
+    if let Do::Approve { node, hash: Some(hash) }
+    | Do::Deny { node, hash: Some(hash), .. }
+    | Do::Trigger { node, hash: Some(hash), approve: true, .. } = what
+    {
+        return Some((node, hash));
     }
+    None
 }
 
 /// A person's yes to what a socket asks, or to the only one that asks.

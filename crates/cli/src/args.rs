@@ -43,6 +43,7 @@ pub(crate) struct NoRun {
 
 /// What a new cast may spend, whatever its configuration says.
 #[derive(Args, Debug, Clone, Default)]
+#[expect(clippy::struct_field_names, reason = "the names are those of the options")]
 pub(crate) struct Bounds {
     /// Stop and ask when this much is spent, in the currency of the provider's reports
     #[arg(long, value_name = "X", value_parser = cost, allow_negative_numbers = true)]

@@ -27,7 +27,12 @@ pub fn report(
     let span = visits.span();
     let waits_at = waiting.as_ref().and_then(|waiting: &RunWaiting| match waiting.reason {
         WaitReason::MultiTurn => waiting.node.clone(),
-        _ => None,
+        WaitReason::Interactive
+        | WaitReason::Approval
+        | WaitReason::Stall
+        | WaitReason::Budget
+        | WaitReason::Manual
+        | WaitReason::RunFor => None,
     });
     let answer = visits.answer_of(waits_at.as_ref());
     let answer = answer.and_then(|seq| said(journal, id, seq).transpose()).transpose()?;

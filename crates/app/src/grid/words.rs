@@ -94,7 +94,7 @@ fn by_the_clock(node: &Node) -> Option<String> {
 /// A span of time in its largest whole unit.
 fn span(ms: u64) -> String {
     let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1_000, "s")];
-    match units.into_iter().find(|(unit, _)| ms > 0 && ms % unit == 0) {
+    match units.into_iter().find(|(unit, _)| ms > 0 && ms.is_multiple_of(*unit)) {
         Some((unit, name)) => format!("{} {name}", ms / unit),
         None => format!("{ms} ms"),
     }

@@ -22,14 +22,14 @@ pub(crate) fn completions(
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
     let mut text = Vec::new();
-    let mut command = without_inner(line::command());
+    let mut command = without_inner(&line::command());
     clap_complete::generate(args.shell, &mut command, "materia", &mut text);
     terminal.out.write_all(&text)?;
     Ok(Exit::Done)
 }
 
 /// The commands that people type; inner ones are not offered.
-fn without_inner(command: clap::Command) -> clap::Command {
+fn without_inner(command: &clap::Command) -> clap::Command {
     let hidden: Vec<String> = command
         .get_subcommands()
         .filter(|one| one.is_hide_set())

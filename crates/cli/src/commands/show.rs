@@ -152,8 +152,9 @@ fn tell_visits(report: &CastReport, out: &mut Out) -> Result<(), Failure> {
         .collect();
     let line = |cells: &[String; 8]| {
         let cells = cells.iter().zip(&widths).filter(|(_, width)| **width > 0);
-        let line: String =
-            cells.map(|(cell, width)| format!("{cell:width$}  ", width = *width)).collect();
+        let line: String = cells.fold(String::new(), |row, (cell, width)| {
+            format!("{row}{cell:width$}  ", width = *width)
+        });
         line.trim_end().to_owned()
     };
     writeln!(out, "\n{}", line(&heads.map(str::to_owned)))?;

@@ -128,7 +128,8 @@ fn the_examples_are_linked_and_each_is_there() {
     let tests = include_str!("examples.rs");
     for entry in std::fs::read_dir(folder).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        let is_loadout = name.ends_with(".json") && !name.ends_with("-script.json");
+        let is_loadout = Path::new(&name).extension().is_some_and(|it| it == "json")
+            && !name.ends_with("-script.json");
         if is_loadout {
             assert!(list.contains(&format!("({name})")), "{name} is listed");
             let tested = tests.contains(&name) || include_str!("casting.rs").contains(&name);

@@ -172,7 +172,6 @@ fn accept(run: &Run, input: &Input) -> Result<(), Rejection> {
             let unknown = agents.keys().find(|id| !run.plan().nodes.contains_key(*id));
             unknown.map_or(Ok(()), |id| Err(Rejection::UnknownNode(id.clone())))
         }
-        (Phase::Running | Phase::Waiting(_), Input::Measured(_)) => Ok(()),
         (Phase::Completed | Phase::Failed(_) | Phase::Aborted, _) => {
             Err(Rejection::Ended(run.phase.status()))
         }
@@ -180,7 +179,8 @@ fn accept(run: &Run, input: &Input) -> Result<(), Rejection> {
             Err(Rejection::NotRunning)
         }
         (Phase::Running, Input::Idle) if !is_idle(run) => Err(Rejection::NotIdle),
-        (Phase::Running, Input::Stopped { .. } | Input::RunForElapsed | Input::Idle) => Ok(()),
+        (Phase::Running | Phase::Waiting(_), Input::Measured(_))
+        | (Phase::Running, Input::Stopped { .. } | Input::RunForElapsed | Input::Idle) => Ok(()),
     }
 }
 
