@@ -68,6 +68,8 @@ impl Log {
                 Some("completed") => "turn.completed",
                 _ => continue,
             };
+            // Behind the socket stands what runs there.
+            let socket = socket.split(' ').next().unwrap_or(socket);
             shown.push((socket.to_owned(), kind));
         }
         for (socket, kind) in &shown {
