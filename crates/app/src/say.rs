@@ -95,7 +95,9 @@ pub fn event(event: &Event, story: &Story) -> String {
             let item = data.item.as_deref().map(|key| format!("{} ", story.item(node, key)));
             let item = item.unwrap_or_default();
             let back = if story.has_run(&data.target) { "back " } else { "" };
-            format!("sends {item}{back}to {}: {}", data.target, one(&data.reason))
+            let reason = one(&data.reason);
+            let gap = if reason.is_empty() { "" } else { ": " };
+            format!("sends {item}{back}to {}{gap}{reason}", data.target)
         }
         EventBody::BudgetWarned(data) => {
             format!("has spent {} of {} {}", data.spent, data.limit, bound(data.bound))
@@ -145,12 +147,13 @@ pub fn event(event: &Event, story: &Story) -> String {
 /// Why a turn was not content, as it says itself.
 fn reason(data: &TurnCompleted) -> Option<String> {
     if let Some(context) = &data.context {
-        return Some(context.clone());
+        return Some(context.clone()).filter(|context| !context.trim().is_empty());
     }
     let output = &data.report.output;
     let object = data.object.and_then(|(from, to)| output.get(from..to)).unwrap_or(output);
     let object: serde_json::Value = serde_json::from_str(object).ok()?;
-    object.get("context")?.as_str().map(str::to_owned)
+    let context = object.get("context")?.as_str().filter(|context| !context.trim().is_empty());
+    context.map(str::to_owned)
 }
 
 fn started(item: Option<String>, data: &TurnStarted) -> String {
