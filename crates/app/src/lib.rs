@@ -8,7 +8,6 @@
 //! * [`prepare`]: everything before a run is driven; [`options`] say how it is to be performed, [`agents`] who answers.
 //! * [`standing`]: where a cast stands, and what brings it on.
 //! * [`asking`]: what a cast asks of a person, with all that is needed to answer.
-//! * [`step`]: what a person does to a cast, with what was left out filled in.
 //! * [`act`]: doing something to a cast. [`drive`]: driving one to its rest. [`follow`]: watching one until it rests.
 //! * [`host`]: many runs in one process: begin, carry on, tell, watch, stop.
 //! * [`journals`]: whose the journals of a project are, and what is asked before one is written to.
@@ -51,7 +50,6 @@ pub mod project;
 pub mod say;
 pub mod speech;
 pub mod standing;
-pub mod step;
 pub mod story;
 pub mod templates;
 pub mod trust;

@@ -4,11 +4,10 @@
 
 use std::sync::Arc;
 
-use materia_app::act::{self, Going, Held, Taken, Unfit};
+use materia_app::act::{self, Going, Held, Noted, Taken, Unfit, step};
 use materia_app::asking::{self, Asks};
 use materia_app::drive::{Drive, Start};
 use materia_app::prepare::{GoingOn, Prepared};
-use materia_app::step::{self, Noted};
 use materia_contract::body::Told;
 use materia_contract::{CastStatus, Command, Do};
 use materia_kernel::Run;

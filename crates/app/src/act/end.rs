@@ -5,13 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use materia_contract::{CastReport, CastStatus, Command, Do, Folders, RunId};
-use materia_engine::{
-    ClaimError, DriveError, EngineError, Journal, Observer, SystemClock, World, blocking,
-    status_after,
-};
-use materia_journal::{SqliteJournal, Views};
-use materia_runners::{Runners, UtilityRunner};
+use materia_engine::{ClaimError, DriveError, EngineError, Journal, blocking, status_after};
+use materia_journal::SqliteJournal;
 
+use super::once::once;
 use crate::{Failure, Found, Project};
 
 /// How long a process that drives the cast may take to end it.
@@ -45,8 +42,7 @@ pub fn end(project: &Project, found: Found, supervisor: &Path) -> Result<Ended, 
     let journal = Arc::new(journal);
     let (run, _) = materia_engine::load(&*journal, &id)?;
     refuse_ended(run.phase().status(), &id)?;
-    let views = Arc::new(Views::start(&root, &folders));
-    match end_it(&journal, &views, &id, supervisor) {
+    match end_it(&journal, (&root, &folders), &id, supervisor) {
         Err(EngineError::Claim(ClaimError::Held { pid, .. })) => {
             let who = pid.map(|pid| format!("process {pid}"));
             let who = who.unwrap_or_else(|| "another process".to_owned());
@@ -104,30 +100,12 @@ fn has_ended(status: Option<CastStatus>) -> bool {
 /// Ends a cast that nobody drives.
 fn end_it(
     journal: &Arc<SqliteJournal>,
-    views: &Arc<Views>,
+    (root, folders): (&Path, &Folders),
     id: &RunId,
     supervisor: &Path,
 ) -> Result<(), EngineError> {
     let lease = blocking(&**journal).claim(id)?;
-    // Views that cannot be mended now are mended by the next replay.
-    let _ = views.catch_up(&**journal, id);
-    let observer: Arc<dyn Observer> = views.clone();
-    let runner = Runners {
-        utility: Arc::new(UtilityRunner::new(supervisor.to_owned())),
-        scripted: None,
-        mock: None,
-        agent: None,
-    };
-    let world = World {
-        journal: journal.clone(),
-        observer,
-        runner: Arc::new(runner),
-        clock: Arc::new(SystemClock),
-    };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|source| ClaimError::Io { run: id.clone(), source })?;
-    runtime.block_on(materia_engine::only_do(&world, &lease, id, command()))?;
-    Ok(())
+    once(journal, root, folders, (&lease, id), (command(), supervisor))
 }
 
 /// The status as the last events say; `None` where they say nothing of it.

@@ -6,10 +6,14 @@
 
 mod end;
 mod fork;
+mod note;
+mod once;
+pub mod step;
 mod tell;
 
 pub use end::{Ended, Waiting, end};
 pub use fork::{Forking, fork};
+pub use note::Noted;
 pub use tell::tell;
 
 use std::path::Path;
@@ -23,7 +27,6 @@ use materia_kernel::{Input, Phase, Run, decide};
 use crate::options::Contradiction;
 use crate::prepare::{self, GoingOn};
 use crate::project::{self, Found, Project};
-use crate::step::{self, Noted};
 use crate::trust::Untrusted;
 use crate::{Failure, RunOptions};
 
@@ -160,7 +163,7 @@ impl Held {
         };
         let (journal, folders) = (Arc::new(journal), project.folders(&root, &id));
         let place = (root.as_path(), &journal, supervisor);
-        let noted = step::note(place, &folders, &lease, loaded.run(), what)?;
+        let noted = note::note(place, &folders, &lease, loaded.run(), what)?;
         let report = materia_engine::report(&*journal, &id, &folders)?;
         Ok((noted, Box::new(report)))
     }

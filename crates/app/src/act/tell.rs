@@ -7,8 +7,8 @@ use materia_contract::{Answer, Command, CommandId, Do};
 use materia_engine::{ClaimError, blocking};
 use materia_kernel::Run;
 
-use super::rejection;
-use crate::{Failure, Found, step};
+use super::{rejection, step};
+use crate::{Failure, Found};
 
 /// How long somebody who told another process something waits for what became of it.
 const RECEIPT_PATIENCE: Duration = Duration::from_secs(5);

@@ -1,16 +1,8 @@
-//! One step of a person on a cast: what the person left out is filled in from what the cast asks, and where
-//! nobody drives the cast, the step carries it on or is only noted (D56, D59).
+//! One step of a person on a cast: what the person left out is filled in from what the cast asks, and whether
+//! the step carries on a cast that nobody drives (D56, D59).
 
-use std::path::Path;
-use std::sync::Arc;
-
-use materia_contract::{Command, Do, Folders, NodeId, Pace};
-use materia_engine::{
-    DriveError, EngineError, Lease, Observer, SystemClock, World, blocking, only_do,
-};
-use materia_journal::{SqliteJournal, Views};
-use materia_kernel::{Input, Phase, Question, Run, paused, question, questions};
-use materia_runners::{Runners, UtilityRunner};
+use materia_contract::{Do, NodeId, Pace};
+use materia_kernel::{Question, Run, paused, question, questions};
 
 use crate::Failure;
 
@@ -155,71 +147,4 @@ fn named(run: &Run, node: &NodeId, shown: Option<&str>) -> Option<String> {
         }
         (Some(shown), _) => Some(shown.to_owned()),
     }
-}
-
-/// What noting a step came to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Noted {
-    /// It is done; nothing had to start for it.
-    Done,
-    /// It is written down; whoever carries the cast on does it first.
-    Left,
-}
-
-/// Does what a person asks to a cast that nobody drives, and starts nothing. Where something would have
-/// to start, it is left for whoever carries the cast on.
-pub fn note(
-    (root, journal, supervisor): (&Path, &Arc<SqliteJournal>, &Path),
-    folders: &Folders,
-    lease: &Lease,
-    run: &Run,
-    what: Do,
-) -> Result<Noted, Failure> {
-    let command = Command::person(what);
-    if starts_something(run, &command.what) {
-        blocking(&**journal).post(run.id(), &command)?;
-        return Ok(Noted::Left);
-    }
-    let views = Arc::new(Views::start(root, folders));
-    // Views that cannot be mended now are mended by the next replay.
-    let _ = views.catch_up(&**journal, run.id());
-    let observer: Arc<dyn Observer> = views.clone();
-    let runner = Runners {
-        utility: Arc::new(UtilityRunner::new(supervisor.to_owned())),
-        scripted: None,
-        mock: None,
-        agent: None,
-    };
-    let world = World {
-        journal: journal.clone(),
-        observer,
-        runner: Arc::new(runner),
-        clock: Arc::new(SystemClock),
-    };
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::Broken(format!("cannot start: {error}")))?;
-    let done = runtime.block_on(only_do(&world, lease, run.id(), command));
-    // What is not complete beside the journal is mended by the next replay.
-    let _ = views.flush();
-    match done {
-        Ok(_) => Ok(Noted::Done),
-        Err(EngineError::Drive(DriveError::Rejected(why))) => {
-            Err(Failure::resolution(format!("cast `{}`: {why}", run.id())))
-        }
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// Whether a run would not rest after this.
-fn starts_something(run: &Run, what: &Do) -> bool {
-    if *run.phase() == Phase::Running {
-        // Its process went away: what was in flight is looked at first.
-        return true;
-    }
-    let mut after = run.clone();
-    let now = after.ts();
-    let done = materia_kernel::step(&mut after, now, Input::act(what.clone()));
-    done.is_ok() && *after.phase() == Phase::Running
 }

@@ -1,0 +1,40 @@
+//! Doing one thing to a cast that nobody drives, without driving it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use materia_contract::{Command, Folders, RunId};
+use materia_engine::{ClaimError, EngineError, Lease, Observer, SystemClock, World, only_do};
+use materia_journal::{SqliteJournal, Views};
+use materia_runners::{Runners, UtilityRunner};
+
+/// Does what a command asks to a cast whose lease the caller holds. Nobody answers its agents meanwhile: nothing
+/// starts. The files beside the journal follow; those that cannot be written now are mended by the next replay.
+pub(super) fn once(
+    journal: &Arc<SqliteJournal>,
+    root: &Path,
+    folders: &Folders,
+    (lease, id): (&Lease, &RunId),
+    (command, supervisor): (Command, &Path),
+) -> Result<(), EngineError> {
+    let views = Arc::new(Views::start(root, folders));
+    let _ = views.catch_up(&**journal, id);
+    let observer: Arc<dyn Observer> = views.clone();
+    let runner = Runners {
+        utility: Arc::new(UtilityRunner::new(supervisor.to_owned())),
+        scripted: None,
+        mock: None,
+        agent: None,
+    };
+    let world = World {
+        journal: journal.clone(),
+        observer,
+        runner: Arc::new(runner),
+        clock: Arc::new(SystemClock),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|source| ClaimError::Io { run: id.clone(), source })?;
+    let done = runtime.block_on(only_do(&world, lease, id, command));
+    let _ = views.flush();
+    done.map(|_| ())
+}
