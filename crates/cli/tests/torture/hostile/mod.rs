@@ -9,11 +9,13 @@
 
 #![allow(dead_code, reason = "each kind of attack uses what it needs of the stage")]
 
+mod agents;
 mod changing;
 mod escapes;
 mod forging;
 mod journals;
 mod repositories;
+mod system;
 mod turns;
 
 use std::collections::BTreeMap;

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use materia_runners::{PlanningSupport, planning_support};
 use serde_json::{Value, json};
 
-use super::{Stage, link};
+use super::Stage;
 
 /// What a supervisor that came before said at its end; whoever forges one says it so.
 const FORGED: &str = r#"python3 -c "
@@ -23,7 +23,7 @@ sys.stdout.buffer.write(b'O' + struct.pack('<I', 6) + b'forged' + b'X' + struct.
 ""#;
 
 /// A project of one utility that runs a script of a shell.
-fn project(script: &str, more: &Value) -> Stage {
+pub(super) fn project(script: &str, more: &Value) -> Stage {
     let stage = Stage::new();
     let mut socket = json!({ "materia": "M", "edges": [{ "to": "end" }] });
     let mut materia = json!({ "type": "utility", "command": ["sh", "-c", script] });
@@ -42,11 +42,11 @@ fn project(script: &str, more: &Value) -> Stage {
     stage
 }
 
-fn code(stage: &Stage) -> String {
+pub(super) fn code(stage: &Stage) -> String {
     fs::read_to_string(stage.path("project/src/main.rs")).unwrap()
 }
 
-fn confines() -> bool {
+pub(super) fn confines() -> bool {
     let confines = planning_support() == PlanningSupport::Enforced;
     if !confines {
         eprintln!("this kernel has no Landlock: turns are not confined here");
@@ -55,7 +55,7 @@ fn confines() -> bool {
 }
 
 /// Who has these words among its arguments.
-fn alive(words: &str) -> Vec<String> {
+pub(super) fn alive(words: &str) -> Vec<String> {
     let pids = fs::read_dir("/proc").unwrap().flatten();
     let pids = pids.filter(|entry| entry.file_name().as_bytes().iter().all(u8::is_ascii_digit));
     let told = pids.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
@@ -64,7 +64,7 @@ fn alive(words: &str) -> Vec<String> {
 }
 
 /// Panics if anybody with these words outlives a few seconds.
-fn gone(words: &str) {
+pub(super) fn gone(words: &str) {
     let begun = Instant::now();
     while !alive(words).is_empty() {
         assert!(begun.elapsed() < Duration::from_secs(5), "alive: {:?}", alive(words));
@@ -73,7 +73,7 @@ fn gone(words: &str) {
 }
 
 /// All bytes that lie under a folder.
-fn everything(folder: &Path) -> Vec<u8> {
+pub(super) fn everything(folder: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut left = vec![folder.to_owned()];
     while let Some(path) = left.pop() {
@@ -87,7 +87,7 @@ fn everything(folder: &Path) -> Vec<u8> {
     bytes
 }
 
-fn holds(bytes: &[u8], words: &str) -> bool {
+pub(super) fn holds(bytes: &[u8], words: &str) -> bool {
     bytes.windows(words.len()).any(|at| at == words.as_bytes())
 }
 
@@ -313,7 +313,7 @@ fn others_with_the_mark_of_another_cast_are_left_alone() {
 }
 
 /// A token of a shape that everybody knows, put together so that nobody takes this file for a leak.
-fn token() -> String {
+pub(super) fn token() -> String {
     ["gh", "p_", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"].concat()
 }
 
@@ -443,193 +443,4 @@ fn the_look_for_diffs_runs_nothing_that_a_submodule_a_filter_or_a_setting_names(
     let diff = diff.unwrap_or_else(|error| panic!("{error}: {executed:?} {seen:?}"));
     assert!(diff.contains("+more") && diff.contains("+++ b/new.txt"), "{diff}");
     assert!(!diff.contains("sub/file") && !diff.contains("Subproject"), "{diff}");
-}
-
-#[test]
-fn temporary_folders_that_a_killed_process_left_are_swept_by_their_mark() {
-    let stage = project(
-        "echo more >> src/main.rs",
-        &json!({ "socket": { "outputSelector": "artifacts:diff" } }),
-    );
-    let git = std::process::Command::new("git")
-        .args(["init", "--quiet"])
-        .current_dir(stage.project())
-        .status();
-    assert!(git.unwrap().success());
-    let place = stage.path("home/tmp");
-    fs::create_dir(&place).unwrap();
-    // One that is held, one that was left, and one that only has such a name.
-    let held = materia_beneath::Temporary::within(&place, "changes-x").unwrap();
-    let left = place.join("materia-changes-left");
-    fs::create_dir(&left).unwrap();
-    fs::set_permissions(&left, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
-    fs::copy(held.path().join(".materia-temporary"), left.join(".materia-temporary")).unwrap();
-    let old = std::time::SystemTime::now() - Duration::from_mins(10);
-    for mark in [left.join(".materia-temporary"), held.path().join(".materia-temporary")] {
-        fs::File::options().append(true).open(mark).unwrap().set_modified(old).unwrap();
-    }
-    link(&left.join("link"), stage.path("outside"));
-    fs::create_dir(place.join("materia-changes-4242")).unwrap();
-    let place = place.to_str().unwrap().to_owned();
-    let ran = stage
-        .run_with(&["cast", "--trust", "--cast-id", "c1", "go"], &[("TMPDIR", place.as_str())]);
-    assert_eq!(ran.exit, 0, "{ran:?}");
-    assert!(!left.exists() && held.path().exists());
-    assert!(Path::new(&place).join("materia-changes-4242").exists());
-    assert_eq!(fs::read_to_string(stage.path("outside/kept")).unwrap(), "kept\n");
-    assert_eq!(fs::read_dir(&place).unwrap().count(), 2, "nothing of its own is left");
-}
-
-#[test]
-fn a_temporary_folder_that_is_deep_and_locked_goes_all_the_same() {
-    if !confines() {
-        return;
-    }
-    let script = "cd $TMPDIR; mkdir x; chmod 000 x; exec python3 -c \"
-import os
-for _ in range(3000):
-    os.mkdir('d')
-    os.chdir('d')
-open('f', 'w').close()
-os.chmod('.', 0)
-\"";
-    let stage = project(script, &json!({}));
-    let seen = stage.watch(&["cast", "--trust", "--planning", "--cast-id", "c1", "go"]).exits(0);
-    assert!(!stage.path("project/.materia/c1/tmp").exists(), "{seen:?}");
-}
-
-#[test]
-fn limits_of_the_system_are_told_and_nothing_panics() {
-    let shell = |stage: &Stage, limit: &str| {
-        let line = format!("ulimit {limit}; exec \"$0\" \"$@\"");
-        stage.run_by(&["sh", "-c", &line], &["cast", "--trust", "go"])
-    };
-    for files in [10, 16, 24, 40, 63] {
-        let stage = project("echo hi", &json!({}));
-        let ran = shell(&stage, &format!("-n {files}"));
-        assert_eq!(ran.exit, 2, "{files}: {ran:?}");
-        assert!(ran.err.contains("`ulimit -n 1024`") && !ran.err.contains("panicked"), "{ran:?}");
-        assert!(!stage.path("project/.materia").exists(), "nothing was begun");
-        // Where only the soft limit is low, it is raised.
-        let ran = shell(&stage, &format!("-S -n {files}"));
-        assert_eq!(ran.exit, 0, "{files}: {ran:?}");
-    }
-    for blocks in [0, 1, 8, 32, 64] {
-        let stage = project("echo hi", &json!({}));
-        let ran = shell(&stage, &format!("-f {blocks}"));
-        assert!((0..=2).contains(&ran.exit), "{blocks}: a signal ended it: {ran:?}");
-        assert!(!ran.err.contains("panicked"), "{blocks}: {ran:?}");
-        if ran.exit != 0 {
-            assert!(
-                ran.err.contains("ulimit -f") || ran.err.contains("too large"),
-                "{blocks}: {ran:?}"
-            );
-        }
-    }
-}
-
-#[test]
-fn a_project_whose_path_is_no_text_is_refused_in_words_by_every_command() {
-    let stage = project("echo hi", &json!({}));
-    let odd = stage.path("outside").join(std::ffi::OsStr::from_bytes(b"p\xff\xfe"));
-    fs::rename(stage.project(), &odd).unwrap();
-    fs::create_dir(stage.project()).unwrap();
-    for args in [
-        &["cast", "--trust", "go"][..],
-        &["check"],
-        &["casts"],
-        &["show", "c1"],
-        &["events", "c1"],
-        &["replay", "c1"],
-        &["resume", "c1"],
-        &["why", "c1", "a"],
-        &["fork", "c1", "--at", "1"],
-        &["abort", "c1"],
-        &["grid"],
-        &["loadout"],
-        &["materia", "show", "M"],
-        &["budget", "c1"],
-        &["doctor"],
-    ] {
-        let ran = stage.run_in(&odd, args);
-        assert!(ran.exit == 2 || ran.exit == 1, "{args:?}: {ran:?}");
-        assert!(!ran.err.contains("panicked"), "{args:?}: {ran:?}");
-        assert!(ran.err.contains("is not UTF-8") || args[0] == "materia", "{args:?}: {ran:?}");
-    }
-    assert!(!odd.join(".materia").exists());
-}
-
-/// An agent that speaks as much of the Agent Client Protocol as it needs, and does what `act` says when it is asked.
-fn agent(act: &str) -> Stage {
-    let stage = Stage::new();
-    let config = json!({
-        "activeLoadout": "L",
-        "loadouts": { "L": { "entry": "a", "sockets": { "a": { "materia": "M", "edges": [{ "to": "end" }] } } } },
-        "materia": { "M": { "prompt": "Do it." } },
-        "agents": { "mine": { "protocol": "acp", "command": ["python3", "agent.py"] } },
-        "provider": "mine",
-        "limits": { "maxRetries": 0 },
-    });
-    stage.write("project/materia.json", config.to_string());
-    stage.write("project/src/main.rs", "precious\n");
-    let program = format!(
-        r#"import json, os, subprocess, sys
-def send(**message): print(json.dumps(dict(jsonrpc="2.0", **message)), flush=True)
-def say(text): send(method="session/update", params=dict(sessionId="s1", update=dict(sessionUpdate="agent_message_chunk", content=dict(type="text", text=text))))
-def shell(words): subprocess.run(["sh", "-c", words], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-cast = ".materia/" + os.environ["MATERIA_CAST_ID"]
-def act():
-{act}
-for line in sys.stdin:
-    message = json.loads(line)
-    method, id = message.get("method"), message.get("id")
-    if method == "initialize": send(id=id, result=dict(protocolVersion=1, agentCapabilities=dict(loadSession=True)))
-    elif method == "session/new": send(id=id, result=dict(sessionId="s1"))
-    elif method == "session/prompt":
-        act()
-        send(id=id, result=dict(stopReason="end_turn"))
-"#
-    );
-    stage.write("project/agent.py", program);
-    stage
-}
-
-#[test]
-fn an_agent_does_not_get_the_runtime_to_write_elsewhere_nor_to_keep_a_secret() {
-    let halves = (token()[..6].to_owned(), token()[6..].to_owned());
-    let says = format!("    say('it is {}' + '{}')", halves.0, halves.1);
-    for (what, words) in [
-        ("nothing else", "true"),
-        (
-            "its transcript",
-            "rm -f $C/sockets/a/*; ln -s $H/.bashrc $C/sockets/a/1-1.transcript.jsonl; ln -s $H/.bashrc $C/sockets/a/1-1.output.txt",
-        ),
-        ("its folder", "rm -rf $C/sockets; ln -s $H $C/sockets"),
-        ("its session", "rm -rf $C/sessions; ln -s $H $C/sessions"),
-        ("its temporary folder", "rm -rf $C/tmp; ln -s $H $C/tmp"),
-    ] {
-        let act = format!("    shell(f'C={{cast}}; H=$PWD/../home; {words}')\n{says}");
-        for mode in [&["--planning"][..], &[]] {
-            let stage = agent(&act);
-            let args = [&["cast", "--trust", "--cast-id", "c1"][..], mode, &["go"]].concat();
-            let seen = stage.watch(&args).changed_nothing_outside();
-            assert!([0, 1].contains(&seen.ran.exit), "{what} {mode:?}: {seen:?}");
-            assert_eq!(code(&stage), "precious\n");
-            let kept = everything(&stage.path("project/.materia"));
-            assert!(!holds(&kept, &token()), "{what} {mode:?}: {seen:?}");
-            assert!(holds(&kept, "it is [redacted]"), "{what} {mode:?}: {seen:?}");
-        }
-    }
-}
-
-#[test]
-fn an_answer_does_not_count_when_the_agent_killed_its_supervisor() {
-    let stage = agent(
-        "    say('done'); send(id=3, result=dict(stopReason='end_turn'))
-    shell('(env -i setsid sleep 60.81 &) ; kill -9 ' + str(os.getppid()))
-    shell('sleep 60.81')",
-    );
-    let seen = stage.watch(&["cast", "--trust", "--cast-id", "c1", "go"]).exits(1);
-    assert!(seen.ran.err.contains("has an unknown end"), "{seen:?}");
-    gone("60.81");
 }
