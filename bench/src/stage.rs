@@ -154,6 +154,7 @@ impl Stage {
             decisions: after.decisions - before.decisions,
             records: after.records - before.records,
             bytes: after.bytes - before.bytes,
+            commit_time: after.commit_time.saturating_sub(before.commit_time),
         };
         Ok(Cost { steps, wall, durable, cpu, stats })
     }
@@ -202,6 +203,7 @@ pub(crate) fn created(script: &Script) -> RunCreated {
         timeline: 0,
         link: None,
         state: serde_json::Map::new(),
+        key: None,
         journal_version: JOURNAL_VERSION,
     }
 }

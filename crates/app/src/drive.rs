@@ -17,7 +17,7 @@ use tokio::runtime::Handle;
 
 use crate::Failure;
 use crate::agents::Answering;
-use crate::host::{Host, Setting};
+use crate::host::{Host, Setting, Underway};
 use crate::trust::Cleared;
 
 /// A run that is about to be driven.
@@ -97,18 +97,9 @@ impl Drive {
         ears: &Handle,
         stoppable: impl FnOnce(Box<dyn Fn(&str) -> bool + Send + Sync>),
     ) -> Result<Driven, Failure> {
-        let runner = self.runner()?;
-        let Self { cleared, root, journal, id, folders, script, agents, start, .. } = self;
+        let setting = self.setting()?;
+        let Self { root, journal, id, folders, start, .. } = self;
         let host = Host::new(journal.clone(), observer, Arc::new(SystemClock), ears);
-        let run_for = script.as_ref().and_then(|script| script.run_for_ms);
-        let timeline = script.as_ref().map(|script| script.timeline.as_slice().into());
-        let options = Options {
-            run_for: run_for.map(Duration::from_millis),
-            timeline: timeline.unwrap_or_default(),
-            folders: folders.clone(),
-            agents,
-        };
-        let setting = Setting { runner, options, cleared };
         let (stopped, named) = (host.clone(), id.clone());
         stoppable(Box::new(move |message: &str| stopped.ask_to_stop(&named, message)));
         let began_here = matches!(start, Start::Begin(_));
@@ -120,6 +111,30 @@ impl Drive {
         };
         let folder = root.join(id.as_str());
         Ok(Driven { folder, journal, id, folders, began_here, ended: ended.map(|_| ()) })
+    }
+
+    /// Drives the run on a host with others, in a task of its own. The journal is the host's.
+    pub fn among(self, host: &Host) -> Result<Underway, Failure> {
+        let setting = self.setting()?;
+        Ok(match self.start {
+            Start::Begin(created) => host.begin(self.id, *created, setting),
+            Start::CarryOn(lease, loaded, command) => {
+                host.carry_on(lease, *loaded, *command, setting)
+            }
+        })
+    }
+
+    /// What its host has to know.
+    fn setting(&self) -> Result<Setting, Failure> {
+        let script = self.script.as_ref();
+        let timeline = script.map(|script| script.timeline.as_slice().into());
+        let options = Options {
+            run_for: script.and_then(|script| script.run_for_ms).map(Duration::from_millis),
+            timeline: timeline.unwrap_or_default(),
+            folders: self.folders.clone(),
+            agents: self.agents.clone(),
+        };
+        Ok(Setting { runner: self.runner()?, options, cleared: self.cleared.clone() })
     }
 
     /// What performs turns: programs and agents under a supervisor, or the script in their place.

@@ -5,6 +5,7 @@
 //! looked at, replayed and verified. Whoever wants to do more says so, and then it is the user's own.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use materia_journal::{JOURNAL_FILE, Options, SqliteJournal};
 
@@ -27,7 +28,7 @@ impl Project {
     }
 
     /// Opens the journal in a folder to look at it, if there is one.
-    pub(crate) fn look(&self, root: &Path) -> Result<Option<SqliteJournal>, Failure> {
+    pub fn look(&self, root: &Path) -> Result<Option<SqliteJournal>, Failure> {
         self.refuse_links(root)?;
         Ok(SqliteJournal::look(root, self.journal_options())?)
     }
@@ -74,7 +75,7 @@ impl Project {
         drop(journal);
         self.adopt(&root, warnings)?;
         let gone = || Failure::storage(format!("`{}` is gone", self.shown(&root)));
-        let journal = self.look(&root)?.ok_or_else(gone)?;
+        let journal = Arc::new(self.look(&root)?.ok_or_else(gone)?);
         Ok(Found { root, journal, id })
     }
 

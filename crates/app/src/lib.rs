@@ -15,7 +15,7 @@
 //! * [`ownfile`]: changing a configuration file.
 //! * [`verify`]: whether a cast is what its events say. [`health`]: which agents could be asked here.
 //! * [`templates`]: configurations to begin with.
-//! * [`heard`]: what turns have put out.
+//! * [`heard`]: what turns have put out. [`shown`]: events as everybody sees them. [`view`]: a cast as a page sees it.
 //! * [`previous`]: what a new cast may know of an earlier one.
 //! * [`profile`]: shipped utilities, there before anything runs.
 //! * [`castid`]: names of casts, and finding the one that a person means.
@@ -48,12 +48,14 @@ pub mod previous;
 pub mod profile;
 pub mod project;
 pub mod say;
+pub mod shown;
 pub mod speech;
 pub mod standing;
 pub mod story;
 pub mod templates;
 pub mod trust;
 pub mod verify;
+pub mod view;
 
 pub use failure::Failure;
 pub use host::Host;

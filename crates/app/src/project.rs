@@ -1,6 +1,8 @@
 //! A project: its configuration, and where its casts are kept.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use materia_compiler::{Compiled, LayerKind, Loaded, Sources};
 use materia_contract::{Finding, Folders, RunId, Severity};
@@ -94,15 +96,24 @@ impl Project {
         Checked { loaded, findings, made: Some(()) }
     }
 
+    /// The same with texts that an editor has not saved yet, by the names of their files.
+    #[must_use]
+    pub fn check_given(&self, given: &BTreeMap<String, String>) -> Checked<()> {
+        let (loaded, found) = materia_compiler::load_given(&self.sources, given);
+        let mut findings = found;
+        findings.extend(materia_compiler::check(&loaded));
+        Checked { loaded, findings, made: Some(()) }
+    }
+
     /// The folder that casts are kept in, whatever else is wrong with the configuration.
     #[must_use]
     pub fn artifact_root(&self) -> PathBuf {
         materia_compiler::artifact_dir(&materia_compiler::load(&self.sources).0)
     }
 
-    /// Every journal of this project with the folder it lies in: that of the configured folder first, then
-    /// those of the usual ones (D52).
-    pub fn journals(&self) -> Result<Vec<(PathBuf, SqliteJournal)>, Failure> {
+    /// The folders in which casts of this project can lie: the configured one first, then the usual ones (D52).
+    #[must_use]
+    pub fn roots(&self) -> Vec<PathBuf> {
         let mut roots = vec![self.artifact_root()];
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         for other in OTHER_ROOTS.map(|other| self.dir.join(other)) {
@@ -110,8 +121,14 @@ impl Project {
                 roots.push(other);
             }
         }
+        roots
+    }
+
+    /// Every journal of this project with the folder it lies in: that of the configured folder first, then
+    /// those of the usual ones (D52).
+    pub fn journals(&self) -> Result<Vec<(PathBuf, SqliteJournal)>, Failure> {
         let mut journals = Vec::new();
-        for (place, root) in roots.into_iter().enumerate() {
+        for (place, root) in self.roots().into_iter().enumerate() {
             match self.look(&root) {
                 Ok(Some(journal)) => journals.push((root, journal)),
                 Err(error) if place == 0 => return Err(error),
@@ -157,7 +174,7 @@ impl Project {
         let (which, id) = castid::resolve(&ports, wanted, &place)?;
         let found = journals.into_iter().nth(which);
         let (root, journal) = found.ok_or_else(|| castid::unknown(wanted, &place))?;
-        Ok(Found { root, journal, id })
+        Ok(Found { root, journal: Arc::new(journal), id })
     }
 
     /// A path for people: relative to the project where it lies inside.
@@ -220,7 +237,7 @@ pub struct Found {
     /// The folder that casts are kept in.
     pub root: PathBuf,
     /// The journal that holds it.
-    pub journal: SqliteJournal,
+    pub journal: Arc<SqliteJournal>,
     /// Its id.
     pub id: RunId,
 }
@@ -228,7 +245,7 @@ pub struct Found {
 impl Found {
     /// The journal, by its port.
     pub fn journal(&self) -> &dyn Journal {
-        &self.journal
+        &*self.journal
     }
 }
 

@@ -117,6 +117,7 @@ fn row(names: &[&str]) -> RunCreated {
         link: None,
         state: serde_json::Map::new(),
         agents: materia_contract::Answerers::default(),
+        key: None,
         journal_version: JOURNAL_VERSION,
     }
 }

@@ -2,14 +2,12 @@
 //!
 //! What that means is the application's ([`materia_app::act`]); here is how it is shown and asked for.
 
-use std::sync::Arc;
-
 use materia_app::act::{self, Going, Held, Noted, Taken, Unfit, step};
 use materia_app::asking::{self, Asks};
 use materia_app::drive::{Drive, Start};
 use materia_app::prepare::{GoingOn, Prepared};
 use materia_contract::body::Told;
-use materia_contract::{CastStatus, Command, Do};
+use materia_contract::{CastStatus, Do};
 use materia_kernel::Run;
 
 use crate::args::{Global, RunOptions};
@@ -69,7 +67,7 @@ impl Carry<'_> {
             say_question(&what, terminal);
             Ok(what)
         };
-        match act::take(found, &self.options.plain(), choose) {
+        match act::take(found, &self.options.plain(), None, choose) {
             Ok(Taken::Here(held)) if self.no_run || !step::carries_on(&held.what) => {
                 note(&project, *held, terminal)
             }
@@ -118,14 +116,14 @@ impl Carry<'_> {
         terminal.warned(|warnings| going_on.go_on(project.profile_dir(), warnings))?;
         let plan = going_on.created().plan.clone();
         let (GoingOn { prepared, loaded, .. }, cleared) = going_on.release();
-        let Going { found: Found { root, journal, id }, lease, loaded, what } =
+        let Going { found: Found { root, journal, id }, lease, loaded, command } =
             rest.go_on(loaded)?;
         if let Some(words) = words {
             terminal.say(words);
         }
         let Prepared { script, answering, .. } = prepared;
-        let (journal, folders) = (Arc::new(journal), project.folders(&root, &id));
-        let start = Start::CarryOn(lease, Box::new(loaded), Box::new(Command::person(what)));
+        let folders = project.folders(&root, &id);
+        let start = Start::CarryOn(lease, Box::new(loaded), Box::new(command));
         let drive = Drive {
             cleared,
             root,

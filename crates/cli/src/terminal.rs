@@ -48,9 +48,13 @@ impl Terminal {
 
     /// Prints one JSON value on a line of its own.
     pub(crate) fn data(&mut self, value: &impl Serialize) -> io::Result<()> {
-        let text = serde_json::to_string(value).map_err(io::Error::other)?;
+        self.json_line(&serde_json::to_string(value).map_err(io::Error::other)?)
+    }
+
+    /// The same for what is JSON already.
+    pub(crate) fn json_line(&mut self, text: &str) -> io::Result<()> {
         if self.looked_at {
-            return writeln!(self.out, "{}", clean::escaped(&text));
+            return writeln!(self.out, "{}", clean::escaped(text));
         }
         writeln!(self.out, "{text}")
     }

@@ -66,8 +66,13 @@ impl Sources {
     }
 
     /// All files in question, the weakest first. A file that stands in several places counts
-    /// once, in the strongest: what a person named is that person's.
-    pub(crate) fn candidates(&self) -> Vec<Candidate> {
+    /// once, in the strongest: what a person named is that person's. Files of the project with `given` names are
+    /// believed to be there.
+    pub(crate) fn candidates_with<'a>(
+        &self,
+        given: impl Iterator<Item = &'a str>,
+    ) -> Vec<Candidate> {
+        let given: Vec<&str> = given.collect();
         let project = self.project();
         let mut found = Vec::new();
         let mut add = |kind, path: PathBuf| {
@@ -86,8 +91,8 @@ impl Sources {
                 add(LayerKind::Profile, path);
             }
         }
-        for path in PROJECT_FILES.map(|name| project.join(name)) {
-            if !is_absent(&path) {
+        for (name, path) in PROJECT_FILES.map(|name| (name, project.join(name))) {
+            if !is_absent(&path) || given.contains(&name) {
                 add(LayerKind::Project, path);
             }
         }
@@ -123,6 +128,13 @@ pub(crate) struct Content {
     pub(crate) hash: String,
     /// Whether the text may be parsed; if not, that has been reported.
     pub(crate) whole: bool,
+}
+
+impl Content {
+    /// A text that somebody has not saved yet.
+    pub(crate) fn given(text: &str) -> Self {
+        Self { text: text.to_owned(), hash: hash(text.as_bytes()), whole: true }
+    }
 }
 
 /// Reads a file that becomes layer number `layer`.

@@ -1,6 +1,6 @@
 //! Layers of configuration: reading all of them into one.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -151,19 +151,36 @@ impl Loaded {
 /// can find the rest; nothing may be run from it.
 #[must_use]
 pub fn load(sources: &Sources) -> (Loaded, Vec<Finding>) {
-    load_over(shipped::text(), sources)
+    load_over(shipped::text(), sources, &BTreeMap::new())
+}
+
+/// The same with these texts in the place of what the files of their names hold, for an editor that has not saved
+/// them. A file of the project that is not there yet may be among them; other names mean nothing.
+#[must_use]
+pub fn load_given(
+    sources: &Sources,
+    given: &BTreeMap<String, String>,
+) -> (Loaded, Vec<Finding>) {
+    load_over(shipped::text(), sources, given)
 }
 
 /// The same with another text in the place of the shipped one.
-pub(crate) fn load_over(shipped: &str, sources: &Sources) -> (Loaded, Vec<Finding>) {
+pub(crate) fn load_over(
+    shipped: &str,
+    sources: &Sources,
+    given: &BTreeMap<String, String>,
+) -> (Loaded, Vec<Finding>) {
     let mut faults = Faults::default();
     let shape = Shape::new();
     let mut merge = Merge::default();
     let mut layers = vec![shipped_layer(shipped)];
     take(&mut layers[0], 0, &shape, &mut merge, &mut faults);
-    for candidate in sources.candidates() {
+    for candidate in sources.candidates_with(given.keys().map(String::as_str)) {
         let index = layers.len();
-        let content = files::read(&candidate, index, &mut faults);
+        let content = match given.get(&candidate.shown) {
+            Some(text) => files::Content::given(text),
+            None => files::read(&candidate, index, &mut faults),
+        };
         let whole = content.whole;
         let mut layer = layer(candidate, content);
         if whole {
@@ -224,7 +241,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("materia.json"), text).unwrap();
         let sources = Sources { project_dir: folder.path().to_owned(), ..Sources::default() };
-        load_over(shipped, &sources)
+        load_over(shipped, &sources, &BTreeMap::new())
     }
 
     #[test]

@@ -43,7 +43,7 @@ mod trust;
 pub use build::{Compiled, active_loadout, agent_findings, check, compile, needed_scripts};
 pub use codes::CODES;
 pub use files::{CONFIG_BYTES_MAX, Sources};
-pub use layers::{Layer, LayerKind, Loaded, load};
+pub use layers::{Layer, LayerKind, Loaded, load, load_given};
 pub use project::{artifact_dir, unfit_doc_root};
 pub use schemas::schemas;
 pub use trust::{Part, PartKind, Program, parts, taking_part};

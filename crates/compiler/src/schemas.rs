@@ -24,12 +24,17 @@ pub fn schemas() -> Vec<(&'static str, String)> {
         ("replay.schema.json", text::<ReplayBody>("Materia verification of a cast")),
         ("command.schema.json", text::<Command>("Materia command")),
         ("receipt.schema.json", text::<Receipt>("Materia receipt of a command")),
+        ("openapi.json", pretty(&materia_contract::api::openapi())),
     ]
 }
 
 fn text<T: JsonSchema>(title: &str) -> String {
     let mut schema = schema_for!(T);
     schema.insert("title".to_owned(), title.into());
-    let text = serde_json::to_string_pretty(&schema).expect("a schema is data and always renders");
+    pretty(&schema)
+}
+
+fn pretty(value: &impl serde::Serialize) -> String {
+    let text = serde_json::to_string_pretty(value).expect("a schema is data and always renders");
     text + "\n"
 }

@@ -37,7 +37,7 @@ pub use route::{
 };
 pub use run::{
     ErrorCode, ForkedFrom, GlobalMode, Pace, RunAborted, RunCompleted, RunCreated, RunFailed,
-    RunResumed, RunRevived, RunWaiting, ScriptBinding, ScriptEntry, WaitReason,
+    RunResumed, RunRevived, RunWaiting, ScriptBinding, ScriptEntry, StartKey, WaitReason,
 };
 pub use turn::{
     Artifact, Cause, InterruptReason, LeftFile, OfTurn, PromptLayer, SessionRef, Transcript,

@@ -9,6 +9,7 @@
 mod agents;
 mod amount;
 mod answer;
+pub mod api;
 pub mod blob;
 pub mod body;
 mod canonical;

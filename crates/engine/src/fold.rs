@@ -56,6 +56,21 @@ impl Unfolding {
         Self { fold: Fold::new(Run::new(id)), seq: 0 }
     }
 
+    /// Begins behind the last event of a run that was [folded](crate::load_at).
+    #[must_use]
+    pub fn behind(run: Run) -> Self {
+        let seq = run.seq();
+        // It may be in the middle of a decision.
+        let decided = run.created().is_some_and(|created| created.journal_version >= 3);
+        Self { fold: Fold { run, decided }, seq }
+    }
+
+    /// The run as far as it was read.
+    #[must_use]
+    pub fn run(&self) -> &Run {
+        &self.fold.run
+    }
+
     /// Takes in the next event; gives the whole input where a turn of a utility starts.
     ///
     /// An event that does not follow on the one before is left out, with all behind it: what could be

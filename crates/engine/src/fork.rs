@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use materia_contract::time::Micros;
-use materia_contract::{ChainHash, Event, EventBody, ForkedFrom, Record, RunId};
+use materia_contract::{ChainHash, Event, EventBody, ForkedFrom, Record, RunId, StartKey};
 use materia_kernel::Divergence;
 
 use crate::again::Again;
@@ -59,6 +59,15 @@ pub enum ForkError {
     Append(#[from] AppendError),
 }
 
+/// How a fork was begun.
+#[derive(Debug, Clone, Default)]
+pub struct Begun {
+    /// When, by the wall. It is not noted where the time of the run is simulated.
+    pub at: Option<Micros>,
+    /// The key under which it was asked for.
+    pub key: Option<StartKey>,
+}
+
 /// The beginning of a new run, as it would be written. Nothing is written yet: whoever is asked whether it may go on
 /// can still say no.
 pub struct Forked {
@@ -98,7 +107,7 @@ pub async fn fork(
     epoch: Epoch,
 ) -> Result<(), ForkError> {
     let (reading, original, copy) = (Arc::clone(&journal), from.clone(), id.clone());
-    let forked = off_thread(move || forked(&*reading, &original, at, &copy, None)).await?;
+    let forked = off_thread(move || forked(&*reading, &original, at, &copy, Begun::default())).await?;
     forked.write(&*journal, epoch).await?;
     Ok(())
 }
@@ -106,14 +115,13 @@ pub async fn fork(
 /// The beginning of `id`: the events of `from` up to `at`. It waits for the journal.
 ///
 /// Where `at` stands in the middle of a decision, what that decision had settled up to there comes
-/// along with what it leads to, and nothing that it started afterwards. It says that it was begun at `now`, by the
-/// wall, unless its time is simulated.
+/// along with what it leads to, and nothing that it started afterwards.
 pub fn forked(
     journal: &dyn Journal,
     from: &RunId,
     at: u64,
     id: &RunId,
-    now: Option<Micros>,
+    begun: Begun,
 ) -> Result<Forked, ForkError> {
     let Shared { pieces, hash } = shared(journal, from, at)?;
     let upto = pieces.last().map_or(at, |piece| piece.end().0);
@@ -126,7 +134,7 @@ pub fn forked(
             Piece::Event(event, _) => (None, vec![*event]),
         };
         if let Some(first) = events.first_mut() {
-            says_where_it_comes_from(first, from, (at, upto), &hash, now);
+            says_where_it_comes_from(first, from, (at, upto), &hash, &begun);
         }
         let sealed = match input {
             Some(input) => Record::seal_decision(input, &events, loaded.head),
@@ -214,7 +222,7 @@ fn says_where_it_comes_from(
     from: &RunId,
     (at, upto): (u64, u64),
     hash: &str,
-    now: Option<Micros>,
+    begun: &Begun,
 ) {
     let EventBody::RunCreated(created) = &mut event.body else { return };
     let mut written_by = created.fork.take().map(|fork| fork.written_by).unwrap_or_default();
@@ -224,7 +232,8 @@ fn says_where_it_comes_from(
         None => written_by.push((from.clone(), upto)),
     }
     let (cast_id, hash) = (from.clone(), hash.to_owned());
-    let started = now.filter(|_| !created.virtual_time);
+    let started = begun.at.filter(|_| !created.virtual_time);
+    created.key.clone_from(&begun.key);
     created.fork = Some(ForkedFrom { cast_id, seq: at, hash, written_by, started });
     created.from_cast_id = Some(from.to_string());
 }

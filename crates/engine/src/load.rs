@@ -30,6 +30,16 @@ pub enum LoadError {
         /// Its version.
         found: u32,
     },
+    /// The place that was asked for is not in the run.
+    #[error("cast `{run}` has {last} events; there is no event {asked}")]
+    NoSuchEvent {
+        /// The run.
+        run: RunId,
+        /// What was asked for.
+        asked: u64,
+        /// What there is.
+        last: u64,
+    },
     /// An event is not what was written.
     #[error("cast `{run}` is damaged at event {seq}: {what}")]
     Damaged {
@@ -68,6 +78,18 @@ pub fn load(journal: &dyn Journal, id: &RunId) -> Result<(Run, ChainHash), LoadE
     Ok((run, head))
 }
 
+/// Folds a run up to event `at`, from the newest snapshot before it.
+pub fn load_at(journal: &dyn Journal, id: &RunId, at: u64) -> Result<Run, LoadError> {
+    let start = match believable_snapshot(journal, id, Some(at))? {
+        Some((run, snapshot)) => {
+            let (head, visits) = (snapshot.hash, Visits::behind(snapshot.seq));
+            LoadedRun { run, head, visits }
+        }
+        None => fresh(id),
+    };
+    Ok(go_on(journal, id, start, Some(at))?.run)
+}
+
 /// The same, to be looked at first and then [carried on](crate::carry_on). Whoever calls it holds the lease.
 pub fn load_to_drive(journal: &dyn Journal, id: &RunId) -> Result<LoadedRun, LoadError> {
     load_tail(journal, id)
@@ -104,25 +126,29 @@ pub(crate) fn drive_loaded(
 
 /// The same, with the turns since the newest snapshot.
 pub(crate) fn load_tail(journal: &dyn Journal, id: &RunId) -> Result<LoadedRun, LoadError> {
-    let start = match believable_snapshot(journal, id)? {
+    let start = match believable_snapshot(journal, id, None)? {
         Some((run, snapshot)) => {
             let (head, visits) = (snapshot.hash, Visits::behind(snapshot.seq));
             LoadedRun { run, head, visits }
         }
         None => fresh(id),
     };
-    go_on(journal, id, start)
+    go_on(journal, id, start, None)
 }
 
-/// The same, with all turns of the run.
-pub(crate) fn load_with_visits(journal: &dyn Journal, id: &RunId) -> Result<LoadedRun, LoadError> {
-    let found = believable_snapshot(journal, id)?;
+/// The same, with all turns of the run, up to its end or to event `at`.
+pub(crate) fn load_with_visits(
+    journal: &dyn Journal,
+    id: &RunId,
+    at: Option<u64>,
+) -> Result<LoadedRun, LoadError> {
+    let found = believable_snapshot(journal, id, at)?;
     let chapters = if found.is_some() { blocking(journal).chapters(id)? } else { Vec::new() };
     let told = found.and_then(|(run, snapshot)| {
         let visits = Visits::up_to(&snapshot, &chapters, &run.created()?.plan)?;
         Some(LoadedRun { run, head: snapshot.hash, visits })
     });
-    go_on(journal, id, told.unwrap_or_else(|| fresh(id)))
+    go_on(journal, id, told.unwrap_or_else(|| fresh(id)), at)
 }
 
 /// A run before its first event.
@@ -131,19 +157,28 @@ pub(crate) fn fresh(id: &RunId) -> LoadedRun {
     LoadedRun { run, head, visits: Visits::default() }
 }
 
-/// Folds what stands behind.
-fn go_on(journal: &dyn Journal, id: &RunId, start: LoadedRun) -> Result<LoadedRun, LoadError> {
+/// Folds what stands behind, up to event `at` where one is named.
+fn go_on(
+    journal: &dyn Journal,
+    id: &RunId,
+    start: LoadedRun,
+    at: Option<u64>,
+) -> Result<LoadedRun, LoadError> {
     let LoadedRun { run, mut head, mut visits } = start;
     let (after, from) = (run.seq(), head);
     let mut fold = Fold::new(run);
-    walk(journal, id, after, from, |record, event| {
+    walk_to(journal, id, (after, from), at, |record, event| {
         fold.take(record, event)?;
         visits.note(event);
         head = record.hash;
         Ok(())
     })?;
-    if fold.run.seq() == 0 {
+    let last = fold.run.seq();
+    if last == 0 && at != Some(0) {
         return Err(LoadError::Unknown(id.clone()));
+    }
+    if let Some(asked) = at.filter(|asked| last < *asked) {
+        return Err(LoadError::NoSuchEvent { run: id.clone(), asked, last });
     }
     Ok(LoadedRun { run: fold.run, head, visits })
 }
@@ -152,8 +187,9 @@ fn go_on(journal: &dyn Journal, id: &RunId, start: LoadedRun) -> Result<LoadedRu
 fn believable_snapshot(
     journal: &dyn Journal,
     id: &RunId,
+    at: Option<u64>,
 ) -> Result<Option<(Run, Snapshot)>, ReadError> {
-    let Some(snapshot) = blocking(journal).snapshot(id)? else { return Ok(None) };
+    let Some(snapshot) = blocking(journal).snapshot(id, at)? else { return Ok(None) };
     if snapshot.version != KERNEL_VERSION || snapshot.seq == 0 {
         return Ok(None);
     }
@@ -185,11 +221,26 @@ pub(crate) fn walk(
     id: &RunId,
     after: u64,
     head: ChainHash,
+    visit: impl FnMut(&Record, &Event) -> Result<(), Misfit>,
+) -> Result<(), LoadError> {
+    walk_to(journal, id, (after, head), None, visit)
+}
+
+/// The same, up to event `to`, where one is named.
+fn walk_to(
+    journal: &dyn Journal,
+    id: &RunId,
+    (after, head): (u64, ChainHash),
+    to: Option<u64>,
     mut visit: impl FnMut(&Record, &Event) -> Result<(), Misfit>,
 ) -> Result<(), LoadError> {
+    let to = to.unwrap_or(u64::MAX);
+    if after >= to {
+        return Ok(());
+    }
     let mut pages = Pages { journal, id, seq: after, head };
     let mut visit_all = |records: &[Record]| -> Result<(), LoadError> {
-        for record in records {
+        for record in records.iter().take_while(|record| record.seq <= to) {
             let damaged = |what| LoadError::Damaged { run: id.clone(), seq: record.seq, what };
             let event = record.event().map_err(|error| damaged(error.to_string()))?;
             visit(record, &event).map_err(|misfit| damaged(misfit.to_string()))?;
@@ -198,7 +249,8 @@ pub(crate) fn walk(
     };
     let first = pages.next()?;
     visit_all(&first.records)?;
-    if first.end {
+    let reached = |page: &Page| page.end || page.records.last().is_some_and(|it| it.seq >= to);
+    if reached(&first) {
         return Ok(());
     }
     std::thread::scope(|scope| {
@@ -206,7 +258,7 @@ pub(crate) fn walk(
         scope.spawn(move || {
             loop {
                 let page = pages.next();
-                let last = page.as_ref().map_or(true, |page| page.end);
+                let last = page.as_ref().map_or(true, &reached);
                 // An error means that nobody wants to know any more.
                 if sender.send(page).is_err() || last {
                     return;

@@ -5,7 +5,7 @@ use materia_contract::{
     CastReport, EventBody, Folders, LinkTarget, NodeId, OpenQuestion, RunId, RunWaiting, Said,
     Visit, WaitReason,
 };
-use materia_kernel::{Phase, questions};
+use materia_kernel::{Phase, Run, questions};
 
 use crate::load::{LoadedRun, load_with_visits};
 use crate::{Journal, LoadError, blocking};
@@ -17,7 +17,17 @@ pub fn report(
     id: &RunId,
     folders: &Folders,
 ) -> Result<CastReport, LoadError> {
-    let LoadedRun { run, head, visits } = load_with_visits(journal, id)?;
+    Ok(report_at(journal, id, folders, None)?.0)
+}
+
+/// The same as of event `at`, or as of the end, with the run as it was then.
+pub fn report_at(
+    journal: &dyn Journal,
+    id: &RunId,
+    folders: &Folders,
+    at: Option<u64>,
+) -> Result<(CastReport, Run), LoadError> {
+    let LoadedRun { run, head, visits } = load_with_visits(journal, id, at)?;
     let created = run.created().ok_or_else(|| LoadError::Unknown(id.clone()))?;
     let (error, waiting) = match run.phase() {
         Phase::Failed(error) => (Some(folders.failed(error)), None),
@@ -44,7 +54,7 @@ pub fn report(
     });
     let materia = |socket: &NodeId| created.plan.nodes.get(socket).map(|node| node.materia.clone());
     let link = created.link.iter().flat_map(|link| &link.targets);
-    Ok(CastReport {
+    let report = CastReport {
         cast_id: id.clone(),
         status: run.phase().status(),
         loadout: created.plan.loadout.clone(),
@@ -70,7 +80,8 @@ pub fn report(
         last_seq: run.seq(),
         last_hash: head.to_string(),
         from_cast_id: created.from_cast_id.clone(),
-    })
+    };
+    Ok((report, run))
 }
 
 /// What the turn put out whose end is this event.

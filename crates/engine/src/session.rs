@@ -40,6 +40,25 @@ pub async fn cast(
     drive(world, &lease, driver, options, asks, UnderWay::default()).await
 }
 
+/// Writes the beginning of a run and starts nothing: whoever resumes it drives it.
+pub async fn create(
+    world: &World,
+    id: RunId,
+    created: impl Into<Box<RunCreated>>,
+) -> Result<(), EngineError> {
+    let created = created.into();
+    let lease = world.journal.claim(&id).await?;
+    if world.journal.head(&id).await.map_err(LoadError::from)?.is_some() {
+        return Err(EngineError::Exists(id));
+    }
+    let wall = if created.virtual_time { VIRTUAL_EPOCH } else { world.clock.now() };
+    let (journal, observer) = (Arc::clone(&world.journal), Arc::clone(&world.observer));
+    let mut driver = Box::new(Driver::fresh(id, lease.epoch(), journal, observer));
+    let now = Now { at: wall, wall, until: Some(1) };
+    Box::pin(driver.take_for(now, Input::Create(created), Actor::PERSON)).await?;
+    Ok(())
+}
+
 /// Takes up a run that nobody else drives, does what a command asks, and drives it until it rests. Returns
 /// how it rests. Whoever calls it holds the lease and has [loaded](crate::load_to_drive) the run under it: what
 /// he looked at and had approved is the very run that is carried on.

@@ -39,7 +39,6 @@ pub struct Waiting {
 pub fn end(project: &Project, found: Found, supervisor: &Path) -> Result<Ended, Failure> {
     let folders = project.folders(&found.root, &found.id);
     let Found { root, journal, id } = found;
-    let journal = Arc::new(journal);
     let (run, _) = materia_engine::load(&*journal, &id)?;
     refuse_ended(run.phase().status(), &id)?;
     match end_it(&journal, (&root, &folders), &id, supervisor) {

@@ -2,9 +2,9 @@
 //!
 //! Nothing is written before everything was asked: a fork that is refused leaves nothing behind.
 
-use materia_contract::{Do, Pace, RunId};
+use materia_contract::{Do, Pace, RunId, StartKey};
 use materia_engine::{
-    AppendError, Clock as _, Forked, Lease, LoadedRun, SystemClock, blocking, wait,
+    AppendError, Begun, Clock as _, Forked, Lease, LoadedRun, SystemClock, blocking, wait,
 };
 use materia_kernel::Phase;
 
@@ -20,22 +20,24 @@ pub enum Forking {
     Rests,
 }
 
-/// Makes a cast `id` that shares the events of another up to `at`; `interactive` asks for that pace. One that rests
+/// Makes a cast `id` that shares the events of another up to `at`; `interactive` asks for that pace, `key` is that under
+/// which it was asked for. One that rests
 /// there is written, one that would go on is not yet.
 pub fn fork(
     found: Found,
     at: u64,
     id: &RunId,
     interactive: bool,
+    key: Option<StartKey>,
 ) -> Result<Forking, Unfit<Failure>> {
     project::refuse_taken_name(&found.root, id).map_err(Unfit::other)?;
     if blocking(found.journal()).head(id).map_err(Unfit::other)?.is_some() {
         let message = format!("there is a cast `{id}` already");
         return Err(Unfit::Other(Failure::resolution(message)));
     }
-    let forked =
-        materia_engine::forked(found.journal(), &found.id, at, id, Some(SystemClock.now()))
-            .map_err(|error| Unfit::Other(Failure::resolution(error.to_string())))?;
+    let begun = Begun { at: Some(SystemClock.now()), key };
+    let forked = materia_engine::forked(found.journal(), &found.id, at, id, begun)
+        .map_err(|error| Unfit::Other(Failure::resolution(error.to_string())))?;
     let run = forked.loaded().run();
     if *run.phase() != Phase::Running {
         drop(write(forked, &found, id).map_err(Unfit::Other)?);
@@ -47,7 +49,7 @@ pub fn fork(
         return Err(Unfit::Stands { run: Box::new(run.clone()), why });
     }
     let found = Found { id: id.clone(), ..found };
-    Ok(Forking::GoesOn(Box::new(Held { found, run: Looked::Forked(Box::new(forked)), what })))
+    Ok(Forking::GoesOn(Box::new(Held { found, run: Looked::Forked(Box::new(forked)), what, name: None })))
 }
 
 /// Writes the beginning of a fork.

@@ -17,11 +17,12 @@ pub use note::Noted;
 pub use tell::tell;
 
 use std::path::Path;
-use std::sync::Arc;
 
 use materia_contract::body::Told;
-use materia_contract::{Answerers, CastReport, Do, GlobalMode, RunCreated};
-use materia_engine::{ClaimError, Forked, Lease, LoadedRun, blocking};
+use materia_contract::{Answerers, CastReport, Command, CommandId, Do, GlobalMode, RunCreated};
+use materia_engine::{
+    ClaimError, DriveError, EngineError, Forked, Lease, LoadedRun, blocking,
+};
 use materia_kernel::{Input, Phase, Run, decide};
 
 use crate::options::Contradiction;
@@ -46,6 +47,8 @@ pub struct Held {
     run: Looked,
     /// What is done to it.
     pub what: Do,
+    /// The name of the command, where whoever asked gave it one: it acts once.
+    pub name: Option<CommandId>,
 }
 
 /// A run that was looked at.
@@ -65,7 +68,7 @@ pub struct Going {
     /// The run.
     pub loaded: LoadedRun,
     /// What is done to it.
-    pub what: Do,
+    pub command: Command,
 }
 
 /// Why a command was not taken.
@@ -90,10 +93,12 @@ impl<E: From<Failure>> Unfit<E> {
     }
 }
 
-/// Takes up a cast, or tells whoever drives it. `choose` says what is done, in view of the run.
+/// Takes up a cast, or tells whoever drives it. `choose` says what is done, in view of the run; `name` is that of the
+/// command, where it has one.
 pub fn take<E: From<Failure>>(
     found: Found,
     options: &RunOptions,
+    name: Option<CommandId>,
     choose: impl FnOnce(&Run) -> Result<Do, E>,
 ) -> Result<Taken, Unfit<E>> {
     if options.cast_id.as_deref().is_some_and(|other| other != found.id.as_str()) {
@@ -104,7 +109,7 @@ pub fn take<E: From<Failure>>(
     let lease = match blocking(found.journal()).claim(&found.id) {
         Ok(lease) => lease,
         Err(held @ ClaimError::Held { .. }) => {
-            return tell(&found, held, choose).map(Taken::There).map_err(Unfit::Other);
+            return tell(&found, held, name, choose).map(Taken::There).map_err(Unfit::Other);
         }
         Err(error @ (ClaimError::Io { .. } | ClaimError::Storage { .. })) => {
             return Err(Unfit::other(error));
@@ -116,7 +121,7 @@ pub fn take<E: From<Failure>>(
         return Err(Unfit::Stands { run: Box::new(loaded.run().clone()), why });
     }
     let run = Looked::There(lease, Box::new(loaded));
-    Ok(Taken::Here(Box::new(Held { found, run, what })))
+    Ok(Taken::Here(Box::new(Held { found, run, what, name })))
 }
 
 /// What is held of a cast besides the run itself, which waits at the gate.
@@ -125,6 +130,7 @@ pub struct Hold {
     pub found: Found,
     /// What is done to it.
     pub what: Do,
+    name: Option<CommandId>,
     /// Who answered so far.
     pub before: Answerers,
     place: Place,
@@ -141,12 +147,13 @@ enum Place {
 impl Hold {
     /// Everything was asked: the run goes on as it came through the gate. A fork is written now.
     pub fn go_on(self, loaded: LoadedRun) -> Result<Going, Failure> {
-        let Self { found, what, place, .. } = self;
+        let Self { found, what, name, place, .. } = self;
         let (lease, loaded) = match place {
             Place::There(lease) => (lease, loaded),
             Place::Forked(forked) => fork::write(*forked, &found, &found.id)?,
         };
-        Ok(Going { found, lease, loaded, what })
+        let command = Command { id: name, ..Command::person(what) };
+        Ok(Going { found, lease, loaded, command })
     }
 }
 
@@ -157,13 +164,14 @@ impl Held {
         project: &Project,
         supervisor: &Path,
     ) -> Result<(Noted, Box<CastReport>), Failure> {
-        let Self { found: Found { root, journal, id }, run, what } = self;
+        let Self { found: Found { root, journal, id }, run, what, name } = self;
         let Looked::There(lease, loaded) = run else {
             return Err(Failure::resolution(format!("cast `{id}` is not written yet")));
         };
-        let (journal, folders) = (Arc::new(journal), project.folders(&root, &id));
+        let folders = project.folders(&root, &id);
         let place = (root.as_path(), &journal, supervisor);
-        let noted = note::note(place, &folders, &lease, loaded.run(), what)?;
+        let command = Command { id: name, ..Command::person(what) };
+        let noted = note::note(place, &folders, &lease, loaded.run(), command)?;
         let report = materia_engine::report(&*journal, &id, &folders)?;
         Ok((noted, Box::new(report)))
     }
@@ -174,7 +182,7 @@ impl Held {
         project: &Project,
         options: &RunOptions,
     ) -> Result<(Untrusted<GoingOn>, Hold), Failure> {
-        let Self { found, run, what } = self;
+        let Self { found, run, what, name } = self;
         let (loaded, place) = match run {
             Looked::There(lease, loaded) => (*loaded, Place::There(lease)),
             Looked::Forked(forked) => (forked.loaded().clone(), Place::Forked(forked)),
@@ -183,7 +191,23 @@ impl Held {
         refuse_changes(options, loaded.run().created().ok_or_else(missing)?, &what)?;
         let before = loaded.run().agents().clone();
         let going_on = prepare::going_on(project, loaded, options)?;
-        Ok((going_on, Hold { found, what, before, place }))
+        Ok((going_on, Hold { found, what, name, before, place }))
+    }
+}
+
+/// Has a command refused by the cast itself, which nobody drives: whoever asks again under its name hears the same.
+pub fn refuse(
+    project: &Project,
+    found: &Found,
+    command: Command,
+    supervisor: &Path,
+) -> Result<(), Failure> {
+    let folders = project.folders(&found.root, &found.id);
+    let lease = blocking(found.journal()).claim(&found.id)?;
+    let asked = (command, supervisor);
+    match once::once(&found.journal, &found.root, &folders, (&lease, &found.id), asked) {
+        Ok(()) | Err(EngineError::Drive(DriveError::Rejected(_))) => Ok(()),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -27,10 +27,10 @@ pub(super) fn note(
     folders: &Folders,
     lease: &Lease,
     run: &Run,
-    what: Do,
+    command: Command,
 ) -> Result<Noted, Failure> {
-    let command = Command::person(what);
-    if starts_something(run, &command.what) {
+    let ends = matches!(command.what, Do::Abort { .. });
+    if !ends && starts_something(run, &command.what) {
         blocking(&**journal).post(run.id(), &command)?;
         return Ok(Noted::Left);
     }

@@ -21,6 +21,7 @@ const RECEIPT_LOOK: Duration = Duration::from_millis(30);
 pub fn tell<E: From<Failure>>(
     found: &Found,
     held: ClaimError,
+    name: Option<CommandId>,
     choose: impl FnOnce(&Run) -> Result<Do, E>,
 ) -> Result<Told, E> {
     let (run, _) = materia_engine::load(found.journal(), &found.id).map_err(Failure::from)?;
@@ -31,7 +32,7 @@ pub fn tell<E: From<Failure>>(
     if let Some(why) = rejection(&run, &what) {
         return Err(Failure::resolution(format!("{held}: {why}")).into());
     }
-    let posting = blocking(found.journal()).post(&found.id, &Command::person(what));
+    let posting = blocking(found.journal()).post(&found.id, &Command { id: name, ..Command::person(what) });
     let id = posting.map_err(Failure::from)?.id;
     let events = match receipt(found, &id)? {
         Some(Answer::Refused { reason }) => {

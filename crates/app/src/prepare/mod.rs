@@ -344,6 +344,7 @@ fn created(
         from_cast_id: origin.from_cast_id,
         link: origin.link,
         state: origin.state,
+        key: None,
         journal_version: JOURNAL_VERSION,
     }
 }

@@ -29,6 +29,13 @@ impl<T> Untrusted<T> {
         &self.questions
     }
 
+    /// Approves the question with this hash, if it is one of them, and remembers that.
+    pub fn approve(&self, hash: &str, warnings: &mut Vec<String>) -> bool {
+        let asked: Vec<&Question> = self.questions.iter().filter(|it| it.hash == hash).collect();
+        asked.iter().for_each(|question| self.gate.approve(question, warnings));
+        !asked.is_empty()
+    }
+
     /// Has each question answered; an error is a no. What was approved is remembered.
     pub fn settle<E>(
         self,

@@ -1,10 +1,9 @@
 use clap::Args;
 use materia_app::follow::{self, Following, Next};
 use materia_contract::time::wall_time;
-use materia_contract::{CastStatus, ChainHash, Folders, Record, RunId};
-use materia_engine::{Journal, PAGE_BYTES, Unfolding, blocking, status_after};
-use serde_json::value::RawValue;
-use serde_json::{Map, Value};
+use materia_app::shown::Shown;
+use materia_contract::{CastStatus, Record, RunId};
+use materia_engine::{Journal, PAGE_BYTES, blocking, status_after};
 
 use crate::args::Global;
 use crate::clean;
@@ -56,19 +55,16 @@ pub(crate) fn events(
     journals::tell(&project, &found, terminal);
     let Found { root, journal, id } = found;
     let mut printer = Printer {
-        seq: 0,
-        head: ChainHash::origin(&id),
+        shown: Shown::new(id.clone(), project.folders(&root, &id)),
         status: CastStatus::Running,
         story: Story::default(),
-        unfolding: Unfolding::new(id.clone()),
-        folders: project.folders(&root, &id),
-        wanted: Wanted::of(args, &journal, &id)?,
+        wanted: Wanted::of(args, &*journal, &id)?,
         altered: false,
         id,
     };
-    printer.catch_up(&journal, terminal)?;
+    printer.catch_up(&*journal, terminal)?;
     if args.follow {
-        printer.follow(&journal, terminal)?;
+        printer.follow(&*journal, terminal)?;
     }
     Ok(if printer.altered { Exit::Failed } else { Exit::Done })
 }
@@ -76,14 +72,9 @@ pub(crate) fn events(
 /// Where the printing has got to.
 struct Printer {
     id: RunId,
-    seq: u64,
-    head: ChainHash,
+    shown: Shown,
     status: CastStatus,
     story: Story,
-    /// Puts together what events keep in parts.
-    unfolding: Unfolding,
-    /// Where the folders are that events name.
-    folders: Folders,
     wanted: Wanted,
     /// Whether an event was not what was written.
     altered: bool,
@@ -127,7 +118,7 @@ impl Printer {
     ) -> Result<bool, Failure> {
         let mut any = false;
         loop {
-            let page = blocking(journal).read(&self.id, self.seq, PAGE_BYTES)?;
+            let page = blocking(journal).read(&self.id, self.shown.seq(), PAGE_BYTES)?;
             for record in &page.records {
                 self.print(record, terminal)?;
             }
@@ -140,7 +131,7 @@ impl Printer {
     }
 
     fn print(&mut self, record: &Record, terminal: &mut Terminal) -> Result<(), Failure> {
-        if record.hash_after(self.head) != record.hash {
+        if !self.shown.holds(record) {
             self.altered = true;
             // In order with what is printed, for whoever sees both.
             terminal.out.flush()?;
@@ -151,37 +142,21 @@ impl Printer {
         }
         let wanted = self.wanted.has(record);
         if terminal.json {
-            let whole = self.whole(record);
-            let mut shown = record.shown(&self.id, self.head);
-            if let Some(data) = whole {
-                shown.data = std::borrow::Cow::Owned(data);
-            }
             if wanted {
-                terminal.data(&shown)?;
+                let text = self.shown.json(record);
+                terminal.json_line(&text)?;
+            } else {
+                self.shown.skip(record);
             }
         } else {
             let line = self.line(record);
+            self.shown.skip(record);
             if wanted {
                 writeln!(terminal.out, "{line}")?;
             }
         }
-        self.seq = record.seq;
-        self.head = record.hash;
         self.status = status_after(&record.kind).unwrap_or(self.status);
         Ok(())
-    }
-
-    /// The data of an event that keeps something in parts or names folders, with all of it.
-    fn whole(&mut self, record: &Record) -> Option<Box<RawValue>> {
-        let event = record.event().ok()?;
-        let Some(input) = self.unfolding.see(record, &event) else {
-            let shown = self.folders.event(&event.body)?;
-            return RawValue::from_string(shown.data_json()).ok();
-        };
-        let mut data: Map<String, Value> = serde_json::from_str(&record.data).ok()?;
-        let input = self.folders.input(&input).unwrap_or_else(|| Value::clone(&input));
-        data.insert("input".to_owned(), input);
-        serde_json::value::to_raw_value(&data).ok()
     }
 
     /// One event for people.

@@ -48,7 +48,7 @@ pub(crate) fn fork(
     let shares = format!("cast `{id}` shares events 1 to {} of `{original}`", args.at);
     let options = RunOptions { cast_id: None, ..args.options.clone() };
     let carry = Carry { id: id.as_str(), options: &options, global, no_run: false };
-    match act::fork(found, args.at, &id, options.interactive) {
+    match act::fork(found, args.at, &id, options.interactive, None) {
         Ok(Forking::GoesOn(held)) => carry.drive(&project, *held, Some(shares), terminal),
         Ok(Forking::Rests) => {
             terminal.say(shares);

@@ -72,6 +72,7 @@ fn created(plan: &Plan) -> RunCreated {
         state: Map::new(),
         fork: None,
         timeline: 0,
+        key: None,
         journal_version: JOURNAL_VERSION,
     }
 }

@@ -50,8 +50,21 @@ pub struct RunCreated {
     /// The variables it begins with.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
     pub state: serde_json::Map<String, Value>,
+    /// The key under which it was asked for, where whoever asked gave one: the same key begins no second cast.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<StartKey>,
     /// The version of the event vocabulary.
     pub journal_version: u32,
+}
+
+/// The key under which a cast was asked for, and a hash of what was asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StartKey {
+    /// The key.
+    pub key: crate::CommandId,
+    /// The hash of what was asked for, in hexadecimal.
+    pub body: String,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]

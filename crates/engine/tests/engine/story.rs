@@ -75,6 +75,7 @@ pub(crate) fn of(nodes: IndexMap<NodeId, Node>, entry: &str) -> RunCreated {
         timeline: 0,
         link: None,
         state: serde_json::Map::new(),
+        key: None,
         journal_version: JOURNAL_VERSION,
     }
 }

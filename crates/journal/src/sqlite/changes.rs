@@ -46,6 +46,8 @@ impl Followed {
 #[derive(Default)]
 struct State {
     followed: HashMap<RunId, Followed>,
+    /// Those who want to know of every run.
+    all: Followed,
     /// Whether the thread is there.
     looking: bool,
 }
@@ -62,15 +64,28 @@ impl Changes {
     /// Changes whenever there may be more of `run`.
     pub(super) fn of(self: &Arc<Self>, run: &RunId) -> watch::Receiver<u64> {
         let mut state = self.state();
-        self.any.store(true, Ordering::SeqCst);
         let receiver = state.followed.entry(run.clone()).or_default().grown.subscribe();
+        self.look(&mut state);
+        receiver
+    }
+
+    /// Changes whenever there may be more of any run.
+    pub(super) fn of_all(self: &Arc<Self>) -> watch::Receiver<u64> {
+        let mut state = self.state();
+        let receiver = state.all.grown.subscribe();
+        self.look(&mut state);
+        receiver
+    }
+
+    /// Sees to it that somebody looks for what others write.
+    fn look(self: &Arc<Self>, state: &mut State) {
+        self.any.store(true, Ordering::SeqCst);
         if !state.looking {
             let changes = Arc::downgrade(self);
             let look = thread::Builder::new().name("journal-tail".to_owned());
             // Without a thread only this process is heard; the next who follows tries again.
             state.looking = look.spawn(move || keep_looking(&changes)).is_ok();
         }
-        receiver
     }
 
     /// There may be more of `run`: this process has committed it, or holds the run from now on, and
@@ -79,7 +94,9 @@ impl Changes {
         if !self.any.load(Ordering::SeqCst) {
             return;
         }
-        if let Some(followed) = self.state().followed.get(run) {
+        let state = self.state();
+        state.all.tell();
+        if let Some(followed) = state.followed.get(run) {
             followed.tell();
         }
     }
@@ -87,7 +104,11 @@ impl Changes {
     /// Tells of what other processes have written, if `written`. Runs that are held here are left out until
     /// they are not: nobody else writes to them, and what is committed here is told anyway.
     fn tell_of_others(&self, written: bool) {
-        for (run, followed) in &mut self.state().followed {
+        let mut state = self.state();
+        if written {
+            state.all.tell();
+        }
+        for (run, followed) in &mut state.followed {
             followed.untold |= written;
             if followed.untold && !self.held.has(run) {
                 followed.untold = false;
@@ -100,7 +121,7 @@ impl Changes {
     fn are_wanted(&self) -> bool {
         let mut state = self.state();
         state.followed.retain(|_, followed| followed.grown.receiver_count() > 0);
-        let wanted = !state.followed.is_empty();
+        let wanted = !state.followed.is_empty() || state.all.grown.receiver_count() > 0;
         state.looking = wanted;
         self.any.store(wanted, Ordering::SeqCst);
         wanted

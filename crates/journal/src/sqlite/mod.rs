@@ -110,6 +110,12 @@ impl SqliteJournal {
         Ok(journal)
     }
 
+    /// Changes whenever there may be more of any run, whichever process writes.
+    #[must_use]
+    pub fn changed(&self) -> tokio::sync::watch::Receiver<u64> {
+        self.changes.of_all()
+    }
+
     /// Opens the journal of `root` if there is one, whoever began it. Makes nothing, and works where nothing may
     /// be written. To look at one that may be foreign there is [`Self::look`].
     ///

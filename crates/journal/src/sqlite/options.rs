@@ -135,4 +135,6 @@ pub struct Stats {
     pub records: u64,
     /// Bytes of text and hash in those.
     pub bytes: u64,
+    /// The time that all commits took together.
+    pub commit_time: Duration,
 }

@@ -135,7 +135,7 @@ fn clear(connection: &mut Connection, id: &str) -> Result<Adopted, Unfit> {
         return Err(Unfit::Damaged("it numbers its casts in another way"));
     }
     let commands = transaction.execute("DELETE FROM inbox", [])?;
-    for table in ["snapshots", "chapters"] {
+    for table in ["snapshots", "past", "chapters"] {
         transaction.execute(&format!("DELETE FROM {table}"), [])?;
     }
     transaction.execute("DELETE FROM journal", [])?;

@@ -233,6 +233,18 @@ impl Snapshots for SqliteJournal {
         })
     }
 
+    fn before(
+        &self,
+        run: &RunId,
+        seq: u64,
+    ) -> BoxFuture<'_, Result<Option<Snapshot>, ReadError>> {
+        let (run, wanted) = (run.clone(), run.clone());
+        Box::pin(async move {
+            let look = move |connection: &_| snapshots::before(connection, &wanted, seq);
+            self.readers.with(&run, look).await
+        })
+    }
+
     fn chapters(&self, run: &RunId) -> BoxFuture<'_, Result<Vec<Chapter>, ReadError>> {
         let (run, wanted) = (run.clone(), run.clone());
         Box::pin(async move {

@@ -6,7 +6,7 @@ use super::compare::{self, Object};
 use crate::notes::{fresh_id, is_id};
 
 /// One step per format, in order. A step that has been released is never edited.
-const MIGRATIONS: &[&str] = &[FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4, FORMAT_5];
+const MIGRATIONS: &[&str] = &[FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4, FORMAT_5, FORMAT_6];
 
 /// How many formats there have been.
 pub(super) const FORMATS: usize = MIGRATIONS.len();
@@ -141,6 +141,21 @@ CREATE TABLE journal (
 ) STRICT;
 ";
 
+/// The first format whose journals have an id.
+const WITH_ID: i64 = 5;
+
+/// Folded states of the past, now and then one of those that `snapshots` had: what a run was at an event is folded
+/// from the one before it, and not from the beginning.
+const FORMAT_6: &str = "
+CREATE TABLE past (
+    place    INTEGER PRIMARY KEY,
+    hash     BLOB NOT NULL,
+    version  TEXT NOT NULL,
+    bytes    BLOB NOT NULL,
+    checksum BLOB NOT NULL
+) STRICT;
+";
+
 /// What one connection to a file of an older format that may not be changed sees in place of what is
 /// missing there. Leases are for those who write.
 const MISSING_IN_1: &str = "
@@ -152,7 +167,10 @@ const MISSING_IN_2_AND_3: &str = "
 CREATE TEMP VIEW receipts AS
     SELECT run_id, '#' || command AS command, NULL AS body, first, last, reason FROM main.receipts;
 ";
-const MISSING_IN_ALL: &str = "
+const MISSING_BEFORE_6: &str = "
+CREATE TEMP TABLE past (place INTEGER PRIMARY KEY, hash, version, bytes, checksum);
+";
+const MISSING_BEFORE_4: &str = "
 CREATE TEMP VIEW inbox AS SELECT id, run_id, command, NULL AS name, NULL AS body FROM main.inbox;
 ";
 
@@ -236,7 +254,7 @@ pub(super) fn migrate(connection: &mut Connection, id: Option<&str>) -> Result<(
     // Another process may have done it while this one waited.
     let found = format(&transaction)?;
     make(&transaction, found, FORMAT)?;
-    if found < FORMAT {
+    if found < WITH_ID {
         let id = id.map_or_else(fresh_id, |id| Ok(id.to_owned()));
         let id = id.map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
         transaction.execute("INSERT INTO journal (only, id) VALUES (1, ?1)", [id])?;
@@ -270,9 +288,12 @@ pub(super) fn of_format(format: i64) -> rusqlite::Result<Vec<Object>> {
 
 /// Lets a connection read a file of an older format that stays as it is.
 pub(super) fn stand_in(connection: &Connection, format: i64) -> rusqlite::Result<()> {
+    if format < 6 {
+        connection.execute_batch(MISSING_BEFORE_6)?;
+    }
     if format >= 4 {
         return Ok(());
     }
     connection.execute_batch(if format < 2 { MISSING_IN_1 } else { MISSING_IN_2_AND_3 })?;
-    connection.execute_batch(MISSING_IN_ALL)
+    connection.execute_batch(MISSING_BEFORE_4)
 }

@@ -7,7 +7,10 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::fault::{Fault, is_damage};
 use super::{read, schema};
 
-/// Keeps a snapshot in the place of the one before it, and its chapter for good.
+/// How many events lie between two states of the past. Whoever asks what a run was folds at most about so many.
+const PAST_EVERY_EVENTS: u64 = 32_768;
+
+/// Keeps a snapshot in the place of the one before it, now and then another one beside it, and its chapter for good.
 pub(super) fn keep(connection: &Connection, key: i64, snapshot: &Snapshot) -> rusqlite::Result<()> {
     connection
         .prepare_cached(
@@ -23,6 +26,7 @@ pub(super) fn keep(connection: &Connection, key: i64, snapshot: &Snapshot) -> ru
             checksum(snapshot),
         ])?;
     let place = schema::place(key, snapshot.seq);
+    keep_past(connection, key, snapshot)?;
     connection
         .prepare_cached(
             "INSERT OR REPLACE INTO chapters (place, version, bytes, checksum)
@@ -35,6 +39,61 @@ pub(super) fn keep(connection: &Connection, key: i64, snapshot: &Snapshot) -> ru
             checksum_of_chapter(place, &snapshot.version, &snapshot.chapter),
         ])?;
     Ok(())
+}
+
+/// Keeps a snapshot for good, where the last one that was is far behind.
+fn keep_past(connection: &Connection, key: i64, snapshot: &Snapshot) -> rusqlite::Result<()> {
+    let last: Option<i64> = connection
+        .prepare_cached("SELECT max(place) FROM past WHERE place >= ?1 AND place <= ?2")?
+        .query_row([schema::place(key, 0), schema::place(key, u64::MAX)], |row| row.get(0))?;
+    if snapshot.seq < last.map_or(0, schema::seq_at) + PAST_EVERY_EVENTS {
+        return Ok(());
+    }
+    connection
+        .prepare_cached(
+            "INSERT OR REPLACE INTO past (place, hash, version, bytes, checksum)
+             VALUES (?1, ?2, ?3, ?4, ?5)",
+        )?
+        .execute(params![
+            schema::place(key, snapshot.seq),
+            snapshot.hash.0,
+            snapshot.version,
+            snapshot.bytes,
+            checksum(snapshot),
+        ])?;
+    Ok(())
+}
+
+/// The newest snapshot at `seq` or before it. A damaged one is none: the records say the same.
+pub(super) fn before(
+    connection: &Connection,
+    run: &RunId,
+    seq: u64,
+) -> Result<Option<Snapshot>, Fault> {
+    if let Some(newest) = newest(connection, run)?.filter(|newest| newest.seq <= seq) {
+        return Ok(Some(newest));
+    }
+    let mut statement = connection.prepare_cached(
+        "SELECT place, hash, version, bytes, checksum FROM past
+         WHERE place <= (SELECT run << 40 FROM runs WHERE id = ?1) + ?2
+           AND place >> 40 = (SELECT run FROM runs WHERE id = ?1)
+         ORDER BY place DESC LIMIT 1",
+    )?;
+    let seq = i64::try_from(seq).unwrap_or(i64::MAX).min((1 << 40) - 1);
+    let found = statement
+        .query_row(params![run.as_str(), seq], |row| {
+            let snapshot = Snapshot {
+                seq: schema::seq_at(row.get(0)?),
+                hash: read::hash(row.get_ref(1)?)?,
+                version: row.get(2)?,
+                bytes: row.get(3)?,
+                chapter: Vec::new(),
+            };
+            Ok((snapshot, row.get::<_, Vec<u8>>(4)?))
+        })
+        .optional();
+    let Some(Some((snapshot, sum))) = unless_damaged(found)? else { return Ok(None) };
+    Ok((checksum(&snapshot)[..] == sum[..]).then_some(snapshot))
 }
 
 /// The newest snapshot. A damaged one is none: the records say the same.

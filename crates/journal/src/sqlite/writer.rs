@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use materia_contract::{Record, RunId};
 use materia_engine::{AppendError, Batch, Epoch, Snapshot, record_bytes};
@@ -209,6 +209,7 @@ impl Desk {
         if group.iter().all(|job| matches!(job, Job::Keep(..))) {
             return Ok(group.iter().map(|job| Ok(self.put_by(job))).collect());
         }
+        let began = Instant::now();
         let begin = || self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([]);
         connect::patiently(patience, is_busy, begin).map_err(Failure::All)?;
         let result = self.fill(group);
@@ -220,7 +221,10 @@ impl Desk {
                 let _ = self.connection.execute_batch("ROLLBACK");
             }
         }
-        result.map(|answers| self.counted(answers))
+        let answers = result.map(|answers| self.counted(answers));
+        let took = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.counters.micros.fetch_add(took, Ordering::Relaxed);
+        answers
     }
 
     /// What was committed counts once it is in the file that others find.
@@ -334,6 +338,8 @@ pub(super) struct Counters {
     records: AtomicU64,
     bytes: AtomicU64,
     restored: AtomicU64,
+    /// How long all commits took together, in microseconds.
+    micros: AtomicU64,
 }
 
 impl Counters {
@@ -357,6 +363,7 @@ impl Counters {
             decisions: self.decisions.load(Ordering::Relaxed),
             records: self.records.load(Ordering::Relaxed),
             bytes: self.bytes.load(Ordering::Relaxed),
+            commit_time: Duration::from_micros(self.micros.load(Ordering::Relaxed)),
         }
     }
 }

@@ -66,6 +66,11 @@ impl Cast {
         self.place.make("")
     }
 
+    /// What is written next was decided together, and is written in one go.
+    pub(super) fn begin(&mut self) {
+        self.place.look_again();
+    }
+
     /// Writes the files of one step.
     pub(super) fn apply(&mut self, step: Step) -> Result<(), ViewProblem> {
         match step {
@@ -119,7 +124,7 @@ impl Cast {
         let within = format!("{SOCKETS_FOLDER}/{}", turn.node);
         let are_ids = is_node_id(turn.node.as_str()) && RunId::parse(self.run.as_str()).is_ok();
         file::refuse_unless(are_ids, &self.path().join(&within))?;
-        let folder = self.place.make(&within)?;
+        let folder = self.place.make_next(&within)?;
         if !self.sockets.contains(&turn.node) {
             self.sockets.insert(turn.node.clone());
         }

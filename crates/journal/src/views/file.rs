@@ -6,6 +6,7 @@
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use materia_beneath::{Anchor, Folder};
 
@@ -32,12 +33,14 @@ impl ViewProblem {
 pub(super) struct Place {
     root: Anchor,
     path: PathBuf,
+    /// The artifact root, since it was last looked whether it still is where it was.
+    held: Option<Arc<Folder>>,
 }
 
 impl Place {
     /// The folder at `path`, whose parent is the artifact root.
     pub(super) fn new(path: PathBuf) -> Self {
-        Self { root: Anchor::of(path.parent().unwrap_or(Path::new("."))), path }
+        Self { root: Anchor::of(path.parent().unwrap_or(Path::new("."))), path, held: None }
     }
 
     /// Its path, for people to read.
@@ -50,11 +53,29 @@ impl Place {
         self.root.folder()?.folder(self.name())
     }
 
+    /// Looks again whether the artifact root still is where it was, before the next file.
+    pub(super) fn look_again(&mut self) {
+        self.held = None;
+    }
+
     /// The folder `within` it, or itself, which is made where it is missing.
     pub(super) fn make(&self, within: &str) -> Result<Folder, ViewProblem> {
+        let root = self.held.clone().map_or_else(|| self.root.make(), Ok);
+        self.made(root, within)
+    }
+
+    /// The same, for one of many files that are written in one go: the root is looked at once for all of them.
+    pub(super) fn make_next(&mut self, within: &str) -> Result<Folder, ViewProblem> {
+        if self.held.is_none() {
+            self.held = self.root.make().ok();
+        }
+        self.make(within)
+    }
+
+    fn made(&self, root: io::Result<Arc<Folder>>, within: &str) -> Result<Folder, ViewProblem> {
         let path = Path::new(self.name()).join(within);
-        let made = self.root.make().and_then(|root| root.make_folder(path));
-        made.map_err(ViewProblem::at(&self.path.join(within)))
+        let made = root.and_then(|root| root.make_folder(path));
+        made.map_err(|source| ViewProblem { path: self.path.join(within), source })
     }
 
     fn name(&self) -> &std::ffi::OsStr {

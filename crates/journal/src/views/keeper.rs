@@ -119,6 +119,7 @@ impl Keeper {
         if kept.broken {
             return;
         }
+        kept.cast.begin();
         let result = if kept.cast.last.is_some_and(|(seq, _)| seq + 1 != news.first) {
             let source = io::Error::other("events before the newest ones have not come here");
             Err(ViewProblem { path: kept.cast.events_file(), source })

@@ -114,3 +114,46 @@ pub fn spent_by(run: &Run, index: usize) -> NodeBudgets {
     let time_ms = u64::try_from(spent.micros / 1_000).unwrap_or(0);
     NodeBudgets { turns: Some(spent.turns), time_ms: Some(time_ms), cost: spent.cost }
 }
+
+/// How often a node was started, and how often that came to a result.
+#[must_use]
+pub fn visits_of(run: &Run, index: usize) -> (u32, u32) {
+    let node = &run.nodes[index];
+    (node.visits, node.completed)
+}
+
+/// Where a loop stands.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LoopStanding<'run> {
+    /// Its id.
+    pub id: &'run str,
+    /// How often it was entered.
+    pub entry: u32,
+    /// The item that is current, from 0; as many as there are when it is through.
+    pub index: u32,
+    /// The items.
+    pub items: &'run [serde_json::Value],
+}
+
+/// The loops that were entered, in the order of the plan.
+pub fn loops(run: &Run) -> impl Iterator<Item = LoopStanding<'_>> {
+    let of_plan = run.created().into_iter().flat_map(|created| created.plan.loops.keys());
+    let both = of_plan.zip(&run.loops).filter(|(_, state)| state.entry > 0);
+    both.map(|(id, state)| LoopStanding {
+        id,
+        entry: state.entry,
+        index: state.index,
+        items: state.items.as_deref().map(Vec::as_slice).unwrap_or_default(),
+    })
+}
+
+/// How often a bounded edge was taken for the present item, and how often it may be in all.
+pub fn traversals(run: &Run) -> impl Iterator<Item = (&EdgeId, u32, u32)> {
+    let nodes = run.created().into_iter().flat_map(|created| created.plan.nodes.values());
+    nodes.flat_map(|node| &node.edges).filter_map(|edge| {
+        let bound = edge.max_traversals?;
+        let taken = run.traversals.get(&edge.id);
+        let (count, more) = taken.map_or((0, 0), |taken| (taken.count, taken.allowance));
+        Some((&edge.id, count, bound.saturating_add(more)))
+    })
+}

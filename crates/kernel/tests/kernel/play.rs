@@ -172,6 +172,7 @@ pub(crate) fn created(plan: Plan) -> RunCreated {
         timeline: 0,
         link: None,
         state: serde_json::Map::new(),
+        key: None,
         journal_version: JOURNAL_VERSION,
     }
 }

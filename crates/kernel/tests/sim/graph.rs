@@ -34,6 +34,7 @@ pub(crate) fn created(dice: &mut Dice) -> RunCreated {
         link: None,
         state: serde_json::Map::new(),
         timeline: 0,
+        key: None,
         journal_version: JOURNAL_VERSION,
     }
 }

@@ -62,6 +62,7 @@ pub(crate) fn created(plan: Plan) -> RunCreated {
         link: None,
         state: serde_json::Map::new(),
         timeline: 0,
+        key: None,
         journal_version: JOURNAL_VERSION,
     }
 }

@@ -180,6 +180,7 @@ fn created(dice: &mut Dice) -> RunCreated {
         link: None,
         state: serde_json::Map::new(),
         timeline: 0,
+        key: None,
         journal_version: JOURNAL_VERSION,
     }
 }

@@ -1,0 +1,94 @@
+//! Events as people and programs see them: what `events --json` prints, word for word.
+//!
+//! An event keeps a utility's input in parts, and names folders instead of saying where they are. Whoever shows one
+//! puts both together again, for which the events before it have to be known.
+
+use std::borrow::Cow;
+
+use materia_contract::{ChainHash, Folders, Record, RunId};
+use materia_engine::{Journal, LoadError, Unfolding, blocking, load_at};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+/// Shows the events of a cast, one after the other.
+pub struct Shown {
+    id: RunId,
+    seq: u64,
+    head: ChainHash,
+    unfolding: Unfolding,
+    folders: Folders,
+}
+
+impl Shown {
+    /// Begins before the first event. `folders` says where the folders are that events name.
+    #[must_use]
+    pub fn new(id: RunId, folders: Folders) -> Self {
+        let (head, unfolding) = (ChainHash::origin(&id), Unfolding::new(id.clone()));
+        Self { id, seq: 0, head, unfolding, folders }
+    }
+
+    /// Begins behind event `after`. It waits for the journal.
+    pub fn behind(
+        journal: &dyn Journal,
+        id: &RunId,
+        folders: Folders,
+        after: u64,
+    ) -> Result<Self, LoadError> {
+        if after == 0 {
+            return Ok(Self::new(id.clone(), folders));
+        }
+        let run = load_at(journal, id, after)?;
+        let last = blocking(journal).records(id, after - 1, 1)?;
+        let head = last.first().map_or(ChainHash::origin(id), |record| record.hash);
+        Ok(Self { id: id.clone(), seq: after, head, unfolding: Unfolding::behind(run), folders })
+    }
+
+    /// The place of the last event that was shown.
+    #[must_use]
+    pub fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// Whether an event is what was written.
+    #[must_use]
+    pub fn holds(&self, record: &Record) -> bool {
+        record.hash_after(self.head) == record.hash
+    }
+
+    /// The next event as JSON.
+    pub fn json(&mut self, record: &Record) -> String {
+        let whole = self.whole(record);
+        let mut shown = record.shown(&self.id, self.head);
+        if let Some(data) = whole {
+            shown.data = Cow::Owned(data);
+        }
+        let text = serde_json::to_string(&shown).unwrap_or_default();
+        self.pass(record);
+        text
+    }
+
+    /// Passes over the next event without showing it.
+    pub fn skip(&mut self, record: &Record) {
+        if let Ok(event) = record.event() {
+            let _ = self.unfolding.see(record, &event);
+        }
+        self.pass(record);
+    }
+
+    fn pass(&mut self, record: &Record) {
+        (self.seq, self.head) = (record.seq, record.hash);
+    }
+
+    /// The data of an event that keeps something in parts or names folders, with all of it.
+    fn whole(&mut self, record: &Record) -> Option<Box<RawValue>> {
+        let event = record.event().ok()?;
+        let Some(input) = self.unfolding.see(record, &event) else {
+            let shown = self.folders.event(&event.body)?;
+            return RawValue::from_string(shown.data_json()).ok();
+        };
+        let mut data: Map<String, Value> = serde_json::from_str(&record.data).ok()?;
+        let input = self.folders.input(&input).unwrap_or_else(|| Value::clone(&input));
+        data.insert("input".to_owned(), input);
+        serde_json::value::to_raw_value(&data).ok()
+    }
+}

@@ -1,0 +1,117 @@
+//! What an endpoint is made of.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+
+use super::Name;
+
+/// How something is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// Looks at something.
+    Get,
+    /// Does something.
+    Post,
+    /// Puts something in the place of something.
+    Put,
+    /// Takes something away.
+    Delete,
+}
+
+impl Method {
+    /// As it is written in a request.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Put => "PUT",
+            Self::Delete => "DELETE",
+        }
+    }
+
+    /// Whether it changes something.
+    #[must_use]
+    pub fn changes(self) -> bool {
+        self != Self::Get
+    }
+}
+
+/// Who may ask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Anybody who passes the rest of the guard.
+    Open,
+    /// Who has the token, or a session with its key.
+    Known,
+    /// The same, and processes that a turn started may too: materia's own handing over.
+    Handoff,
+}
+
+/// A parameter of the query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Param {
+    /// Its name.
+    pub name: &'static str,
+    /// What it says.
+    pub says: &'static str,
+    /// Whether it is a number.
+    pub number: bool,
+}
+
+impl Param {
+    /// A text.
+    #[must_use]
+    pub const fn text(name: &'static str, says: &'static str) -> Self {
+        Self { name, says, number: false }
+    }
+
+    /// A number from 0.
+    #[must_use]
+    pub const fn number(name: &'static str, says: &'static str) -> Self {
+        Self { name, says, number: true }
+    }
+}
+
+/// The shape of a body.
+pub type Shape = fn(&mut SchemaGenerator) -> Schema;
+
+/// The shape of a type.
+pub(super) fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<T>()
+}
+
+/// What is answered when all goes well.
+#[derive(Debug, Clone, Copy)]
+pub enum Answer {
+    /// JSON of this shape.
+    Json(Shape),
+    /// The bytes of a file.
+    Bytes,
+    /// Text for a program that reads it, of this type.
+    Text(&'static str),
+    /// Server-sent events.
+    Events,
+}
+
+/// One door.
+#[derive(Debug, Clone, Copy)]
+pub struct Endpoint {
+    /// Which one.
+    pub name: Name,
+    /// How it is asked.
+    pub method: Method,
+    /// Where: parts in braces stand for any text.
+    pub path: &'static str,
+    /// What it does, in a sentence.
+    pub says: &'static str,
+    /// What may stand in the query.
+    pub query: &'static [Param],
+    /// What has to be sent along.
+    pub body: Option<Shape>,
+    /// What is answered.
+    pub answer: Answer,
+    /// The status of that.
+    pub status: u16,
+    /// Who may ask.
+    pub access: Access,
+}

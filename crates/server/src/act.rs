@@ -1,0 +1,343 @@
+//! What people and programs do to a cast, whoever drives it; each under its key once.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{Response, StatusCode};
+use materia_app::act::{self, Forking, Noted, Taken, Unfit, step};
+use materia_app::host::Submitted;
+use materia_app::standing::Standing;
+use materia_app::{Failure, RunOptions, castid};
+use materia_contract::api::{Acted, DriveBody, ForkBody};
+use materia_contract::{Answer, Command, CommandId, Do, NodeId, Receipt, RunId, StartKey};
+use materia_engine::{Journal as _, PostError, blocking, off_thread};
+use materia_kernel::Run;
+use serde_json::Value;
+use tokio::runtime::Handle;
+
+use crate::begin;
+use crate::carry::{self, Named, UnderWay};
+use crate::dispatch::{Request, json, json_as};
+use crate::keys::Known;
+use crate::limits::ACT_WAIT_MAX;
+use crate::problem::Refused;
+use crate::rooms::Cast;
+use crate::state::App;
+use crate::trust::{self, Wanted};
+
+/// How often is looked what became of a command.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// `POST /api/casts/{id}/commands`.
+pub(crate) async fn act(app: Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+    let body: Value = asked.json()?;
+    let key = asked.key()?;
+    app.counts.acts.fetch_add(1, Ordering::Relaxed);
+    let cast = asked.cast(&app).await?;
+    if body.get("do").and_then(Value::as_str) == Some("fork") {
+        return fork(app, asked, cast, key).await;
+    }
+    let _held = app.keys.hold(&cast.room.root.join(cast.id.as_str()), &key).await;
+    let receipt = cast.room.journal.receipt(&cast.id, &key).await.map_err(Failure::from)?;
+    let what = choice(&body)?;
+    if let Some(receipt) = receipt {
+        if what.is_whole() && !is_of(&receipt, &what.command(None, &key)?) {
+            return Err(begin::other_body());
+        }
+        return answered(&receipt);
+    }
+    let driven = cast.room.journal.is_driven(&cast.id).await.map_err(Failure::from)?;
+    if driven {
+        return submit(&cast, &what, &key).await;
+    }
+    let (acting, found, wanted, name) =
+        (Arc::clone(&app), cast.clone(), what.clone(), key.clone());
+    match off_thread(move || take(&acting, &found, &wanted, &name)).await? {
+        Done::Told | Done::Noted => settled(&cast, &key, None).await,
+        Done::Left => Ok(json_as(StatusCode::ACCEPTED, &acted(Vec::new(), true))),
+        Done::Goes(under_way) => settled(&cast, &key, Some(under_way)).await,
+    }
+}
+
+/// What a request asks for: a command, of which something may have been left to the cast.
+#[derive(Debug, Clone)]
+struct Choice {
+    body: Value,
+}
+
+/// What is done, in one word; refused where there is none.
+fn choice(body: &Value) -> Result<Choice, Refused> {
+    let choice = Choice { body: body.clone() };
+    if choice.is_whole() {
+        // Whatever is wrong with it is said before anything is looked at.
+        choice.command(None, &CommandId::kept("x"))?;
+    }
+    Ok(choice)
+}
+
+impl Choice {
+    fn word(&self) -> &str {
+        self.body.get("do").and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// Whether nothing was left to the cast.
+    fn is_whole(&self) -> bool {
+        self.body.get("node").is_some() || !matches!(self.word(), "approve" | "deny")
+    }
+
+    /// The command under its name; what was left out is the only socket that asks.
+    fn command(&self, run: Option<&Run>, key: &CommandId) -> Result<Command, Refused> {
+        let mut body = self.body.clone();
+        if let (false, Some(run)) = (self.is_whole(), run) {
+            let node = match step::approve(run, None, None)? {
+                Do::Approve { node, .. } => node,
+                _ => NodeId::new(""),
+            };
+            body["node"] = Value::String(node.to_string());
+        }
+        if let Some(fields) = body.as_object_mut() {
+            // The key is the name of a command that comes over HTTP.
+            fields.remove("id");
+        }
+        let text = body.to_string();
+        let command = Command::read(&text).map_err(|error| {
+            let detail = format!("this is no command: {error}; schemas/command.schema.json describes them");
+            Refused::new(StatusCode::UNPROCESSABLE_ENTITY, "usage", detail)
+        })?;
+        if let Do::Crash | Do::Offer { .. } = command.what {
+            let detail = format!("`{}` is for scripts, and no act of a person", command.what.name());
+            return Err(Refused::new(StatusCode::UNPROCESSABLE_ENTITY, "usage", detail));
+        }
+        Ok(Command { id: Some(key.clone()), ..command })
+    }
+}
+
+/// Whether a receipt is that of this command.
+fn is_of(receipt: &Receipt, command: &Command) -> bool {
+    let Some(body) = &receipt.body else { return true };
+    let told = Command { what: step::where_driven(command.what.clone()), ..command.clone() };
+    *body == command.body_hash() || *body == told.body_hash()
+}
+
+fn acted(events: Vec<u64>, waits: bool) -> Acted {
+    Acted { events, cast_id: None, waits }
+}
+
+fn answered(receipt: &Receipt) -> Result<Response<Body>, Refused> {
+    match &receipt.answer {
+        Answer::Done { first, last } if first <= last => {
+            Ok(json(&acted(vec![*first, *last], false)))
+        }
+        Answer::Done { .. } => Ok(json(&acted(Vec::new(), false))),
+        Answer::Refused { reason } => Err(Refused::conflict(reason.clone())),
+    }
+}
+
+/// Sends a command to whoever drives the cast, here or elsewhere, and waits for the receipt.
+async fn submit(cast: &Cast, what: &Choice, key: &CommandId) -> Result<Response<Body>, Refused> {
+    let (looked, chosen, name) = (cast.clone(), what.clone(), key.clone());
+    let command = off_thread(move || {
+        let whole = chosen.is_whole();
+        let run = (!whole).then(|| materia_engine::load(looked.journal(), &looked.id));
+        let run = run.transpose().map_err(Failure::from)?;
+        chosen.command(run.as_ref().map(|(run, _)| run), &name)
+    });
+    let command = command.await?;
+    let command = Command { what: step::where_driven(command.what.clone()), ..command };
+    if let Do::Recast | Do::Revive = command.what {
+        return Err(Refused::conflict(format!("cast `{}` is under way", cast.id)));
+    }
+    match cast.room.host.submit(&cast.id, &command, ACT_WAIT_MAX).await {
+        Ok(Submitted::Answered(receipt)) => answered(&receipt),
+        Ok(Submitted::Waits(_)) => Ok(json_as(StatusCode::ACCEPTED, &acted(Vec::new(), true))),
+        Err(PostError::OtherBody(_)) => Err(begin::other_body()),
+        Err(PostError::Read(error)) => Err(Failure::from(error).into()),
+    }
+}
+
+/// What came of taking up a cast.
+enum Done {
+    /// Somebody else drives it and was told.
+    Told,
+    /// It is done; nothing had to start for it.
+    Noted,
+    /// Whoever carries the cast on does it first.
+    Left,
+    /// It goes on here.
+    Goes(UnderWay),
+}
+
+/// Does something to a cast that nobody drives. It waits for the disk.
+fn take(app: &Arc<App>, cast: &Cast, what: &Choice, key: &CommandId) -> Result<Done, Refused> {
+    let options = RunOptions::default();
+    refuse_foreign(cast)?;
+    let supervisor = &app.settings.supervisor;
+    let choose = |run: &Run| Ok::<Do, Chosen>(what.command(Some(run), key)?.what);
+    match act::take(cast.found(), &options, Some(key.clone()), choose) {
+        Ok(Taken::There(_)) => Ok(Done::Told),
+        Ok(Taken::Here(held)) if step::carries_on(&held.what) => {
+            let wanted = Wanted::Do(held.what.clone());
+            carry::carry_on(app, cast, *held, wanted, &Named::default()).map(Done::Goes)
+        }
+        Ok(Taken::Here(held)) => match held.note(&cast.served.project, supervisor)?.0 {
+            Noted::Done => Ok(Done::Noted),
+            Noted::Left => Ok(Done::Left),
+        },
+        Err(Unfit::Stands { run, why }) => {
+            // Under this key that is the answer from now on.
+            let command = what.command(Some(&run), key)?;
+            act::refuse(&cast.served.project, &cast.found(), command, supervisor)?;
+            let next = serde_json::to_value(Standing::of(&run).onward()).unwrap_or_default();
+            Err(Refused::conflict(format!("cast `{}`: {why}", cast.id)).with("next", next))
+        }
+        Err(Unfit::Other(Chosen(refused))) => Err(*refused),
+    }
+}
+
+/// Why nothing was chosen.
+struct Chosen(Box<Refused>);
+
+impl From<Failure> for Chosen {
+    fn from(failure: Failure) -> Self {
+        Self(Box::new(failure.into()))
+    }
+}
+
+impl From<Refused> for Chosen {
+    fn from(refused: Refused) -> Self {
+        Self(Box::new(refused))
+    }
+}
+
+fn refuse_foreign(cast: &Cast) -> Result<(), Refused> {
+    if cast.room.journal.is_foreign() {
+        return Err(Failure::trust(
+            "the journal of this cast was not begun here by your materia: it can be looked at. `materia resume ID --trust-journal` vouches for it",
+        )
+        .into());
+    }
+    Ok(())
+}
+
+/// Waits for the receipt of what was done under a key.
+async fn settled(
+    cast: &Cast,
+    key: &CommandId,
+    mut under_way: Option<UnderWay>,
+) -> Result<Response<Body>, Refused> {
+    let begun = tokio::time::Instant::now();
+    loop {
+        let receipt = cast.room.journal.receipt(&cast.id, key).await.map_err(Failure::from)?;
+        if let Some(receipt) = receipt {
+            return answered(&receipt);
+        }
+        let ended = under_way.as_mut().and_then(|it| it.borrow_and_update().clone());
+        if let Some(Err(why)) = ended {
+            return Err(Refused::conflict(format!("cast `{}`: {why}", cast.id)));
+        }
+        if begun.elapsed() > ACT_WAIT_MAX {
+            return Ok(json_as(StatusCode::ACCEPTED, &acted(Vec::new(), true)));
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+/// A new cast that shares the history of another.
+async fn fork(
+    app: Arc<App>,
+    asked: &Request,
+    cast: Cast,
+    key: CommandId,
+) -> Result<Response<Body>, Refused> {
+    let body: ForkBody = asked.json()?;
+    let key = StartKey { key, body: asked.body_hash()? };
+    let place = cast.served.project.dir.clone();
+    let _held = app.keys.hold(&place, &key.key).await;
+    let (known, wanted) = (Arc::clone(&app), key.clone());
+    let (root, journal) = (cast.room.root.clone(), Arc::clone(&cast.room.journal));
+    let before = off_thread(move || {
+        known.keys.known(&place, &[(root.as_path(), &*journal)], &wanted.key)
+    });
+    match before.await.map_err(Failure::from)? {
+        Some(Known::Began(id, of)) if of == key.body => {
+            return Ok(json(&forked(id, body.at)));
+        }
+        Some(Known::Began(..) | Known::Refused(..)) => return Err(begin::other_body()),
+        None => {}
+    }
+    let at = body.at;
+    let (forking, from, named) = (Arc::clone(&app), cast.clone(), key.clone());
+    let id = off_thread(move || make_fork(&forking, &from, &body, named)).await?;
+    app.keys.began(&cast.room.root, &id, &key);
+    Ok(json(&forked(id, at)))
+}
+
+fn forked(id: RunId, at: u64) -> Acted {
+    Acted { events: vec![1, at], cast_id: Some(id), waits: false }
+}
+
+fn make_fork(
+    app: &Arc<App>,
+    cast: &Cast,
+    body: &ForkBody,
+    key: StartKey,
+) -> Result<RunId, Refused> {
+    refuse_foreign(cast)?;
+    let id = match &body.cast_id {
+        Some(text) => castid::chosen(text)?,
+        None => castid::fresh(),
+    };
+    match act::fork(cast.found(), body.at, &id, body.interactive, Some(key)) {
+        Ok(Forking::Rests) => Ok(id),
+        Ok(Forking::GoesOn(held)) => {
+            let fork = Cast { id: id.clone(), ..cast.clone() };
+            let wanted = Wanted::Do(Do::Resume { pace: None });
+            carry::carry_on(app, &fork, *held, wanted, &Named::default())?;
+            Ok(id)
+        }
+        Err(unfit) => Err(Refused::conflict(unfit.to_string())),
+    }
+}
+
+/// `POST /api/casts/{id}/drive`: a cast that the command line prepared, and that is trusted, goes on here.
+pub(crate) async fn drive(app: Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+    let body: DriveBody = asked.json()?;
+    let missing: Vec<&str> = body
+        .needs
+        .iter()
+        .map(String::as_str)
+        .filter(|name| std::env::var_os(name).is_none_or(|value| value.is_empty()))
+        .collect();
+    if !missing.is_empty() {
+        return Err(Refused::conflict(format!(
+            "the server's environment lacks {}, which an agent of this cast needs: stop the server (`materia stop`) and start it where that is set",
+            missing.join(", ")
+        )));
+    }
+    let id = asked.part("id").to_owned();
+    let taking = Arc::clone(&app);
+    let summary = off_thread(move || {
+        let served = match body.project.as_deref() {
+            Some(dir) => {
+                let config = body.config.as_deref().map(std::path::Path::new);
+                let project = (taking.settings.open)(std::path::Path::new(dir), config)?;
+                taking.rooms.add(project)?
+            }
+            None => taking.rooms.only(None)?,
+        };
+        let cast = taking.rooms.find(Some(&served.id), &id, &Handle::current())?;
+        let named = Named {
+            config: body.config.clone().map(Into::into),
+            provider: body.provider.clone(),
+        };
+        let driven = blocking(cast.journal()).is_driven(&cast.id).map_err(Failure::from)?;
+        if !driven {
+            let what = body.what.clone().unwrap_or(Do::Resume { pace: None });
+            trust::carry_on(&taking, &cast, what, &named)?;
+        }
+        begin::summary(&cast)
+    });
+    Ok(json_as(StatusCode::ACCEPTED, &summary.await?))
+}

@@ -1,0 +1,274 @@
+//! Beginning casts: of a loadout or of a link, each under its key once.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{Response, StatusCode};
+use materia_app::drive::{Drive, Start};
+use materia_app::prepare::{self, Asked, Beginning, Origin, Prepared, Ready};
+use materia_app::{Failure, Project, RunOptions, view};
+use materia_compiler::link::Invocation;
+use materia_contract::api::{CastSummary, StartBody};
+use materia_contract::{Budget, RunCreated, RunId, StartKey};
+use materia_engine::{Journal as _, blocking, off_thread};
+use tokio::runtime::Handle;
+
+use crate::carry::{self, Named, UnderWay};
+use crate::dispatch::{Request, json_as};
+use crate::keys::Known;
+use crate::problem::Refused;
+use crate::rooms::{Cast, Room, Served};
+use crate::state::App;
+use crate::trust::{self, Wanted};
+
+/// How often is looked whether a cast has begun.
+const LOOK: Duration = Duration::from_millis(4);
+
+/// How often another id is made up where one is taken.
+const TRIES_MAX: u32 = 8;
+
+/// `POST /api/casts`.
+pub(crate) async fn start(app: Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+    let body: StartBody = asked.json()?;
+    refuse_hooks(&app, &body)?;
+    let key = StartKey { key: asked.key()?, body: asked.body_hash()? };
+    let served = app.rooms.only(body.project.as_deref())?;
+    let _held = app.keys.hold(&served.project.dir, &key.key).await;
+    let (known, place) = (Arc::clone(&app), Arc::clone(&served));
+    let wanted = key.clone();
+    match off_thread(move || look_up(&known, &place, &wanted)).await? {
+        Some(Known::Began(id, of)) => {
+            refuse_other_body(&key, &of)?;
+            return answer(app, served, id).await;
+        }
+        Some(Known::Refused(problem, of)) => {
+            refuse_other_body(&key, &of)?;
+            return Err(Refused(problem));
+        }
+        None => {}
+    }
+    let (began, begun) = (Arc::clone(&app), Arc::clone(&served));
+    let named = key.clone();
+    let made = off_thread(move || begin(&began, &begun, &body, &named)).await;
+    let result = match made {
+        Ok((room, id, under_way)) => began_durably(&app, &room, &id, under_way).await.map(|()| {
+            app.keys.began(&room.root, &id, &key);
+            id
+        }),
+        Err(refused) => Err(refused.unprocessable()),
+    };
+    match result {
+        Ok(id) => {
+            app.counts.started.fetch_add(1, Ordering::Relaxed);
+            answer(app, served, id).await
+        }
+        Err(refused) => {
+            keep_refusal(&app, &served, &key, &refused).await?;
+            Err(refused)
+        }
+    }
+}
+
+/// A refusal is the answer to its key from now on, unless it may pass: what is approved or mended then begins.
+async fn keep_refusal(
+    app: &Arc<App>,
+    served: &Arc<Served>,
+    key: &StartKey,
+    refused: &Refused,
+) -> Result<(), Refused> {
+    if refused.0.status != StatusCode::UNPROCESSABLE_ENTITY.as_u16() {
+        return Ok(());
+    }
+    let (app, place) = (Arc::clone(app), served.project.dir.clone());
+    let (key, problem) = (key.clone(), refused.0.clone());
+    let kept = off_thread(move || app.keys.refused(&place, &key, &problem)).await;
+    kept.map_err(|error| {
+        Failure::storage(format!("the state folder cannot be written: {error}")).into()
+    })
+}
+
+fn refuse_other_body(key: &StartKey, of: &str) -> Result<(), Refused> {
+    if key.body == of {
+        return Ok(());
+    }
+    Err(other_body())
+}
+
+/// The answer where a key was used for something else.
+pub(crate) fn other_body() -> Refused {
+    let detail = "this `Idempotency-Key` was used for another request; give this one a key of its own";
+    Refused::new(StatusCode::UNPROCESSABLE_ENTITY, "usage", detail)
+}
+
+/// Files on this machine come in with no request, but for tests.
+fn refuse_hooks(app: &App, body: &StartBody) -> Result<(), Refused> {
+    let hooks = [
+        ("script", body.script.is_some()),
+        ("record", body.record.is_some()),
+        ("replay", body.replay.is_some()),
+        ("virtualTime", body.virtual_time),
+    ];
+    let named = hooks.iter().find(|(_, named)| *named).filter(|_| !app.settings.test_hooks);
+    match named {
+        None => Ok(()),
+        Some((name, _)) => Err(Refused::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "usage",
+            format!("`{name}` is no option here: a cast is started by the names of stored loadouts; use `materia cast --detach` for it"),
+        )),
+    }
+}
+
+fn look_up(app: &App, served: &Served, key: &StartKey) -> Result<Option<Known>, Refused> {
+    let rooms = app.rooms.of(served, &Handle::current())?;
+    let journals: Vec<(&std::path::Path, &dyn materia_engine::Journal)> = rooms
+        .iter()
+        .map(|room| (room.root.as_path(), &*room.journal as &dyn materia_engine::Journal))
+        .collect();
+    let known = app.keys.known(&served.project.dir, &journals, &key.key);
+    known.map_err(|error| Failure::from(error).into())
+}
+
+/// How a cast is performed, as a request says.
+pub(crate) fn options(body: &StartBody) -> RunOptions {
+    let path = |text: &Option<String>| text.as_ref().map(PathBuf::from);
+    let told = body.budget.unwrap_or_default();
+    RunOptions {
+        script: path(&body.script),
+        virtual_time: body.virtual_time,
+        provider: body.provider.clone(),
+        record: path(&body.record),
+        replay: path(&body.replay),
+        cast_id: body.cast_id.clone(),
+        planning: body.planning,
+        interactive: body.interactive,
+        no_request: body.no_request,
+        budget: Budget {
+            max_cost: body.max_cost.or(told.max_cost),
+            max_turns: body.max_turns.or(told.max_turns),
+            max_tokens: body.max_tokens.or(told.max_tokens),
+            ..told
+        },
+    }
+}
+
+/// What is to be cast, compiled.
+pub(crate) fn ready(project: &Project, body: &StartBody) -> Result<Ready, Refused> {
+    if let Some(targets) = &body.link {
+        if body.loadout.is_some() {
+            return Err(Refused::usage("a cast is of a `loadout` or of a `link`, not of both"));
+        }
+        let asked = Invocation {
+            from: body.from.clone(),
+            targets: targets.clone(),
+            delimited: true,
+            prompt: vec![body.request.clone()],
+        };
+        return Ok(prepare::link(project, asked)?.ready()?);
+    }
+    if body.from.is_some() {
+        return Err(Refused::usage("`from` goes with a `link`"));
+    }
+    let (loaded, compiled) = project.compile(body.loadout.as_deref()).sound()?;
+    Ok(Ready { loaded, compiled, origin: Origin::default() })
+}
+
+/// Prepares a cast and drives it. It waits for the disk.
+fn begin(
+    app: &Arc<App>,
+    served: &Arc<Served>,
+    body: &StartBody,
+    key: &StartKey,
+) -> Result<(Arc<Room>, RunId, UnderWay), Refused> {
+    let project = &served.project;
+    let options = options(body);
+    let mut tries = 0;
+    loop {
+        let asked = Asked {
+            project,
+            approvals: project.profile_dir().map(ToOwned::to_owned),
+            request: body.request.clone(),
+            options: &options,
+        };
+        let beginning = prepare::cast(&asked, ready(project, body)?)?;
+        let mut warnings = Vec::new();
+        let wanted = Wanted::Start(Box::new(body.clone()));
+        let beginning = trust::settle(app, served, None, beginning, wanted, &mut warnings)?;
+        let supervisor = app.settings.supervisor.clone();
+        let agents = beginning.answerers(&supervisor)?;
+        drop(beginning.open(&mut warnings)?);
+        carry::tell(&warnings);
+        let (Beginning { prepared, root, id, created, .. }, cleared) = beginning.release();
+        let missing = || Failure::storage("the journal is not there any more");
+        let room =
+            app.rooms.room(served, &root, &Handle::current())?.ok_or_else(missing)?;
+        let taken = blocking(&*room.journal).head(&id).map_err(Failure::from)?.is_some();
+        if taken && options.cast_id.is_none() && tries < TRIES_MAX {
+            // Two casts of one instant were given one name.
+            tries += 1;
+            continue;
+        }
+        if taken {
+            return Err(Failure::resolution(format!("there is a cast `{id}` already")).into());
+        }
+        let (plan, folders) = (created.plan.clone(), project.folders(&root, &id));
+        let created = RunCreated { agents, key: Some(key.clone()), ..created };
+        let Prepared { script, answering, .. } = prepared;
+        let drive = Drive {
+            cleared,
+            root,
+            journal: Arc::clone(&room.journal),
+            id: id.clone(),
+            plan,
+            folders,
+            script,
+            answering,
+            agents: None,
+            supervisor,
+            start: Start::Begin(Box::new(created)),
+        };
+        let named = Named { config: None, provider: body.provider.clone() };
+        let under_way = carry::go(app, (served, &room), drive, &named)?;
+        return Ok((room, id, under_way));
+    }
+}
+
+/// Waits until the first event of a cast is durable.
+async fn began_durably(
+    app: &Arc<App>,
+    room: &Arc<Room>,
+    id: &RunId,
+    mut under_way: UnderWay,
+) -> Result<(), Refused> {
+    loop {
+        let head = room.journal.head(id).await.map_err(Failure::from)?;
+        if head.is_some() {
+            return Ok(());
+        }
+        let ended = under_way.borrow_and_update().clone();
+        if let Some(ended) = ended {
+            let _ = app.ledger.remove(&room.root, id);
+            let why = ended.err().unwrap_or_else(|| "it ended before it began".to_owned());
+            return Err(Failure::storage(format!("the cast could not begin: {why}")).into());
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+async fn answer(app: Arc<App>, served: Arc<Served>, id: RunId) -> Result<Response<Body>, Refused> {
+    let summary = off_thread(move || {
+        let cast = app.rooms.find(Some(&served.id), id.as_str(), &Handle::current())?;
+        summary(&cast)
+    });
+    Ok(json_as(StatusCode::CREATED, &summary.await?))
+}
+
+/// A cast in short.
+pub(crate) fn summary(cast: &Cast) -> Result<CastSummary, Refused> {
+    let gone = || Refused::unknown(format!("there is no cast `{}` here", cast.id));
+    let line = blocking(cast.journal()).line(&cast.id).map_err(Failure::from)?.ok_or_else(gone)?;
+    Ok(view::summary(cast.journal(), line, &cast.served.id, &cast.folders())?.0)
+}

@@ -1,0 +1,138 @@
+//! Driving casts: from what was prepared to a run that goes on here.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use materia_app::act::{Going, Held};
+use materia_app::drive::{Drive, Start};
+use materia_app::prepare::{GoingOn, Prepared};
+use materia_app::{Found, RunOptions};
+use materia_contract::RunId;
+use materia_engine::off_thread;
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+
+use crate::ledger::Entry;
+use crate::problem::Refused;
+use crate::rooms::{Cast, Room, Served};
+use crate::state::App;
+use crate::trust::{self, Wanted};
+
+/// A cast that goes on here. It changes once, when the cast has come to rest or broken off: then it says how.
+pub(crate) type UnderWay = watch::Receiver<Option<Result<(), String>>>;
+
+/// What was named for a cast when it was handed over.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Named {
+    pub(crate) config: Option<PathBuf>,
+    pub(crate) provider: Option<String>,
+}
+
+/// Carries on a cast that is held. It waits for the disk.
+pub(crate) fn carry_on(
+    app: &Arc<App>,
+    cast: &Cast,
+    held: Held,
+    wanted: Wanted,
+    named: &Named,
+) -> Result<UnderWay, Refused> {
+    let project = &cast.served.project;
+    let options = RunOptions { provider: named.provider.clone(), ..RunOptions::default() };
+    let (going_on, hold) = held.prepare(project, &options)?;
+    let mut warnings = Vec::new();
+    let going_on = trust::settle(app, &cast.served, Some(cast), going_on, wanted, &mut warnings)?;
+    let supervisor = app.settings.supervisor.clone();
+    let agents = going_on.answerers(&supervisor)?;
+    let agents = Some(agents).filter(|now| *now != hold.before);
+    going_on.go_on(project.profile_dir(), &mut warnings)?;
+    let plan = going_on.created().plan.clone();
+    let (GoingOn { prepared, loaded, .. }, cleared) = going_on.release();
+    let Going { found: Found { root, journal, id }, lease, loaded, command } = hold.go_on(loaded)?;
+    let folders = project.folders(&root, &id);
+    let Prepared { script, answering, .. } = prepared;
+    let start = Start::CarryOn(lease, Box::new(loaded), Box::new(command));
+    let drive = Drive {
+        cleared,
+        root,
+        journal,
+        id,
+        plan,
+        folders,
+        script,
+        answering,
+        agents,
+        supervisor,
+        start,
+    };
+    tell(&warnings);
+    go(app, (&cast.served, &cast.room), drive, named)
+}
+
+/// What is worth a warning goes to the log: nobody looks at a server's terminal.
+pub(crate) fn tell(warnings: &[String]) {
+    for warning in warnings {
+        tracing::warn!(warning, "while a cast was prepared");
+    }
+}
+
+/// Drives a run in its room. It waits for the disk, not for the run.
+pub(crate) fn go(
+    app: &Arc<App>,
+    (served, room): (&Served, &Arc<Room>),
+    drive: Drive,
+    named: &Named,
+) -> Result<UnderWay, Refused> {
+    let id = drive.id.clone();
+    let entry = Entry {
+        project: served.project.dir.clone(),
+        root: room.root.clone(),
+        cast_id: id.clone(),
+        deaths: 0,
+        config: named.config.clone(),
+        provider: named.provider.clone(),
+    };
+    app.ledger.add(entry).map_err(|error| {
+        Refused::from(materia_app::Failure::storage(format!(
+            "the state folder cannot be written: {error}"
+        )))
+    })?;
+    if drive.goes_on() {
+        // Files beside the journal that cannot be mended now are mended by the next replay.
+        let _ = room.views.catch_up(&*room.journal, &id);
+    }
+    let underway = match drive.among(&room.host) {
+        Ok(underway) => underway,
+        Err(failure) => {
+            let _ = app.ledger.remove(&room.root, &id);
+            return Err(failure.into());
+        }
+    };
+    let (done, under_way) = watch::channel(None);
+    let (app, room) = (Arc::clone(app), Arc::clone(room));
+    Handle::current().spawn(async move {
+        // In a task of its own: one that panics ends no other.
+        let rested = tokio::spawn(underway.rested()).await;
+        let ended = match rested {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(error)) => Err(error.to_string()),
+            Err(error) => Err(error.to_string()),
+        };
+        at_rest(app, room, id, ended.is_ok()).await;
+        done.send_replace(Some(ended));
+    });
+    Ok(under_way)
+}
+
+/// Puts in order what a cast leaves behind that is driven no more.
+async fn at_rest(app: Arc<App>, room: Arc<Room>, id: RunId, in_order: bool) {
+    let tidy = move || {
+        if let Err(problem) = room.views.flush() {
+            tracing::warn!(%problem, "the files beside the journal are not complete");
+        }
+        // One that broke off stays noted: the next server carries it on.
+        if in_order && let Err(error) = app.ledger.remove(&room.root, &id) {
+            tracing::warn!(%error, "the state folder cannot be written");
+        }
+    };
+    off_thread(tidy).await;
+}

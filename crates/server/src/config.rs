@@ -1,0 +1,121 @@
+//! The configuration: its files by layer, saving one, findings, and what is there to cast.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::http::{Response, StatusCode, header};
+use materia_app::{grid, ownfile, project};
+use materia_compiler::{Layer, Loaded};
+use materia_contract::api::{
+    Catalog, CatalogItem, CheckBody, ConfigBody, Findings, LoadoutView, SaveBody, Saved,
+};
+use materia_contract::body::ConfigFile;
+
+use crate::dispatch::{Request, json};
+use crate::problem::Refused;
+use crate::rooms::Served;
+use crate::state::App;
+
+fn served(app: &App, asked: &Request) -> Result<Arc<Served>, Refused> {
+    app.rooms.only(asked.query("project"))
+}
+
+/// `GET /api/config`.
+pub(crate) fn config(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+    let checked = served(app, asked)?.project.check();
+    let items = ownfile::files(&checked.loaded);
+    Ok(json(&ConfigBody { items, findings: checked.findings }))
+}
+
+/// `PUT /api/config/{layer}/{file}`.
+pub(crate) fn save(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+    let served = served(app, asked)?;
+    let body: SaveBody = asked.json()?;
+    let (layer, name) = (asked.part("layer"), asked.part("file"));
+    let matches = asked.headers.get(header::IF_MATCH).and_then(|value| value.to_str().ok());
+    let Some(base) = matches.map(|text| text.trim_matches('"').to_owned()) else {
+        let detail = "`If-Match` names the hash that the file had when it was read";
+        return Err(Refused::new(StatusCode::PRECONDITION_REQUIRED, "usage", detail));
+    };
+    let (loaded, _) = materia_compiler::load(&served.project.sources);
+    let files = ownfile::files(&loaded);
+    let there = files.iter().find(|file| file.layer == layer && file.file == name);
+    let file = match there {
+        Some(_) => ownfile::named(&served.project, &loaded, name)?,
+        // The project's own file may be yet to come.
+        None => {
+            let own = ownfile::OwnFile::for_copy(&served.project, &loaded);
+            if layer != "project" || own.shown() != name {
+                return Err(Refused::unknown(
+                    "this is no file of the configuration; GET /api/config lists them",
+                ));
+            }
+            own
+        }
+    };
+    let now = there.map_or_else(|| hash(""), |there| there.hash.clone());
+    if now != base {
+        let theirs = there.map(ConfigFile::clone);
+        let detail = "somebody has changed the file since it was read; nothing was saved";
+        return Err(Refused::new(StatusCode::PRECONDITION_FAILED, "resolution", detail)
+            .with("yours", body.text)
+            .with("base", base)
+            .with("theirs", serde_json::to_value(theirs).unwrap_or_default()));
+    }
+    file.replace(&base, &body.text)?;
+    Ok(json(&Saved { hash: hash(&body.text) }))
+}
+
+fn hash(text: &str) -> String {
+    blake3::hash(text.as_bytes()).to_hex().to_string()
+}
+
+/// `POST /api/check`.
+pub(crate) fn check(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+    let body: CheckBody = asked.json()?;
+    let served = app.rooms.only(body.project.as_deref())?;
+    let findings = served.project.check_given(&body.files).findings;
+    Ok(json(&Findings { ok: !project::has_errors(&findings), findings }))
+}
+
+/// `GET /api/loadouts`.
+pub(crate) fn loadouts(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+    let (loaded, _) = materia_compiler::load(&served(app, asked)?.project.sources);
+    let active = materia_compiler::active_loadout(&loaded).map(str::to_owned);
+    let names = loaded.config.loadouts.keys();
+    let items = names.map(|name| {
+        let active = active.as_deref() == Some(name.as_str());
+        CatalogItem { active, ..item(name, loaded.loadout_layer(name)) }
+    });
+    Ok(json(&Catalog { items: items.collect() }))
+}
+
+/// `GET /api/materia`.
+pub(crate) fn materia(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+    let (loaded, _): (Loaded, _) = materia_compiler::load(&served(app, asked)?.project.sources);
+    let names = loaded.config.materia.keys();
+    let items = names.map(|name| item(name, loaded.materia_layer(name)));
+    Ok(json(&Catalog { items: items.collect() }))
+}
+
+fn item(name: &str, layer: Option<&Layer>) -> CatalogItem {
+    CatalogItem {
+        name: name.to_owned(),
+        layer: layer.map_or("", |layer| ownfile::word(layer.kind)).to_owned(),
+        file: layer.map(|layer| layer.shown.clone()).unwrap_or_default(),
+        active: false,
+    }
+}
+
+/// `GET /api/loadouts/{name}`.
+pub(crate) fn loadout(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+    let name = asked.part("name");
+    let served = served(app, asked)?;
+    let checked = served.project.compile(Some(name));
+    if !checked.loaded.config.loadouts.contains_key(name) {
+        return Err(Refused::unknown("there is no such loadout; GET /api/loadouts lists them"));
+    }
+    let plan = checked.made.map(|compiled| compiled.plan);
+    let graph = plan.as_ref().map(grid::data);
+    Ok(json(&LoadoutView { name: name.to_owned(), graph, plan, findings: checked.findings }))
+}

@@ -1,0 +1,152 @@
+//! Keys of starts: the same key begins one cast, whatever becomes of connections and servers.
+//!
+//! The key of a cast that began is in its first event. A start that was refused has no event, so its key is kept with the
+//! refusal in a file of the state folder.
+
+use std::collections::HashMap;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use materia_contract::api::Problem;
+use materia_contract::{CommandId, EventBody, RunId, StartKey};
+use materia_engine::{Journal, ReadError, blocking};
+use serde::{Deserialize, Serialize};
+
+/// The file of refusals.
+const FILE: &str = "server-refusals.jsonl";
+/// How many refusals are kept; beyond, the older half goes when a server starts.
+const REFUSALS_MAX: usize = 10_000;
+
+/// What a start under a key came to.
+#[derive(Debug, Clone)]
+pub(crate) enum Known {
+    /// This cast began.
+    Began(RunId, String),
+    /// It was refused.
+    Refused(Box<Problem>, String),
+}
+
+#[derive(Serialize, Deserialize)]
+struct Line {
+    place: PathBuf,
+    key: String,
+    body: String,
+    problem: Box<Problem>,
+}
+
+/// The keys that are known.
+pub(crate) struct Keys {
+    path: PathBuf,
+    /// By project and key.
+    refusals: Mutex<HashMap<(PathBuf, String), (Box<Problem>, String)>>,
+    /// Of each journal that was looked through: by key, the cast and the hash of what was asked.
+    began: Mutex<HashMap<PathBuf, HashMap<String, (RunId, String)>>>,
+    /// Starts that are under way.
+    under_way: Mutex<HashMap<(PathBuf, String), Arc<tokio::sync::Mutex<()>>>>,
+}
+
+impl Keys {
+    /// Reads what earlier servers refused.
+    pub(crate) fn open(state: &Path) -> io::Result<Self> {
+        let path = state.join(FILE);
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        let mut lines: Vec<Line> =
+            text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        if lines.len() > REFUSALS_MAX {
+            lines.drain(..lines.len() - REFUSALS_MAX / 2);
+            let kept: Vec<String> =
+                lines.iter().filter_map(|line| serde_json::to_string(line).ok()).collect();
+            let beside = path.with_extension("jsonl.new");
+            fs::write(&beside, kept.join("\n") + "\n")?;
+            fs::rename(&beside, &path)?;
+        }
+        let refusals =
+            lines.into_iter().map(|line| ((line.place, line.key), (line.problem, line.body)));
+        let refusals = Mutex::new(refusals.collect());
+        Ok(Self { path, refusals, began: Mutex::default(), under_way: Mutex::default() })
+    }
+
+    /// Keeps others with this key waiting until the guard is dropped.
+    pub(crate) async fn hold(&self, place: &Path, key: &CommandId) -> tokio::sync::OwnedMutexGuard<()> {
+        let mutex = {
+            let mut under_way = self.under_way.lock().unwrap_or_else(PoisonError::into_inner);
+            // Whoever nobody waits for is through.
+            under_way.retain(|_, mutex| Arc::strong_count(mutex) > 1);
+            let named = (place.to_owned(), key.as_str().to_owned());
+            Arc::clone(under_way.entry(named).or_default())
+        };
+        mutex.lock_owned().await
+    }
+
+    /// What a start under this key came to in a project, whose journals are these. It waits for the disk.
+    pub(crate) fn known(
+        &self,
+        place: &Path,
+        journals: &[(&Path, &dyn Journal)],
+        key: &CommandId,
+    ) -> Result<Option<Known>, ReadError> {
+        let named = (place.to_owned(), key.as_str().to_owned());
+        let refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((problem, body)) = refusals.get(&named) {
+            return Ok(Some(Known::Refused(problem.clone(), body.clone())));
+        }
+        drop(refusals);
+        for (root, journal) in journals {
+            let mut began = self.began.lock().unwrap_or_else(PoisonError::into_inner);
+            if !began.contains_key(*root) {
+                began.insert((*root).to_owned(), keys_of(*journal)?);
+            }
+            if let Some((id, body)) = began.get(*root).and_then(|keys| keys.get(key.as_str())) {
+                return Ok(Some(Known::Began(id.clone(), body.clone())));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A cast has begun under a key.
+    pub(crate) fn began(&self, root: &Path, id: &RunId, key: &StartKey) {
+        let mut began = self.began.lock().unwrap_or_else(PoisonError::into_inner);
+        // A journal that nobody has looked through says so itself when somebody does.
+        if let Some(keys) = began.get_mut(root) {
+            keys.insert(key.key.as_str().to_owned(), (id.clone(), key.body.clone()));
+        }
+    }
+
+    /// A start was refused under a key.
+    pub(crate) fn refused(&self, place: &Path, key: &StartKey, problem: &Problem) -> io::Result<()> {
+        let (name, body) = (key.key.as_str().to_owned(), key.body.clone());
+        let problem = Box::new(problem.clone());
+        let line = Line {
+            place: place.to_owned(),
+            key: name.clone(),
+            body: body.clone(),
+            problem: problem.clone(),
+        };
+        let mut text = serde_json::to_vec(&line).map_err(io::Error::other)?;
+        text.push(b'\n');
+        let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = OpenOptions::new().create(true).append(true).mode(0o600).open(&self.path)?;
+        file.write_all(&text)?;
+        file.sync_data()?;
+        refusals.insert((place.to_owned(), name), (problem, body));
+        Ok(())
+    }
+}
+
+/// The keys of all casts of a journal.
+fn keys_of(journal: &dyn Journal) -> Result<HashMap<String, (RunId, String)>, ReadError> {
+    let mut keys = HashMap::new();
+    for line in blocking(journal).list()?.lines {
+        let first = blocking(journal).records(&line.cast_id, 0, 1)?;
+        let event = first.first().and_then(|record| record.event().ok());
+        if let Some(EventBody::RunCreated(created)) = event.map(|event| event.body)
+            && let Some(StartKey { key, body }) = created.key.clone()
+        {
+            keys.insert(key.as_str().to_owned(), (line.cast_id, body));
+        }
+    }
+    Ok(keys)
+}

@@ -1,0 +1,43 @@
+//! The door for the page and for programs: HTTP over a loopback address or a Unix socket.
+//!
+//! ```text
+//! connection ─► guard ─► router (the table of `contract::api`) ─► query, act, stream ─► app
+//! ```
+//!
+//! # Invariants
+//!
+//! * The [guard](guard) stands before every route, static files and errors included.
+//! * Nothing here decides anything about a run: acts go to `app` and the kernel, answers are read off the journal.
+//! * Nothing executable comes in with a request: casts are started by the names of stored loadouts, and files are looked
+//!   up in lists.
+//! * A thread of the runtime waits for no disk: what reads or writes files does so off it.
+//!
+//! Deliberately absent: arguments and terminals. Whoever starts a server brings its [`Settings`].
+
+mod access;
+mod act;
+mod begin;
+mod carry;
+pub mod client;
+mod config;
+mod dispatch;
+mod guard;
+mod keys;
+mod ledger;
+mod limits;
+mod listen;
+mod metrics;
+mod page;
+mod peer;
+mod problem;
+mod query;
+mod rooms;
+mod serve;
+mod sse;
+mod state;
+mod stream;
+mod trust;
+
+pub use listen::{Listen, ListenError};
+pub use serve::{ServeError, Serving, serve};
+pub use state::{OpenProject, Settings};

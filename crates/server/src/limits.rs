@@ -1,0 +1,42 @@
+//! What the server takes at the most. Each has a clear answer where it is exceeded.
+
+use std::time::Duration;
+
+/// The largest body of a request.
+pub(crate) const BODY_BYTES_MAX: usize = 1 << 20;
+
+/// The same where a configuration is sent.
+pub(crate) const CONFIG_BYTES_MAX: usize = 4 << 20;
+
+/// Connections that are open at once; further ones wait.
+pub(crate) const CONNECTIONS_MAX: usize = 256;
+
+/// Streams that are open at once.
+pub(crate) const STREAMS_MAX: usize = 64;
+
+/// How long a request may take to come in.
+pub(crate) const REQUEST_WAIT_MAX: Duration = Duration::from_secs(30);
+
+/// How many bytes the head of a request may have.
+pub(crate) const HEAD_BYTES_MAX: usize = 64 << 10;
+
+/// How long a reader of a stream may take to take the next piece.
+pub(crate) const READER_WAIT_MAX: Duration = Duration::from_secs(20);
+
+/// How often a stream shows that it is alive.
+pub(crate) const STREAM_PULSE: Duration = Duration::from_secs(15);
+
+/// How long somebody who acts waits for what becomes of it.
+pub(crate) const ACT_WAIT_MAX: Duration = Duration::from_secs(20);
+
+/// Casts or events on a page, where nobody says how many.
+pub(crate) const PAGE_USUAL: usize = 50;
+
+/// The same at the most.
+pub(crate) const PAGE_MAX: usize = 1_000;
+
+/// Projects that are served at once.
+pub(crate) const PROJECTS_MAX: usize = 64;
+
+/// How often a cast may be driven when its server dies before it is no longer begun by itself.
+pub(crate) const DEATHS_MAX: u32 = 3;

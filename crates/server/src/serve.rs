@@ -1,0 +1,360 @@
+//! A server from its first connection to its last.
+
+use std::fs::{self, File};
+use std::io;
+use std::net::SocketAddr;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{HeaderName, HeaderValue, Request, Response, StatusCode, header};
+use hyper::body::Incoming;
+use hyper::service::{Service as _, service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use materia_app::Failure;
+use materia_beneath::Folder;
+use materia_contract::CastStatus;
+use materia_contract::api::ServerFile;
+use materia_engine::{blocking, off_thread};
+use rustix::fs::FlockOperation;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::runtime::Handle;
+use tokio::sync::{Semaphore, watch};
+
+use crate::access::Access;
+use crate::carry::Named;
+use crate::dispatch::{self, FromTurn};
+use crate::guard::{Asked, Policy};
+use crate::keys::Keys;
+use crate::ledger::{Entry, Ledger};
+use crate::limits::{
+    CONNECTIONS_MAX, DEATHS_MAX, HEAD_BYTES_MAX, REQUEST_WAIT_MAX, STREAMS_MAX,
+};
+use crate::listen::{Caller, Ear, Listen};
+use crate::peer;
+use crate::rooms::Rooms;
+use crate::state::{App, Counts, Settings};
+use crate::trust::{self, Pending};
+
+/// What a running server says about itself, in the state folder.
+pub(crate) const SERVER_FILE: &str = "server.json";
+const LOCK_FILE: &str = "server.lock";
+
+/// How long connections may take to end when the server does.
+const LAST_ANSWERS: Duration = Duration::from_secs(2);
+
+/// What the guard adds to every answer.
+const HEADERS: [(HeaderName, &str); 7] = [
+    (
+        header::CONTENT_SECURITY_POLICY,
+        "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
+    ),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::X_FRAME_OPTIONS, "DENY"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    (header::CACHE_CONTROL, "no-store"),
+];
+
+/// Why a server cannot serve.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// One serves already.
+    #[error("a server of yours runs already{}", .0.as_ref().map(|it| format!(" at {} (process {})", it.url, it.pid)).unwrap_or_default())]
+    Runs(Option<Box<ServerFile>>),
+    /// It cannot listen.
+    #[error("cannot listen there: {0}")]
+    Listen(io::Error),
+    /// The state folder cannot be used.
+    #[error("the state folder `{}` cannot be used: {source}", .path.display())]
+    State {
+        /// The folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A project cannot be served.
+    #[error("{0}")]
+    Project(Failure),
+}
+
+/// A server that runs.
+pub struct Serving {
+    app: Arc<App>,
+    ear: Ear,
+    policy: Policy,
+    left: Vec<Entry>,
+    /// Held as long as it runs: one server a profile.
+    _lock: File,
+}
+
+/// Begins to serve. Nothing is answered before [`Serving::run`].
+pub async fn serve(settings: Settings) -> Result<Serving, ServeError> {
+    let state = settings.state_dir.clone();
+    let failed = |source| ServeError::State { path: state.clone(), source };
+    let lock = lock(&state).map_err(failed)?;
+    let Some(lock) = lock else { return Err(ServeError::Runs(running(&state).map(Box::new))) };
+    let ear = Ear::open(&settings.listen).await.map_err(ServeError::Listen)?;
+    let (url, port) = ear.address().map_err(ServeError::Listen)?;
+    let access = Access::open(&state, port).map_err(failed)?;
+    let (ledger, left) = Ledger::open(&state).map_err(failed)?;
+    let keys = Keys::open(&state).map_err(failed)?;
+    let rooms = Rooms::default();
+    for dir in &settings.projects {
+        let project = (settings.open)(dir, None).map_err(ServeError::Project)?;
+        rooms.add(project).map_err(|refused| {
+            ServeError::Project(Failure::resolution(refused.0.detail.clone()))
+        })?;
+    }
+    let policy = port.map_or_else(Policy::socket, Policy::port);
+    let app = Arc::new(App {
+        settings,
+        access,
+        url,
+        rooms,
+        ledger,
+        keys,
+        pending: Pending::default(),
+        streams: Arc::new(Semaphore::new(STREAMS_MAX)),
+        ending: watch::Sender::new(false),
+        counts: Counts::default(),
+    });
+    let serving = Serving { app, ear, policy, left, _lock: lock };
+    serving.say().map_err(failed)?;
+    Ok(serving)
+}
+
+/// Takes the lock of a state folder; `None` where somebody has it.
+fn lock(state: &Path) -> io::Result<Option<File>> {
+    fs::create_dir_all(state)?;
+    let path = state.join(LOCK_FILE);
+    let file = fs::OpenOptions::new().create(true).write(true).truncate(false).mode(0o600).open(path)?;
+    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(Some(file)),
+        Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What the server that runs says about itself.
+#[must_use]
+pub(crate) fn running(state: &Path) -> Option<ServerFile> {
+    let bytes = Folder::at(state).ok()?.read(SERVER_FILE, 64 << 10).ok()?;
+    serde_json::from_slice(&bytes).ok()
+}
+
+impl Serving {
+    /// The address of the page; for a socket its path.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.app.url
+    }
+
+    /// An address that opens the page signed in, once.
+    pub fn link(&self) -> io::Result<String> {
+        Ok(format!("{}/#code={}", self.app.url, self.app.access.code()?))
+    }
+
+    /// Asks the server to end.
+    pub fn stopper(&self) -> impl Fn() + Send + Sync + 'static {
+        let app = Arc::clone(&self.app);
+        move || {
+            app.ending.send_replace(true);
+        }
+    }
+
+    /// Writes down where it is to be found.
+    fn say(&self) -> io::Result<()> {
+        let said = ServerFile {
+            url: self.app.url.clone(),
+            pid: std::process::id(),
+            token: self.app.access.token().to_owned(),
+            version: self.app.settings.version.clone(),
+        };
+        let text = serde_json::to_vec(&said).map_err(io::Error::other)?;
+        Folder::at(&self.app.settings.state_dir)?.replace(SERVER_FILE, &text)
+    }
+
+    /// Serves until it is asked to end. Its casts then rest, and can be carried on.
+    pub async fn run(self) {
+        let Self { app, ear, policy, left, _lock } = self;
+        let router = dispatch::router(&app);
+        let policy = Arc::new(policy);
+        let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+        let mut ending = app.ending.subscribe();
+        if app.settings.resume {
+            let resuming = Arc::clone(&app);
+            tokio::spawn(async move { off_thread(move || carry_on_left(&resuming, &left)).await });
+        }
+        loop {
+            let next = async {
+                // A caller beyond the limit waits in the backlog.
+                let place = Arc::clone(&places).acquire_owned().await;
+                (place, ear.next().await)
+            };
+            let (place, caller) = tokio::select! {
+                next = next => next,
+                _ = ending.wait_for(|ending| *ending) => break,
+            };
+            let (Ok(place), Ok(caller)) = (place, caller) else {
+                // Too many open files, or a caller who has gone: others may come.
+                tokio::time::sleep(Duration::from_millis(20)).await;
+                continue;
+            };
+            let (app, router, policy) = (Arc::clone(&app), router.clone(), Arc::clone(&policy));
+            tokio::spawn(async move {
+                let _place = place;
+                call(app, router, policy, caller).await;
+            });
+        }
+        drop(ear);
+        for room in app.rooms.open() {
+            room.host.stop("the server was stopped").await;
+        }
+        let _ = tokio::time::timeout(LAST_ANSWERS, places.acquire_many(256)).await;
+        let state = app.settings.state_dir.clone();
+        off_thread(move || clear(&app, &state)).await;
+    }
+}
+
+/// Takes away what says that a server runs.
+fn clear(app: &App, state: &Path) {
+    for room in app.rooms.open() {
+        let _ = room.views.flush();
+    }
+    if running(state).is_some_and(|said| said.pid == std::process::id()) {
+        let _ = fs::remove_file(state.join(SERVER_FILE));
+    }
+    if let Listen::Unix(path) = &app.settings.listen {
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// Carries on the casts that an earlier server was driving when it died (S4).
+fn carry_on_left(app: &Arc<App>, left: &[Entry]) {
+    for entry in left {
+        let id = &entry.cast_id;
+        let served = match (app.settings.open)(&entry.project, entry.config.as_deref()) {
+            Ok(project) => app.rooms.add(project),
+            Err(failure) => {
+                tracing::warn!(%id, %failure, "its project cannot be served");
+                continue;
+            }
+        };
+        let Ok(served) = served else { continue };
+        let Ok(cast) = app.rooms.find(Some(&served.id), id.as_str(), &Handle::current()) else {
+            let _ = app.ledger.remove(&entry.root, id);
+            continue;
+        };
+        let line = blocking(cast.journal()).line(id).ok().flatten();
+        if line.is_none_or(|line| line.status != CastStatus::Running) {
+            // It had come to rest.
+            let _ = app.ledger.remove(&entry.root, id);
+            continue;
+        }
+        if entry.deaths >= DEATHS_MAX {
+            tracing::warn!(%id, "{DEATHS_MAX} servers in a row died while they drove it; it is carried on by hand only");
+            continue;
+        }
+        let named = Named { config: entry.config.clone(), provider: entry.provider.clone() };
+        if let Err(refused) = trust::resume(app, &cast, &named) {
+            tracing::warn!(%id, why = refused.0.detail, "it is not carried on");
+        }
+    }
+}
+
+/// Who is calling, as far as the system can tell.
+#[derive(Clone, Copy)]
+enum Peer {
+    Tcp(SocketAddr, SocketAddr),
+    Process(i32),
+    Unknown,
+}
+
+/// Answers one connection.
+async fn call(app: Arc<App>, router: Router, policy: Arc<Policy>, caller: Caller) {
+    match caller {
+        Caller::Tcp(stream, from) => {
+            let peer = stream.local_addr().map_or(Peer::Unknown, |to| Peer::Tcp(from, to));
+            converse(app, router, policy, stream, peer).await;
+        }
+        Caller::Unix(stream) => {
+            let known = stream.peer_cred().ok();
+            // Another user cannot open the socket; who can all the same is root.
+            let peer = known.and_then(|it| it.pid()).map_or(Peer::Unknown, Peer::Process);
+            converse(app, router, policy, stream, peer).await;
+        }
+    }
+}
+
+async fn converse<S>(app: Arc<App>, router: Router, policy: Arc<Policy>, stream: S, peer: Peer)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let from_turn = off_thread(move || match peer {
+        Peer::Tcp(from, to) => peer::is_marked_caller(from, to),
+        Peer::Process(pid) => peer::is_marked(pid),
+        Peer::Unknown => false,
+    });
+    let from_turn = FromTurn(from_turn.await);
+    let mut ending = app.ending.subscribe();
+    let answering = service_fn(move |request: Request<Incoming>| {
+        let (app, router, policy) = (Arc::clone(&app), router.clone(), Arc::clone(&policy));
+        async move { Ok::<_, std::convert::Infallible>(answer(app, router, &policy, request, from_turn).await) }
+    });
+    let connection = hyper::server::conn::http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(REQUEST_WAIT_MAX)
+        .max_buf_size(HEAD_BYTES_MAX)
+        .serve_connection(TokioIo::new(stream), answering);
+    let mut connection = std::pin::pin!(connection);
+    tokio::select! {
+        // What goes wrong on a connection is its caller's matter.
+        _ = connection.as_mut() => return,
+        _ = ending.wait_for(|ending| *ending) => connection.as_mut().graceful_shutdown(),
+    }
+    let _ = connection.await;
+}
+
+async fn answer(
+    app: Arc<App>,
+    router: Router,
+    policy: &Policy,
+    mut request: Request<Incoming>,
+    from_turn: FromTurn,
+) -> Response<Body> {
+    app.counts.requests.fetch_add(1, Ordering::Relaxed);
+    let asked = Asked {
+        method: request.method(),
+        uri: request.uri(),
+        version: request.version(),
+        headers: request.headers(),
+    };
+    let checked = policy.check(&asked);
+    request.extensions_mut().insert(from_turn);
+    let mut response = match checked {
+        Ok(()) => match TowerToHyperService::new(router).call(request).await {
+            Ok(response) => response,
+        },
+        Err(refused) => {
+            app.counts.refused.fetch_add(1, Ordering::Relaxed);
+            let mut response = refused.response();
+            // What follows on the connection may be part of the body.
+            response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+            response
+        }
+    };
+    for (name, value) in HEADERS {
+        response.headers_mut().entry(name).or_insert(HeaderValue::from_static(value));
+    }
+    if response.status() == StatusCode::PAYLOAD_TOO_LARGE {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    response
+}

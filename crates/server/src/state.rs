@@ -1,0 +1,67 @@
+//! What all requests share.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use materia_app::{Failure, Project};
+use tokio::sync::{Semaphore, watch};
+
+use crate::access::Access;
+use crate::keys::Keys;
+use crate::ledger::Ledger;
+use crate::listen::Listen;
+use crate::rooms::Rooms;
+use crate::trust::Pending;
+
+/// Opens the project in a folder, with a further configuration file where one is named. Where profile and state folder
+/// are, the door knows.
+pub type OpenProject =
+    Arc<dyn Fn(&Path, Option<&Path>) -> Result<Project, Failure> + Send + Sync>;
+
+/// What a server is started with.
+#[derive(Clone)]
+pub struct Settings {
+    /// Where it listens.
+    pub listen: Listen,
+    /// The folders that it serves from the beginning.
+    pub projects: Vec<PathBuf>,
+    /// Opens a project.
+    pub open: OpenProject,
+    /// The user's state folder.
+    pub state_dir: PathBuf,
+    /// The program that looks after what turns start.
+    pub supervisor: PathBuf,
+    /// Scripts, recordings and the like may come in with a request.
+    pub test_hooks: bool,
+    /// Casts that an earlier server was driving when it died are carried on.
+    pub resume: bool,
+    /// The version of the program.
+    pub version: String,
+}
+
+/// What all requests share.
+pub(crate) struct App {
+    pub(crate) settings: Settings,
+    pub(crate) access: Access,
+    /// Under which address the page is reached.
+    pub(crate) url: String,
+    pub(crate) rooms: Rooms,
+    pub(crate) ledger: Ledger,
+    pub(crate) keys: Keys,
+    pub(crate) pending: Pending,
+    pub(crate) streams: Arc<Semaphore>,
+    /// Becomes true when the server ends.
+    pub(crate) ending: watch::Sender<bool>,
+    pub(crate) counts: Counts,
+}
+
+/// What is counted for a collector.
+#[derive(Default)]
+pub(crate) struct Counts {
+    pub(crate) requests: AtomicU64,
+    pub(crate) refused: AtomicU64,
+    pub(crate) cut_off: AtomicU64,
+    pub(crate) started: AtomicU64,
+    pub(crate) acts: AtomicU64,
+}

@@ -1,0 +1,313 @@
+//! Events as they come: those of a cast without gap or repetition, and summaries of casts as they change.
+//!
+//! Whoever drives a cast, its events are read off the journal. Words of turns under way are no facts: they come as
+//! `live`, without an id, and some may be missed.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{Response, StatusCode};
+use futures_util::StreamExt as _;
+use materia_app::shown::Shown;
+use materia_app::{Failure, view};
+use materia_contract::api::CastSummary;
+use materia_contract::{CastStatus, RunId};
+use materia_engine::{Clock as _, Journal as _, SystemClock, blocking, off_thread};
+use serde_json::json;
+use tokio::runtime::Handle;
+use tokio::sync::{OwnedSemaphorePermit, broadcast};
+use tokio::time::Instant;
+
+use crate::dispatch::Request;
+use crate::limits::{STREAM_PULSE, STREAMS_MAX};
+use crate::problem::Refused;
+use crate::rooms::{Cast, Live, Room, Served};
+use crate::sse::{self, Gone, Pen};
+use crate::state::App;
+
+/// The least time between two looks for casts that have changed.
+const CHANGES_LOOK: Duration = Duration::from_millis(100);
+
+/// How far before its last id a stream of summaries begins again: clocks of several processes are not one. A summary that
+/// is told twice does no harm.
+const CHANGES_BACK_MICROS: i64 = 5_000_000;
+
+/// The longest piece of live words.
+const LIVE_CHARS_MAX: usize = 8_192;
+
+fn room_for_one(app: &App) -> Result<OwnedSemaphorePermit, Refused> {
+    Arc::clone(&app.streams).try_acquire_owned().map_err(|_| {
+        Refused::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "limit",
+            format!("{STREAMS_MAX} streams are open already; close one"),
+        )
+    })
+}
+
+/// The last event that a reader has seen, as its browser says.
+fn last_id(asked: &Request) -> Option<&str> {
+    asked.headers.get("last-event-id").and_then(|value| value.to_str().ok()).filter(|id| !id.is_empty())
+}
+
+/// `GET /api/casts/{id}/stream`.
+pub(crate) async fn cast(app: Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+    let cast = asked.cast(&app).await?;
+    let after = match last_id(asked) {
+        Some(id) => id.parse().map_err(|_| Refused::usage("`Last-Event-ID` is the number of an event"))?,
+        None => asked.number("from").unwrap_or(1).max(1) - 1,
+    };
+    let permit = room_for_one(&app)?;
+    let following = Following::begin(cast, after).await?;
+    let (pen, response) = sse::stream();
+    let mut ending = app.ending.subscribe();
+    tokio::spawn(async move {
+        let _permit = permit;
+        let told = tokio::select! {
+            told = following.tell(&pen, Ids::Seq) => told,
+            () = pen.left() => Err(Gone::Left),
+            _ = ending.wait_for(|ending| *ending) => Ok(()),
+        };
+        note(&app, told);
+    });
+    Ok(response)
+}
+
+fn note(app: &App, told: Result<(), Gone>) {
+    if told == Err(Gone::Slow) {
+        app.counts.cut_off.fetch_add(1, Ordering::Relaxed);
+        tracing::info!("a reader was too slow and was cut off");
+    }
+}
+
+/// What the ids of a stream are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ids {
+    /// Places of events.
+    Seq,
+    /// None: another kind of event has them.
+    None,
+}
+
+/// A cast that somebody follows.
+struct Following {
+    cast: Cast,
+    shown: Shown,
+    after: u64,
+}
+
+impl Following {
+    /// Behind event `after`; one that is not there yet is waited for.
+    async fn begin(cast: Cast, after: u64) -> Result<Self, Refused> {
+        let of = cast.clone();
+        let (shown, after) = off_thread(move || {
+            let head = blocking(of.journal()).head(&of.id).map_err(Failure::from)?;
+            let newest = head.map_or(0, |head| head.seq);
+            if after > newest {
+                let detail = format!("cast `{}` has {newest} events; there is no event {after}", of.id);
+                return Err(Refused::unknown(detail));
+            }
+            let shown = Shown::behind(of.journal(), &of.id, of.folders(), after);
+            Ok((shown.map_err(Failure::from)?, after))
+        })
+        .await?;
+        Ok(Self { cast, shown, after })
+    }
+
+    /// Tells every event, and what turns say meanwhile.
+    async fn tell(mut self, pen: &Pen, ids: Ids) -> Result<(), Gone> {
+        let mut tail = self.cast.room.journal.tail(&self.cast.id, self.after);
+        let mut live = self.cast.room.live.subscribe();
+        let mut pulse = tokio::time::interval_at(Instant::now() + STREAM_PULSE, STREAM_PULSE);
+        loop {
+            tokio::select! {
+                biased;
+                records = tail.next() => {
+                    // An error ends the stream: the reader goes on from its last id.
+                    let Some(Ok(records)) = records else { return Ok(()) };
+                    let mut text = String::new();
+                    for record in &records {
+                        let data = self.shown.json(record);
+                        let id = (ids == Ids::Seq).then(|| record.seq.to_string());
+                        text.push_str(&sse::event("journal", id.as_deref(), &data));
+                    }
+                    pen.write(text).await?;
+                }
+                said = live.recv() => match said {
+                    Ok(said) if said.run == self.cast.id => pen.write(words(&said)).await?,
+                    Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => {}
+                    Err(broadcast::error::RecvError::Closed) => return Ok(()),
+                },
+                _ = pulse.tick() => pen.write(sse::PULSE.to_owned()).await?,
+            }
+        }
+    }
+}
+
+fn words(said: &Live) -> String {
+    let text: String = said.text.chars().take(LIVE_CHARS_MAX).collect();
+    let data = json!({ "socket": said.node, "kind": "text", "text": text });
+    sse::event("live", None, &data.to_string())
+}
+
+/// `GET /api/stream`.
+pub(crate) async fn changes(app: Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+    let since = last_id(asked).or_else(|| asked.query("from")).map(|id| {
+        id.parse::<i64>().map_err(|_| Refused::usage("`from` is none that a stream has named"))
+    });
+    let since = since.transpose()?;
+    let projects = app.rooms.meant(asked.query("project"))?;
+    let wanted = asked.query("cast").map(str::to_owned);
+    let followed = match wanted {
+        None => None,
+        Some(id) => {
+            let (looking, project) = (Arc::clone(&app), asked.query("project").map(str::to_owned));
+            let cast = off_thread(move || {
+                looking.rooms.find(project.as_deref(), &id, &Handle::current())
+            });
+            let after = asked.number("castFrom").unwrap_or(1).max(1) - 1;
+            Some(Following::begin(cast.await?, after).await?)
+        }
+    };
+    let permit = room_for_one(&app)?;
+    let (pen, response) = sse::stream();
+    let mut ending = app.ending.subscribe();
+    tokio::spawn(async move {
+        let _permit = permit;
+        let watching = Watching { app: Arc::clone(&app), projects, seen: HashMap::new() };
+        let events = async {
+            match followed {
+                Some(followed) => followed.tell(&pen, Ids::None).await,
+                None => std::future::pending().await,
+            }
+        };
+        let told = tokio::select! {
+            told = watching.tell(&pen, since) => told,
+            told = events => told,
+            () = pen.left() => Err(Gone::Left),
+            _ = ending.wait_for(|ending| *ending) => Ok(()),
+        };
+        note(&app, told);
+    });
+    Ok(response)
+}
+
+/// Somebody who watches all casts of some projects.
+struct Watching {
+    app: Arc<App>,
+    projects: Vec<Arc<Served>>,
+    /// What was last seen of each cast: its status, its last event, and whether somebody drives it.
+    seen: HashMap<(String, RunId), (CastStatus, u64, bool)>,
+}
+
+impl Watching {
+    /// Tells of every cast that changes. Without a place to go on from, every cast that is not at its end comes first.
+    async fn tell(mut self, pen: &Pen, since: Option<i64>) -> Result<(), Gone> {
+        let from = since.map(|since| since - CHANGES_BACK_MICROS);
+        let mut first = true;
+        let mut pulse = Instant::now();
+        loop {
+            let now = SystemClock.now();
+            let (watching, changed) = off_thread(move || {
+                let mut watching = self;
+                let changed = watching.look(first, from);
+                (watching, changed)
+            })
+            .await;
+            self = watching;
+            first = false;
+            let id = now.to_string();
+            let mut text = String::new();
+            for summary in &changed {
+                let data = serde_json::to_string(summary).unwrap_or_default();
+                text.push_str(&sse::event("cast", Some(&id), &data));
+            }
+            if text.is_empty() && pulse.elapsed() >= STREAM_PULSE {
+                text = format!("id: {id}\n{}", sse::PULSE);
+            }
+            if !text.is_empty() {
+                pulse = Instant::now();
+                pen.write(text).await?;
+            }
+            self.something().await;
+        }
+    }
+
+    /// Waits until something may have changed.
+    async fn something(&self) {
+        let rooms = self.app.rooms.open();
+        let mut receivers: Vec<_> = rooms.iter().map(|room| room.journal.changed()).collect();
+        for receiver in &mut receivers {
+            receiver.mark_unchanged();
+        }
+        tokio::time::sleep(CHANGES_LOOK).await;
+        let any = receivers.iter_mut().map(|receiver| Box::pin(receiver.changed()));
+        let any: Vec<_> = any.collect();
+        if any.is_empty() {
+            // A first cast may begin in a project that has none.
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            return;
+        }
+        // Whether somebody drives a cast is no event, so it is looked at now and then.
+        let quiet = tokio::time::sleep(Duration::from_secs(2));
+        tokio::select! {
+            _ = futures_util::future::select_all(any) => {}
+            () = quiet => {}
+        }
+    }
+
+    /// The casts that have changed since the last look. It waits for the disk.
+    fn look(&mut self, first: bool, from: Option<i64>) -> Vec<CastSummary> {
+        let mut changed = Vec::new();
+        for served in self.projects.clone() {
+            for room in self.app.rooms.of(&served, &Handle::current()).unwrap_or_default() {
+                self.look_in(&served, &room, (first, from), &mut changed);
+            }
+        }
+        // The oldest first: who reads in order ends with the newest.
+        changed.reverse();
+        changed
+    }
+
+    fn look_in(
+        &mut self,
+        served: &Arc<Served>,
+        room: &Arc<Room>,
+        (first, from): (bool, Option<i64>),
+        changed: &mut Vec<CastSummary>,
+    ) {
+        let Ok(list) = blocking(&*room.journal).list() else { return };
+        for line in list.lines {
+            let id = line.cast_id.clone();
+            let rests = !matches!(line.status, CastStatus::Running | CastStatus::Waiting);
+            let key = (served.id.clone(), id.clone());
+            let seen = self.seen.get(&key).copied();
+            if rests && seen.is_some_and(|(status, ..)| status == line.status) {
+                continue;
+            }
+            let head = blocking(&*room.journal).head(&id).ok().flatten();
+            let Some(head) = head else { continue };
+            let driven = !rests && blocking(&*room.journal).is_driven(&id).unwrap_or(false);
+            let now = (line.status, head.seq, driven);
+            if seen == Some(now) {
+                continue;
+            }
+            self.seen.insert(key, now);
+            let known = first && match from {
+                Some(from) => head.ts < from,
+                None => rests,
+            };
+            if known {
+                continue;
+            }
+            let cast = Cast { served: Arc::clone(served), room: Arc::clone(room), id };
+            let made = view::summary(cast.journal(), line, &served.id, &cast.folders());
+            if let Ok((summary, _)) = made {
+                changed.push(summary);
+            }
+        }
+    }
+}
