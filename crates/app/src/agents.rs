@@ -282,6 +282,23 @@ fn named(nodes: &[&NodeId]) -> String {
 }
 
 impl Answering {
+    /// Variables that agents of these names need, of those that `is_set`: a login by a variable, and what the
+    /// configuration passes on.
+    pub fn needs(&self, names: &[&str], is_set: impl Fn(&str) -> bool) -> Vec<String> {
+        let Self::Live(fleet, _) = self else { return Vec::new() };
+        let mut needed = Vec::new();
+        for agent in names.iter().filter_map(|name| fleet.named(name).ok()) {
+            let keys = agent.adapter().probe().keys;
+            let added = agent.settings.env.iter().filter(|name| !name.ends_with('*'));
+            needed.extend(keys.iter().map(|name| (*name).to_owned()));
+            needed.extend(added.cloned());
+        }
+        needed.retain(|name| is_set(name));
+        needed.sort();
+        needed.dedup();
+        needed
+    }
+
     /// What performs the agent turns, if anything has to. A recording begins here.
     pub fn runner(&self, supervisor: &Path) -> Result<Option<Arc<dyn Runner>>, Failure> {
         Ok(match self {

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use materia_contract::script::Script;
-use materia_contract::{Answerers, CastReport, Command, Folders, Plan, RunCreated, RunId};
+use materia_contract::{Answerers, CastReport, Command, Do, Folders, Plan, RunCreated, RunId};
 use materia_engine::{
-    DriveError, EngineError, Lease, LoadedRun, Observer, Options, Runner, SystemClock, blocking,
+    DriveError, EngineError, Lease, LoadedRun, Observer, Options, Runner, SystemClock, World,
+    blocking,
 };
 use materia_journal::SqliteJournal;
 use materia_runners::{MockRunner, Runners, ScriptedRunner, UtilityRunner};
@@ -122,6 +123,40 @@ impl Drive {
                 host.carry_on(lease, *loaded, *command, setting)
             }
         })
+    }
+
+    /// Writes down what is not written yet, and drives nothing: whoever it is handed to carries it on. Gives back what
+    /// has to be done to it then.
+    pub async fn leave(self, observer: Arc<dyn Observer>) -> Result<Do, Failure> {
+        match self.start {
+            Start::Begin(created) => {
+                let world = World {
+                    journal: self.journal,
+                    observer,
+                    runner: Arc::new(Runners {
+                        utility: Arc::new(UtilityRunner::new(self.supervisor)),
+                        scripted: None,
+                        mock: None,
+                        agent: None,
+                    }),
+                    clock: Arc::new(SystemClock),
+                };
+                materia_engine::create(&world, self.id, created).await?;
+                Ok(Do::Resume { pace: None })
+            }
+            // The right to drive it is given up here.
+            Start::CarryOn(_, _, command) => Ok(command.what),
+        }
+    }
+
+    /// Who answers its agents, as far as they are known by name.
+    #[must_use]
+    pub fn providers(&self) -> Vec<String> {
+        let agents = match &self.start {
+            Start::Begin(created) => &created.agents,
+            Start::CarryOn(_, loaded, _) => self.agents.as_ref().unwrap_or(loaded.run().agents()),
+        };
+        agents.values().map(|who| who.provider.clone()).collect()
     }
 
     /// What its host has to know.

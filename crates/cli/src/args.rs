@@ -117,6 +117,9 @@ pub(crate) struct RunOptions {
     /// Start no turn by itself; a person does
     #[arg(long, help_heading = "Options of a run")]
     pub interactive: bool,
+    /// Hand the cast to your server, which is started in the background if there is none, and return
+    #[arg(long, help_heading = "Options of a run")]
+    pub detach: bool,
     /// Ask nothing on the terminal; a cast that needs a person waits (exit 3)
     #[arg(long, help_heading = "Options of a run")]
     pub no_input: bool,

@@ -8,6 +8,7 @@ use materia_app::trust::{Question, Trusted, Untrusted};
 use materia_contract::{RunCreated, RunId};
 
 use crate::args::RunOptions;
+use crate::detach;
 use crate::failure::{Exit, Failure};
 use crate::findings;
 use crate::journals;
@@ -36,12 +37,14 @@ pub(crate) struct Vouched {
     pub project: bool,
     /// The journal that is there.
     pub journal: bool,
+    /// Whether the cast is handed to a server.
+    pub detach: bool,
 }
 
 impl Vouched {
     /// As the options of a run say.
     pub(crate) fn by(options: &RunOptions) -> Self {
-        Self { project: options.trust, journal: options.trust_journal }
+        Self { project: options.trust, journal: options.trust_journal, detach: options.detach }
     }
 }
 
@@ -80,7 +83,10 @@ pub(crate) fn ready(
         supervisor,
         start,
     };
-    Ok((run::go(drive, project, terminal)?, begun))
+    Ok((
+        detach::go(drive, project, asked.options.provider.as_deref(), trusted.detach, terminal)?,
+        begun,
+    ))
 }
 
 /// Shows what was found while a run was prepared.

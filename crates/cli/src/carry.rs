@@ -13,6 +13,7 @@ use materia_kernel::Run;
 use crate::args::{Global, RunOptions};
 use crate::begin;
 use crate::converse::{self, Onward};
+use crate::detach;
 use crate::failure::{Exit, Failure};
 use crate::findings;
 use crate::journals;
@@ -49,7 +50,11 @@ impl Carry<'_> {
 
     /// Asks on the terminal what a cast asks that has come to rest, and carries it on with the answers.
     pub(crate) fn converse(&self, exit: Exit, terminal: &mut Terminal) -> Result<Exit, Failure> {
-        if self.options.no_input { Ok(exit) } else { converse::go_on(self, exit, terminal) }
+        if self.options.no_input || self.options.detach {
+            Ok(exit)
+        } else {
+            converse::go_on(self, exit, terminal)
+        }
     }
 
     /// Takes the step that `choose` names, and drives the cast until it rests.
@@ -137,7 +142,7 @@ impl Carry<'_> {
             supervisor,
             start,
         };
-        run::go(drive, project, terminal)
+        detach::go(drive, project, options.provider.as_deref(), options.detach, terminal)
     }
 }
 

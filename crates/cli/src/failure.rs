@@ -19,6 +19,8 @@ pub(crate) enum Exit {
     Refused,
     /// A cast waits for a person.
     Waiting,
+    /// Another server of this user runs already.
+    ServerRuns,
     /// A person interrupted it.
     Interrupted,
 }
@@ -31,6 +33,7 @@ impl Exit {
             Self::Failed => 1,
             Self::Refused => 2,
             Self::Waiting => 3,
+            Self::ServerRuns => 75,
             Self::Interrupted => 130,
         }
     }

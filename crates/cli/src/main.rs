@@ -9,12 +9,14 @@
 
 mod answer;
 mod args;
+mod background;
 mod begin;
 mod carry;
 mod catalog;
 mod commands;
 mod converse;
 mod demo;
+mod detach;
 mod failure;
 mod findings;
 mod fit;

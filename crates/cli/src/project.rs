@@ -38,15 +38,16 @@ impl Project {
         let dir = dir.canonicalize().map_err(|error| {
             Failure::storage(format!("cannot use the folder {}: {error}", dir.display()))
         })?;
-        let sources = Sources {
-            project_dir: dir,
-            profile_dir: profile_dir(),
-            original_profile_dir: config_home().map(|home| home.join(ORIGINAL_PROFILE)),
-            env_config: set("MATERIA_CONFIG").map(PathBuf::from),
-            flag_config: global.config.clone(),
-        };
-        let project = app::Project::open(sources, state_dir())?;
+        let project = app::Project::open(sources(dir, global), state_dir())?;
         Ok(Self { project, repeated: repeated(global) })
+    }
+
+    /// The same for a door that has no terminal.
+    pub(crate) fn open_at(
+        dir: &Path,
+        global: &Global,
+    ) -> Result<app::Project, materia_app::Failure> {
+        app::Project::open(sources(dir.to_owned(), global), state_dir())
     }
 
     /// Compiles a loadout, shows what was found, and refuses where an error is among it.
@@ -91,6 +92,17 @@ impl DerefMut for Project {
     }
 }
 
+/// Where the configuration of a project is looked for.
+fn sources(project_dir: PathBuf, global: &Global) -> Sources {
+    Sources {
+        project_dir,
+        profile_dir: profile_dir(),
+        original_profile_dir: config_home().map(|home| home.join(ORIGINAL_PROFILE)),
+        env_config: set("MATERIA_CONFIG").map(PathBuf::from),
+        flag_config: global.config.clone(),
+    }
+}
+
 /// The options that say which project and configuration is meant, as they would be typed.
 fn repeated(global: &Global) -> String {
     let named = [("-C", &global.directory), ("--config", &global.config)];
@@ -121,7 +133,7 @@ fn profile_dir() -> Option<PathBuf> {
 }
 
 /// The folder in which is noted what this user's materia does: which journals it began, who drives what (W3).
-fn state_dir() -> Option<PathBuf> {
+pub(crate) fn state_dir() -> Option<PathBuf> {
     if let Some(dir) = set("MATERIA_STATE_DIR") {
         return std::path::absolute(dir).ok();
     }

@@ -6,21 +6,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use materia_app::drive::{Drive, Driven, Outcome};
-use materia_contract::{CastReport, CastStatus, Plan};
+use materia_contract::{CastReport, CastStatus};
 use materia_engine::{AppendError, DriveError, Observer, on_own_thread};
 use materia_journal::Views;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::answer;
 use crate::failure::{Exit, Failure};
-use crate::live::{Observers, Plain, Screen};
+use crate::live::{Live, Observers};
 use crate::notice;
 use crate::onward;
 use crate::project::Project;
 use crate::say;
 use crate::standing::Standing;
 use crate::story::Story;
-use crate::terminal::{People, Terminal};
+use crate::terminal::Terminal;
 
 /// Drives a run until it rests, and shows how it rests.
 pub(crate) fn go(
@@ -154,44 +154,6 @@ fn tell(
     let command = |name: &str| project.command(&format!("{name} {}", driven.id));
     terminal.say(format_args!("  look    {} · {}", command("show"), command("events")));
     Ok(())
-}
-
-/// What shows the run while it is under way.
-#[derive(Clone)]
-enum Live {
-    Plain(Arc<Plain>, People),
-    Screen(Arc<Screen>),
-}
-
-impl Live {
-    fn new(terminal: &Terminal, plan: &Plan, story: Story) -> Self {
-        if terminal.watched && !terminal.json {
-            Self::Screen(Arc::new(Screen::new(plan, story)))
-        } else {
-            Self::Plain(Arc::new(Plain::new(terminal.err.clone(), story)), terminal.err.clone())
-        }
-    }
-
-    fn observer(&self) -> Arc<dyn Observer> {
-        match self {
-            Self::Plain(plain, _) => plain.clone(),
-            Self::Screen(screen) => screen.clone(),
-        }
-    }
-
-    fn say(&self, words: &str) {
-        match self {
-            Self::Plain(_, err) => err.say(words),
-            Self::Screen(screen) => screen.say(words),
-        }
-    }
-
-    fn finish(&self) {
-        match self {
-            Self::Plain(..) => {}
-            Self::Screen(screen) => screen.finish(),
-        }
-    }
 }
 
 /// The first signal stops the run in good order; the second ends the process at once.

@@ -157,10 +157,7 @@ pub fn load(sources: &Sources) -> (Loaded, Vec<Finding>) {
 /// The same with these texts in the place of what the files of their names hold, for an editor that has not saved
 /// them. A file of the project that is not there yet may be among them; other names mean nothing.
 #[must_use]
-pub fn load_given(
-    sources: &Sources,
-    given: &BTreeMap<String, String>,
-) -> (Loaded, Vec<Finding>) {
+pub fn load_given(sources: &Sources, given: &BTreeMap<String, String>) -> (Loaded, Vec<Finding>) {
     load_over(shipped::text(), sources, given)
 }
 

@@ -229,7 +229,8 @@ impl Driver {
         }
         let Account { by, command } = account;
         let named = command.as_ref().map(|(id, _)| id.clone());
-        let decided = Decided { by, command: named, ticks, ..Decided::now(now.at, input) };
+        let until = now.until;
+        let decided = Decided { by, command: named, until, ticks, ..Decided::now(now.at, input) };
         let answer = Answer::Done { first: after + 1, last: self.run.seq() };
         let receipt = command.map(|(command, body)| Receipt { command, body, answer });
         self.append(after, &decided, events, receipt).await?;

@@ -107,7 +107,8 @@ pub async fn fork(
     epoch: Epoch,
 ) -> Result<(), ForkError> {
     let (reading, original, copy) = (Arc::clone(&journal), from.clone(), id.clone());
-    let forked = off_thread(move || forked(&*reading, &original, at, &copy, Begun::default())).await?;
+    let forked =
+        off_thread(move || forked(&*reading, &original, at, &copy, Begun::default())).await?;
     forked.write(&*journal, epoch).await?;
     Ok(())
 }

@@ -163,7 +163,8 @@ pub(crate) fn random_hex<const N: usize>() -> io::Result<String> {
     let mut bytes = [0_u8; N];
     let mut filled = 0;
     while filled < N {
-        filled += rustix::rand::getrandom(&mut bytes[filled..], rustix::rand::GetRandomFlags::empty())?;
+        filled +=
+            rustix::rand::getrandom(&mut bytes[filled..], rustix::rand::GetRandomFlags::empty())?;
     }
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

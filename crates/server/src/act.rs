@@ -19,10 +19,10 @@ use tokio::runtime::Handle;
 
 use crate::begin;
 use crate::carry::{self, Named, UnderWay};
-use crate::dispatch::{Request, json, json_as};
 use crate::keys::Known;
 use crate::limits::ACT_WAIT_MAX;
 use crate::problem::Refused;
+use crate::request::{Request, json, json_as};
 use crate::rooms::Cast;
 use crate::state::App;
 use crate::trust::{self, Wanted};
@@ -52,8 +52,7 @@ pub(crate) async fn act(app: Arc<App>, asked: &Request) -> Result<Response<Body>
     if driven {
         return submit(&cast, &what, &key).await;
     }
-    let (acting, found, wanted, name) =
-        (Arc::clone(&app), cast.clone(), what.clone(), key.clone());
+    let (acting, found, wanted, name) = (Arc::clone(&app), cast.clone(), what.clone(), key.clone());
     match off_thread(move || take(&acting, &found, &wanted, &name)).await? {
         Done::Told | Done::Noted => settled(&cast, &key, None).await,
         Done::Left => Ok(json_as(StatusCode::ACCEPTED, &acted(Vec::new(), true))),
@@ -103,11 +102,13 @@ impl Choice {
         }
         let text = body.to_string();
         let command = Command::read(&text).map_err(|error| {
-            let detail = format!("this is no command: {error}; schemas/command.schema.json describes them");
+            let detail =
+                format!("this is no command: {error}; schemas/command.schema.json describes them");
             Refused::new(StatusCode::UNPROCESSABLE_ENTITY, "usage", detail)
         })?;
         if let Do::Crash | Do::Offer { .. } = command.what {
-            let detail = format!("`{}` is for scripts, and no act of a person", command.what.name());
+            let detail =
+                format!("`{}` is for scripts, and no act of a person", command.what.name());
             return Err(Refused::new(StatusCode::UNPROCESSABLE_ENTITY, "usage", detail));
         }
         Ok(Command { id: Some(key.clone()), ..command })
@@ -257,9 +258,8 @@ async fn fork(
     let _held = app.keys.hold(&place, &key.key).await;
     let (known, wanted) = (Arc::clone(&app), key.clone());
     let (root, journal) = (cast.room.root.clone(), Arc::clone(&cast.room.journal));
-    let before = off_thread(move || {
-        known.keys.known(&place, &[(root.as_path(), &*journal)], &wanted.key)
-    });
+    let before =
+        off_thread(move || known.keys.known(&place, &[(root.as_path(), &*journal)], &wanted.key));
     match before.await.map_err(Failure::from)? {
         Some(Known::Began(id, of)) if of == key.body => {
             return Ok(json(&forked(id, body.at)));
@@ -328,10 +328,8 @@ pub(crate) async fn drive(app: Arc<App>, asked: &Request) -> Result<Response<Bod
             None => taking.rooms.only(None)?,
         };
         let cast = taking.rooms.find(Some(&served.id), &id, &Handle::current())?;
-        let named = Named {
-            config: body.config.clone().map(Into::into),
-            provider: body.provider.clone(),
-        };
+        let named =
+            Named { config: body.config.clone().map(Into::into), provider: body.provider.clone() };
         let driven = blocking(cast.journal()).is_driven(&cast.id).map_err(Failure::from)?;
         if !driven {
             let what = body.what.clone().unwrap_or(Do::Resume { pace: None });

@@ -1,6 +1,5 @@
 //! Beginning casts: of a loadout or of a link, each under its key once.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -8,21 +7,21 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::http::{Response, StatusCode};
 use materia_app::drive::{Drive, Start};
-use materia_app::prepare::{self, Asked, Beginning, Origin, Prepared, Ready};
-use materia_app::{Failure, Project, RunOptions, view};
-use materia_compiler::link::Invocation;
+use materia_app::prepare::{self, Asked, Beginning, Prepared};
+use materia_app::{Failure, view};
 use materia_contract::api::{CastSummary, StartBody};
-use materia_contract::{Budget, RunCreated, RunId, StartKey};
+use materia_contract::{RunCreated, RunId, StartKey};
 use materia_engine::{Journal as _, blocking, off_thread};
 use tokio::runtime::Handle;
 
 use crate::carry::{self, Named, UnderWay};
-use crate::dispatch::{Request, json_as};
 use crate::keys::Known;
 use crate::problem::Refused;
+use crate::request::{Request, json_as};
 use crate::rooms::{Cast, Room, Served};
 use crate::state::App;
 use crate::trust::{self, Wanted};
+use crate::wanted::{options, ready};
 
 /// How often is looked whether a cast has begun.
 const LOOK: Duration = Duration::from_millis(4);
@@ -99,7 +98,8 @@ fn refuse_other_body(key: &StartKey, of: &str) -> Result<(), Refused> {
 
 /// The answer where a key was used for something else.
 pub(crate) fn other_body() -> Refused {
-    let detail = "this `Idempotency-Key` was used for another request; give this one a key of its own";
+    let detail =
+        "this `Idempotency-Key` was used for another request; give this one a key of its own";
     Refused::new(StatusCode::UNPROCESSABLE_ENTITY, "usage", detail)
 }
 
@@ -117,7 +117,9 @@ fn refuse_hooks(app: &App, body: &StartBody) -> Result<(), Refused> {
         Some((name, _)) => Err(Refused::new(
             StatusCode::UNPROCESSABLE_ENTITY,
             "usage",
-            format!("`{name}` is no option here: a cast is started by the names of stored loadouts; use `materia cast --detach` for it"),
+            format!(
+                "`{name}` is no option here: a cast is started by the names of stored loadouts; use `materia cast --detach` for it"
+            ),
         )),
     }
 }
@@ -130,50 +132,6 @@ fn look_up(app: &App, served: &Served, key: &StartKey) -> Result<Option<Known>, 
         .collect();
     let known = app.keys.known(&served.project.dir, &journals, &key.key);
     known.map_err(|error| Failure::from(error).into())
-}
-
-/// How a cast is performed, as a request says.
-pub(crate) fn options(body: &StartBody) -> RunOptions {
-    let path = |text: &Option<String>| text.as_ref().map(PathBuf::from);
-    let told = body.budget.unwrap_or_default();
-    RunOptions {
-        script: path(&body.script),
-        virtual_time: body.virtual_time,
-        provider: body.provider.clone(),
-        record: path(&body.record),
-        replay: path(&body.replay),
-        cast_id: body.cast_id.clone(),
-        planning: body.planning,
-        interactive: body.interactive,
-        no_request: body.no_request,
-        budget: Budget {
-            max_cost: body.max_cost.or(told.max_cost),
-            max_turns: body.max_turns.or(told.max_turns),
-            max_tokens: body.max_tokens.or(told.max_tokens),
-            ..told
-        },
-    }
-}
-
-/// What is to be cast, compiled.
-pub(crate) fn ready(project: &Project, body: &StartBody) -> Result<Ready, Refused> {
-    if let Some(targets) = &body.link {
-        if body.loadout.is_some() {
-            return Err(Refused::usage("a cast is of a `loadout` or of a `link`, not of both"));
-        }
-        let asked = Invocation {
-            from: body.from.clone(),
-            targets: targets.clone(),
-            delimited: true,
-            prompt: vec![body.request.clone()],
-        };
-        return Ok(prepare::link(project, asked)?.ready()?);
-    }
-    if body.from.is_some() {
-        return Err(Refused::usage("`from` goes with a `link`"));
-    }
-    let (loaded, compiled) = project.compile(body.loadout.as_deref()).sound()?;
-    Ok(Ready { loaded, compiled, origin: Origin::default() })
 }
 
 /// Prepares a cast and drives it. It waits for the disk.
@@ -203,8 +161,7 @@ fn begin(
         carry::tell(&warnings);
         let (Beginning { prepared, root, id, created, .. }, cleared) = beginning.release();
         let missing = || Failure::storage("the journal is not there any more");
-        let room =
-            app.rooms.room(served, &root, &Handle::current())?.ok_or_else(missing)?;
+        let room = app.rooms.room(served, &root, &Handle::current())?.ok_or_else(missing)?;
         let taken = blocking(&*room.journal).head(&id).map_err(Failure::from)?.is_some();
         if taken && options.cast_id.is_none() && tries < TRIES_MAX {
             // Two casts of one instant were given one name.

@@ -47,7 +47,8 @@ pub(crate) fn carry_on(
     going_on.go_on(project.profile_dir(), &mut warnings)?;
     let plan = going_on.created().plan.clone();
     let (GoingOn { prepared, loaded, .. }, cleared) = going_on.release();
-    let Going { found: Found { root, journal, id }, lease, loaded, command } = hold.go_on(loaded)?;
+    let Going { found: Found { root, journal, id }, lease, loaded, command } =
+        hold.go_on(loaded)?;
     let folders = project.folders(&root, &id);
     let Prepared { script, answering, .. } = prepared;
     let start = Start::CarryOn(lease, Box::new(loaded), Box::new(command));

@@ -11,8 +11,8 @@ use materia_contract::api::{
 };
 use materia_contract::body::ConfigFile;
 
-use crate::dispatch::{Request, json};
 use crate::problem::Refused;
+use crate::request::{Request, json};
 use crate::rooms::Served;
 use crate::state::App;
 

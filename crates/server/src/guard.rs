@@ -119,7 +119,9 @@ fn forbidden(detail: impl Into<String>) -> Refused {
 }
 
 fn foreign_page(name: &HeaderName) -> Refused {
-    forbidden(format!("`{name}` names another page than the server's own; its requests are refused"))
+    forbidden(format!(
+        "`{name}` names another page than the server's own; its requests are refused"
+    ))
 }
 
 /// The origin of an address: what stands before its path.

@@ -70,7 +70,11 @@ impl Keys {
     }
 
     /// Keeps others with this key waiting until the guard is dropped.
-    pub(crate) async fn hold(&self, place: &Path, key: &CommandId) -> tokio::sync::OwnedMutexGuard<()> {
+    pub(crate) async fn hold(
+        &self,
+        place: &Path,
+        key: &CommandId,
+    ) -> tokio::sync::OwnedMutexGuard<()> {
         let mutex = {
             let mut under_way = self.under_way.lock().unwrap_or_else(PoisonError::into_inner);
             // Whoever nobody waits for is through.
@@ -116,7 +120,12 @@ impl Keys {
     }
 
     /// A start was refused under a key.
-    pub(crate) fn refused(&self, place: &Path, key: &StartKey, problem: &Problem) -> io::Result<()> {
+    pub(crate) fn refused(
+        &self,
+        place: &Path,
+        key: &StartKey,
+        problem: &Problem,
+    ) -> io::Result<()> {
         let (name, body) = (key.key.as_str().to_owned(), key.body.clone());
         let problem = Box::new(problem.clone());
         let line = Line {

@@ -31,12 +31,14 @@ mod page;
 mod peer;
 mod problem;
 mod query;
+mod request;
 mod rooms;
 mod serve;
 mod sse;
 mod state;
 mod stream;
 mod trust;
+mod wanted;
 
 pub use listen::{Listen, ListenError};
 pub use serve::{ServeError, Serving, serve};

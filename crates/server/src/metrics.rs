@@ -11,9 +11,9 @@ use materia_contract::Amount;
 use materia_engine::{blocking, off_thread};
 use tokio::runtime::Handle;
 
-use crate::dispatch::text;
 use crate::limits::STREAMS_MAX;
 use crate::problem::Refused;
+use crate::request::text;
 use crate::state::App;
 
 /// `GET /metrics`.
@@ -66,9 +66,24 @@ fn write(app: &App) -> Result<String, Refused> {
         ("materia_commands_waiting", "gauge", "Commands that wait for those casts", waiting),
         ("materia_streams", "gauge", "Streams that are open", open as u64),
         ("materia_requests_total", "counter", "Requests", count(&counts.requests)),
-        ("materia_requests_refused_total", "counter", "Requests that the guard refused", count(&counts.refused)),
-        ("materia_readers_cut_off_total", "counter", "Readers that were too slow", count(&counts.cut_off)),
-        ("materia_casts_started_total", "counter", "Casts that were started here", count(&counts.started)),
+        (
+            "materia_requests_refused_total",
+            "counter",
+            "Requests that the guard refused",
+            count(&counts.refused),
+        ),
+        (
+            "materia_readers_cut_off_total",
+            "counter",
+            "Readers that were too slow",
+            count(&counts.cut_off),
+        ),
+        (
+            "materia_casts_started_total",
+            "counter",
+            "Casts that were started here",
+            count(&counts.started),
+        ),
         ("materia_acts_total", "counter", "Acts of people and programs", count(&counts.acts)),
         ("materia_commits_total", "counter", "Commits of the journals", commits),
         ("materia_batches_total", "counter", "Decisions in those commits", batches),
@@ -76,7 +91,12 @@ fn write(app: &App) -> Result<String, Refused> {
         head(&mut text, name, kind, says);
         let _ = writeln!(text, "{name} {value}");
     }
-    head(&mut text, "materia_driven_cost", "gauge", "Cost of the casts that this server drives, as reported");
+    head(
+        &mut text,
+        "materia_driven_cost",
+        "gauge",
+        "Cost of the casts that this server drives, as reported",
+    );
     let _ = writeln!(text, "materia_driven_cost {}", serde_json::json!(cost));
     head(&mut text, "materia_commit_seconds_total", "counter", "Time spent in commits");
     let _ = writeln!(text, "materia_commit_seconds_total {commit_seconds}");

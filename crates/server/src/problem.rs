@@ -3,8 +3,8 @@
 use axum::body::Body;
 use axum::http::{HeaderValue, Response, StatusCode, header};
 use materia_app::Failure;
-use materia_contract::api::{Problem, TrustItem};
 use materia_contract::Refusal;
+use materia_contract::api::{Problem, TrustItem};
 use serde_json::{Map, Value};
 
 /// The code of a refusal for want of trust; the one that differs from the command line's.

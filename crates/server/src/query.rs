@@ -7,18 +7,16 @@ use axum::body::Body;
 use axum::http::{HeaderValue, Response, StatusCode, header};
 use materia_app::shown::Shown;
 use materia_app::{Failure, agents as fleets, health, view};
-use materia_contract::api::{
-    AddProject, CastSummary, Casts, Files, Inbox, InboxItem, Projects,
-};
+use materia_contract::api::{AddProject, CastSummary, Casts, Files, Inbox, InboxItem, Projects};
 use materia_contract::{BlobHash, CastStatus, Record};
 use materia_engine::{Cursor, Journal as _, PAGE_BYTES, WhyError, blocking, report_at};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::runtime::Handle;
 
-use crate::dispatch::{Request, json, json_as};
 use crate::limits::{PAGE_MAX, PAGE_USUAL};
 use crate::problem::Refused;
+use crate::request::{Request, json, json_as};
 use crate::rooms::{Cast, Room, Served};
 use crate::state::App;
 
@@ -73,8 +71,7 @@ pub(crate) fn casts(app: &App, asked: &Request) -> Result<Response<Body>, Refuse
                         room: Arc::clone(room),
                         id: line.cast_id.clone(),
                     };
-                    let made =
-                        view::summary(cast.journal(), line, &served.id, &cast.folders());
+                    let made = view::summary(cast.journal(), line, &served.id, &cast.folders());
                     match made {
                         Ok((summary, _)) => page.items.push(summary),
                         Err(failure) => page.unreadable.push(failure.to_string()),
@@ -253,7 +250,8 @@ fn oldest_first(
     let mut shown =
         Shown::behind(journal, &cast.id, cast.folders(), first - 1).map_err(Failure::from)?;
     loop {
-        let read = blocking(journal).read(&cast.id, shown.seq(), PAGE_BYTES).map_err(Failure::from)?;
+        let read =
+            blocking(journal).read(&cast.id, shown.seq(), PAGE_BYTES).map_err(Failure::from)?;
         for record in &read.records {
             if record.seq > last {
                 return Ok(page);
@@ -309,7 +307,8 @@ fn newest_first(
 /// `GET /api/casts/{id}/turns/{seq}`.
 pub(crate) fn turn(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
     let cast = asked.cast_here(app)?;
-    let seq = asked.part("seq").parse().map_err(|_| Refused::usage("a turn is named by a number"))?;
+    let seq =
+        asked.part("seq").parse().map_err(|_| Refused::usage("a turn is named by a number"))?;
     let turn = view::turn(cast.journal(), &cast.id, &cast.folders(), seq);
     Ok(json(&turn.map_err(|failure| gone(failure, Some(seq)))?))
 }

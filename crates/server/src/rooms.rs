@@ -97,7 +97,9 @@ impl Rooms {
             return Ok(Arc::clone(known));
         }
         if projects.len() >= PROJECTS_MAX {
-            return Err(Refused::conflict(format!("the server serves {PROJECTS_MAX} folders already")));
+            return Err(Refused::conflict(format!(
+                "the server serves {PROJECTS_MAX} folders already"
+            )));
         }
         let hash = blake3::hash(project.dir.as_os_str().as_encoded_bytes()).to_hex();
         let served = Arc::new(Served { id: hash[..12].to_owned(), project });
@@ -130,7 +132,9 @@ impl Rooms {
         let real = real.flatten();
         let found = all.into_iter().find(|it| real.as_ref() == Some(&it.project.dir));
         found.ok_or_else(|| {
-            Refused::unknown("the server does not serve this project; `GET /api/projects` lists them")
+            Refused::unknown(
+                "the server does not serve this project; `GET /api/projects` lists them",
+            )
         })
     }
 
@@ -140,7 +144,9 @@ impl Rooms {
         match (meant.pop(), meant.is_empty()) {
             (Some(only), true) => Ok(only),
             (None, _) => Err(Refused::unknown("the server serves no project")),
-            (Some(_), false) => Err(ambiguous("several projects are served; name one with `project`")),
+            (Some(_), false) => {
+                Err(ambiguous("several projects are served; name one with `project`"))
+            }
         }
     }
 
@@ -206,7 +212,9 @@ impl Rooms {
             found = Some(Cast { served, room, id });
         }
         found.ok_or_else(|| {
-            Refused::unknown(format!("there is no cast `{wanted}` here; `GET /api/casts` lists them"))
+            Refused::unknown(format!(
+                "there is no cast `{wanted}` here; `GET /api/casts` lists them"
+            ))
         })
     }
 }

@@ -28,15 +28,14 @@ use tokio::sync::{Semaphore, watch};
 
 use crate::access::Access;
 use crate::carry::Named;
-use crate::dispatch::{self, FromTurn};
+use crate::dispatch;
 use crate::guard::{Asked, Policy};
 use crate::keys::Keys;
 use crate::ledger::{Entry, Ledger};
-use crate::limits::{
-    CONNECTIONS_MAX, DEATHS_MAX, HEAD_BYTES_MAX, REQUEST_WAIT_MAX, STREAMS_MAX,
-};
+use crate::limits::{CONNECTIONS_MAX, DEATHS_MAX, HEAD_BYTES_MAX, REQUEST_WAIT_MAX, STREAMS_MAX};
 use crate::listen::{Caller, Ear, Listen};
 use crate::peer;
+use crate::request::FromTurn;
 use crate::rooms::Rooms;
 use crate::state::{App, Counts, Settings};
 use crate::trust::{self, Pending};
@@ -134,7 +133,8 @@ pub async fn serve(settings: Settings) -> Result<Serving, ServeError> {
 fn lock(state: &Path) -> io::Result<Option<File>> {
     fs::create_dir_all(state)?;
     let path = state.join(LOCK_FILE);
-    let file = fs::OpenOptions::new().create(true).write(true).truncate(false).mode(0o600).open(path)?;
+    let file =
+        fs::OpenOptions::new().create(true).write(true).truncate(false).mode(0o600).open(path)?;
     match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(Some(file)),
         Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
@@ -306,7 +306,11 @@ where
     let mut ending = app.ending.subscribe();
     let answering = service_fn(move |request: Request<Incoming>| {
         let (app, router, policy) = (Arc::clone(&app), router.clone(), Arc::clone(&policy));
-        async move { Ok::<_, std::convert::Infallible>(answer(app, router, &policy, request, from_turn).await) }
+        async move {
+            Ok::<_, std::convert::Infallible>(
+                answer(app, router, &policy, request, from_turn).await,
+            )
+        }
     });
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())

@@ -16,8 +16,7 @@ use crate::trust::Pending;
 
 /// Opens the project in a folder, with a further configuration file where one is named. Where profile and state folder
 /// are, the door knows.
-pub type OpenProject =
-    Arc<dyn Fn(&Path, Option<&Path>) -> Result<Project, Failure> + Send + Sync>;
+pub type OpenProject = Arc<dyn Fn(&Path, Option<&Path>) -> Result<Project, Failure> + Send + Sync>;
 
 /// What a server is started with.
 #[derive(Clone)]

@@ -21,9 +21,9 @@ use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, broadcast};
 use tokio::time::Instant;
 
-use crate::dispatch::Request;
 use crate::limits::{STREAM_PULSE, STREAMS_MAX};
 use crate::problem::Refused;
+use crate::request::Request;
 use crate::rooms::{Cast, Live, Room, Served};
 use crate::sse::{self, Gone, Pen};
 use crate::state::App;
@@ -50,14 +50,20 @@ fn room_for_one(app: &App) -> Result<OwnedSemaphorePermit, Refused> {
 
 /// The last event that a reader has seen, as its browser says.
 fn last_id(asked: &Request) -> Option<&str> {
-    asked.headers.get("last-event-id").and_then(|value| value.to_str().ok()).filter(|id| !id.is_empty())
+    asked
+        .headers
+        .get("last-event-id")
+        .and_then(|value| value.to_str().ok())
+        .filter(|id| !id.is_empty())
 }
 
 /// `GET /api/casts/{id}/stream`.
 pub(crate) async fn cast(app: Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
     let cast = asked.cast(&app).await?;
     let after = match last_id(asked) {
-        Some(id) => id.parse().map_err(|_| Refused::usage("`Last-Event-ID` is the number of an event"))?,
+        Some(id) => {
+            id.parse().map_err(|_| Refused::usage("`Last-Event-ID` is the number of an event"))?
+        }
         None => asked.number("from").unwrap_or(1).max(1) - 1,
     };
     let permit = room_for_one(&app)?;
@@ -107,7 +113,8 @@ impl Following {
             let head = blocking(of.journal()).head(&of.id).map_err(Failure::from)?;
             let newest = head.map_or(0, |head| head.seq);
             if after > newest {
-                let detail = format!("cast `{}` has {newest} events; there is no event {after}", of.id);
+                let detail =
+                    format!("cast `{}` has {newest} events; there is no event {after}", of.id);
                 return Err(Refused::unknown(detail));
             }
             let shown = Shown::behind(of.journal(), &of.id, of.folders(), after);
@@ -165,9 +172,8 @@ pub(crate) async fn changes(app: Arc<App>, asked: &Request) -> Result<Response<B
         None => None,
         Some(id) => {
             let (looking, project) = (Arc::clone(&app), asked.query("project").map(str::to_owned));
-            let cast = off_thread(move || {
-                looking.rooms.find(project.as_deref(), &id, &Handle::current())
-            });
+            let cast =
+                off_thread(move || looking.rooms.find(project.as_deref(), &id, &Handle::current()));
             let after = asked.number("castFrom").unwrap_or(1).max(1) - 1;
             Some(Following::begin(cast.await?, after).await?)
         }
@@ -296,10 +302,11 @@ impl Watching {
                 continue;
             }
             self.seen.insert(key, now);
-            let known = first && match from {
-                Some(from) => head.ts < from,
-                None => rests,
-            };
+            let known = first
+                && match from {
+                    Some(from) => head.ts < from,
+                    None => rests,
+                };
             if known {
                 continue;
             }

@@ -13,12 +13,12 @@ use materia_contract::api::{Approved, StartBody, TrustBody, TrustItem, TrustList
 use materia_contract::{Do, RunId};
 use tokio::runtime::Handle;
 
-use crate::begin;
 use crate::carry::{self, Named};
-use crate::dispatch::{Request, json};
 use crate::problem::Refused;
+use crate::request::{Request, json};
 use crate::rooms::{Cast, Served};
 use crate::state::App;
+use crate::wanted;
 
 /// Questions that wait at the most; the oldest go.
 const WAITING_MAX: usize = 1_000;
@@ -148,8 +148,8 @@ fn active(served: &Served) -> Vec<TrustItem> {
 
 fn prepared(served: &Served, body: &StartBody) -> Result<Untrusted<prepare::Beginning>, Refused> {
     let project = &served.project;
-    let options = begin::options(body);
-    let ready = begin::ready(project, body)?;
+    let options = wanted::options(body);
+    let ready = wanted::ready(project, body)?;
     let approvals = project.profile_dir().map(ToOwned::to_owned);
     let asked = Asked { project, approvals, request: body.request.clone(), options: &options };
     Ok(prepare::cast(&asked, ready)?)

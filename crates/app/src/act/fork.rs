@@ -49,7 +49,12 @@ pub fn fork(
         return Err(Unfit::Stands { run: Box::new(run.clone()), why });
     }
     let found = Found { id: id.clone(), ..found };
-    Ok(Forking::GoesOn(Box::new(Held { found, run: Looked::Forked(Box::new(forked)), what, name: None })))
+    Ok(Forking::GoesOn(Box::new(Held {
+        found,
+        run: Looked::Forked(Box::new(forked)),
+        what,
+        name: None,
+    })))
 }
 
 /// Writes the beginning of a fork.

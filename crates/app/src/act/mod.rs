@@ -20,9 +20,7 @@ use std::path::Path;
 
 use materia_contract::body::Told;
 use materia_contract::{Answerers, CastReport, Command, CommandId, Do, GlobalMode, RunCreated};
-use materia_engine::{
-    ClaimError, DriveError, EngineError, Forked, Lease, LoadedRun, blocking,
-};
+use materia_engine::{ClaimError, DriveError, EngineError, Forked, Lease, LoadedRun, blocking};
 use materia_kernel::{Input, Phase, Run, decide};
 
 use crate::options::Contradiction;

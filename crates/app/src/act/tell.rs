@@ -32,7 +32,8 @@ pub fn tell<E: From<Failure>>(
     if let Some(why) = rejection(&run, &what) {
         return Err(Failure::resolution(format!("{held}: {why}")).into());
     }
-    let posting = blocking(found.journal()).post(&found.id, &Command { id: name, ..Command::person(what) });
+    let posting =
+        blocking(found.journal()).post(&found.id, &Command { id: name, ..Command::person(what) });
     let id = posting.map_err(Failure::from)?.id;
     let events = match receipt(found, &id)? {
         Some(Answer::Refused { reason }) => {

@@ -2,9 +2,7 @@
 
 use materia_contract::api::{FileItem, TurnView};
 use materia_contract::time::wall_time;
-use materia_contract::{
-    ErrorCode, Event, Folders, OfTurn, Outcome, RunId, TurnOutput, TurnUsage,
-};
+use materia_contract::{ErrorCode, Event, Folders, OfTurn, Outcome, RunId, TurnOutput, TurnUsage};
 use materia_engine::{Journal, PAGE_BYTES, Unfolding, blocking, load_at};
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 use clap::Args;
 use materia_app::follow::{self, Following, Next};
-use materia_contract::time::wall_time;
 use materia_app::shown::Shown;
+use materia_contract::time::wall_time;
 use materia_contract::{CastStatus, Record, RunId};
 use materia_engine::{Journal, PAGE_BYTES, blocking, status_after};
 

@@ -3,9 +3,9 @@
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use super::{
-    abort, approve, budget, cast, casts, check, completions, conformance, demo, doctor, events,
-    finish, fork, grid, init, link, loadout, logs, man, materia, mode, output, recast, replay,
-    resume, revive, say, schemas, show, trigger, utility, why,
+    abort, approve, attach, budget, cast, casts, check, completions, conformance, demo, doctor,
+    events, finish, fork, grid, init, link, loadout, logs, man, materia, mode, output, recast,
+    replay, resume, revive, say, schemas, serve, show, stop, trigger, utility, why,
 };
 use crate::args::Global;
 
@@ -31,6 +31,7 @@ Exit status:
   1    the cast failed or was aborted, or a verification did not hold
   2    refused before anything ran: usage, configuration, or something that is not there
   3    stopped, waiting for a person
+  75   another server of yours runs already
   130  interrupted by Ctrl-C; the cast waits and can be resumed";
 
 /// Runs graphs of agents and local programs, and remembers every step
@@ -79,6 +80,10 @@ pub(crate) enum Command {
     Materia(materia::MateriaArgs),
     Utility(utility::UtilityArgs),
     Why(why::WhyArgs),
+    Serve(serve::ServeArgs),
+    Ui(serve::UiArgs),
+    Attach(attach::AttachArgs),
+    Stop(stop::StopArgs),
     Demo(demo::DemoArgs),
     Doctor(doctor::DoctorArgs),
     /// The checkpoint utility of the demo.
@@ -106,7 +111,14 @@ pub(crate) fn command() -> clap::Command {
                 useless.push("interactive");
             }
             if matches!(name, "say" | "pause") {
-                useless.extend(["virtual_time", "provider", "record", "replay", "no_input"]);
+                useless.extend([
+                    "virtual_time",
+                    "provider",
+                    "record",
+                    "replay",
+                    "no_input",
+                    "detach",
+                ]);
             }
             useless
                 .into_iter()

@@ -2,6 +2,7 @@
 
 pub(crate) mod abort;
 pub(crate) mod approve;
+pub(crate) mod attach;
 pub(crate) mod budget;
 pub(crate) mod cast;
 pub(crate) mod casts;
@@ -29,7 +30,9 @@ pub(crate) mod resume;
 pub(crate) mod revive;
 pub(crate) mod say;
 pub(crate) mod schemas;
+pub(crate) mod serve;
 pub(crate) mod show;
+pub(crate) mod stop;
 pub(crate) mod trigger;
 pub(crate) mod utility;
 pub(crate) mod why;
@@ -103,6 +106,10 @@ fn run(cli: &Cli, terminal: &mut Terminal) -> Result<Exit, Failure> {
         Command::Materia(args) => materia::materia(args, global, terminal),
         Command::Utility(args) => utility::utility(args, global, terminal),
         Command::Why(args) => why::why(args, global, terminal),
+        Command::Serve(args) => serve::serve(args, global, terminal),
+        Command::Ui(args) => serve::ui(args, global, terminal),
+        Command::Attach(args) => attach::attach(args, global, terminal),
+        Command::Stop(args) => stop::stop(args, terminal),
         Command::Demo(args) => demo::demo(args, global, terminal),
         Command::Doctor(args) => doctor::doctor(args, global, terminal),
         Command::DemoMaintain => crate::demo::maintain(terminal),

@@ -54,7 +54,7 @@ pub(crate) fn run(
     terminal.say(format_args!("Casting: {REQUEST}\n"));
     let request = REQUEST.to_owned();
     let asked = Asked { project: &project, approvals: profile, request, options: &options };
-    let trusted = Vouched { project: true, journal: false };
+    let trusted = Vouched { project: true, journal: false, detach: false };
     let (exit, _) = begin::loadout(&project, &asked, None, trusted, terminal)?;
     if exit == Exit::Done {
         tell(&project, terminal)?;

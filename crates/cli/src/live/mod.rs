@@ -5,8 +5,11 @@ mod screen;
 
 use std::sync::Arc;
 
-use materia_contract::{NodeId, RunId};
+use materia_contract::{NodeId, Plan, RunId};
 use materia_engine::{BoxFuture, Committed, Observer};
+
+use crate::story::Story;
+use crate::terminal::{People, Terminal};
 
 pub(crate) use plain::Plain;
 pub(crate) use screen::Screen;
@@ -28,6 +31,81 @@ impl Observer for Observers {
     fn streamed(&self, run: &RunId, node: &NodeId, text: &str) {
         for observer in &self.0 {
             observer.streamed(run, node, text);
+        }
+    }
+}
+
+/// What shows the run while it is under way.
+#[derive(Clone)]
+pub(crate) enum Live {
+    Plain(Arc<Plain>, People),
+    Screen(Arc<Screen>),
+}
+
+impl Live {
+    pub(crate) fn new(terminal: &Terminal, plan: &Plan, story: Story) -> Self {
+        if terminal.watched && !terminal.json {
+            Self::Screen(Arc::new(Screen::new(plan, story)))
+        } else {
+            Self::Plain(Arc::new(Plain::new(terminal.err.clone(), story)), terminal.err.clone())
+        }
+    }
+
+    pub(crate) fn observer(&self) -> Arc<dyn Observer> {
+        match self {
+            Self::Plain(plain, _) => plain.clone(),
+            Self::Screen(screen) => screen.clone(),
+        }
+    }
+
+    pub(crate) fn say(&self, words: &str) {
+        match self {
+            Self::Plain(_, err) => err.say(words),
+            Self::Screen(screen) => screen.say(words),
+        }
+    }
+
+    pub(crate) fn finish(&self) {
+        match self {
+            Self::Plain(..) => {}
+            Self::Screen(screen) => screen.finish(),
+        }
+    }
+}
+
+/// A run that another process drives, shown as if it ran here.
+pub(crate) struct Watching {
+    live: Live,
+    drawing: Option<tokio::runtime::Runtime>,
+}
+
+impl Watching {
+    /// Begins with the story so far.
+    pub(crate) fn new(terminal: &Terminal, plan: &Plan, story: Story) -> Self {
+        let live = Live::new(terminal, plan, story);
+        let mut drawing = None;
+        if let Live::Screen(screen) = &live {
+            let builder =
+                tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+            if let Ok(runtime) = builder {
+                let screen = screen.clone();
+                runtime.spawn(async move { screen.keep_drawing().await });
+                drawing = Some(runtime);
+            }
+        }
+        Self { live, drawing }
+    }
+
+    /// These events are durable.
+    pub(crate) fn committed(&self, news: &Committed) {
+        self.live.observer().committed(news);
+    }
+
+    /// Nothing more is shown.
+    pub(crate) fn finish(self) {
+        self.live.finish();
+        if let Some(drawing) = self.drawing {
+            drawing.shutdown_background();
         }
     }
 }

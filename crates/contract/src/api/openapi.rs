@@ -105,9 +105,7 @@ fn parameters(endpoint: &Endpoint) -> Vec<Value> {
         let (name, says) = (param.name, param.says);
         json!({ "name": name, "in": "query", "description": says, "schema": { "type": kind } })
     }));
-    let header = |name: &str, says: &str| {
-        json!({ "name": name, "in": "header", "description": says, "schema": text })
-    };
+    let header = |name: &str, says: &str| json!({ "name": name, "in": "header", "description": says, "schema": text });
     if matches!(endpoint.name, Name::Start | Name::Act) {
         let says = "the same key gives the same answer and acts once; without one, one is made";
         all.push(header("Idempotency-Key", says));

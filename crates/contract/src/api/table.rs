@@ -72,7 +72,12 @@ pub const ENDPOINTS: &[Endpoint] = &[
     Endpoint {
         query: &[],
         access: Access::Open,
-        ..get(Name::Health, "/api/health", "Whether the server is there.", Answer::Json(of::<s::Alive>))
+        ..get(
+            Name::Health,
+            "/api/health",
+            "Whether the server is there.",
+            Answer::Json(of::<s::Alive>),
+        )
     },
     Endpoint {
         query: &[],
@@ -96,17 +101,32 @@ pub const ENDPOINTS: &[Endpoint] = &[
     },
     Endpoint {
         query: &[],
-        ..get(Name::Openapi, "/api/openapi.json", "This description.", Answer::Text("application/json"))
+        ..get(
+            Name::Openapi,
+            "/api/openapi.json",
+            "This description.",
+            Answer::Text("application/json"),
+        )
     },
     Endpoint {
         query: &[],
-        ..get(Name::Projects, "/api/projects", "The folders that are served.", Answer::Json(of::<s::Projects>))
+        ..get(
+            Name::Projects,
+            "/api/projects",
+            "The folders that are served.",
+            Answer::Json(of::<s::Projects>),
+        )
     },
     Endpoint {
         query: &[],
         body: Some(of::<s::AddProject>),
         status: 201,
-        ..post(Name::AddProject, "/api/projects", "Serves one more folder of this user.", Answer::Json(of::<s::ProjectItem>))
+        ..post(
+            Name::AddProject,
+            "/api/projects",
+            "Serves one more folder of this user.",
+            Answer::Json(of::<s::ProjectItem>),
+        )
     },
     Endpoint {
         query: &[
@@ -123,7 +143,12 @@ pub const ENDPOINTS: &[Endpoint] = &[
         query: &[],
         body: Some(of::<s::StartBody>),
         status: 201,
-        ..post(Name::Start, "/api/casts", "Begins a cast of a loadout or of a link.", Answer::Json(of::<s::CastSummary>))
+        ..post(
+            Name::Start,
+            "/api/casts",
+            "Begins a cast of a loadout or of a link.",
+            Answer::Json(of::<s::CastSummary>),
+        )
     },
     Endpoint {
         query: &[PROJECT, AT],
@@ -146,7 +171,12 @@ pub const ENDPOINTS: &[Endpoint] = &[
             Param::text("order", "asc or desc"),
             Param::number("limit", "how many at the most"),
         ],
-        ..get(Name::Events, "/api/casts/{id}/events", "Events as `events --json` has them.", Answer::Json(of::<s::EventsPage>))
+        ..get(
+            Name::Events,
+            "/api/casts/{id}/events",
+            "Events as `events --json` has them.",
+            Answer::Json(of::<s::EventsPage>),
+        )
     },
     Endpoint {
         query: &[PROJECT, Param::number("from", "the first event; `Last-Event-ID` is stronger")],
@@ -160,15 +190,35 @@ pub const ENDPOINTS: &[Endpoint] = &[
     ),
     Endpoint {
         query: &[PROJECT, AT],
-        ..get(Name::Why, "/api/casts/{id}/nodes/{node}/why", "Why a socket ran, or why it does not.", Answer::Json(of::<Why>))
+        ..get(
+            Name::Why,
+            "/api/casts/{id}/nodes/{node}/why",
+            "Why a socket ran, or why it does not.",
+            Answer::Json(of::<Why>),
+        )
     },
-    get(Name::Cost, "/api/casts/{id}/cost", "What was spent, by socket and by item.", Answer::Json(of::<s::Cost>)),
-    get(Name::Files, "/api/casts/{id}/files", "The files that turns left.", Answer::Json(of::<s::Files>)),
+    get(
+        Name::Cost,
+        "/api/casts/{id}/cost",
+        "What was spent, by socket and by item.",
+        Answer::Json(of::<s::Cost>),
+    ),
+    get(
+        Name::Files,
+        "/api/casts/{id}/files",
+        "The files that turns left.",
+        Answer::Json(of::<s::Files>),
+    ),
     get(Name::File, "/api/casts/{id}/files/{*path}", "One of those files.", Answer::Bytes),
     get(Name::Blob, "/api/blobs/{hash}", "A text that events name by its hash.", Answer::Bytes),
     Endpoint {
         body: Some(of::<s::ActBody>),
-        ..post(Name::Act, "/api/casts/{id}/commands", "Does something to a cast.", Answer::Json(of::<s::Acted>))
+        ..post(
+            Name::Act,
+            "/api/casts/{id}/commands",
+            "Does something to a cast.",
+            Answer::Json(of::<s::Acted>),
+        )
     },
     Endpoint {
         body: Some(of::<s::DriveBody>),
@@ -190,15 +240,40 @@ pub const ENDPOINTS: &[Endpoint] = &[
         ],
         ..get(Name::Changes, "/api/stream", "Summaries of casts as they change.", Answer::Events)
     },
-    get(Name::Inbox, "/api/inbox", "Everything that waits for a person.", Answer::Json(of::<s::Inbox>)),
-    get(Name::Agents, "/api/agents", "Which agents could be asked here, as `doctor --json` says.", Answer::Json(of::<Health>)),
-    get(Name::Trust, "/api/trust", "What has to be approved before it runs.", Answer::Json(of::<s::TrustList>)),
+    get(
+        Name::Inbox,
+        "/api/inbox",
+        "Everything that waits for a person.",
+        Answer::Json(of::<s::Inbox>),
+    ),
+    get(
+        Name::Agents,
+        "/api/agents",
+        "Which agents could be asked here, as `doctor --json` says.",
+        Answer::Json(of::<Health>),
+    ),
+    get(
+        Name::Trust,
+        "/api/trust",
+        "What has to be approved before it runs.",
+        Answer::Json(of::<s::TrustList>),
+    ),
     Endpoint {
         query: &[],
         body: Some(of::<s::TrustBody>),
-        ..post(Name::Approve, "/api/trust", "Approves what was shown under a hash.", Answer::Json(of::<s::Approved>))
+        ..post(
+            Name::Approve,
+            "/api/trust",
+            "Approves what was shown under a hash.",
+            Answer::Json(of::<s::Approved>),
+        )
     },
-    get(Name::Config, "/api/config", "The files of the configuration, by layer.", Answer::Json(of::<s::ConfigBody>)),
+    get(
+        Name::Config,
+        "/api/config",
+        "The files of the configuration, by layer.",
+        Answer::Json(of::<s::ConfigBody>),
+    ),
     Endpoint {
         method: Method::Put,
         body: Some(of::<s::SaveBody>),
@@ -212,18 +287,48 @@ pub const ENDPOINTS: &[Endpoint] = &[
     Endpoint {
         query: &[],
         body: Some(of::<s::CheckBody>),
-        ..post(Name::Check, "/api/check", "Findings of documents as given.", Answer::Json(of::<s::Findings>))
+        ..post(
+            Name::Check,
+            "/api/check",
+            "Findings of documents as given.",
+            Answer::Json(of::<s::Findings>),
+        )
     },
-    get(Name::Loadouts, "/api/loadouts", "Loadouts with their layer and file.", Answer::Json(of::<s::Catalog>)),
-    get(Name::Loadout, "/api/loadouts/{name}", "One loadout: its graph and findings.", Answer::Json(of::<s::LoadoutView>)),
-    get(Name::Materia, "/api/materia", "Materia with their layer and file.", Answer::Json(of::<s::Catalog>)),
+    get(
+        Name::Loadouts,
+        "/api/loadouts",
+        "Loadouts with their layer and file.",
+        Answer::Json(of::<s::Catalog>),
+    ),
+    get(
+        Name::Loadout,
+        "/api/loadouts/{name}",
+        "One loadout: its graph and findings.",
+        Answer::Json(of::<s::LoadoutView>),
+    ),
+    get(
+        Name::Materia,
+        "/api/materia",
+        "Materia with their layer and file.",
+        Answer::Json(of::<s::Catalog>),
+    ),
     Endpoint {
         query: &[],
         status: 202,
-        ..post(Name::Stop, "/api/stop", "Ends the server; its casts rest.", Answer::Json(of::<s::Alive>))
+        ..post(
+            Name::Stop,
+            "/api/stop",
+            "Ends the server; its casts rest.",
+            Answer::Json(of::<s::Alive>),
+        )
     },
     Endpoint {
         query: &[],
-        ..get(Name::Metrics, "/metrics", "Figures for a collector.", Answer::Text("text/plain; version=0.0.4"))
+        ..get(
+            Name::Metrics,
+            "/metrics",
+            "Figures for a collector.",
+            Answer::Text("text/plain; version=0.0.4"),
+        )
     },
 ];

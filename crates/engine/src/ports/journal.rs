@@ -115,11 +115,7 @@ pub trait Snapshots: Send + Sync {
     fn newest(&self, run: &RunId) -> BoxFuture<'_, Result<Option<Snapshot>, ReadError>>;
 
     /// The newest snapshot at `seq` or before it, of those that a store still has.
-    fn before(
-        &self,
-        run: &RunId,
-        seq: u64,
-    ) -> BoxFuture<'_, Result<Option<Snapshot>, ReadError>>;
+    fn before(&self, run: &RunId, seq: u64) -> BoxFuture<'_, Result<Option<Snapshot>, ReadError>>;
 
     /// The chapters of a run, one for each snapshot that was ever kept, oldest first.
     fn chapters(&self, run: &RunId) -> BoxFuture<'_, Result<Vec<Chapter>, ReadError>>;

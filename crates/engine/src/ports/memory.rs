@@ -268,11 +268,7 @@ impl Snapshots for MemoryJournal {
         at_once(Ok(self.store().snapshots.get(run).and_then(|kept| kept.last().cloned())))
     }
 
-    fn before(
-        &self,
-        run: &RunId,
-        seq: u64,
-    ) -> BoxFuture<'_, Result<Option<Snapshot>, ReadError>> {
+    fn before(&self, run: &RunId, seq: u64) -> BoxFuture<'_, Result<Option<Snapshot>, ReadError>> {
         let store = self.store();
         let kept = store.snapshots.get(run).map(Vec::as_slice).unwrap_or_default();
         at_once(Ok(kept.iter().rev().find(|snapshot| snapshot.seq <= seq).cloned()))

@@ -233,11 +233,7 @@ impl Snapshots for SqliteJournal {
         })
     }
 
-    fn before(
-        &self,
-        run: &RunId,
-        seq: u64,
-    ) -> BoxFuture<'_, Result<Option<Snapshot>, ReadError>> {
+    fn before(&self, run: &RunId, seq: u64) -> BoxFuture<'_, Result<Option<Snapshot>, ReadError>> {
         let (run, wanted) = (run.clone(), run.clone());
         Box::pin(async move {
             let look = move |connection: &_| snapshots::before(connection, &wanted, seq);

@@ -1,0 +1,72 @@
+//! The server of this user: finding it, and starting one in the background.
+
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use materia_server::client::{AskError, Client};
+
+use crate::failure::Failure;
+use crate::project;
+
+/// How long a server may take to begin.
+const BEGIN_WAIT_MAX: Duration = Duration::from_secs(15);
+/// How often is looked whether it has.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// The state folder, which a server needs.
+pub(crate) fn state() -> Result<PathBuf, Failure> {
+    project::state_dir().ok_or_else(|| {
+        let message = "there is no folder in which a server notes what it does; set MATERIA_STATE_DIR to a folder of yours, or HOME";
+        Failure::storage(message)
+    })
+}
+
+/// The server that runs.
+pub(crate) fn running() -> Result<Option<Client>, Failure> {
+    Ok(Client::of(&state()?))
+}
+
+/// The server that runs, or one that was started in the background for the project in a folder.
+pub(crate) fn ensure(dir: &Path) -> Result<Client, Failure> {
+    let state = state()?;
+    if let Some(client) = Client::of(&state) {
+        return Ok(client);
+    }
+    let failed = |what: String| Failure::Broken(format!("no server could be started: {what}"));
+    let own = std::env::current_exe().map_err(|error| failed(error.to_string()))?;
+    let mut server = Command::new(own);
+    server.arg("serve").arg("--project").arg(dir);
+    server.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // A process group of its own: Ctrl-C in this terminal is not meant for it.
+    server.process_group(0);
+    let mut child = server.spawn().map_err(|error| failed(error.to_string()))?;
+    let begun = Instant::now();
+    while begun.elapsed() < BEGIN_WAIT_MAX {
+        if let Some(client) = Client::of(&state) {
+            return Ok(client);
+        }
+        if let Ok(Some(status)) = child.try_wait()
+            && !status.success()
+            && Client::of(&state).is_none()
+        {
+            return Err(failed(format!("it ended at once ({status}); `materia serve` says why")));
+        }
+        std::thread::sleep(LOOK);
+    }
+    Err(failed(format!("it did not begin within {} s", BEGIN_WAIT_MAX.as_secs())))
+}
+
+/// What a server said, as a failure of this command.
+pub(crate) fn refused(error: AskError) -> Failure {
+    match error {
+        AskError::Unreached(error) => {
+            Failure::Broken(format!("the server cannot be reached: {error}"))
+        }
+        AskError::Refused(problem) if problem.code == "trust_required" => {
+            Failure::trust(problem.detail)
+        }
+        AskError::Refused(problem) => Failure::resolution(problem.detail),
+    }
+}

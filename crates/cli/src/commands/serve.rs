@@ -1,0 +1,199 @@
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use clap::Args;
+use materia_contract::api::{AddProject, Code, ProjectItem};
+use materia_server::client::Client;
+use materia_server::{Listen, ServeError, Serving, Settings};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::args::Global;
+use crate::background;
+use crate::failure::{Exit, Failure};
+use crate::project::Project;
+use crate::run;
+use crate::terminal::Terminal;
+
+/// Where a server listens if nobody says; another free port where that is taken.
+const USUAL: &str = "127.0.0.1:7717";
+
+/// Serve casts to the page and to programs
+///
+/// Drives the casts that are started through it, shows those that others drive, and lets people step in.
+/// It listens on this machine only. `server.json` in the state folder says where, and has the token that programs send.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  materia serve\n  materia serve --project ~/work/one --project ~/work/two\n  materia serve --listen unix:/run/user/1000/materia.sock\n\nFrom another machine: ssh -L 7717:127.0.0.1:7717 HOST\n\nExit status: 75 another server of yours runs already."
+)]
+pub(crate) struct ServeArgs {
+    /// Where to listen: a loopback address with a port, or `unix:PATH`
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<String>,
+    /// Serve the project in DIR; may be given several times. Otherwise the present one
+    #[arg(long, value_name = "DIR")]
+    project: Vec<PathBuf>,
+    /// Do not carry on casts that an earlier server was driving when it died
+    #[arg(long)]
+    no_resume: bool,
+    /// Take scripts and recordings with a request, for tests
+    #[arg(long, hide = true)]
+    test_hooks: bool,
+}
+
+/// Open the page in a browser
+///
+/// Joins the server that runs, or starts one and stays until Ctrl-C.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  materia ui\n  materia ui --no-open")]
+pub(crate) struct UiArgs {
+    /// Only print the address; it opens the page signed in, once, within a minute
+    #[arg(long)]
+    no_open: bool,
+    /// How it serves, if nobody does.
+    #[command(flatten)]
+    serve: ServeArgs,
+}
+
+/// Runs `serve`.
+pub(crate) fn serve(
+    args: &ServeArgs,
+    global: &Global,
+    terminal: &mut Terminal,
+) -> Result<Exit, Failure> {
+    run_server(args, global, terminal, |serving, terminal| {
+        terminal
+            .say(format_args!("Serving at {}; Ctrl-C ends it, and its casts rest.", serving.url()));
+        Ok(())
+    })
+}
+
+/// Runs `ui`.
+pub(crate) fn ui(args: &UiArgs, global: &Global, terminal: &mut Terminal) -> Result<Exit, Failure> {
+    if let Some(client) = background::running()? {
+        let link = join(&client, global)?;
+        show(&link, args.no_open, terminal)?;
+        return Ok(Exit::Done);
+    }
+    let no_open = args.no_open;
+    run_server(&args.serve, global, terminal, |serving, terminal| {
+        let link = serving.link().map_err(|error| Failure::Broken(error.to_string()))?;
+        show(&link, no_open, terminal)
+    })
+}
+
+/// Has the present project served by the server that runs; gives an address that opens the page signed in.
+fn join(client: &Client, global: &Global) -> Result<String, Failure> {
+    let dir = Project::here(global)?.dir.to_string_lossy().into_owned();
+    let added: Result<ProjectItem, _> = client.post("/api/projects", &AddProject { dir });
+    added.map_err(background::refused)?;
+    let code: Code =
+        client.post("/api/codes", &serde_json::json!({})).map_err(background::refused)?;
+    Ok(code.url)
+}
+
+fn show(link: &str, no_open: bool, terminal: &mut Terminal) -> Result<(), Failure> {
+    use std::io::Write as _;
+    writeln!(terminal.out, "{link}")?;
+    terminal.out.flush()?;
+    if !no_open && !open(link) {
+        terminal.say("No browser could be opened; open the address above within a minute.");
+    }
+    Ok(())
+}
+
+/// Opens an address of our own in the user's browser.
+fn open(link: &str) -> bool {
+    let opener = Command::new("xdg-open")
+        .arg(link)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    opener.is_ok()
+}
+
+fn run_server(
+    args: &ServeArgs,
+    global: &Global,
+    terminal: &mut Terminal,
+    begun: impl FnOnce(&Serving, &mut Terminal) -> Result<(), Failure>,
+) -> Result<Exit, Failure> {
+    let listen = Listen::parse(args.listen.as_deref().unwrap_or(USUAL));
+    let listen = listen.map_err(|error| Failure::usage(error.to_string()))?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::Broken(format!("cannot start: {error}")))?;
+    runtime.block_on(async {
+        let settings = settings(args, listen, global)?;
+        let serving = match materia_server::serve(settings.clone()).await {
+            Err(ServeError::Listen(_)) if args.listen.is_none() => {
+                let any = Listen::parse("127.0.0.1:0").unwrap_or(settings.listen.clone());
+                materia_server::serve(Settings { listen: any, ..settings }).await
+            }
+            served => served,
+        };
+        let serving = match serving {
+            Ok(serving) => serving,
+            Err(error @ ServeError::Runs(_)) => {
+                terminal.say(format_args!(
+                    "error: {error}; `materia ui` joins it, `materia stop` ends it"
+                ));
+                return Ok(Exit::ServerRuns);
+            }
+            Err(ServeError::Project(failure)) => return Err(failure.into()),
+            Err(error) => return Err(Failure::storage(error.to_string())),
+        };
+        begun(&serving, terminal)?;
+        let stop = serving.stopper();
+        tokio::spawn(heed_signals(stop));
+        serving.run().await;
+        Ok(Exit::Done)
+    })
+}
+
+fn settings(args: &ServeArgs, listen: Listen, global: &Global) -> Result<Settings, Failure> {
+    let mut projects = args.project.clone();
+    if projects.is_empty() {
+        projects.push(Project::here(global)?.dir.clone());
+    }
+    let named = global.clone();
+    let open = move |dir: &Path, config: Option<&Path>| {
+        let mut global = named.clone();
+        if let Some(config) = config {
+            global.config = Some(config.to_owned());
+        }
+        Project::open_at(dir, &global)
+    };
+    Ok(Settings {
+        listen,
+        projects,
+        open: Arc::new(open),
+        state_dir: background::state()?,
+        supervisor: run::supervisor()?,
+        test_hooks: args.test_hooks,
+        resume: !args.no_resume,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    })
+}
+
+/// The first signal ends the server in good order; the second ends the process at once.
+async fn heed_signals(stop: impl Fn()) {
+    let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+    let [Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)] = kinds.map(signal) else { return };
+    let mut heard = false;
+    loop {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+            // Whoever closes a terminal does not mean the server that runs behind it.
+            _ = hangup.recv() => continue,
+        }
+        if heard {
+            std::process::exit(i32::from(Exit::Interrupted.code()));
+        }
+        heard = true;
+        stop();
+    }
+}

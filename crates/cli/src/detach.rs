@@ -1,0 +1,71 @@
+//! Driving a cast here, or handing it to the server (S3).
+
+use std::sync::Arc;
+
+use materia_app::drive::Drive;
+use materia_contract::api::{CastSummary, DriveBody};
+use materia_journal::Views;
+
+use crate::background;
+use crate::failure::{Exit, Failure};
+use crate::project::Project;
+use crate::run;
+use crate::terminal::Terminal;
+
+/// Drives a cast until it rests; or hands it over and returns.
+pub(crate) fn go(
+    drive: Drive,
+    project: &Project,
+    provider: Option<&str>,
+    detach: bool,
+    terminal: &mut Terminal,
+) -> Result<Exit, Failure> {
+    if !detach {
+        return run::go(drive, project, terminal);
+    }
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let providers = drive.providers();
+    let names: Vec<&str> = providers.iter().map(String::as_str).collect();
+    let needs = drive.answering.needs(&names, is_set);
+    let (id, root) = (drive.id.clone(), drive.root.clone());
+    // Before anything is written: who cannot be reached takes nothing over.
+    let server = background::ensure(&project.dir)?;
+    let views = Arc::new(Views::start(&drive.root, &drive.folders));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::Broken(format!("cannot start: {error}")))?;
+    let what = runtime.block_on(drive.leave(views.clone()))?;
+    // Files beside the journal that cannot be written now are mended by who drives the cast.
+    let _ = views.flush();
+    let body = DriveBody {
+        project: Some(project.dir.to_string_lossy().into_owned()),
+        root: Some(root.to_string_lossy().into_owned()),
+        what: Some(what),
+        needs,
+        provider: provider.map(str::to_owned),
+        config: project.sources.flag_config.as_ref().and_then(|path| {
+            std::path::absolute(path).ok().map(|path| path.to_string_lossy().into_owned())
+        }),
+    };
+    let taken: Result<CastSummary, _> = server.post(&format!("/api/casts/{id}/drive"), &body);
+    let summary = taken.map_err(|error| {
+        let failure = background::refused(error);
+        let resume = project.command(&format!("resume {id}"));
+        Failure::resolution(format!(
+            "cast `{id}` is written down, and the server did not take it: {failure}; `{resume}` carries it on here"
+        ))
+    })?;
+    let attach = project.command(&format!("attach {id}"));
+    terminal.say(format_args!(
+        "cast `{id}` goes on in the background ({}); `{attach}` follows it",
+        server.server().url
+    ));
+    if terminal.json {
+        terminal.data(&summary)?;
+    } else {
+        use std::io::Write as _;
+        writeln!(terminal.out, "{id}")?;
+    }
+    Ok(Exit::Done)
+}

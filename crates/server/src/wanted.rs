@@ -1,0 +1,55 @@
+//! What somebody wants to be cast, from the request for it.
+
+use std::path::PathBuf;
+
+use materia_app::prepare::{self, Origin, Ready};
+use materia_app::{Project, RunOptions};
+use materia_compiler::link::Invocation;
+use materia_contract::Budget;
+use materia_contract::api::StartBody;
+
+use crate::problem::Refused;
+
+/// How a cast is performed, as a request says.
+pub(crate) fn options(body: &StartBody) -> RunOptions {
+    let path = |text: &Option<String>| text.as_ref().map(PathBuf::from);
+    let told = body.budget.unwrap_or_default();
+    RunOptions {
+        script: path(&body.script),
+        virtual_time: body.virtual_time,
+        provider: body.provider.clone(),
+        record: path(&body.record),
+        replay: path(&body.replay),
+        cast_id: body.cast_id.clone(),
+        planning: body.planning,
+        interactive: body.interactive,
+        no_request: body.no_request,
+        budget: Budget {
+            max_cost: body.max_cost.or(told.max_cost),
+            max_turns: body.max_turns.or(told.max_turns),
+            max_tokens: body.max_tokens.or(told.max_tokens),
+            ..told
+        },
+    }
+}
+
+/// What is to be cast, compiled.
+pub(crate) fn ready(project: &Project, body: &StartBody) -> Result<Ready, Refused> {
+    if let Some(targets) = &body.link {
+        if body.loadout.is_some() {
+            return Err(Refused::usage("a cast is of a `loadout` or of a `link`, not of both"));
+        }
+        let asked = Invocation {
+            from: body.from.clone(),
+            targets: targets.clone(),
+            delimited: true,
+            prompt: vec![body.request.clone()],
+        };
+        return Ok(prepare::link(project, asked)?.ready()?);
+    }
+    if body.from.is_some() {
+        return Err(Refused::usage("`from` goes with a `link`"));
+    }
+    let (loaded, compiled) = project.compile(body.loadout.as_deref()).sound()?;
+    Ok(Ready { loaded, compiled, origin: Origin::default() })
+}
