@@ -103,15 +103,8 @@ impl Project {
     /// Every journal of this project with the folder it lies in: that of the configured folder first, then
     /// those of the usual ones (D52).
     pub fn journals(&self) -> Result<Vec<(PathBuf, SqliteJournal)>, Failure> {
-        let mut roots = vec![self.artifact_root()];
-        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        for other in OTHER_ROOTS.map(|other| self.dir.join(other)) {
-            if !roots.iter().any(|root| real(root) == real(&other)) {
-                roots.push(other);
-            }
-        }
         let mut journals = Vec::new();
-        for (place, root) in roots.into_iter().enumerate() {
+        for (place, root) in self.roots().into_iter().enumerate() {
             match self.look(&root) {
                 Ok(Some(journal)) => journals.push((root, journal)),
                 Err(error) if place == 0 => return Err(error),
@@ -120,6 +113,18 @@ impl Project {
             }
         }
         Ok(journals)
+    }
+
+    /// The folders in which casts may lie: the configured one first, then the usual ones (D52).
+    pub(crate) fn roots(&self) -> Vec<PathBuf> {
+        let mut roots = vec![self.artifact_root()];
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        for other in OTHER_ROOTS.map(|other| self.dir.join(other)) {
+            if !roots.iter().any(|root| real(root) == real(&other)) {
+                roots.push(other);
+            }
+        }
+        roots
     }
 
     /// Finds a cast that a person named. The name is checked before any file is touched.

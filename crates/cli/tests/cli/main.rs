@@ -8,6 +8,7 @@ mod bench;
 mod bodies;
 mod carrying;
 mod casting;
+mod completing;
 mod conformance;
 mod crowd;
 mod demo;
