@@ -4,7 +4,7 @@
 //! nobody and opens no journal: casts are known by the files beside it, which are views. What cannot be read has
 //! no names, and that is all. Names are given as they are; whoever shows them takes care of what is in them.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
@@ -170,7 +170,7 @@ impl<'a> Names<'a> {
 
 /// When the file of a cast's events was made; what has none is no cast.
 fn began(folder: &Path) -> Option<SystemTime> {
-    let events = folder.join("events.jsonl").symlink_metadata().ok().filter(|it| it.is_file())?;
+    let events = folder.join("events.jsonl").symlink_metadata().ok().filter(Metadata::is_file)?;
     events.created().or_else(|_| events.modified()).ok()
 }
 
@@ -257,5 +257,5 @@ fn opened(path: &Path) -> Option<File> {
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
     let flags = i32::try_from(flags.bits()).ok()?;
     let file = std::fs::OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
-    file.metadata().ok().filter(std::fs::Metadata::is_file).map(|_| file)
+    file.metadata().ok().filter(Metadata::is_file).map(|_| file)
 }

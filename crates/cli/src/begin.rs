@@ -1,7 +1,5 @@
 //! Beginning a cast: what was found is shown, questions are asked, then it is driven.
 
-use std::sync::Arc;
-
 use materia_app::drive::{Drive, Start};
 use materia_app::prepare::{self, Asked, Beginning, Origin, Prepared, Ready};
 use materia_app::trust::{Question, Trusted, Untrusted};
@@ -11,7 +9,7 @@ use crate::args::RunOptions;
 use crate::failure::{Exit, Failure};
 use crate::findings;
 use crate::journals;
-use crate::project::Project;
+use crate::project::{Found, Project};
 use crate::run;
 use crate::terminal::Terminal;
 use crate::trust;
@@ -61,25 +59,12 @@ pub(crate) fn ready(
     journals::own_at(project, &beginning.root, trusted.journal, terminal)?;
     let supervisor = run::supervisor()?;
     let agents = beginning.answerers(&supervisor)?;
-    let journal = Arc::new(terminal.warned(|warnings| beginning.open(warnings))?);
+    let journal = terminal.warned(|warnings| beginning.open(warnings))?;
     let (Beginning { prepared, root, id, created, .. }, cleared) = beginning.release();
-    let Prepared { script, answering, .. } = prepared;
-    let (plan, folders) = (created.plan.clone(), project.folders(&root, &id));
+    let (plan, begun) = (created.plan.clone(), id.clone());
     let start = Start::Begin(Box::new(RunCreated { agents, ..created }));
-    let (agents, begun) = (None, id.clone());
-    let drive = Drive {
-        cleared,
-        root,
-        journal,
-        id,
-        plan,
-        folders,
-        script,
-        answering,
-        agents,
-        supervisor,
-        start,
-    };
+    let cast = Found { root, journal, id };
+    let drive = Drive::new(project, cast, (prepared, cleared), plan, supervisor, start);
     Ok((run::go(drive, project, terminal)?, begun))
 }
 

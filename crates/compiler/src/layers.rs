@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use materia_contract::{Config, Finding};
 use serde_json::Value;
@@ -151,23 +151,40 @@ impl Loaded {
 /// can find the rest; nothing may be run from it.
 #[must_use]
 pub fn load(sources: &Sources) -> (Loaded, Vec<Finding>) {
-    load_over(shipped::text(), sources)
+    // Whoever looks after many projects reads what is shipped once.
+    static SHIPPED: LazyLock<Lowest> = LazyLock::new(|| Lowest::of(shipped::text()));
+    load_over(SHIPPED.clone(), sources)
 }
 
-/// The same with another text in the place of the shipped one.
-pub(crate) fn load_over(shipped: &str, sources: &Sources) -> (Loaded, Vec<Finding>) {
-    let mut faults = Faults::default();
-    let shape = Shape::new();
-    let mut merge = Merge::default();
-    let mut layers = vec![shipped_layer(shipped)];
-    take(&mut layers[0], 0, &shape, &mut merge, &mut faults);
+/// The lowest layer, read: what the others are laid over.
+#[derive(Clone)]
+pub(crate) struct Lowest {
+    layer: Layer,
+    merge: Merge,
+    faults: Faults,
+}
+
+impl Lowest {
+    /// What this text says.
+    pub(crate) fn of(text: &str) -> Self {
+        let (mut merge, mut faults) = (Merge::default(), Faults::default());
+        let mut layer = shipped_layer(text);
+        take(&mut layer, 0, &mut merge, &mut faults);
+        Self { layer, merge, faults }
+    }
+}
+
+/// The same over another layer than the shipped one.
+pub(crate) fn load_over(lowest: Lowest, sources: &Sources) -> (Loaded, Vec<Finding>) {
+    let Lowest { layer: first, mut merge, mut faults } = lowest;
+    let mut layers = vec![first];
     for candidate in sources.candidates() {
         let index = layers.len();
         let content = files::read(&candidate, index, &mut faults);
         let whole = content.whole;
         let mut layer = layer(candidate, content);
         if whole {
-            take(&mut layer, index, &shape, &mut merge, &mut faults);
+            take(&mut layer, index, &mut merge, &mut faults);
         }
         layers.push(layer);
     }
@@ -185,10 +202,10 @@ pub(crate) fn load_over(shipped: &str, sources: &Sources) -> (Loaded, Vec<Findin
     (Loaded { layers, config, origins, project_dir, profile_dir, errors, words }, findings)
 }
 
-fn take(layer: &mut Layer, index: usize, shape: &Shape, merge: &mut Merge, faults: &mut Faults) {
+fn take(layer: &mut Layer, index: usize, merge: &mut Merge, faults: &mut Faults) {
     if let Some(document) = read::document(&layer.text, index, faults) {
         let document = original::adapted(document);
-        let (document, mended) = shape.check(document, index, faults);
+        let (document, mended) = Shape::get().check(document, index, faults);
         layer.mended = mended;
         merge.add(index, layer.kind, document, faults);
     }
@@ -224,7 +241,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("materia.json"), text).unwrap();
         let sources = Sources { project_dir: folder.path().to_owned(), ..Sources::default() };
-        load_over(shipped, &sources)
+        load_over(Lowest::of(shipped), &sources)
     }
 
     #[test]

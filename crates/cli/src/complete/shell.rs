@@ -78,12 +78,8 @@ complete -c materia -f -a '(__materia_complete)'
 
 /// The script that makes a shell ask, where there is one.
 pub(crate) fn script(shell: Shell) -> Option<&'static str> {
-    match shell {
-        Shell::Bash => Some(BASH),
-        Shell::Zsh => Some(ZSH),
-        Shell::Fish => Some(FISH),
-        _ => None,
-    }
+    let scripts = [(Shell::Bash, BASH), (Shell::Zsh, ZSH), (Shell::Fish, FISH)];
+    scripts.into_iter().find(|(of, _)| *of == shell).map(|(_, script)| script)
 }
 
 /// What somebody has typed, and how their shell wants it completed.
@@ -131,10 +127,12 @@ impl Typed {
             Files::Folders => "folders".to_owned(),
         }];
         for one in &offer.names {
-            match self.shell {
-                Shell::Bash => lines.extend(self.for_bash(&one.name)),
-                _ if one.about.is_empty() => lines.push(one.name.clone()),
-                _ => lines.push(format!("{}\t{}", one.name, one.about)),
+            if self.shell == Shell::Bash {
+                lines.extend(self.for_bash(&one.name));
+            } else if one.about.is_empty() {
+                lines.push(one.name.clone());
+            } else {
+                lines.push(format!("{}\t{}", one.name, one.about));
             }
         }
         lines.join("\n") + "\n"
@@ -210,7 +208,7 @@ fn split(line: &str) -> Split {
         match (quote, sign) {
             (Some(open), _) if sign == open => quote = None,
             (None, '\'' | '"') => quote = Some(sign),
-            (None, '\\') | (Some('"'), '\\') => {
+            (None | Some('"'), '\\') => {
                 if let Some(next) = signs.next() {
                     raw.push(next);
                     if quote.is_some() && !matches!(next, '"' | '\\' | '$' | '`') {

@@ -53,7 +53,7 @@ fn files(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for entry in folder.read_dir().into_iter().flatten().flatten() {
         let it = entry.metadata().unwrap();
-        found.push(format!("{:?} {} {:?}", entry.path(), it.len(), it.modified().unwrap()));
+        found.push(format!("{} {} {:?}", entry.path().display(), it.len(), it.modified().unwrap()));
         if it.is_dir() {
             found.extend(files(&entry.path()));
         }
@@ -148,7 +148,8 @@ fn hostile_names_and_folders_and_a_broken_configuration_take_nothing_but_names()
 /// The script of a shell, in a file; the shell finds the real binary by its PATH. `None`: that shell is not here.
 fn shell(bench: &Bench, name: &str, program: &str) -> Option<String> {
     if Command::new(name).arg("--version").output().is_err() {
-        eprintln!("{name} is not installed here: its completions are not tried");
+        #[expect(clippy::print_stderr, reason = "what was not tried is said")]
+        let () = eprintln!("{name} is not installed here: its completions are not tried");
         return None;
     }
     let script = bench.run(&["completions", name]).exits(0).out;

@@ -29,6 +29,7 @@ mod refusing;
 mod shipped;
 mod stopping;
 mod storage;
+mod telling;
 mod terminal;
 mod trusting;
 mod why;

@@ -195,12 +195,12 @@ fn nothing_starts_by_hand_that_was_asked_and_not_allowed() {
 
 #[test]
 fn a_refused_list_is_answered_once_for_all_its_elements() {
-    let mut plan = with_a_way_back();
+    let mut graph = with_a_way_back();
     let items = "state.list".parse().unwrap();
-    plan.nodes["b"].foreach = Some(Foreach { items, alias: "entry".into(), cursor: "at".into() });
-    plan.nodes["c"] = utility().text().edge(Always, "b");
+    graph.nodes["b"].foreach = Some(Foreach { items, alias: "entry".into(), cursor: "at".into() });
+    graph.nodes["c"] = utility().text().edge(Always, "b");
     // Whatever the list is by now: nothing is run for any of its elements, so none is looked for.
-    let mut play = Play::of(plan);
+    let mut play = Play::of(graph);
     assert!(play.end("first").ends_with("b asks for approval\nwaiting: approval"));
     let told = play.act(refuse(None, Some("not these"), true));
     assert!(told.contains("b 1.1 started") && told.ends_with("c 1.1 started"), "{told}");
