@@ -56,7 +56,7 @@ const changes: Record<string, Change> = {
     state.fromCastId = data.fromCastId ?? null;
     state.fork = data.fork ? { castId: data.fork.castId, seq: data.fork.seq } : null;
     state.variables = { ...(data.state ?? {}) };
-    state.chapters.push({ from: 1, label: "Start" });
+    state.chapters.push({ from: 1, label: plan.nodes[plan.entry]?.materia ?? "Start" });
   },
   "run.resumed": (state, event) => {
     state.status = "running";
@@ -89,7 +89,7 @@ const changes: Record<string, Change> = {
   "turn.completed": (state, event, node) => {
     const { satisfied, output } = event.data;
     const reason = satisfied === false ? contextOf(event.data) : null;
-    ended(state, event, node, "completed", reason, satisfied ?? null, output);
+    ended(state, event, node, "completed", reason, satisfied ?? null, glance(event.data) ?? output);
     noteTitles(state, node, event.data.workItems);
   },
   "turn.failed": (state, event, node) => {
@@ -266,6 +266,16 @@ export function objectOf(data: { output?: string; object?: [number, number] | nu
   } catch {
     return undefined;
   }
+}
+
+/** What an answer comes to, in a line: its items, what it says, or its verdict. */
+function glance(data: JournalEvent["data"]): string | null {
+  if (Array.isArray(data.workItems))
+    return `${data.workItems.length} work ${data.workItems.length === 1 ? "item" : "items"}`;
+  const context = contextOf(data);
+  if (context) return context;
+  if (data.object && typeof data.satisfied === "boolean") return data.satisfied ? "satisfied" : "not satisfied";
+  return null;
 }
 
 function contextOf(data: {

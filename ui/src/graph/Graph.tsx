@@ -3,9 +3,11 @@ import {
   type Edge,
   EdgeLabelRenderer,
   type EdgeProps,
+  Handle,
   type Node,
   type NodeProps,
   Panel,
+  Position,
   ReactFlow,
   ReactFlowProvider,
   useReactFlow,
@@ -13,7 +15,7 @@ import {
 } from "@xyflow/react";
 import "@xyflow/react/dist/base.css";
 import { Circle, Crosshair, Layers, Maximize, Minus, Plus, SquareTerminal } from "lucide-react";
-import { memo, useEffect, useMemo } from "react";
+import { memo, type ReactNode, useEffect, useMemo } from "react";
 import type { Grid, SocketState } from "../api/types";
 import type { LoopItem } from "../fold";
 import { Mark, State } from "../shared/parts";
@@ -76,9 +78,25 @@ type RegionNode = Node<
 >;
 type EndNode = Node<Record<string, never>, "end">;
 type LineEdge = Edge<
-  { line: Line; points: Point[]; label: Point; double: boolean; view: LineView | undefined; inside: boolean },
+  {
+    line: Line;
+    points: Point[];
+    label: Point;
+    double: boolean;
+    view: LineView | undefined;
+    inside: boolean;
+    feedBead: Point | null;
+  },
   "line"
 >;
+
+/** Lines are tied to these; where they really begin and end, the layout says. */
+const Ties = () => (
+  <>
+    <Handle type="target" position={Position.Left} isConnectable={false} />
+    <Handle type="source" position={Position.Right} isConnectable={false} />
+  </>
+);
 
 export const KindIcon = ({ kind }: { kind: string }) =>
   kind === "utility" ? (
@@ -92,32 +110,35 @@ export const KindIcon = ({ kind }: { kind: string }) =>
 const SocketCard = memo(({ data }: NodeProps<CardNode>) => {
   const { card, id, name, kind, entry, selected, onSelect } = data;
   return (
-    <button
-      type="button"
-      className={`card st ${card.state} ${kind}${selected ? " sel" : ""}${entry ? " entry" : ""} nopan`}
-      aria-pressed={selected}
-      data-testid={`card-${id}`}
-      data-state={card.state}
-      onClick={() => onSelect(id)}
-    >
-      {entry ? <i className="start" /> : null}
-      {card.color ? <i className="spine" style={{ background: card.color }} /> : null}
-      {card.gate ? (
-        <svg className="gate" viewBox="0 0 18 18" aria-label="asks before it runs" role="img">
-          <path d="M9 1.500 15.500 5.250v7.500L9 16.500 2.500 12.750v-7.500z" />
-        </svg>
-      ) : null}
-      <span className="h">
-        <KindIcon kind={kind} />
-        <span className="t">{oneLine(name, 80)}</span>
-        <State state={card.state} word={card.word} />
-      </span>
-      <span className="m">
-        <span className="mono cut">{id}</span>
-        <span className="cut">{card.note}</span>
-      </span>
-      <span className="live cut">{card.live || "\u00a0"}</span>
-    </button>
+    <>
+      <Ties />
+      <button
+        type="button"
+        className={`card st ${card.state} ${kind}${selected ? " sel" : ""}${entry ? " entry" : ""} nopan`}
+        aria-pressed={selected}
+        data-testid={`card-${id}`}
+        data-state={card.state}
+        onClick={() => onSelect(id)}
+      >
+        {entry ? <i className="start" /> : null}
+        {card.color ? <i className="spine" style={{ background: card.color }} /> : null}
+        {card.gate ? (
+          <svg className="gate" viewBox="0 0 18 18" aria-label="asks before it runs" role="img">
+            <path d="M9 1.500 15.500 5.250v7.500L9 16.500 2.500 12.750v-7.500z" />
+          </svg>
+        ) : null}
+        <span className="h">
+          <KindIcon kind={kind} />
+          <span className="t">{oneLine(name, 80)}</span>
+          <State state={card.state} word={card.word} />
+        </span>
+        <span className="m">
+          <span className="mono cut">{id}</span>
+          <span className="cut">{card.note}</span>
+        </span>
+        <span className="live cut">{card.live || "\u00a0"}</span>
+      </button>
+    </>
   );
 });
 
@@ -126,6 +147,7 @@ const Region = memo(({ data }: NodeProps<RegionNode>) => {
   const words = view.items.length <= 24;
   return (
     <div className="region" data-testid={`region-${id}`}>
+      <Ties />
       <div className="rtitle">
         <strong>{id}</strong>
         <span className="cut">{view.text}</span>
@@ -175,20 +197,34 @@ const Region = memo(({ data }: NodeProps<RegionNode>) => {
 
 const End = memo(() => (
   <div className="ring-box">
+    <Ties />
     <div className="ring" />
     <span className="faint xs">end</span>
   </div>
 ));
 
+function Label({ at, className, children }: { at: Point; className: string; children: ReactNode }) {
+  return (
+    <div className={className} style={{ transform: `translate(-50%, -50%) translate(${at.x}px, ${at.y}px)` }}>
+      {children}
+    </div>
+  );
+}
+
 const LineDrawn = memo(({ data }: EdgeProps<LineEdge>) => {
   if (!data) return null;
-  const { line, points, label, double, view, inside } = data;
+  const { line, points, label, double, view, inside, feedBead } = data;
   const path = pathThrough(points);
   const words = [line.feed ? "" : lineWords[line.kind]].filter(Boolean).join(" ");
   const taken = view?.note || (view && view.taken > 0 ? `×${view.taken}` : "");
   const lit = view?.lit ? " lit" : view?.spent ? " spent" : "";
   const start = points[0];
   const second = points[1];
+  // A short line has its words above and its count below; a long one carries both.
+  const level = points.length === 2 && start !== undefined && second !== undefined && start.y === second.y;
+  const bead = line.feed ? feedBead : line.kind === "satisfied" ? label : null;
+  const above = level && !double ? -15 : 0;
+  const look = `elab${line.feed ? " side" : ""}${inside ? " in" : ""}${lit}${double || level ? " over" : ""}`;
   return (
     <>
       {double ? (
@@ -200,15 +236,30 @@ const LineDrawn = memo(({ data }: EdgeProps<LineEdge>) => {
         <path className={`ln ${line.kind}${line.feed ? " feed" : ""}${lit}${view?.flash ? " flash" : ""}`} d={path} />
       )}
       {double ? null : <Arrow points={points} className={`arrow${lit}`} />}
+      {bead ? (
+        <g className={`bead-g${lit}`} transform={`translate(${bead.x} ${bead.y})`}>
+          <circle className="bead" r="8.5" />
+          <path
+            d={
+              line.feed
+                ? "M0-4.500 5-2 0 .5-5-2zM-5 .6 0 3.100 5 .6M-5 3 0 5.500 5 3"
+                : "m-3.500 .3 2.400 2.500L3.500-2.800"
+            }
+          />
+        </g>
+      ) : null}
       <EdgeLabelRenderer>
-        {words || taken ? (
-          <div
-            className={`elab${line.feed ? " side" : ""}${inside ? " in" : ""}${lit}${double ? " over" : ""}`}
-            style={{ transform: `translate(-50%, -50%) translate(${label.x}px, ${label.y}px)` }}
-          >
+        {words || (taken && !level) ? (
+          <Label at={{ x: label.x, y: label.y + (bead && !line.feed && !level ? -16 : above) }} className={look}>
+            {line.kind === "not_satisfied" ? <span aria-hidden="true">↺</span> : null}
             {words ? <span>{words}</span> : null}
-            {taken ? <span className="x">{taken}</span> : null}
-          </div>
+            {taken && !level ? <span className="x">{taken}</span> : null}
+          </Label>
+        ) : null}
+        {taken && level ? (
+          <Label at={{ x: label.x, y: label.y + (words ? 17 : -11) }} className={look}>
+            <span className="x">{taken}</span>
+          </Label>
         ) : null}
         {line.order > 0 && start && second ? (
           <div
@@ -273,6 +324,17 @@ function nodesOf(props: GraphProps, drawn: Drawn): (CardNode | RegionNode | EndN
   return nodes;
 }
 
+/** Where a line enters a region from above. */
+function borderCrossing(drawn: Drawn, points: Point[]): Point | null {
+  const tip = points.at(-1);
+  const region =
+    tip &&
+    drawn.regions.findLast(
+      ({ box }) => tip.x >= box.x && tip.x <= box.x + box.width && tip.y >= box.y && tip.y <= box.y + box.height,
+    );
+  return tip && region ? { x: tip.x, y: region.box.y } : null;
+}
+
 function edgesOf(props: GraphProps, drawn: Drawn): LineEdge[] {
   const members = new Set(Object.values(props.grid.loops ?? {}).flatMap((loop) => loop.sockets));
   return drawn.lines.map(({ line, points, label, double }) => ({
@@ -292,6 +354,7 @@ function edgesOf(props: GraphProps, drawn: Drawn): LineEdge[] {
       double,
       view: props.lines[line.id],
       inside: members.has(line.from) && members.has(line.to) && !double,
+      feedBead: line.feed ? borderCrossing(drawn, points) : null,
     },
   }));
 }

@@ -4,7 +4,17 @@ import { useDrawing } from "./elk";
 import { type Sizes, SMALL } from "./layout";
 import { Arrow, pathThrough } from "./lines";
 
-export function MiniGraph({ grid, sizes = SMALL, label }: { grid: Grid; sizes?: Sizes; label: string }) {
+interface MiniProps {
+  grid: Grid;
+  sizes?: Sizes;
+  label: string;
+  /** What stands on a line, and whether it is drawn thick. */
+  counts?: Record<string, { text: string; differs: boolean }>;
+  /** A second line on each card. */
+  notes?: Record<string, string>;
+}
+
+export function MiniGraph({ grid, sizes = SMALL, label, counts = {}, notes = {} }: MiniProps) {
   const drawn = useDrawing(grid, sizes);
   if (!drawn) return <div className="mini" />;
   const left = Math.min(0, ...drawn.lines.flatMap((one) => one.points.map((point) => point.x)));
@@ -20,10 +30,23 @@ export function MiniGraph({ grid, sizes = SMALL, label }: { grid: Grid; sizes?: 
       {drawn.regions.map(({ id, box }) => (
         <rect key={id} className="mini-region" x={box.x} y={box.y} width={box.width} height={box.height} rx="5" />
       ))}
-      {drawn.lines.map(({ line, points, double }) => (
+      {drawn.lines.map(({ line, points, double, label: at }) => (
         <g key={line.id}>
-          <path className={`ln ${line.kind}${line.feed ? " feed" : ""}`} d={pathThrough(points, 3)} />
+          <path
+            className={`ln ${line.kind}${line.feed ? " feed" : ""}${counts[line.id]?.differs ? " differs" : ""}`}
+            d={pathThrough(points, 3)}
+          />
           {double ? null : <Arrow className="arrow" points={points} />}
+          {counts[line.id] ? (
+            <text
+              className={`count${counts[line.id]?.differs ? " differs" : ""}`}
+              x={at.x}
+              y={at.y - 5}
+              textAnchor="middle"
+            >
+              {counts[line.id]?.text}
+            </text>
+          ) : null}
         </g>
       ))}
       {drawn.ends.map(({ id, box }) => (
@@ -42,9 +65,14 @@ export function MiniGraph({ grid, sizes = SMALL, label }: { grid: Grid; sizes?: 
               height={box.height}
               rx={socket?.type === "utility" ? 1 : 4}
             />
-            <text x={box.x + box.width / 2} y={box.y + box.height / 2 + 3.5} textAnchor="middle">
+            <text x={box.x + box.width / 2} y={box.y + box.height / 2 + (notes[id] ? -2 : 3.5)} textAnchor="middle">
               {name.length > 17 ? `${name.slice(0, 16)}…` : name}
             </text>
+            {notes[id] ? (
+              <text className="count" x={box.x + box.width / 2} y={box.y + box.height / 2 + 14} textAnchor="middle">
+                {notes[id]}
+              </text>
+            ) : null}
           </g>
         );
       })}

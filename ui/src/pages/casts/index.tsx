@@ -283,23 +283,25 @@ function CastRow({ cast, now, tall }: { cast: Summary; now: number; tall: boolea
         : "";
   const name = projects.length > 1 ? projects.find((one) => one.id === cast.project)?.name : undefined;
   return (
-    <tr className={tall ? "tall" : ""} data-testid={`cast-${cast.castId}`}>
+    <tr className={tall && note ? "tall" : ""} data-testid={`cast-${cast.castId}`}>
       <td>
         <State state={state} word={word} />
       </td>
       <td>
-        <Link to={to} className="plain req">
-          <span className="cut">
-            <Foreign text={oneLine(cast.request) || cast.castId} />
+        <span className="what">
+          <Link to={to} className="plain req">
+            <span className="cut">
+              <Foreign text={oneLine(cast.request) || cast.castId} />
+            </span>
+          </Link>
+          {note ? (
+            <span className="note cut">
+              <Foreign text={oneLine(String(note).replaceAll("`", ""))} />
+            </span>
+          ) : null}
+          <span className="narrow-only faint xs">
+            {cast.loadout} · {time}
           </span>
-        </Link>
-        {note ? (
-          <span className="note cut">
-            <Foreign text={oneLine(String(note))} />
-          </span>
-        ) : null}
-        <span className="narrow-only faint xs">
-          {cast.loadout} · {time}
         </span>
       </td>
       <td className="wide">

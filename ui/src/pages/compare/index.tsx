@@ -62,6 +62,12 @@ function Both({ left, right, project }: { left: Whole; right: Whole; project: st
   const time = (state: CastState) => state.turns.reduce((sum, turn) => sum + (turn.durationMs ?? 0), 0);
   const variables = [...new Set([...Object.keys(a.variables), ...Object.keys(b.variables)])];
   const routed = routes(a, b).filter((route) => route.a !== route.b);
+  const counts = Object.fromEntries(
+    routes(a, b).map((route) => [route.id, { text: `${route.a} : ${route.b}`, differs: route.a !== route.b }]),
+  );
+  const notes = Object.fromEntries(
+    Object.keys(a.plan?.nodes ?? {}).map((id) => [id, `A ${a.visits[id] ?? 0}, B ${b.visits[id] ?? 0}`]),
+  );
   const rows = [
     { mark: "A", state: a, whole: left },
     { mark: "B", state: b, whole: right },
@@ -85,6 +91,16 @@ function Both({ left, right, project }: { left: Whole; right: Whole; project: st
           {difference(a.usage.cost ?? 0, b.usage.cost ?? 0, money)}, {difference(time(a), time(b), duration)} against A.
         </p>
         <table className="tbl heads">
+          <colgroup>
+            <col className="w-cast" />
+            <col />
+            <col className="w-state" />
+            <col className="w-num" />
+            <col className="w-num" />
+            <col className="w-num" />
+            <col className="w-num" />
+            <col className="w-num" />
+          </colgroup>
           <thead>
             <tr>
               <th>Cast</th>
@@ -213,11 +229,16 @@ function Both({ left, right, project }: { left: Whole; right: Whole; project: st
         </section>
         <section aria-label="The graph and the turn">
           <div className="picture">
-            <MiniGraph grid={left.view.graph} sizes={MIDDLE} label="The graph of cast A" />
+            <MiniGraph
+              grid={left.view.graph}
+              sizes={MIDDLE}
+              label="The graph, with the turns and traversals of both"
+              counts={counts}
+              notes={notes}
+            />
             <p className="faint sm">
-              {routed.length === 0
-                ? "Both took every way equally often."
-                : routed.map((route) => `${route.id} ${route.a} : ${route.b}`).join(" · ")}
+              Turns and traversals as A : B.{" "}
+              {routed.length === 0 ? "Both took every way equally often." : "Thick where they differ."}
             </p>
           </div>
           {picked ? <Turns pair={picked} a={a} b={b} project={project} /> : null}
