@@ -5,12 +5,13 @@ use serde_json::json;
 use crate::bench::{Bench, agents, finish, until};
 
 /// One that ticks, one that asks, and a way back with a bound.
-fn ticking() -> Bench {
+fn ticking(ends_with: &str) -> Bench {
+    let look = format!("echo x >> looked; {ends_with}");
     Bench::with(&json!({
         "loadouts": { "L": { "entry": "look", "sockets": {
             "look": {
                 "materia": "Look", "trigger": "scheduled", "intervalMs": 100, "routing": "all",
-                "edges": [{ "when": "satisfied", "to": "tell" }],
+                "edges": [{ "when": "satisfied", "to": "tell", "dedupeBy": "contentHash" }],
             },
             "tell": {
                 "materia": "Tell", "approval": "before", "routing": "all",
@@ -18,7 +19,7 @@ fn ticking() -> Bench {
             },
         } } },
         "materia": {
-            "Look": { "type": "utility", "command": ["sh", "-c", "echo x >> looked; false"], "verdict": "exitCode" },
+            "Look": { "type": "utility", "command": ["sh", "-c", look], "verdict": "exitCode" },
             "Tell": { "type": "utility", "command": ["true"] },
         },
     }))
@@ -26,7 +27,7 @@ fn ticking() -> Bench {
 
 #[test]
 fn a_picture_in_ascii_says_all_that_the_other_says() {
-    let bench = ticking();
+    let bench = ticking("false");
     let plain = bench.run(&["grid", "--ascii"]).exits(0).out;
     assert!(plain.is_ascii(), "{plain}");
     let fine = bench.run(&["grid"]).exits(0).out;
@@ -46,7 +47,14 @@ fn a_picture_in_ascii_says_all_that_the_other_says() {
 
 #[test]
 fn a_tick_takes_two_lines_and_the_way_on_is_said_once() {
-    let bench = ticking();
+    for ends_with in ["false", "true"] {
+        a_tick_takes_two_lines(ends_with);
+    }
+}
+
+/// Whether nothing was found, or each time the same.
+fn a_tick_takes_two_lines(ends_with: &str) {
+    let bench = ticking(ends_with);
     let child = bench.start(&["cast", "--trust", "--no-request", "--cast-id", "c1"]);
     until("it has looked thrice", || {
         bench.has("looked") && bench.read("looked").lines().count() >= 3
@@ -59,6 +67,8 @@ fn a_tick_takes_two_lines_and_the_way_on_is_said_once() {
     let about_look = ran.err.lines().filter(|line| line.starts_with("look ")).count();
     assert!(about_look <= 2 * turns, "{turns} turns: {}", ran.err);
     assert_eq!(ran.err.matches("materia resume c1").count(), 1, "{}", ran.err);
+    let asked = usize::from(ends_with == "true");
+    assert_eq!(ran.err.matches("waits for approval").count(), asked, "asked once: {}", ran.err);
     assert!(ran.err.lines().count() <= 2 * turns + 8, "{}", ran.err);
 }
 
