@@ -1,12 +1,15 @@
 //! What happens seldom: journals of before, a loop that is entered once more, a failure that is caught.
 
-use materia_contract::{Condition, Edge, Event, EventBody, RunId, on_failure_edge};
+use materia_contract::{
+    Condition, Do, Edge, Event, EventBody, RunCreated, RunId, Trigger, on_failure_edge,
+};
 use materia_kernel::legacy::completed;
-use materia_kernel::{Run, evolve};
+use materia_kernel::{Acting, Input, Moment, Report, Run, evolve, step};
 use serde_json::json;
 
 use crate::play::{
-    NodeExt as _, agent, created, input_of, looped, plan, prompt_of, run, tell, utility,
+    NodeExt as _, Play, agent, created, input_of, looped, outcome, plan, prompt_of, run, tell,
+    utility,
 };
 
 use Condition::{Always, NotSatisfied, Satisfied};
@@ -98,4 +101,39 @@ fn a_failure_that_is_caught_sends_nothing_that_another_turn_said() {
     let given = &input_of(&events, "c")["inputs"][0];
     assert_eq!(given["status"]["ok"], false, "{given}");
     assert!(!given.to_string().contains("the words of a"), "{given}");
+}
+
+/// What follows when the oldest turn ends so, and a person stops the run at that instant.
+fn stopped_with(play: &mut Play, answer: &str) -> String {
+    let reports = vec![Report { turn: play.turns()[0], outcome: outcome(answer) }];
+    let acts = vec![Acting::person(Do::Stop { message: None })];
+    tell(&play.take(Input::Moment(Moment { reports, acts })))
+}
+
+#[test]
+fn who_stops_a_run_that_has_just_done_all_it_had_to_lets_it_end() {
+    let begun = |created: RunCreated| {
+        let mut run = Run::new(RunId::new("r"));
+        step(&mut run, 1_000, Input::Create(Box::new(created))).unwrap();
+        Play { run, now: 1_000 }
+    };
+    let one = || plan([("a", utility().text())]);
+    let mut play = begun(created(one()));
+    assert!(stopped_with(&mut play, "done").ends_with("completed"));
+    // As long as anything is to come, there is something to stop: an entry of the timeline, the clock, a turn
+    // beside it, one that would follow.
+    let stops = |mut play: Play| {
+        let told = stopped_with(&mut play, "done");
+        assert!(told.ends_with("mode Pace(Interactive) (stop)"), "{told}");
+    };
+    stops(begun(RunCreated { timeline: 1, ..created(one()) }));
+    let mut ticks = utility().text();
+    (ticks.trigger, ticks.interval_ms) = (Trigger::Scheduled, Some(10_000));
+    stops(begun(created(plan([("a", utility().text()), ("b", ticks)]))));
+    let both = utility().text().all().edge(Always, "b").edge(Always, "c");
+    let text = || utility().text();
+    let mut play = begun(created(plan([("a", both), ("b", text()), ("c", text())])));
+    play.end("go");
+    stops(play);
+    stops(begun(created(plan([("a", text().edge(Always, "b")), ("b", text())]))));
 }
