@@ -10,11 +10,11 @@ use materia_journal::BLOBS_FOLDER;
 use crate::failure::{Failure, Hint};
 
 /// The shortest beginning of an id that is looked for.
-const PREFIX_CHARS_MIN: usize = 4;
+pub(crate) const PREFIX_CHARS_MIN: usize = 4;
 /// How many of several candidates are named.
 const CANDIDATES_MAX: usize = 5;
 /// What stands for the newest cast.
-const LAST: &str = "last";
+pub(crate) const LAST: &str = "last";
 
 /// A new id: sortable by time, and different in two processes at one instant.
 #[must_use]

@@ -19,6 +19,8 @@ use tokio::runtime::Handle;
 use crate::Failure;
 use crate::agents::Answering;
 use crate::host::{Host, Setting, Underway};
+use crate::prepare::Prepared;
+use crate::project::{Found, Project};
 use crate::trust::Cleared;
 
 /// A run that is about to be driven.
@@ -84,6 +86,33 @@ pub enum Outcome {
 }
 
 impl Drive {
+    /// A run of a project that is set going so. Who answers is as its journal has it.
+    #[must_use]
+    pub fn new(
+        project: &Project,
+        cast: Found,
+        (prepared, cleared): (Prepared, Cleared),
+        plan: Plan,
+        supervisor: PathBuf,
+        start: Start,
+    ) -> Self {
+        let Found { root, journal, id } = cast;
+        let Prepared { script, answering, .. } = prepared;
+        Self {
+            cleared,
+            folders: project.folders(&root, &id),
+            root,
+            journal,
+            id,
+            plan,
+            script,
+            answering,
+            agents: None,
+            supervisor,
+            start,
+        }
+    }
+
     /// Whether the run was there before.
     #[must_use]
     pub fn goes_on(&self) -> bool {

@@ -19,6 +19,7 @@
 //! * [`previous`]: what a new cast may know of an earlier one.
 //! * [`profile`]: shipped utilities, there before anything runs.
 //! * [`castid`]: names of casts, and finding the one that a person means.
+//! * [`names`]: what a person may mean while typing.
 //! * [`failure`]: why something was refused, or broke off.
 //! * [`say`], [`story`], [`news`], [`speech`]: events and states in words, and what must be remembered to find them.
 //! * [`grid`]: a plan drawn as text, and where its nodes stand.
@@ -40,6 +41,7 @@ pub mod health;
 pub mod heard;
 pub mod host;
 pub mod journals;
+pub mod names;
 pub mod news;
 pub mod options;
 pub mod ownfile;

@@ -32,8 +32,6 @@ pub fn news(event: &Event) -> News {
         | EventBody::ModeChanged(_)
         | EventBody::PayloadSuperseded(_)
         | EventBody::PayloadDropped(_)
-        | EventBody::PayloadDeduplicated(_)
-        | EventBody::PayloadFiltered(_)
         | EventBody::TurnRequested(_)
         | EventBody::ApprovalRequested(_)
         | EventBody::ApprovalGiven(_)
@@ -47,6 +45,9 @@ pub fn news(event: &Event) -> News {
         | EventBody::TimerSet(TimerSet { timer: Timer::Retry { .. }, .. }) => News::Worth,
         EventBody::TimerSet(_)
         | EventBody::TimerFired(_)
+        // An edge kept back what its author told it to: a watcher would hear that at every look.
+        | EventBody::PayloadDeduplicated(_)
+        | EventBody::PayloadFiltered(_)
         | EventBody::RunCreated(_)
         | EventBody::RunResumed(_)
         | EventBody::RunWaiting(_)

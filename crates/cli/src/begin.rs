@@ -12,7 +12,7 @@ use crate::detach;
 use crate::failure::{Exit, Failure};
 use crate::findings;
 use crate::journals;
-use crate::project::Project;
+use crate::project::{Found, Project};
 use crate::run;
 use crate::terminal::Terminal;
 use crate::trust;
@@ -64,29 +64,14 @@ pub(crate) fn ready(
     journals::own_at(project, &beginning.root, trusted.journal, terminal)?;
     let supervisor = run::supervisor()?;
     let agents = beginning.answerers(&supervisor)?;
-    let journal = Arc::new(terminal.warned(|warnings| beginning.open(warnings))?);
+    let journal = terminal.warned(|warnings| beginning.open(warnings))?;
     let (Beginning { prepared, root, id, created, .. }, cleared) = beginning.release();
-    let Prepared { script, answering, .. } = prepared;
-    let (plan, folders) = (created.plan.clone(), project.folders(&root, &id));
+    let (plan, begun) = (created.plan.clone(), id.clone());
     let start = Start::Begin(Box::new(RunCreated { agents, ..created }));
-    let (agents, begun) = (None, id.clone());
-    let drive = Drive {
-        cleared,
-        root,
-        journal,
-        id,
-        plan,
-        folders,
-        script,
-        answering,
-        agents,
-        supervisor,
-        start,
-    };
-    Ok((
-        detach::go(drive, project, asked.options.provider.as_deref(), trusted.detach, terminal)?,
-        begun,
-    ))
+    let cast = Found { root, journal: Arc::new(journal), id };
+    let drive = Drive::new(project, cast, (prepared, cleared), plan, supervisor, start);
+    let provider = asked.options.provider.as_deref();
+    Ok((detach::go(drive, project, provider, trusted.detach, terminal)?, begun))
 }
 
 /// Shows what was found while a run was prepared.

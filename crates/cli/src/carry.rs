@@ -5,7 +5,7 @@
 use materia_app::act::{self, Going, Held, Noted, Taken, Unfit, step};
 use materia_app::asking::{self, Asks};
 use materia_app::drive::{Drive, Start};
-use materia_app::prepare::{GoingOn, Prepared};
+use materia_app::prepare::GoingOn;
 use materia_contract::body::Told;
 use materia_contract::{CastStatus, Do};
 use materia_kernel::Run;
@@ -18,7 +18,7 @@ use crate::failure::{Exit, Failure};
 use crate::findings;
 use crate::journals;
 use crate::onward;
-use crate::project::{self, Found, Project};
+use crate::project::Project;
 use crate::run;
 use crate::say;
 use crate::standing::Standing;
@@ -63,9 +63,7 @@ impl Carry<'_> {
         terminal: &mut Terminal,
         choose: impl FnOnce(&Run) -> Result<Do, Failure>,
     ) -> Result<Exit, Failure> {
-        let wanted = project::cast_id(self.id)?;
-        let project = Project::here(self.global)?;
-        let found = project.find(&wanted)?;
+        let (project, found) = Project::with_cast(self.id, self.global)?;
         let found = journals::own(&project, found, self.options.trust_journal, terminal)?;
         let choose = |run: &Run| {
             let what = choose(run)?;
@@ -85,8 +83,7 @@ impl Carry<'_> {
 
     /// Shows a cast that rests, and leaves it as it is.
     pub(crate) fn as_it_is(&self, terminal: &mut Terminal) -> Result<Exit, Failure> {
-        let project = Project::here(self.global)?;
-        let found = project.find(&project::cast_id(self.id)?)?;
+        let (project, found) = Project::with_cast(self.id, self.global)?;
         let folders = project.folders(&found.root, &found.id);
         let report = materia_engine::report(found.journal(), &found.id, &folders)?;
         terminal.say(say::summary(&report));
@@ -121,34 +118,20 @@ impl Carry<'_> {
         terminal.warned(|warnings| going_on.go_on(project.profile_dir(), warnings))?;
         let plan = going_on.created().plan.clone();
         let (GoingOn { prepared, loaded, .. }, cleared) = going_on.release();
-        let Going { found: Found { root, journal, id }, lease, loaded, command } =
-            rest.go_on(loaded)?;
+        let Going { found, lease, loaded, command } = rest.go_on(loaded)?;
         if let Some(words) = words {
             terminal.say(words);
         }
-        let Prepared { script, answering, .. } = prepared;
-        let folders = project.folders(&root, &id);
         let start = Start::CarryOn(lease, Box::new(loaded), Box::new(command));
-        let drive = Drive {
-            cleared,
-            root,
-            journal,
-            id,
-            plan,
-            folders,
-            script,
-            answering,
-            agents,
-            supervisor,
-            start,
-        };
+        let drive = Drive::new(project, found, (prepared, cleared), plan, supervisor, start);
+        let drive = Drive { agents, ..drive };
         detach::go(drive, project, options.provider.as_deref(), options.detach, terminal)
     }
 }
 
 impl Onward for Carry<'_> {
     fn asks(&self) -> Result<Option<Asks>, Failure> {
-        let found = Project::here(self.global)?.find(&project::cast_id(self.id)?)?;
+        let (_, found) = Project::with_cast(self.id, self.global)?;
         let (run, _) = materia_engine::load(found.journal(), &found.id)?;
         Ok(asking::of(&run))
     }

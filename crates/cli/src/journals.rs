@@ -3,6 +3,7 @@
 use std::io::BufRead;
 use std::path::Path;
 
+use crate::args::Global;
 use crate::failure::Failure;
 use crate::project::{Found, Project};
 use crate::terminal::Terminal;
@@ -35,14 +36,20 @@ pub(crate) fn own_at(
     Ok(())
 }
 
-/// Says to whoever looks at a foreign journal that it is one.
-pub(crate) fn tell(project: &Project, found: &Found, terminal: &Terminal) {
+/// The cast that a person named, to look at it. Who looks at a foreign journal is told that it is one.
+pub(crate) fn look(
+    id: &str,
+    global: &Global,
+    terminal: &Terminal,
+) -> Result<(Project, Found), Failure> {
+    let (project, found) = Project::with_cast(id, global)?;
     if found.is_foreign() {
         let file = project.shown(&project.journal_file(&found.root));
         terminal.say(format_args!(
             "note: `{file}` was not begun here by your materia; it is only read"
         ));
     }
+    Ok((project, found))
 }
 
 fn ask(project: &Project, root: &Path, trusted: bool, terminal: &Terminal) -> Result<(), Failure> {

@@ -14,6 +14,7 @@ mod begin;
 mod carry;
 mod catalog;
 mod commands;
+mod complete;
 mod converse;
 mod demo;
 mod detach;
@@ -47,6 +48,9 @@ fn main() -> ExitCode {
         return materia_runners::supervise::main();
     }
     materia_runners::shield();
+    if std::env::args_os().nth(1).is_some_and(|word| word == complete::ARGUMENT) {
+        return complete::main(commands::line::command());
+    }
     log::begin();
     commands::main()
 }

@@ -50,6 +50,15 @@ impl Project {
         app::Project::open(sources(dir.to_owned(), global), state_dir())
     }
 
+    /// The project in the present folder, and the cast of it that a person named. The name is checked before any file
+    /// is touched.
+    pub(crate) fn with_cast(id: &str, global: &Global) -> Result<(Self, Found), Failure> {
+        let wanted = cast_id(id)?;
+        let project = Self::here(global)?;
+        let found = project.find(&wanted)?;
+        Ok((project, found))
+    }
+
     /// Compiles a loadout, shows what was found, and refuses where an error is among it.
     pub(crate) fn compile(
         &self,

@@ -90,7 +90,7 @@ impl Fault {
 }
 
 /// Gathers faults, up to a bound. The first error is kept whatever the bound says.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Faults {
     kept: Vec<Fault>,
     errors: usize,

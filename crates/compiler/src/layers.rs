@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use materia_contract::{Config, Finding};
 use serde_json::Value;
@@ -151,27 +151,44 @@ impl Loaded {
 /// can find the rest; nothing may be run from it.
 #[must_use]
 pub fn load(sources: &Sources) -> (Loaded, Vec<Finding>) {
-    load_over(shipped::text(), sources, &BTreeMap::new())
+    // Whoever looks after many projects reads what is shipped once.
+    static SHIPPED: LazyLock<Lowest> = LazyLock::new(|| Lowest::of(shipped::text()));
+    load_over(SHIPPED.clone(), sources, &BTreeMap::new())
 }
 
 /// The same with these texts in the place of what the files of their names hold, for an editor that has not saved
 /// them. A file of the project that is not there yet may be among them; other names mean nothing.
 #[must_use]
 pub fn load_given(sources: &Sources, given: &BTreeMap<String, String>) -> (Loaded, Vec<Finding>) {
-    load_over(shipped::text(), sources, given)
+    load_over(Lowest::of(shipped::text()), sources, given)
 }
 
-/// The same with another text in the place of the shipped one.
+/// The lowest layer, read: what the others are laid over.
+#[derive(Clone)]
+pub(crate) struct Lowest {
+    layer: Layer,
+    merge: Merge,
+    faults: Faults,
+}
+
+impl Lowest {
+    /// What this text says.
+    pub(crate) fn of(text: &str) -> Self {
+        let (mut merge, mut faults) = (Merge::default(), Faults::default());
+        let mut layer = shipped_layer(text);
+        take(&mut layer, 0, &mut merge, &mut faults);
+        Self { layer, merge, faults }
+    }
+}
+
+/// The same over another layer than the shipped one.
 pub(crate) fn load_over(
-    shipped: &str,
+    lowest: Lowest,
     sources: &Sources,
     given: &BTreeMap<String, String>,
 ) -> (Loaded, Vec<Finding>) {
-    let mut faults = Faults::default();
-    let shape = Shape::new();
-    let mut merge = Merge::default();
-    let mut layers = vec![shipped_layer(shipped)];
-    take(&mut layers[0], 0, &shape, &mut merge, &mut faults);
+    let Lowest { layer: first, mut merge, mut faults } = lowest;
+    let mut layers = vec![first];
     for candidate in sources.candidates_with(given.keys().map(String::as_str)) {
         let index = layers.len();
         let content = match given.get(&candidate.shown) {
@@ -181,7 +198,7 @@ pub(crate) fn load_over(
         let whole = content.whole;
         let mut layer = layer(candidate, content);
         if whole {
-            take(&mut layer, index, &shape, &mut merge, &mut faults);
+            take(&mut layer, index, &mut merge, &mut faults);
         }
         layers.push(layer);
     }
@@ -199,10 +216,10 @@ pub(crate) fn load_over(
     (Loaded { layers, config, origins, project_dir, profile_dir, errors, words }, findings)
 }
 
-fn take(layer: &mut Layer, index: usize, shape: &Shape, merge: &mut Merge, faults: &mut Faults) {
+fn take(layer: &mut Layer, index: usize, merge: &mut Merge, faults: &mut Faults) {
     if let Some(document) = read::document(&layer.text, index, faults) {
         let document = original::adapted(document);
-        let (document, mended) = shape.check(document, index, faults);
+        let (document, mended) = Shape::get().check(document, index, faults);
         layer.mended = mended;
         merge.add(index, layer.kind, document, faults);
     }
@@ -238,7 +255,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("materia.json"), text).unwrap();
         let sources = Sources { project_dir: folder.path().to_owned(), ..Sources::default() };
-        load_over(shipped, &sources, &BTreeMap::new())
+        load_over(Lowest::of(shipped), &sources, &BTreeMap::new())
     }
 
     #[test]

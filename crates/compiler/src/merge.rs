@@ -13,7 +13,7 @@ const NAMED: [&str; 2] = ["materia", "loadouts"];
 
 /// Which layer gave a value, by the JSON Pointer of the value: `/materia/x`, `/activeLoadout`,
 /// `/limits/maxRepairs`.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Origins(HashMap<String, usize>);
 
 impl Origins {
@@ -31,7 +31,7 @@ impl Origins {
 }
 
 /// The layers so far as one document.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Merge {
     pub(crate) document: Map<String, Value>,
     pub(crate) origins: Origins,

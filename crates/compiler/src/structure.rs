@@ -5,6 +5,7 @@
 //! document can still be given a meaning; the replaced places are handed back.
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use materia_contract::Config;
 use serde_json::{Map, Value};
@@ -30,8 +31,11 @@ pub(crate) type Mended = BTreeSet<String>;
 pub(crate) struct Shape(Value);
 
 impl Shape {
-    pub(crate) fn new() -> Self {
-        Self(schemars::schema_for!(Config).to_value())
+    /// It is the same each time, and not cheap to make.
+    pub(crate) fn get() -> &'static Self {
+        static SHAPE: LazyLock<Shape> =
+            LazyLock::new(|| Shape(schemars::schema_for!(Config).to_value()));
+        &SHAPE
     }
 
     /// Checks a document and mends it.

@@ -157,7 +157,6 @@ impl Opinion {
         let (name, plan) = (chart.name(node), chart.node(node));
         let way = plan.edges.iter().any(|edge| edge.when == Condition::NotSatisfied);
         hold!(self, way, "`{name}` has no way for work that is not content");
-        hold!(self, plan.foreach.is_none(), "`{name}` runs once for each element of a list");
         let asked = self.nodes[node].consent.take().map(|it| it.payloads).unwrap_or_default();
         hold!(
             self,

@@ -90,7 +90,8 @@ impl Opinion {
         }
         let what = "a start that was begun";
         let Some(event) = event else { return Err(self.due(what, None)) };
-        let iterates = chart.node(node).foreach.is_some();
+        // What a person refused runs for no element: one answer stands for all of them (D56).
+        let iterates = chart.node(node).foreach.is_some() && starting.refused.is_none();
         if iterates && !starting.entered && fails(event) {
             self.owed.push(self.no_list(chart, node)?);
             return Ok(Paid::Void);

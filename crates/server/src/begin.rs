@@ -7,8 +7,8 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::http::{Response, StatusCode};
 use materia_app::drive::{Drive, Start};
-use materia_app::prepare::{self, Asked, Beginning, Prepared};
-use materia_app::{Failure, view};
+use materia_app::prepare::{self, Asked, Beginning};
+use materia_app::{Failure, Found, view};
 use materia_contract::api::{CastSummary, StartBody};
 use materia_contract::{RunCreated, RunId, StartKey};
 use materia_engine::{Journal as _, blocking, off_thread};
@@ -171,22 +171,11 @@ fn begin(
         if taken {
             return Err(Failure::resolution(format!("there is a cast `{id}` already")).into());
         }
-        let (plan, folders) = (created.plan.clone(), project.folders(&root, &id));
+        let plan = created.plan.clone();
         let created = RunCreated { agents, key: Some(key.clone()), ..created };
-        let Prepared { script, answering, .. } = prepared;
-        let drive = Drive {
-            cleared,
-            root,
-            journal: Arc::clone(&room.journal),
-            id: id.clone(),
-            plan,
-            folders,
-            script,
-            answering,
-            agents: None,
-            supervisor,
-            start: Start::Begin(Box::new(created)),
-        };
+        let cast = Found { root, journal: Arc::clone(&room.journal), id: id.clone() };
+        let start = Start::Begin(Box::new(created));
+        let drive = Drive::new(project, cast, (prepared, cleared), plan, supervisor, start);
         let named = Named { config: None, provider: body.provider.clone() };
         let under_way = carry::go(app, (served, &room), drive, &named)?;
         return Ok((room, id, under_way));

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use materia_app::RunOptions;
 use materia_app::act::{Going, Held};
 use materia_app::drive::{Drive, Start};
-use materia_app::prepare::{GoingOn, Prepared};
-use materia_app::{Found, RunOptions};
+use materia_app::prepare::GoingOn;
 use materia_contract::RunId;
 use materia_engine::off_thread;
 use tokio::runtime::Handle;
@@ -47,24 +47,10 @@ pub(crate) fn carry_on(
     going_on.go_on(project.profile_dir(), &mut warnings)?;
     let plan = going_on.created().plan.clone();
     let (GoingOn { prepared, loaded, .. }, cleared) = going_on.release();
-    let Going { found: Found { root, journal, id }, lease, loaded, command } =
-        hold.go_on(loaded)?;
-    let folders = project.folders(&root, &id);
-    let Prepared { script, answering, .. } = prepared;
+    let Going { found, lease, loaded, command } = hold.go_on(loaded)?;
     let start = Start::CarryOn(lease, Box::new(loaded), Box::new(command));
-    let drive = Drive {
-        cleared,
-        root,
-        journal,
-        id,
-        plan,
-        folders,
-        script,
-        answering,
-        agents,
-        supervisor,
-        start,
-    };
+    let drive = Drive::new(project, found, (prepared, cleared), plan, supervisor, start);
+    let drive = Drive { agents, ..drive };
     tell(&warnings);
     go(app, (&cast.served, &cast.room), drive, named)
 }

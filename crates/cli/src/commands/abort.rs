@@ -5,7 +5,7 @@ use materia_contract::CastStatus;
 use crate::args::Global;
 use crate::failure::{Exit, Failure};
 use crate::journals;
-use crate::project::{self, Project};
+use crate::project::Project;
 use crate::run;
 use crate::say;
 use crate::terminal::Terminal;
@@ -31,9 +31,7 @@ pub(crate) fn abort(
     global: &Global,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
-    let wanted = project::cast_id(&args.id)?;
-    let project = Project::here(global)?;
-    let found = project.find(&wanted)?;
+    let (project, found) = Project::with_cast(&args.id, global)?;
     let found = journals::own(&project, found, args.trust_journal, terminal)?;
     let report = match act::end(&project, found, &run::supervisor()?)? {
         Ended::Now(report) => *report,

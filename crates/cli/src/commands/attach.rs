@@ -11,7 +11,6 @@ use crate::carry::Carry;
 use crate::failure::{Exit, Failure};
 use crate::journals;
 use crate::live::Watching;
-use crate::project::{self, Project};
 use crate::story::Story;
 use crate::terminal::Terminal;
 
@@ -34,10 +33,7 @@ pub(crate) fn attach(
     global: &Global,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
-    let wanted = project::cast_id(&args.id)?;
-    let project = Project::here(global)?;
-    let found = project.find(&wanted)?;
-    journals::tell(&project, &found, terminal);
+    let (_, found) = journals::look(&args.id, global, terminal)?;
     let (run, _) = materia_engine::load(found.journal(), &found.id)?;
     let plan = run.created().map(|created| created.plan.clone());
     let plan = plan.ok_or_else(|| Failure::storage("the cast has no beginning"))?;

@@ -5,7 +5,7 @@ use materia_contract::{Amount, Budget, Do, NodeBudgets, NodeId, UsageTotals};
 use crate::args::{Global, NoRun, RunOptions, cost};
 use crate::carry::Carry;
 use crate::failure::{Exit, Failure};
-use crate::project::{self, Project};
+use crate::project::Project;
 use crate::terminal::Terminal;
 
 /// When a warning is due, if nobody said.
@@ -86,8 +86,7 @@ pub(crate) fn budget(
 }
 
 fn show(args: &BudgetArgs, global: &Global, terminal: &mut Terminal) -> Result<Exit, Failure> {
-    let wanted = project::cast_id(&args.id)?;
-    let found = Project::here(global)?.find(&wanted)?;
+    let (_, found) = Project::with_cast(&args.id, global)?;
     let (run, _) = materia_engine::load(found.journal(), &found.id)?;
     let (budget, spent) = (run.budget(), run.usage());
     if terminal.json {

@@ -2,14 +2,21 @@ use clap::Args;
 use clap_complete::Shell;
 
 use super::line;
+use crate::complete;
 use crate::failure::{Exit, Failure};
 use crate::terminal::Terminal;
 
+const EXAMPLES: &str = "\
+Examples:
+  materia completions bash > ~/.local/share/bash-completion/completions/materia
+  materia completions zsh > ~/.zfunc/_materia       # a folder of your fpath
+  materia completions fish > ~/.config/fish/completions/materia.fish
+
+In bash, zsh and fish the names of casts, loadouts, sockets, materia and agents are offered as well.";
+
 /// Print completions for a shell
 #[derive(Args, Debug)]
-#[command(
-    after_help = "Example:\n  materia completions bash > ~/.local/share/bash-completion/completions/materia"
-)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct CompletionsArgs {
     /// The shell
     #[arg(value_name = "SHELL")]
@@ -21,6 +28,10 @@ pub(crate) fn completions(
     args: &CompletionsArgs,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
+    if let Some(script) = complete::script(args.shell) {
+        terminal.out.write_all(script.as_bytes())?;
+        return Ok(Exit::Done);
+    }
     let mut text = Vec::new();
     let mut command = without_inner(&line::command());
     clap_complete::generate(args.shell, &mut command, "materia", &mut text);

@@ -9,7 +9,7 @@ use crate::args::Global;
 use crate::clean;
 use crate::failure::{Exit, Failure};
 use crate::journals;
-use crate::project::{self, Found, Project};
+use crate::project::Found;
 use crate::say;
 use crate::story::Story;
 use crate::terminal::Terminal;
@@ -49,10 +49,7 @@ pub(crate) fn events(
     global: &Global,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
-    let wanted = project::cast_id(&args.id)?;
-    let project = Project::here(global)?;
-    let found = project.find(&wanted)?;
-    journals::tell(&project, &found, terminal);
+    let (project, found) = journals::look(&args.id, global, terminal)?;
     let Found { root, journal, id } = found;
     let mut printer = Printer {
         shown: Shown::new(id.clone(), project.folders(&root, &id)),

@@ -35,9 +35,7 @@ pub(crate) fn fork(
     global: &Global,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
-    let wanted = project::cast_id(&args.id)?;
-    let project = Project::here(global)?;
-    let found = project.find(&wanted)?;
+    let (project, found) = Project::with_cast(&args.id, global)?;
     let found = journals::own(&project, found, args.options.trust_journal, terminal)?;
     let id = match &args.options.cast_id {
         Some(text) => castid::chosen(text)?,

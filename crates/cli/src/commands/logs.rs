@@ -3,7 +3,7 @@ use materia_app::heard::{self, Which};
 
 use crate::args::Global;
 use crate::failure::{Exit, Failure};
-use crate::project::{self, Project};
+use crate::project::Project;
 use crate::terminal::Terminal;
 
 /// Print the streams of a turn: standard output, standard error, an agent's transcript
@@ -25,7 +25,7 @@ pub(crate) fn logs(
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
     let which = Which::parse(Some(&args.which))?;
-    let found = Project::here(global)?.find(&project::cast_id(&args.id)?)?;
+    let (_, found) = Project::with_cast(&args.id, global)?;
     let heard = heard::find(found.journal(), &found.id, &which)?;
     let streams = heard::streams(heard, &found.root.join(found.id.as_str()));
     if terminal.json {

@@ -16,7 +16,7 @@ pub(crate) mod finish;
 pub(crate) mod fork;
 pub(crate) mod grid;
 pub(crate) mod init;
-mod line;
+pub(crate) mod line;
 pub(crate) mod link;
 pub(crate) mod loadout;
 pub(crate) mod logs;

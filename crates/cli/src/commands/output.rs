@@ -3,7 +3,7 @@ use materia_app::heard::{self, Which};
 
 use crate::args::Global;
 use crate::failure::{Exit, Failure};
-use crate::project::{self, Project};
+use crate::project::Project;
 use crate::terminal::Terminal;
 
 /// Print what a socket answered
@@ -30,7 +30,7 @@ pub(crate) fn output(
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
     let which = Which::parse(args.which.as_deref())?;
-    let found = Project::here(global)?.find(&project::cast_id(&args.id)?)?;
+    let (_, found) = Project::with_cast(&args.id, global)?;
     let heard = heard::find(found.journal(), &found.id, &which)?;
     if terminal.json {
         terminal.data(&heard.parsed())?;

@@ -6,7 +6,6 @@ use crate::args::Global;
 use crate::clean;
 use crate::failure::{Exit, Failure};
 use crate::journals;
-use crate::project::{self, Project};
 use crate::terminal::Terminal;
 
 /// Rebuild a cast from its events and verify every one of them
@@ -32,10 +31,7 @@ pub(crate) fn replay(
     global: &Global,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
-    let wanted = project::cast_id(&args.id)?;
-    let project = Project::here(global)?;
-    let found = project.find(&wanted)?;
-    journals::tell(&project, &found, terminal);
+    let (project, found) = journals::look(&args.id, global, terminal)?;
     let body = verify::replay(&found, args.at)?;
     let exit = match &body {
         ReplayBody::Verified(verified) => {

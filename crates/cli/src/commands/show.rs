@@ -6,7 +6,6 @@ use crate::clean::{clean, one_line};
 use crate::failure::{Exit, Failure};
 use crate::journals;
 use crate::onward;
-use crate::project::{self, Project};
 use crate::say;
 use crate::standing::Standing;
 use crate::terminal::Terminal;
@@ -37,10 +36,7 @@ pub(crate) fn show(
     global: &Global,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
-    let wanted = project::cast_id(&args.id)?;
-    let project = Project::here(global)?;
-    let found = project.find(&wanted)?;
-    journals::tell(&project, &found, terminal);
+    let (project, found) = journals::look(&args.id, global, terminal)?;
     let folders = project.folders(&found.root, &found.id);
     let report = materia_engine::report(found.journal(), &found.id, &folders)?;
     if terminal.json {

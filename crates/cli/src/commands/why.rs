@@ -7,7 +7,7 @@ use crate::args::Global;
 use crate::clean;
 use crate::failure::{Exit, Failure};
 use crate::journals;
-use crate::project::{self, Project};
+use crate::project::Project;
 use crate::terminal::Terminal;
 
 /// Events that are named for one condition, at the most.
@@ -40,10 +40,7 @@ pub(crate) fn why(
     global: &Global,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
-    let wanted = project::cast_id(&args.id)?;
-    let project = Project::here(global)?;
-    let found = project.find(&wanted)?;
-    journals::tell(&project, &found, terminal);
+    let (project, found) = journals::look(&args.id, global, terminal)?;
     let why = materia_engine::why(found.journal(), &found.id, &args.node, args.at);
     let why = why.map_err(|error| match error {
         WhyError::Load(error) => error.into(),

@@ -19,8 +19,10 @@ use crate::story::Story;
 
 /// How often the elapsed time is drawn anew.
 const REFRESH: Duration = Duration::from_millis(100);
-/// How many sockets have a line of their own.
+/// How many sockets have a line of their own, where the terminal has room for them.
 const LINES_MAX: usize = 16;
+/// What else needs a line: the total, and where the cursor stands.
+const OTHER_LINES: usize = 2;
 /// How many lines are left behind at the end.
 const LEFT_LINES_MAX: usize = 40;
 /// How wide the names of socket and materia may be together: what an agent says needs the room.
@@ -37,6 +39,8 @@ pub(crate) struct Screen {
 }
 
 struct Picture {
+    bars: MultiProgress,
+    style: ProgressStyle,
     sockets: IndexMap<NodeId, Socket>,
     lines: Vec<ProgressBar>,
     /// The line below them: what the cast has taken so far.
@@ -79,21 +83,24 @@ impl Screen {
         // A wide message is cut at the edge of the terminal.
         let style =
             ProgressStyle::with_template("{wide_msg}").unwrap_or(ProgressStyle::default_bar());
-        let lines = plan.nodes.keys().take(LINES_MAX).map(|_| {
-            let bar = bars.add(ProgressBar::new_spinner());
-            bar.set_style(style.clone());
-            bar
-        });
-        let lines = lines.collect();
         let nodes = plan.nodes.iter();
         let sockets = nodes
             .map(|(id, node)| (id.clone(), Socket::new(&node.materia, node.multi_turn)))
             .collect();
         let total = bars.add(ProgressBar::new_spinner());
-        total.set_style(style);
-        let (began, spent) = (Instant::now(), UsageTotals::default());
-        let done = false;
-        let picture = Picture { sockets, lines, total, began, spent, done, story, changes: 0 };
+        total.set_style(style.clone());
+        let picture = Picture {
+            bars: bars.clone(),
+            style,
+            sockets,
+            lines: Vec::new(),
+            total,
+            began: Instant::now(),
+            spent: UsageTotals::default(),
+            done: false,
+            story,
+            changes: 0,
+        };
         Self { bars, picture: Mutex::new(picture) }
     }
 
@@ -119,7 +126,7 @@ impl Screen {
     /// Draws again and again, so that the time can be seen to pass. Never ends by itself.
     pub(crate) async fn keep_drawing(&self) {
         loop {
-            self.picture().draw();
+            self.picture().draw(height());
             tokio::time::sleep(REFRESH).await;
         }
     }
@@ -304,22 +311,15 @@ impl Picture {
     }
 
     /// Where there are more sockets than lines, those that run and those that changed last are
-    /// shown; always in the order of the plan.
-    fn draw(&self) {
+    /// shown; always in the order of the plan. It never gets taller than the terminal: what has scrolled away cannot be
+    /// drawn anew.
+    fn draw(&mut self, height: Option<usize>) {
         if self.done {
             return;
         }
+        self.fit(height);
         let width = self.title_width();
-        let mut shown: Vec<usize> = (0..self.sockets.len()).collect();
-        if shown.len() > self.lines.len() {
-            shown.sort_by_key(|index| {
-                let socket = &self.sockets[*index];
-                let rests = !matches!(socket.state, State::Running(_) | State::NeedsYou);
-                (rests, u64::MAX - socket.changed)
-            });
-            shown.truncate(self.lines.len());
-            shown.sort_unstable();
-        }
+        let (shown, hidden) = self.shown();
         for (line, index) in self.lines.iter().zip(shown) {
             if let Some((id, socket)) = self.sockets.get_index(index) {
                 let text = socket.line(id, width);
@@ -328,8 +328,50 @@ impl Picture {
                 }
             }
         }
-        self.total.set_message(self.sum());
+        let mut sum = self.sum();
+        if hidden > 0 {
+            let _ = write!(sum, " · {hidden} more at work");
+        }
+        self.total.set_message(sum);
     }
+
+    /// Has as many lines as there are sockets and room.
+    fn fit(&mut self, height: Option<usize>) {
+        let room = height.map_or(LINES_MAX, |height| height.saturating_sub(OTHER_LINES));
+        let wanted = self.sockets.len().min(LINES_MAX).min(room);
+        while self.lines.len() > wanted
+            && let Some(line) = self.lines.pop()
+        {
+            self.bars.remove(&line);
+        }
+        while self.lines.len() < wanted {
+            let line = self.bars.insert_before(&self.total, ProgressBar::new_spinner());
+            line.set_style(self.style.clone());
+            self.lines.push(line);
+        }
+    }
+
+    /// The sockets that have a line, and how many are at work without one.
+    fn shown(&self) -> (Vec<usize>, usize) {
+        let mut shown: Vec<usize> = (0..self.sockets.len()).collect();
+        if shown.len() <= self.lines.len() {
+            return (shown, 0);
+        }
+        let rests = |socket: &Socket| !matches!(socket.state, State::Running(_) | State::NeedsYou);
+        shown.sort_by_key(|index| {
+            let socket = &self.sockets[*index];
+            (rests(socket), u64::MAX - socket.changed)
+        });
+        let left = shown.split_off(self.lines.len());
+        shown.sort_unstable();
+        (shown, left.into_iter().filter(|index| !rests(&self.sockets[*index])).count())
+    }
+}
+
+/// How many rows the terminal has, if it says so.
+fn height() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(std::io::stderr()).ok()?;
+    Some(usize::from(size.ws_row)).filter(|rows| *rows > 0)
 }
 
 /// What a turn that ended has cost, as far as that is known.

@@ -128,3 +128,24 @@ fn it_wants_a_folder_of_its_own() {
     demo(&bench, &["other", "--config", "x.json"], |_| {}).exits(2);
     assert!(!bench.has("other"));
 }
+
+#[test]
+fn its_configuration_is_a_copy_to_begin_with() {
+    let bench = Bench::new();
+    demo(&bench, &["here"], |_| {}).exits(0);
+    // In another project, with the answers and without; a repository or not.
+    let other = Bench::new();
+    other.write("materia.json", &bench.read("here/materia.json"));
+    other.write("script.json", &bench.read("here/script.json"));
+    let found = other.run(&["check", "--strict", "--json"]).exits(0).json();
+    assert_eq!(found["findings"], json!([]));
+    let args = ["cast", "--trust", "--script", "script.json", "--json", "greet"];
+    let report = other.run(&args).exits(0).json();
+    assert_eq!(
+        (&report["status"], report["visits"].as_array().unwrap().len()),
+        (&json!("completed"), 12)
+    );
+    let report =
+        other.run(&["cast", "--trust", "--provider", "mock", "--json", "go"]).exits(0).json();
+    assert_eq!(report["status"], "completed");
+}

@@ -158,3 +158,23 @@ fn the_finding_in_the_guide_is_drawn_so() {
     let said = bench.run(&["check"]).exits(2).err;
     assert!(said.contains(&picture), "{said}\nis not\n{picture}");
 }
+
+#[test]
+fn what_the_guide_says_about_why_is_what_is_printed() {
+    let guide = page("guide.md");
+    let (_, section) = guide.split_once("\n## Two sockets, and ways between them\n").unwrap();
+    let bench = Bench::new();
+    bench.write("materia.json", blocks(section)[0]);
+    let (_, programs) = section.split_once("\n```python\n# find.py\n").unwrap();
+    let (find, rest) = programs.split_once("# tell.py\n").unwrap();
+    bench.write("find.py", find);
+    bench.write("tell.py", rest.split("\n```\n").next().unwrap());
+    for name in ["a.txt", "b.txt"] {
+        bench.write(name, "TODO");
+    }
+    bench.run(&["cast", "--trust", "--no-request"]).exits(0);
+    let (_, said) = guide.split_once("`materia why last Count` begins: *").unwrap();
+    let said = said.split(".*").next().unwrap().replace('\n', " ");
+    let printed = bench.run(&["why", "last", "Count"]).exits(0).out;
+    assert_eq!(printed.lines().next().unwrap(), format!("{said}."));
+}

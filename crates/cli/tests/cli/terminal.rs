@@ -6,15 +6,15 @@ use serde_json::{Value, json};
 
 use crate::bench::Bench;
 
-/// Runs `materia` in a pseudo-terminal of 80 columns. Each step is a text to wait for and what is typed then;
+/// Runs `materia` in a pseudo-terminal of 80 columns and as many rows as are asked for. Each step is a text to wait for and what is typed then;
 /// prints what was on the screen, and the exit status on the last line.
 const PERSON: &str = r#"
 import fcntl, json, os, pty, re, select, signal, struct, sys, termios, time
-steps, args = json.loads(sys.argv[1]), sys.argv[2:]
+rows, steps, args = int(sys.argv[1]), json.loads(sys.argv[2]), sys.argv[3:]
 pid, fd = pty.fork()
 if pid == 0:
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, 80, 0, 0))
     os.execvp(args[0], args)
-fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
 seen, end = b"", time.time() + 60
 while time.time() < end:
     ready, _, _ = select.select([fd], [], [], 0.1)
@@ -47,8 +47,13 @@ struct Seen {
 }
 
 fn person(bench: &Bench, steps: &Value, args: &[&str]) -> Seen {
+    person_at(24, bench, steps, args)
+}
+
+fn person_at(rows: usize, bench: &Bench, steps: &Value, args: &[&str]) -> Seen {
+    let rows = rows.to_string();
     let ran = Command::new("python3")
-        .args(["-c", PERSON, &steps.to_string(), env!("CARGO_BIN_EXE_materia")])
+        .args(["-c", PERSON, &rows, &steps.to_string(), env!("CARGO_BIN_EXE_materia")])
         .args(args)
         .current_dir(bench.project())
         .env("MATERIA_PROFILE_DIR", bench.profile())
@@ -162,4 +167,140 @@ fn no_row_looks_as_if_it_ran_after_ctrl_c() {
     let last = end.lines().rev().find(|line| line.contains("slow Slow")).unwrap_or_default();
     assert!(last.contains("stopped"), "{last:?} in {end:?}");
     assert_eq!(end.matches("materia resume c1").count(), 1, "said once: {end}");
+}
+
+/// How wide the picture in a test is.
+const COLUMNS: usize = 80;
+
+/// What a terminal makes of what it is sent: the rows that one sees, and those that have gone out at the top.
+struct Drawn {
+    rows: Vec<Vec<char>>,
+    gone: Vec<String>,
+    at: (usize, usize),
+}
+
+impl Drawn {
+    fn new(rows: usize) -> Self {
+        Self { rows: vec![vec![' '; COLUMNS]; rows], gone: Vec::new(), at: (0, 0) }
+    }
+
+    fn text(&self) -> Vec<String> {
+        self.rows.iter().map(|row| row.iter().collect::<String>().trim_end().to_owned()).collect()
+    }
+
+    fn down(&mut self) {
+        if self.at.0 + 1 < self.rows.len() {
+            self.at.0 += 1;
+            return;
+        }
+        let first = self.rows.remove(0);
+        self.gone.push(first.into_iter().collect::<String>().trim_end().to_owned());
+        self.rows.push(vec![' '; COLUMNS]);
+    }
+
+    /// Takes in a part; `watch` looks at each state in which a whole picture may stand there.
+    fn take(&mut self, text: &str, mut watch: impl FnMut(&Self)) {
+        let mut signs = text.chars().peekable();
+        while let Some(sign) = signs.next() {
+            match sign {
+                '\r' => {
+                    watch(self);
+                    self.at.1 = 0;
+                }
+                '\n' => self.down(),
+                '\u{1b}' if signs.peek() == Some(&'[') => {
+                    signs.next();
+                    let mut number = String::new();
+                    let end = loop {
+                        match signs.next() {
+                            Some(sign) if sign.is_ascii_digit() || "?;".contains(sign) => {
+                                number.push(sign);
+                            }
+                            other => break other.unwrap(),
+                        }
+                    };
+                    let count = number.parse().unwrap_or(0_usize);
+                    match end {
+                        'A' => {
+                            watch(self);
+                            self.at.0 = self.at.0.saturating_sub(count.max(1));
+                        }
+                        'B' => self.at.0 = (self.at.0 + count.max(1)).min(self.rows.len() - 1),
+                        'C' => self.at.1 = (self.at.1 + count.max(1)).min(COLUMNS - 1),
+                        'D' => self.at.1 = self.at.1.saturating_sub(count.max(1)),
+                        'G' => self.at.1 = count.saturating_sub(1),
+                        'K' => {
+                            let from = if count == 2 { 0 } else { self.at.1.min(COLUMNS) };
+                            self.rows[self.at.0][from..].fill(' ');
+                        }
+                        'J' => {
+                            let (row, column) = self.at;
+                            self.rows[row][column.min(COLUMNS)..].fill(' ');
+                            self.rows[row + 1..].iter_mut().for_each(|row| row.fill(' '));
+                        }
+                        'm' | 'h' | 'l' => {}
+                        other => panic!("what is {number}{other}?"),
+                    }
+                }
+                sign if sign.is_control() => {}
+                sign => {
+                    if self.at.1 == COLUMNS {
+                        self.at.1 = 0;
+                        self.down();
+                    }
+                    self.rows[self.at.0][self.at.1] = sign;
+                    self.at.1 += 1;
+                }
+            }
+        }
+    }
+}
+
+/// One that starts many at once, which are at work until all of them are.
+fn many(count: usize) -> Bench {
+    let names: Vec<String> = (1..=count).map(|n| format!("s{n:02}")).collect();
+    let edges: Vec<Value> = names.iter().map(|name| json!({ "to": name })).collect();
+    let mut sockets = json!({ "go": { "materia": "Go", "routing": "all", "edges": edges } });
+    for name in &names {
+        sockets[name] = json!({ "materia": "Meet", "routing": "all" });
+    }
+    let meet = format!(
+        "mkdir -p met; : > met/$$; until [ $(ls met | wc -l) -ge {count} ]; do sleep 0.1; done; sleep 1"
+    );
+    Bench::with(&json!({
+        "loadouts": { "L": { "entry": "go", "sockets": sockets } },
+        "materia": {
+            "Go": { "type": "utility", "command": ["true"] },
+            "Meet": { "type": "utility", "command": ["sh", "-c", meet], "timeoutMs": 60000 },
+        },
+    }))
+}
+
+#[test]
+fn the_view_is_never_taller_than_the_terminal() {
+    for (rows, count) in [(16, 20), (4, 6), (2, 3)] {
+        let bench = many(count);
+        let args = ["cast", "--trust", "--cast-id", "c1", "--no-request"];
+        let seen = person_at(rows, &bench, &json!([]), &args);
+        assert_eq!(seen.exit, 0, "{}", seen.screen);
+        let mut drawn = Drawn::new(rows);
+        let mut fullest = 0;
+        let mut told_of_more = false;
+        drawn.take(&seen.screen, |drawn| {
+            let text = drawn.text();
+            let running = text.iter().filter(|row| row.contains(" running ")).count();
+            fullest = fullest.max(running);
+            told_of_more |= text.iter().any(|row| row.contains("more at work"));
+            let lost: Vec<_> = drawn.gone.iter().filter(|row| row.contains(" running ")).collect();
+            assert!(lost.is_empty(), "rows went out at the top: {lost:?}");
+        });
+        assert_eq!(fullest, rows - 2, "as many as there is room for: {}", seen.screen);
+        assert!(told_of_more, "the others are counted: {}", seen.screen);
+        let whole = [drawn.gone.clone(), drawn.text()].concat();
+        let stale: Vec<_> = whole.iter().filter(|row| row.contains(" running ")).collect();
+        assert!(stale.is_empty(), "no row looks as if it ran: {stale:?}");
+        let done =
+            whole.iter().filter(|row| row.contains(" Meet") && row.contains(" done ")).count();
+        assert_eq!(done, count, "the table ends whole: {whole:#?}");
+    }
 }

@@ -78,9 +78,6 @@ pub(crate) fn waiting(run: &Run) -> Option<(&NodeId, &Consent)> {
 pub(crate) fn leads_on(run: &Run, node: &NodeId) -> Result<(), NoWayOn> {
     let Some(index) = run.plan().nodes.get_index_of(node) else { return Err(NoWayOn::NoEdge) };
     let plan = run.node(index).1;
-    if plan.foreach.is_some() {
-        return Err(NoWayOn::Foreach);
-    }
     if !plan.edges.iter().any(|edge| edge.when == Condition::NotSatisfied) {
         return Err(NoWayOn::NoEdge);
     }
@@ -96,8 +93,6 @@ pub(crate) fn leads_on(run: &Run, node: &NodeId) -> Result<(), NoWayOn> {
 pub enum NoWayOn {
     /// No edge is for work that is not content.
     NoEdge,
-    /// It runs a turn for each element of a list, and the question is about all of them.
-    Foreach,
     /// It would take something else by now.
     Changed,
 }
@@ -106,7 +101,6 @@ impl std::fmt::Display for NoWayOn {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::NoEdge => "it has no edge with `\"when\": \"not_satisfied\"`",
-            Self::Foreach => "it runs once for each element of a list (`foreach`)",
             Self::Changed => "its inputs have changed since it asked",
         })
     }

@@ -150,7 +150,8 @@ fn begin(draft: &mut Draft<'_>, index: usize, cause: Cause, inputs: &Inputs) {
     start_turn(draft, index, cause, payloads);
 }
 
-/// A turn that a person refused takes its inputs all the same, and the runtime answers it (D56).
+/// A turn that a person refused takes its inputs all the same, and the runtime answers it (D56). Where it would have
+/// run for each element of a list, the question was about all of them, and so is the answer.
 pub(crate) fn refuse(draft: &mut Draft<'_>, index: usize, context: &str) {
     let Inputs { payloads, late } = Inputs::of(&taking::takeable(draft.run(), index));
     let id = draft.run().node(index).0.clone();

@@ -93,7 +93,7 @@ pub(super) fn consumed(run: &mut Run, at: &NodeId, data: &PayloadConsumed) {
             iteration.payloads.push(payload);
         }
         // A `foreach` over nothing takes its inputs and leads on.
-        None if iterates => run.crossing.join(&payload.trail),
+        None if iterates && !state.taken.refused => run.crossing.join(&payload.trail),
         None => {
             state.taken.trail.join(&payload.trail);
             state.taken.payloads.push(payload);

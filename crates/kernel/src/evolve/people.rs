@@ -98,6 +98,7 @@ pub(super) fn approval_denied(run: &mut Run, event: &Event, data: &ApprovalDenie
         // The turn that it was about follows at once, answered: nothing is left of the question.
         let index = run.index_of(node(event));
         run.nodes[index].consent = None;
+        run.nodes[index].taken.refused = true;
         return;
     }
     consent(run, event, &data.hash, Some(false), data.reason.clone());

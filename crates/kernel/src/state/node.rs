@@ -55,6 +55,9 @@ pub(crate) struct Taken {
     pub(crate) payloads: Vec<Payload>,
     /// The way to them.
     pub(crate) trail: Trail,
+    /// Whether a person refused it, so that the runtime answers it (D56): a `foreach` is not entered for that.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) refused: bool,
 }
 
 /// Hashes of what the newest turns of a node came to, each with its turn.

@@ -1,7 +1,7 @@
 //! Turns that wait for a person's consent.
 
 use insta::assert_snapshot;
-use materia_contract::{Approval, Budget, Condition, Consume, Do, NodeId, Pace, Plan};
+use materia_contract::{Approval, Budget, Condition, Consume, Do, Foreach, NodeId, Pace, Plan};
 use materia_kernel::{Input, Phase, Rejection, step};
 
 use crate::play::{NodeExt as _, Play, plan, utility};
@@ -191,4 +191,22 @@ fn nothing_starts_by_hand_that_was_asked_and_not_allowed() {
     assert!(play.refused(by_hand(false)).contains("was refused"));
     let told = play.act(by_hand(true));
     assert!(told.contains("b approved") && told.ends_with("b 1.1 started"), "{told}");
+}
+
+#[test]
+fn a_refused_list_is_answered_once_for_all_its_elements() {
+    let mut graph = with_a_way_back();
+    let items = "state.list".parse().unwrap();
+    graph.nodes["b"].foreach = Some(Foreach { items, alias: "entry".into(), cursor: "at".into() });
+    graph.nodes["c"] = utility().text().edge(Always, "b");
+    // Whatever the list is by now: nothing is run for any of its elements, so none is looked for.
+    let mut play = Play::of(graph);
+    assert!(play.end("first").ends_with("b asks for approval\nwaiting: approval"));
+    let told = play.act(refuse(None, Some("not these"), true));
+    assert!(told.contains("b 1.1 started") && told.ends_with("c 1.1 started"), "{told}");
+    assert!(!told.contains("at "), "no element was entered: {told}");
+    // The next question is a new one, and what was taken for the first is not taken again.
+    assert!(play.end("second").ends_with("b asks for approval\nwaiting: approval"));
+    let told = play.act(refuse(None, None, true));
+    assert!(told.contains("b 2.1 started") && told.ends_with("c 2.1 started"), "{told}");
 }

@@ -150,6 +150,22 @@ fn each_artifact_is_shown_under_its_own_name_and_a_long_one_is_cut() {
 }
 
 #[test]
+fn an_artifact_that_a_transform_leaves_is_shown_with_its_own_content() {
+    let maps = transform(None, &[(PayloadPart::Message, "$.structured.n")]);
+    let mut nodes = pair(OutputSelector::Composite, Some(maps));
+    nodes.nodes["a"].routing = Routing::All;
+    nodes.nodes["b"] = agent().text();
+    let mut play = Play::of(nodes);
+    let TurnOutcome::Ended(mut output) = report(VERDICT) else { unreachable!() };
+    let (name, hash) = ("sockets/a/1-1.logs".to_owned(), "other".to_owned());
+    output.artifacts.push(Artifact { kind: "logs".into(), name, hash, content: "said".into() });
+    let turn = play.turns()[0];
+    let prompt = prompt_of(&play.take(Input::report(turn, TurnOutcome::Ended(output))), "b");
+    assert!(prompt.contains("## artifacts:diff\n+line\n"), "{prompt}");
+    assert!(prompt.contains("## artifacts:logs\nsaid\n"), "{prompt}");
+}
+
+#[test]
 fn a_value_becomes_the_text_of_a_message() {
     let maps = transform(None, &[(PayloadPart::Message, "$.structured.n")]);
     let got = envelope(pair(OutputSelector::MessageFinal, Some(maps)), VERDICT);

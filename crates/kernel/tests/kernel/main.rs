@@ -36,6 +36,7 @@ mod prompts;
 mod refusals;
 mod retries;
 mod rooms;
+mod seldom;
 mod sending;
 mod stalls;
 mod storage;

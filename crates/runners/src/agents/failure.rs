@@ -60,6 +60,15 @@ pub(crate) struct Hints {
     pub until: Option<i64>,
 }
 
+impl Hints {
+    /// Keeps a line of standard error, if the program complains in it.
+    pub(crate) fn hear(&mut self, line: &str) {
+        if complains(line) {
+            self.said = Some(shortened(line));
+        }
+    }
+}
+
 /// What to say about one agent's failures.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Voice {
@@ -306,7 +315,7 @@ fn class_of_usage(text: &str) -> Option<FailureClass> {
 }
 
 /// Whether a line of standard error is worth remembering as the reason of a failure.
-pub(crate) fn complains(line: &str) -> bool {
+fn complains(line: &str) -> bool {
     let lower = line.trim_start().to_lowercase();
     if lower.is_empty() || lower.starts_with("warning") || lower.starts_with("at ") {
         return false;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::VOICE;
 use super::permit;
 use super::speech::Speech;
-use crate::agents::failure::{Hints, complains};
+use crate::agents::failure::Hints;
 use crate::agents::json::{count, event, list, shortened, text};
 use crate::agents::{
     AgentFault, AgentSession, Answer, Ask, Ended, Exit, FailureClass, Grant, LiveEvent, Reader,
@@ -355,10 +355,7 @@ impl Reader for Talk {
     }
 
     fn stderr(&mut self, bytes: &[u8]) {
-        let line = String::from_utf8_lossy(bytes);
-        if complains(&line) {
-            self.hints.said = Some(line.into_owned());
-        }
+        self.hints.hear(&String::from_utf8_lossy(bytes));
     }
 
     fn settled(&self) -> bool {

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::super::failure::{Hints, complains};
-use super::super::json::{about, count, event, list, shortened, text};
+use super::super::failure::Hints;
+use super::super::json::{about, count, event, list, text};
 use super::super::{AgentSession, Ask, Ended, Exit, LiveEvent, Reader, SessionPlan, Usage};
 use super::result;
 
@@ -135,10 +135,7 @@ impl Reader for Stream {
     }
 
     fn stderr(&mut self, bytes: &[u8]) {
-        let line = String::from_utf8_lossy(bytes);
-        if complains(&line) {
-            self.hints.said = Some(shortened(&line));
-        }
+        self.hints.hear(&String::from_utf8_lossy(bytes));
     }
 
     fn settled(&self) -> bool {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::super::failure::{Hints, complains, status_in};
+use super::super::failure::{Hints, status_in};
 use super::super::json::{count, event, list, shortened, text};
 use super::super::{
     AgentFault, AgentSession, Answer, Ask, Ended, Exit, LiveEvent, Prices, Reader, SessionPlan,
@@ -159,10 +159,7 @@ impl Reader for Stream {
     }
 
     fn stderr(&mut self, bytes: &[u8]) {
-        let line = String::from_utf8_lossy(bytes);
-        if complains(&line) {
-            self.hints.said = Some(shortened(&line));
-        }
+        self.hints.hear(&String::from_utf8_lossy(bytes));
     }
 
     fn settled(&self) -> bool {

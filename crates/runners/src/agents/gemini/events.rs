@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::super::failure::{Hints, complains, status_in};
+use super::super::failure::{Hints, status_in};
 use super::super::json::{about, count, event, shortened, text};
 use super::super::{
     AgentFault, AgentSession, Answer, Ask, Ended, Exit, FailureClass, LiveEvent, Prices, Reader,
@@ -155,8 +155,8 @@ impl Reader for Stream {
         if line.contains("Policy file error") {
             self.unruly = true;
         }
-        if complains(&line) && !line.starts_with("Error executing tool") {
-            self.hints.said = Some(shortened(&line));
+        if !line.starts_with("Error executing tool") {
+            self.hints.hear(&line);
         }
     }
 

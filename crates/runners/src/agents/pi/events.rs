@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::super::failure::{Hints, complains};
+use super::super::failure::Hints;
 use super::super::json::{about, count, event, list, number, shortened, text};
 use super::super::{
     AgentFault, AgentSession, Answer, Ask, Ended, Exit, FailureClass, LiveEvent, Reader,
@@ -183,9 +183,7 @@ impl Reader for Stream {
         if self.resumes && line.contains("No project session found") {
             self.lost = Some("it was not found and a new one was begun".to_owned());
         }
-        if complains(&line) {
-            self.hints.said = Some(shortened(&line));
-        }
+        self.hints.hear(&line);
     }
 
     fn settled(&self) -> bool {

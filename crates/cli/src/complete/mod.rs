@@ -1,0 +1,65 @@
+//! What is offered while a command is being typed.
+//!
+//! The scripts that `materia completions` prints ask `materia __complete SHELL …` at every key. It is told the words so far, and
+//! says what may come next. That must be quick, and must do nothing else: nothing is run, nothing is written, and
+//! whatever is wrong with a configuration, there are only fewer names to offer.
+//!
+//! A name is written by whoever wrote the configuration. One with a character that no terminal should see is not
+//! offered; any other sign that means something to the shell is quoted, here or by the shell itself ([`shell`]).
+
+mod shell;
+mod values;
+mod walk;
+
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use clap::ValueEnum as _;
+use clap_complete::Shell;
+
+use crate::clean;
+pub(crate) use shell::script;
+use values::Offer;
+use walk::Kind;
+
+/// The first argument of a call that asks what may come next.
+pub(crate) const ARGUMENT: &str = "__complete";
+
+/// How many names are offered at once.
+const OFFERED_MAX: usize = 500;
+/// How much is said about a name.
+const ABOUT_CHARS_MAX: usize = 60;
+
+/// Answers one question. Whoever types hears of no fault: there is nothing to offer then.
+pub(crate) fn main(line: clap::Command) -> ExitCode {
+    let words: Vec<String> =
+        std::env::args_os().skip(2).filter_map(|word| OsString::into_string(word).ok()).collect();
+    let Some((name, words)) = words.split_first() else { return ExitCode::SUCCESS };
+    let Ok(shell) = Shell::from_str(name, false) else { return ExitCode::SUCCESS };
+    let answer = shell::typed(shell, words).map(|typed| typed.answer(&offered(line, &typed.words)));
+    let _ = std::io::stdout().write_all(answer.unwrap_or_default().as_bytes());
+    ExitCode::SUCCESS
+}
+
+/// What may take the place of the last word, the others being what they are.
+fn offered(mut line: clap::Command, words: &[String]) -> Offer {
+    line.build();
+    let place = walk::place(&line, words);
+    let mut offer = values::offered(&line, &place);
+    let is_named = !matches!(place.kind, Kind::Option | Kind::Command);
+    // A name that looks like an option would be taken for one.
+    let fits = |name: &str| can_be_shown(name) && !(is_named && name.starts_with('-'));
+    offer.names.retain(|one| one.name.starts_with(&place.current) && fits(&one.name));
+    offer.names.truncate(OFFERED_MAX);
+    for one in &mut offer.names {
+        one.name.insert_str(0, &place.before);
+        one.about = clean::one_line(&one.about, ABOUT_CHARS_MAX);
+    }
+    offer
+}
+
+/// Whether a name is nothing but what it looks like.
+fn can_be_shown(name: &str) -> bool {
+    !name.is_empty() && name == clean::one_line(name, usize::MAX)
+}

@@ -1,0 +1,139 @@
+//! What happens seldom: journals of before, a loop that is entered once more, a failure that is caught.
+
+use materia_contract::{
+    Condition, Do, Edge, Event, EventBody, RunCreated, RunId, Trigger, on_failure_edge,
+};
+use materia_kernel::legacy::completed;
+use materia_kernel::{Acting, Input, Moment, Report, Run, evolve, step};
+use serde_json::json;
+
+use crate::play::{
+    NodeExt as _, Play, agent, created, input_of, looped, outcome, plan, prompt_of, run, tell,
+    utility,
+};
+
+use Condition::{Always, NotSatisfied, Satisfied};
+
+/// The event as journals before version 3 had it: what the fold worked out is left out.
+fn of_before(event: &Event) -> Event {
+    let mut old = event.clone();
+    match &mut old.body {
+        EventBody::TurnCompleted(data) => (data.object, data.work_items) = (None, None),
+        EventBody::LoopEntered(data) => data.items = None,
+        EventBody::CursorAdvanced(data) => data.items = None,
+        EventBody::HandoffSent(data) => (data.mapped, data.sameness) = (None, None),
+        _ => {}
+    }
+    old
+}
+
+#[test]
+fn what_old_journals_left_out_is_found_out_again() {
+    // A generator and its loop, a list of a socket's own, and a loop whose list comes only with its first turn.
+    let nodes = plan([
+        ("a", utility().generator().edge(Always, "b")),
+        ("b", utility().advances(Always).edge(Always, "b")),
+        ("c", utility().text().each("state.list").edge(Always, "d")),
+        ("d", utility().advances(Always).edge(Always, "d")),
+    ]);
+    let nodes = looped(nodes, "items", &["b"], Some("a"), &[("b", Always, "c")]);
+    let mut nodes = looped(nodes, "late", &["d"], None, &[]);
+    nodes.loops["late"].items = Some("state.later".parse().unwrap());
+    nodes.loops["late"].cursor = "lateIndex".into();
+    let work = r#"{"workItems": [{"title": "x", "context": "1"}, {"title": "y", "context": "2"}]}"#;
+    let (b, d) = (r#"{"state": {"list": [1, 2]}}"#, r#"{"state": {"later": [7, 8]}}"#);
+    let (_, events) = run(created(nodes), &[work, b, b, "one", "two", d, d]);
+    assert!(tell(&events).ends_with("completed"), "{}", tell(&events));
+    let mut folded = Run::new(RunId::new("r"));
+    let mut lists = Vec::new();
+    for event in &events {
+        let found = completed(&folded, of_before(event));
+        let now = json!([found.node, found.body]);
+        assert_eq!(now, json!([event.node, event.body]), "event {}", event.seq);
+        if let EventBody::CursorAdvanced(data) = &found.body {
+            lists.push(data.items.as_ref().map(|items| items.len()));
+        }
+        evolve(&mut folded, event);
+    }
+    assert!(lists.contains(&Some(2)) && lists.contains(&None), "{lists:?}");
+}
+
+#[test]
+fn a_reason_from_outside_is_for_the_first_item_of_the_next_entry() {
+    // `judge` stands behind the loop and sends all of it back: the loop is entered a second time.
+    let judge = agent().edge(Satisfied, "end").edge(NotSatisfied, "b").bounded(2);
+    let nodes = plan([
+        ("a", utility().generator().edge(Always, "b")),
+        ("b", agent().text().advances(Always).edge(Always, "b")),
+        ("judge", judge),
+    ]);
+    let nodes = looped(nodes, "items", &["b"], Some("a"), &[("b", Always, "judge")]);
+    let work = r#"{"workItems": [{"title": "x", "context": "1"}, {"title": "y", "context": "2"}]}"#;
+    let no = |reason: &str| json!({ "satisfied": false, "context": reason }).to_string();
+    let (first, second) = (no("the names differ"), no("still not alike"));
+    let answers = [work, "x", "y", &first, "x", "y", &second];
+    let (_, events) = run(created(nodes), &answers);
+    let begun: Vec<String> = (0..events.len())
+        .filter(|end| tell(&events[*end..=*end]).ends_with("started on WI-1"))
+        .map(|end| prompt_of(&events[..=end], "b"))
+        .collect();
+    assert_eq!(begun.len(), 3, "{}", tell(&events));
+    assert!(!begun[0].contains("the names differ"));
+    assert!(begun[1].contains("the names differ"), "{}", begun[1]);
+    // Each entry has reasons of its own.
+    assert!(begun[2].contains("still not alike"), "{}", begun[2]);
+    assert!(!begun[2].contains("the names differ"), "{}", begun[2]);
+}
+
+#[test]
+fn a_failure_that_is_caught_sends_nothing_that_another_turn_said() {
+    let mut nodes = plan([
+        ("a", utility().text().edge(Always, "b")),
+        ("b", utility().edge(Always, "end")),
+        ("c", utility().text()),
+    ]);
+    let edge: Edge = serde_json::from_value(json!({
+        "id": on_failure_edge("b"), "when": "always", "to": "c", "maxTraversals": 2,
+    }))
+    .unwrap();
+    nodes.nodes["b"].on_failure = Some(edge);
+    let (_, events) = run(created(nodes), &["the words of a", "!it broke", "mended"]);
+    let given = &input_of(&events, "c")["inputs"][0];
+    assert_eq!(given["status"]["ok"], false, "{given}");
+    assert!(!given.to_string().contains("the words of a"), "{given}");
+}
+
+/// What follows when the oldest turn ends so, and a person stops the run at that instant.
+fn stopped_with(play: &mut Play, answer: &str) -> String {
+    let reports = vec![Report { turn: play.turns()[0], outcome: outcome(answer) }];
+    let acts = vec![Acting::person(Do::Stop { message: None })];
+    tell(&play.take(Input::Moment(Moment { reports, acts })))
+}
+
+#[test]
+fn who_stops_a_run_that_has_just_done_all_it_had_to_lets_it_end() {
+    let begun = |created: RunCreated| {
+        let mut run = Run::new(RunId::new("r"));
+        step(&mut run, 1_000, Input::Create(Box::new(created))).unwrap();
+        Play { run, now: 1_000 }
+    };
+    let one = || plan([("a", utility().text())]);
+    let mut play = begun(created(one()));
+    assert!(stopped_with(&mut play, "done").ends_with("completed"));
+    // As long as anything is to come, there is something to stop: an entry of the timeline, the clock, a turn
+    // beside it, one that would follow.
+    let stops = |mut play: Play| {
+        let told = stopped_with(&mut play, "done");
+        assert!(told.ends_with("mode Pace(Interactive) (stop)"), "{told}");
+    };
+    stops(begun(RunCreated { timeline: 1, ..created(one()) }));
+    let mut ticks = utility().text();
+    (ticks.trigger, ticks.interval_ms) = (Trigger::Scheduled, Some(10_000));
+    stops(begun(created(plan([("a", utility().text()), ("b", ticks)]))));
+    let both = utility().text().all().edge(Always, "b").edge(Always, "c");
+    let text = || utility().text();
+    let mut play = begun(created(plan([("a", both), ("b", text()), ("c", text())])));
+    play.end("go");
+    stops(play);
+    stops(begun(created(plan([("a", text().edge(Always, "b")), ("b", text())]))));
+}

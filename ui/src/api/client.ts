@@ -1,0 +1,89 @@
+// One way to the server: every request carries the page's key, every refusal becomes a `Refusal`.
+import type { Problem } from "./types";
+
+const KEY = "materia.key";
+
+export class Refusal extends Error {
+  readonly problem: Problem;
+  constructor(problem: Problem) {
+    super(problem.detail || problem.title);
+    this.problem = problem;
+  }
+}
+
+export function storedKey(): string | null {
+  try {
+    return localStorage.getItem(KEY);
+  } catch {
+    return null;
+  }
+}
+
+export function authorised(headers: Record<string, string> = {}): Record<string, string> {
+  const key = storedKey();
+  return key ? { ...headers, "X-Materia-Key": key } : headers;
+}
+
+/** Exchanges the single-use code in the address for a key, and takes it out of the address. */
+export async function openSession(): Promise<void> {
+  const code = new URLSearchParams(location.hash.slice(1)).get("code");
+  if (!code) return;
+  history.replaceState(history.state, "", location.pathname + location.search);
+  const answer = await fetch("/api/session", {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ code }),
+  });
+  if (!answer.ok) throw new Refusal(await problemOf(answer));
+  const { key } = (await answer.json()) as { key: string };
+  localStorage.setItem(KEY, key);
+}
+
+async function problemOf(answer: Response): Promise<Problem> {
+  const text = await answer.text();
+  try {
+    const problem = JSON.parse(text) as Problem;
+    return { ...problem, status: answer.status, code: problem.code ?? String(answer.status) };
+  } catch {
+    return { title: answer.statusText, status: answer.status, code: String(answer.status), detail: text.slice(0, 500) };
+  }
+}
+
+export type Query = Record<string, string | number | boolean | null | undefined>;
+
+export function address(path: string, query: Query = {}): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined && value !== null && value !== "") search.set(name, String(value));
+  const text = search.toString();
+  return `/api${path}${text ? `?${text}` : ""}`;
+}
+
+async function ask(path: string, query: Query | undefined, init: RequestInit): Promise<Response> {
+  const answer = await fetch(address(path, query), init);
+  if (!answer.ok) throw new Refusal(await problemOf(answer));
+  return answer;
+}
+
+export async function get<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> {
+  const answer = await ask(path, query, { headers: authorised(), ...(signal ? { signal } : {}) });
+  return (await answer.json()) as T;
+}
+
+export async function getText(path: string, query?: Query): Promise<string> {
+  return (await ask(path, query, { headers: authorised() })).text();
+}
+
+/** Acts once: the key belongs to what the person did, so a repeated request does nothing more. */
+export async function post<T>(path: string, body: unknown, idempotencyKey = newKey(), query?: Query): Promise<T> {
+  const headers = authorised({ "Content-Type": "application/json", "Idempotency-Key": idempotencyKey });
+  const answer = await ask(path, query, { method: "POST", headers, body: JSON.stringify(body) });
+  return (await answer.json()) as T;
+}
+
+export function newKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+export const segment = encodeURIComponent;

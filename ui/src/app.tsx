@@ -1,0 +1,231 @@
+// The shell: the rail, the bar at the top, and which page is open.
+import { Box, Inbox as InboxIcon, List, Search, Settings as SettingsIcon, Workflow } from "lucide-react";
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
+import { SignIn } from "./pages/signin";
+import { Keys } from "./shared/keys";
+import { startLive, useLive, useNow } from "./shared/live";
+import { Palette } from "./shared/Palette";
+import { Link, navigate, useAddress, useSearch } from "./shared/router";
+
+const Casts = lazy(async () => ({ default: (await import("./pages/casts")).Casts }));
+const Cast = lazy(async () => ({ default: (await import("./pages/cast")).Cast }));
+const Inbox = lazy(async () => ({ default: (await import("./pages/inbox")).Inbox }));
+const Launch = lazy(async () => ({ default: (await import("./pages/launch")).Launch }));
+const Compare = lazy(async () => ({ default: (await import("./pages/compare")).Compare }));
+const Materia = lazy(async () => ({ default: (await import("./pages/materia")).Materia }));
+const Loadouts = lazy(async () => ({ default: (await import("./pages/materia")).Loadouts }));
+const Settings = lazy(async () => ({ default: (await import("./pages/settings")).Settings }));
+
+interface Place {
+  rail: "casts" | "inbox" | "loadouts" | "materia" | "settings";
+  crumb: ReactNode;
+  page: ReactNode;
+}
+
+function placeOf(path: string): Place {
+  const parts = path.split("/").filter(Boolean).map(decodeURIComponent);
+  const [first, id, third, fourth] = parts;
+  const casts = <Link to="/casts">Casts</Link>;
+  if (first === "inbox") return { rail: "inbox", crumb: <span aria-current="page">Inbox</span>, page: <Inbox /> };
+  if (first === "loadouts")
+    return { rail: "loadouts", crumb: <span aria-current="page">Loadouts</span>, page: <Loadouts name={id ?? null} /> };
+  if (first === "materia")
+    return { rail: "materia", crumb: <span aria-current="page">Materia</span>, page: <Materia /> };
+  if (first === "settings")
+    return { rail: "settings", crumb: <span aria-current="page">Settings</span>, page: <Settings /> };
+  if (first === "casts" && id && third === "compare" && fourth)
+    return {
+      rail: "casts",
+      crumb: (
+        <>
+          {casts} / <span aria-current="page">Compare</span>
+        </>
+      ),
+      page: <Compare a={id} b={fourth} key={path} />,
+    };
+  if (first === "casts" && id && id !== "new")
+    return {
+      rail: "casts",
+      crumb: (
+        <>
+          {casts} /{" "}
+          <span className="mono cut" aria-current="page">
+            {id}
+          </span>
+        </>
+      ),
+      page: <Cast id={id} key={id} />,
+    };
+  return { rail: "casts", crumb: <span className="mono">{location.host}</span>, page: <Casts /> };
+}
+
+const rail = [
+  { id: "casts", to: "/casts", word: "Casts", icon: List },
+  { id: "inbox", to: "/inbox", word: "Inbox", icon: InboxIcon },
+  { id: "loadouts", to: "/loadouts", word: "Loadouts", icon: Workflow },
+  { id: "materia", to: "/materia", word: "Materia", icon: Box },
+] as const;
+
+export function App({ refused }: { refused: string | null }) {
+  const live = useLive();
+  const { path } = useAddress();
+  const [search, change] = useSearch();
+  const started = useRef(false);
+  const [palette, setPalette] = useState(false);
+  const [help, setHelp] = useState(false);
+  useEffect(() => {
+    if (started.current || refused) return;
+    started.current = true;
+    startLive();
+  }, [refused]);
+  useShortcuts(
+    () => setPalette(true),
+    () => setHelp(true),
+    change,
+  );
+  const place = placeOf(path);
+  const waits = live.inbox.length;
+  useEffect(() => {
+    if (place.rail !== "casts" || path === "/casts" || path === "/")
+      document.title = `${waits > 0 ? `(${waits}) ` : ""}Materia`;
+  }, [waits, place.rail, path]);
+
+  if (live.signedOut || refused) return <SignIn reason={refused} />;
+  const launch = path === "/casts/new" || search.get("new") === "1";
+  return (
+    <div className="app">
+      <a className="skip" href="#main">
+        To the content
+      </a>
+      <nav className="rail" aria-label="Pages">
+        <span className="brand" aria-hidden="true">
+          <svg
+            aria-hidden="true"
+            width="20"
+            height="20"
+            viewBox="0 0 20 20"
+            fill="none"
+            stroke="currentColor"
+            strokeWidth="1.6"
+          >
+            <circle cx="10" cy="10" r="7" />
+            <circle cx="10" cy="10" r="2.200" fill="currentColor" stroke="none" />
+          </svg>
+        </span>
+        {rail.map(({ id, to, word, icon: Icon }) => (
+          <Link
+            key={id}
+            to={to}
+            title={word}
+            data-testid={`nav-${id}`}
+            aria-label={id === "inbox" && waits > 0 ? `${word}, ${waits} wait` : word}
+            {...(place.rail === id ? { "aria-current": "page" as const } : {})}
+          >
+            <Icon className="ico" />
+            <span className="word">{word}</span>
+            {id === "inbox" && waits > 0 ? (
+              <span className="n" data-testid="inbox-count">
+                {waits}
+              </span>
+            ) : null}
+          </Link>
+        ))}
+        <span className="gap" />
+        <Link
+          to="/settings"
+          title="Settings"
+          aria-label="Settings"
+          data-testid="nav-settings"
+          {...(place.rail === "settings" ? { "aria-current": "page" as const } : {})}
+        >
+          <SettingsIcon className="ico" />
+          <span className="word">Settings</span>
+        </Link>
+      </nav>
+      <header className="top">
+        <nav className="crumb" aria-label="Where you are">
+          {place.crumb}
+        </nav>
+        <span className="grow" />
+        <button type="button" className="find" onClick={() => setPalette(true)} data-testid="open-palette">
+          <Search className="ico s" />
+          Find casts and pages
+          <kbd>Ctrl K</kbd>
+        </button>
+        <ConnectionChip />
+      </header>
+      <main className="main" id="main" tabIndex={-1}>
+        <Suspense fallback={<p className="empty">…</p>}>{place.page}</Suspense>
+      </main>
+      {launch ? (
+        <Suspense fallback={null}>
+          <Launch
+            onClose={() =>
+              path === "/casts/new" ? navigate("/casts", true) : change({ new: null, loadout: null, from: null })
+            }
+          />
+        </Suspense>
+      ) : null}
+      {palette ? <Palette onClose={() => setPalette(false)} /> : null}
+      {help ? <Keys onClose={() => setHelp(false)} /> : null}
+    </div>
+  );
+}
+
+function ConnectionChip() {
+  const { connection } = useLive();
+  useNow(connection.kind !== "connected");
+  const text =
+    connection.kind === "connected"
+      ? "Connected"
+      : connection.kind === "offline"
+        ? "Offline"
+        : connection.inSeconds === 0
+          ? "Connecting"
+          : "Reconnecting";
+  return (
+    <span className={`conn${connection.kind === "connected" ? "" : " off"}`} role="status" data-testid="connection">
+      <i />
+      {text}
+    </span>
+  );
+}
+
+/** Letters do nothing while somebody types or a dialog is open. */
+export function typing(event: KeyboardEvent): boolean {
+  const target = event.target as HTMLElement | null;
+  if (document.querySelector("[role=dialog]")) return true;
+  return Boolean(target && (target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName)));
+}
+
+function useShortcuts(
+  openPalette: () => void,
+  openHelp: () => void,
+  change: (changes: Record<string, string>) => void,
+): void {
+  const going = useRef(0);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+        event.preventDefault();
+        openPalette();
+        return;
+      }
+      if (event.ctrlKey || event.metaKey || event.altKey || typing(event)) return;
+      if (event.key === "?") return openHelp();
+      if (Date.now() - going.current < 1500) {
+        const to = { c: "/casts", i: "/inbox", l: "/loadouts", m: "/materia", s: "/settings" }[event.key];
+        going.current = 0;
+        if (to) navigate(to);
+        return;
+      }
+      if (event.key === "g") going.current = Date.now();
+      else if (event.key === "c") {
+        event.preventDefault();
+        change({ new: "1" });
+      } else if (event.key === ".") navigate("/inbox");
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, [openPalette, openHelp, change]);
+}

@@ -1,0 +1,113 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { CastView, JournalEvent, Visit } from "../api/types";
+import { fold } from "./fold";
+import { type CastState, emptyState } from "./state";
+import { castState, litEdges, loopItems, sentence, socketState } from "./view";
+
+const folder = join(import.meta.dirname, "../../dev/fixtures");
+interface Recorded {
+  id: string;
+  report: CastView;
+  events: JournalEvent[];
+}
+const casts = readdirSync(folder)
+  .filter((name) => /^\d/.test(name))
+  .map((name) => JSON.parse(readFileSync(join(folder, name), "utf8")) as Recorded);
+const demo = named("20261115T124651-09a44c");
+
+function named(id: string): Recorded {
+  const found = casts.find((cast) => cast.id === id);
+  if (!found) throw new Error(`no recording ${id}`);
+  return found;
+}
+function at(cast: Recorded, seq: number): CastState {
+  return fold(emptyState(cast.id), cast.events.slice(0, seq));
+}
+function visitsOf(state: CastState): Partial<Visit>[] {
+  return state.turns.map(({ socket, visit, attempt, item, itemLabel, outcome, satisfied, reason }) => ({
+    socket,
+    visit,
+    attempt,
+    item,
+    itemLabel,
+    outcome,
+    satisfied,
+    reason,
+  }));
+}
+
+describe.each(casts)("$id", (cast) => {
+  const end = at(cast, cast.events.length);
+
+  test("ends where the program's own report does", () => {
+    expect(end.status).toBe(cast.report.status);
+    expect(end.waiting).toEqual(cast.report.waiting ?? null);
+    expect(end.error).toEqual(cast.report.error ?? null);
+    expect(end.variables).toEqual(cast.report.state);
+    expect(end.usage.turns).toBe(cast.report.usage.turns);
+    expect(end.usage.tokens).toBe(cast.report.usage.tokens);
+    expect(end.usage.cost ?? 0).toBeCloseTo(cast.report.usage.cost ?? 0, 9);
+    const visits = cast.report.visits.map(
+      ({ socket, visit, attempt, item, itemLabel, outcome, satisfied, reason }) => ({
+        socket,
+        visit,
+        attempt,
+        item: item ?? null,
+        itemLabel: itemLabel ?? null,
+        outcome,
+        satisfied: satisfied ?? null,
+        reason: reason ?? null,
+      }),
+    );
+    expect(visitsOf(end)).toEqual(visits);
+    const questions = Object.values(end.questions).map(({ socket, hash, denied }) => ({ socket, hash, denied }));
+    expect(questions).toEqual(
+      (cast.report.questions ?? []).map(({ socket, hash, denied }) => ({ socket, hash, denied })),
+    );
+  });
+
+  test("does not depend on where it is cut, nor on events that come twice", () => {
+    for (let cut = 1; cut < cast.events.length; cut += 7) {
+      const first = at(cast, cut);
+      const kept = structuredClone(first);
+      expect(fold(first, cast.events.slice(Math.max(0, cut - 3)))).toEqual(end);
+      expect(first).toEqual(kept);
+    }
+  });
+
+  test("costs of turns add up to the total", () => {
+    const tokens = end.turns.reduce((sum, turn) => sum + turn.tokens, 0);
+    expect(tokens).toBe(end.usage.tokens);
+  });
+});
+
+test("the demo at its rework", () => {
+  const rework = demo.events.find((event) => event.type === "turn.started" && event.data.visit === 3);
+  const state = at(demo, rework?.seq ?? 0);
+  expect(socketState(state, "Socket-2")).toBe("running");
+  expect(socketState(state, "Socket-1")).toBe("done");
+  expect(socketState(state, "Socket-3")).toBe("idle");
+  expect([...litEdges(state)]).toEqual(["Socket-3->Socket-2"]);
+  expect(state.edges["Socket-3->Socket-2"]).toMatchObject({ taken: 1, forItem: 1, item: "WI-2" });
+  const loop = state.loops.workItems;
+  expect(loop && loopItems(state, loop).map((item) => `${item.key} ${item.label} ${item.state}`)).toEqual([
+    "WI-1 Greet by name done",
+    "WI-2 Greet in French running",
+    "WI-3 Write a README idle",
+  ]);
+  expect(loop?.sentBack).toBe(1);
+  expect(sentence(state)).toBe("Build does WI-2 again: Auto-Eval sent it back with a reason. 1 of 3 items done.");
+});
+
+test("each way of waiting has its state", () => {
+  const word = (id: string) => castState(at(named(id), 9999)).word;
+  expect(word("20261115T130214-5d20e1")).toBe("Needs you");
+  expect(word("20261115T123108-c0ffee")).toBe("Stalled");
+  expect(word("20261115T100502-e99a01")).toBe("Failed");
+  expect(word("20261115T091433-ab0123")).toBe("Aborted");
+  expect(socketState(at(named("20261115T130214-5d20e1"), 99), "merge")).toBe("needs_you");
+  expect(socketState(at(named("20261115T123108-c0ffee"), 99), "coder")).toBe("stalled");
+  expect(socketState(at(named("20261115T123108-c0ffee"), 99), "tester")).toBe("queued");
+});

@@ -1,0 +1,49 @@
+// A state taken up in the middle: from what the server says of a cast as of an event.
+import type { CastView } from "../api/types";
+import { type CastState, emptyState, type LoopState } from "./state";
+
+export function fromView(view: CastView): CastState {
+  const seq = view.at ?? view.lastSeq;
+  const state = emptyState(view.castId);
+  const startTs = view.startedAt ? Date.parse(view.startedAt) * 1000 : 0;
+  const loops: Record<string, LoopState> = {};
+  for (const loop of view.loops ?? [])
+    loops[loop.id] = {
+      id: loop.id,
+      entry: loop.entry,
+      index: loop.index,
+      total: loop.total,
+      exhausted: loop.index >= loop.total,
+      labels: loop.items.map((item) => item.label ?? ""),
+      sentBack: 0,
+    };
+  for (const socket of view.sockets ?? []) {
+    state.visits[socket.socket] = socket.visits;
+    if (socket.waits)
+      state.waits[socket.socket] = Array.from({ length: socket.waits }, (_, n) => `?${socket.socket}-${n}`);
+  }
+  for (const edge of view.edges ?? []) state.edges[edge.id] = { taken: edge.taken, forItem: 0, item: null, lastSeq: 0 };
+  for (const question of view.questions ?? []) state.questions[question.socket] = { ...question, seq: seq };
+  return {
+    ...state,
+    seq,
+    startTs,
+    ts: startTs + (view.elapsedMs ?? 0) * 1000,
+    startedAt: view.startedAt ?? null,
+    wall: null,
+    status: view.status,
+    request: view.request ?? "",
+    loadout: view.loadout,
+    plan: view.plan,
+    pace: view.pace ?? "AUTO",
+    globalMode: view.globalMode ?? "IMPLEMENTATION",
+    budget: view.budget ?? {},
+    waiting: view.waiting ?? null,
+    error: view.error ?? null,
+    fromCastId: view.fromCastId ?? null,
+    variables: view.state,
+    usage: view.usage,
+    loops,
+    turnsFrom: seq + 1,
+  };
+}

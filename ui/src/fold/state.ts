@@ -1,0 +1,159 @@
+// What the page knows of a cast: one value, made from the journal's events and from nothing else.
+import type {
+  Budget,
+  CastStatus,
+  Failure,
+  GlobalMode,
+  Json,
+  Pace,
+  Plan,
+  Question,
+  SocketState,
+  Usage,
+  Waiting,
+} from "../api/types";
+
+export interface Turn {
+  seq: number;
+  endSeq?: number;
+  socket: string;
+  visit: number;
+  attempt: number;
+  item: string | null;
+  itemLabel: string | null;
+  outcome: "running" | "completed" | "failed" | "rejected" | "interrupted";
+  satisfied: boolean | null;
+  /** Why it was not content, or failed. */
+  reason: string | null;
+  /** Logical microseconds. */
+  start: number;
+  end?: number;
+  durationMs?: number;
+  tokens: number;
+  cost: number | null;
+  consumed: string[];
+  /** The first line that it put out. */
+  preview: string | null;
+  session: string | null;
+  cause: string;
+}
+
+export interface LoopItem {
+  key: string;
+  label: string | null;
+  state: SocketState;
+}
+export interface LoopState {
+  id: string;
+  entry: number;
+  index: number;
+  total: number;
+  exhausted: boolean;
+  labels: string[];
+  sentBack: number;
+}
+export interface EdgeState {
+  taken: number;
+  /** How often it was taken for the item it is about now. */
+  forItem: number;
+  item: string | null;
+  lastSeq: number;
+}
+export type MarkKind = "back" | "failed" | "asked" | "paused" | "said" | "resumed";
+export interface Mark {
+  seq: number;
+  kind: MarkKind;
+  text: string;
+}
+export interface Chapter {
+  from: number;
+  label: string;
+}
+
+export interface CastState {
+  castId: string;
+  seq: number;
+  /** Logical time of the first and the newest event, in microseconds. */
+  startTs: number;
+  ts: number;
+  startedAt: string | null;
+  wall: string | null;
+  status: CastStatus;
+  request: string;
+  loadout: string;
+  planHash: string | null;
+  plan: Plan | null;
+  pace: Pace;
+  globalMode: GlobalMode;
+  budget: Budget;
+  waiting: Waiting | null;
+  error: Failure | null;
+  abortReason: string | null;
+  fromCastId: string | null;
+  fork: { castId: string; seq: number } | null;
+  variables: Record<string, Json>;
+  /** The event that last changed each variable. */
+  changedAt: Record<string, number>;
+  usage: Usage;
+  turns: Turn[];
+  /** Turns before this event are not in `turns`: the cast was taken up in the middle. */
+  turnsFrom: number;
+  visits: Record<string, number>;
+  open: Record<string, number[]>;
+  waits: Record<string, string[]>;
+  edges: Record<string, EdgeState>;
+  payloadEdge: Record<string, string>;
+  loops: Record<string, LoopState>;
+  titles: Record<string, string[]>;
+  questions: Record<string, Question & { seq: number }>;
+  stall: { socket: string; evidence: number[] } | null;
+  blocked: Record<string, string>;
+  messages: { seq: number; socket: string; text: string; ts: number }[];
+  marks: Mark[];
+  chapters: Chapter[];
+  /** The edge that was taken last. */
+  lastEdge: string | null;
+}
+
+export function emptyState(castId: string): CastState {
+  return {
+    castId,
+    seq: 0,
+    startTs: 0,
+    ts: 0,
+    startedAt: null,
+    wall: null,
+    status: "running",
+    request: "",
+    loadout: "",
+    planHash: null,
+    plan: null,
+    pace: "AUTO",
+    globalMode: "IMPLEMENTATION",
+    budget: {},
+    waiting: null,
+    error: null,
+    abortReason: null,
+    fromCastId: null,
+    fork: null,
+    variables: {},
+    changedAt: {},
+    usage: { turns: 0, tokens: 0, cost: null },
+    turns: [],
+    turnsFrom: 1,
+    visits: {},
+    open: {},
+    waits: {},
+    edges: {},
+    payloadEdge: {},
+    loops: {},
+    titles: {},
+    questions: {},
+    stall: null,
+    blocked: {},
+    messages: [],
+    marks: [],
+    chapters: [],
+    lastEdge: null,
+  };
+}

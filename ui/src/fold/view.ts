@@ -1,0 +1,163 @@
+// Questions to the state: where a socket stands, what is said of a cast in one sentence.
+import type { PlanNode, SocketState } from "../api/types";
+import { itemKey } from "./fold";
+import type { CastState, LoopItem, LoopState, Turn } from "./state";
+
+export function lastTurn(state: CastState, socket: string): Turn | undefined {
+  return state.turns.findLast((turn) => turn.socket === socket);
+}
+
+export function isOpen(state: CastState, socket: string): boolean {
+  return (state.open[socket] ?? []).length > 0;
+}
+
+/** Whether the cast waits for a person about this socket. */
+function asksAt(state: CastState, socket: string): boolean {
+  return state.status === "waiting" && state.waiting?.node === socket && state.waiting.reason !== "run_for";
+}
+
+export function socketState(state: CastState, socket: string): SocketState {
+  const over = state.status === "completed" || state.status === "failed" || state.status === "aborted";
+  if (state.status === "failed" && state.error?.socket === socket) return "failed";
+  if (isOpen(state, socket)) return state.status === "aborted" ? "aborted" : "running";
+  if (state.stall?.socket === socket && state.status === "waiting") return "stalled";
+  if (asksAt(state, socket)) return state.waiting?.reason === "stall" ? "stalled" : "needs_you";
+  const question = state.questions[socket];
+  if (question && !question.denied && !over) return "needs_you";
+  if (!over && (state.waits[socket] ?? []).length > 0) return "queued";
+  const last = lastTurn(state, socket);
+  if (!last) return (state.visits[socket] ?? 0) > 0 ? "done" : "idle";
+  if (last.outcome === "interrupted") return state.status === "aborted" ? "aborted" : "idle";
+  if (last.outcome === "failed" || last.outcome === "rejected") return "failed";
+  return inLiveLoop(state, socket) ? "idle" : "done";
+}
+
+/** Inside a loop that goes on, a socket that has run is merely at rest. */
+function inLiveLoop(state: CastState, socket: string): boolean {
+  if (state.status === "completed") return false;
+  const around = state.plan?.nodes[socket]?.loops ?? [];
+  return around.some((id) => state.loops[id] && !state.loops[id].exhausted);
+}
+
+export function currentItem(loop: LoopState | undefined): { key: string; label: string } | null {
+  if (!loop || loop.exhausted || loop.index >= loop.total) return null;
+  return { key: itemKey(loop.index), label: loop.labels[loop.index] ?? "" };
+}
+
+export function loopItems(state: CastState, loop: LoopState): LoopItem[] {
+  const now = itemStateNow(state, loop);
+  return Array.from({ length: loop.total }, (_, index) => ({
+    key: itemKey(index),
+    label: loop.labels[index] ?? null,
+    state: loop.exhausted || index < loop.index ? "done" : index === loop.index ? now : "idle",
+  }));
+}
+
+function itemStateNow(state: CastState, loop: LoopState): SocketState {
+  const members = state.plan?.loops?.[loop.id]?.members ?? [];
+  if (state.status === "failed") return "failed";
+  if (state.status === "aborted") return "aborted";
+  const states = members.map((socket) => socketState(state, socket));
+  for (const wanted of ["stalled", "needs_you", "running", "queued"] as const)
+    if (states.includes(wanted)) return wanted;
+  return state.status === "waiting" ? "queued" : "running";
+}
+
+export function node(state: CastState, socket: string): PlanNode | undefined {
+  return state.plan?.nodes[socket];
+}
+
+/** The name that people gave, else the id. */
+export function nameOf(state: CastState, socket: string): string {
+  return state.plan?.nodes[socket]?.materia ?? socket;
+}
+
+/** Where a cast stands, as one of the eight states. */
+export function castState(state: { status: string; waiting?: { reason: string } | null; driven?: boolean }): {
+  state: SocketState;
+  word: string;
+} {
+  switch (state.status) {
+    case "completed":
+      return { state: "done", word: "Done" };
+    case "failed":
+      return { state: "failed", word: "Failed" };
+    case "aborted":
+      return { state: "aborted", word: "Aborted" };
+    case "waiting":
+      if (state.waiting?.reason === "stall") return { state: "stalled", word: "Stalled" };
+      if (state.waiting?.reason === "interactive" || state.waiting?.reason === "run_for")
+        return { state: "idle", word: "Paused" };
+      return { state: "needs_you", word: "Needs you" };
+    default:
+      return state.driven === false ? { state: "queued", word: "At rest" } : { state: "running", word: "Running" };
+  }
+}
+
+/** Says in words what is going on. */
+export function sentence(state: CastState): string {
+  if (state.status === "waiting" && state.waiting) return waitingSentence(state);
+  if (state.status === "failed" && state.error) return `${state.error.code}: ${state.error.message}`;
+  if (state.status === "aborted") return state.abortReason ?? "A person ended it.";
+  if (state.status === "completed") return `${counted(state.usage.turns, "turn")}, nothing is left to do.`;
+  const open = state.turns.filter((turn) => turn.outcome === "running");
+  const turn = open.at(-1);
+  const done = progress(state);
+  if (!turn) return `Between turns. ${done}`.trim();
+  const who = nameOf(state, turn.socket);
+  const more = open.length > 1 ? ` ${open.length - 1} more under way.` : "";
+  const cause = sentBackBy(state, turn);
+  const again = cause ? ` again: ${nameOf(state, cause.socket)} sent it back with a reason` : "";
+  const item = turn.item ? ` does ${turn.item}${again}` : again ? ` runs${again}` : " is at work";
+  return `${who}${item}.${more} ${done}`.trim();
+}
+
+function waitingSentence(state: CastState): string {
+  const { reason, node: socket, message } = state.waiting ?? { reason: "", node: null, message: "" };
+  const who = socket ? nameOf(state, socket) : "";
+  if (reason === "approval") return `${who} asks before it runs.`;
+  if (reason === "multi_turn") return `${who} has answered and waits for you.`;
+  return `${message}.`.replace(/\.\.$/, ".");
+}
+
+function progress(state: CastState): string {
+  const outer = Object.values(state.loops)[0];
+  if (!outer) return "";
+  return `${Math.min(outer.index, outer.total)} of ${counted(outer.total, "item")} done.`;
+}
+
+/** The turn that was not content and so led to this one. */
+export function sentBackBy(state: CastState, turn: Turn): Turn | undefined {
+  for (const id of turn.consumed) {
+    const edge = state.payloadEdge[id];
+    const from = edge ? edgeSource(state, edge) : undefined;
+    if (!from) continue;
+    const source = state.turns.findLast((other) => other.socket === from && other.seq < turn.seq);
+    if (source?.satisfied === false) return source;
+  }
+  return undefined;
+}
+
+export function edgeSource(state: CastState, edgeId: string): string | undefined {
+  for (const [id, plan] of Object.entries(state.plan?.nodes ?? {}))
+    if (plan.edges?.some((edge) => edge.id === edgeId) || plan.onFailure?.id === edgeId) return id;
+  for (const loop of Object.values(state.plan?.loops ?? {}))
+    for (const exit of loop.exits ?? []) if (exit.edgeId === edgeId) return exit.from;
+  return undefined;
+}
+
+/** Edges that delivered what turns under way have taken. */
+export function litEdges(state: CastState): Set<string> {
+  const lit = new Set<string>();
+  for (const turn of state.turns)
+    if (turn.outcome === "running")
+      for (const id of turn.consumed) {
+        const edge = state.payloadEdge[id];
+        if (edge) lit.add(edge);
+      }
+  return lit;
+}
+
+export function counted(count: number, word: string): string {
+  return `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
+}

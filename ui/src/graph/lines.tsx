@@ -1,0 +1,49 @@
+// Lines of a graph: how they run, and what they look like by condition.
+import type { Point } from "./layout";
+import type { LineKind } from "./rows";
+
+/** A path through points with rounded corners. */
+export function pathThrough(points: Point[], radius = 6): string {
+  const [first, ...rest] = points;
+  if (!first) return "";
+  let path = `M${first.x} ${first.y}`;
+  rest.forEach((point, index) => {
+    const before = points[index] ?? first;
+    const after = points[index + 2];
+    if (!after) {
+      path += `L${point.x} ${point.y}`;
+      return;
+    }
+    const cut = Math.min(radius, distance(before, point) / 2, distance(point, after) / 2);
+    const a = toward(point, before, cut);
+    const b = toward(point, after, cut);
+    path += `L${a.x} ${a.y}Q${point.x} ${point.y} ${b.x} ${b.y}`;
+  });
+  return path;
+}
+
+function distance(a: Point, b: Point): number {
+  return Math.hypot(a.x - b.x, a.y - b.y);
+}
+function toward(from: Point, to: Point, by: number): Point {
+  const length = distance(from, to) || 1;
+  return { x: from.x + ((to.x - from.x) * by) / length, y: from.y + ((to.y - from.y) * by) / length };
+}
+
+export function Arrow({ points, className }: { points: Point[]; className: string }) {
+  const tip = points.at(-1);
+  const before = points.at(-2);
+  if (!tip || !before) return null;
+  const angle = (Math.atan2(tip.y - before.y, tip.x - before.x) * 180) / Math.PI;
+  return (
+    <path className={className} d="M0 0-7-3.500V3.500Z" transform={`translate(${tip.x} ${tip.y}) rotate(${angle})`} />
+  );
+}
+
+export const lineWords: Record<LineKind, string> = {
+  always: "",
+  satisfied: "satisfied",
+  not_satisfied: "not satisfied",
+  failure: "on failure",
+  exit: "exit",
+};

@@ -1,0 +1,96 @@
+// What was spent, by socket and item. The sums are those of the head: both come from the same turns.
+import { type CastState, nameOf, type Turn } from "../../fold";
+import { count, duration, money } from "../../shared/format";
+
+interface Sum {
+  turns: number;
+  tokens: number;
+  cost: number | null;
+  ms: number;
+}
+
+export function sumOf(turns: Turn[]): Sum {
+  const sum: Sum = { turns: 0, tokens: 0, cost: null, ms: 0 };
+  for (const turn of turns) {
+    sum.turns += 1;
+    sum.tokens += turn.tokens;
+    if (turn.cost !== null) sum.cost = (sum.cost ?? 0) + turn.cost;
+    sum.ms += turn.durationMs ?? 0;
+  }
+  return sum;
+}
+
+export function CostTab({ state }: { state: CastState }) {
+  const sockets = Object.keys(state.plan?.nodes ?? {});
+  const items = [...new Set(state.turns.map((turn) => turn.item))];
+  const cell = (sum: Sum) =>
+    sum.turns === 0 ? "" : sum.cost === null ? `${count(sum.tokens)} tokens` : money(sum.cost);
+  const whole = state.turnsFrom <= 1;
+  return (
+    <div className="cost" data-testid="cost">
+      {whole ? null : (
+        <p className="dim sm">
+          The table has the turns since event {state.turnsFrom}; the sum is that of the whole cast.
+        </p>
+      )}
+      <table className="tbl">
+        <thead>
+          <tr>
+            <th>Socket</th>
+            {items.map((item) => (
+              <th key={item ?? ""} className="r">
+                {item ?? "no item"}
+              </th>
+            ))}
+            <th className="r">Turns</th>
+            <th className="r">Tokens</th>
+            <th className="r">Time</th>
+            <th className="r">Cost</th>
+          </tr>
+        </thead>
+        <tbody>
+          {sockets.map((socket) => {
+            const turns = state.turns.filter((turn) => turn.socket === socket);
+            const sum = sumOf(turns);
+            return (
+              <tr key={socket}>
+                <td>
+                  {nameOf(state, socket)} <span className="mono faint">{socket}</span>
+                </td>
+                {items.map((item) => (
+                  <td key={item ?? ""} className="r">
+                    {cell(sumOf(turns.filter((turn) => turn.item === item)))}
+                  </td>
+                ))}
+                <td className="r">{sum.turns}</td>
+                <td className="r">{count(sum.tokens)}</td>
+                <td className="r">{duration(sum.ms, true)}</td>
+                <td className="r">{sum.turns === 0 ? "" : money(sum.cost)}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+        <tfoot>
+          <tr>
+            <td className="strong">Sum</td>
+            {items.map((item) => (
+              <td key={item ?? ""} className="r">
+                {cell(sumOf(state.turns.filter((turn) => turn.item === item)))}
+              </td>
+            ))}
+            <td className="r strong" data-testid="cost-turns">
+              {count(state.usage.turns)}
+            </td>
+            <td className="r strong" data-testid="cost-tokens" data-value={state.usage.tokens}>
+              {count(state.usage.tokens)}
+            </td>
+            <td className="r strong">{duration(sumOf(state.turns).ms, true)}</td>
+            <td className="r strong" data-testid="cost-total" data-value={state.usage.cost ?? ""}>
+              {money(state.usage.cost)}
+            </td>
+          </tr>
+        </tfoot>
+      </table>
+    </div>
+  );
+}

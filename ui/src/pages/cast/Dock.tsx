@@ -1,0 +1,101 @@
+// The dock under the graph: timeline, events, output, state, cost.
+import { ChevronDown, ChevronUp } from "lucide-react";
+import { type PointerEvent, useRef, useState } from "react";
+import type { CastState } from "../../fold";
+import type { CastStore } from "../../shared/cast-store";
+import { Tabs } from "../../shared/parts";
+import { CostTab } from "./Cost";
+import { EventsTab } from "./Events";
+import { OutputLog } from "./OutputLog";
+import { StateTab } from "./StateTab";
+import { Timeline } from "./Timeline";
+
+export type DockTab = "timeline" | "events" | "output" | "state" | "cost";
+const HEIGHT = "materia.dock";
+
+export interface DockProps {
+  store: CastStore;
+  state: CastState;
+  past: boolean;
+  now: number;
+  search: URLSearchParams;
+  change: (changes: Record<string, string | number | null>, push?: boolean) => void;
+  onSelect: (socket: string) => void;
+}
+
+export function Dock(props: DockProps) {
+  const { state, search, change } = props;
+  const tab = (search.get("dock") as DockTab | null) ?? "timeline";
+  const [height, setHeight] = useState(() => Number(localStorage.getItem(HEIGHT)) || 252);
+  const [open, setOpen] = useState(true);
+  const from = useRef<{ y: number; height: number } | null>(null);
+  const size = (value: number) => {
+    const next = Math.max(120, Math.min(innerHeight - 320, value));
+    setHeight(next);
+    localStorage.setItem(HEIGHT, String(next));
+  };
+  const move = (event: PointerEvent) => {
+    if (from.current) size(from.current.height + from.current.y - event.clientY);
+  };
+  return (
+    <section className="dock" aria-label="Dock" data-testid="dock" style={{ height: open ? height : 36 }}>
+      <div
+        className="grip"
+        role="separator"
+        aria-orientation="horizontal"
+        aria-label="Height of the dock"
+        aria-valuenow={height}
+        aria-valuemin={120}
+        aria-valuemax={900}
+        tabIndex={0}
+        onPointerDown={(event) => {
+          from.current = { y: event.clientY, height };
+          event.currentTarget.setPointerCapture(event.pointerId);
+        }}
+        onPointerMove={move}
+        onPointerUp={() => {
+          from.current = null;
+        }}
+        onKeyDown={(event) => {
+          if (event.key === "ArrowUp") size(height + 24);
+          if (event.key === "ArrowDown") size(height - 24);
+        }}
+      />
+      <div className="dhead">
+        <Tabs<DockTab>
+          name="dock"
+          label="Dock"
+          now={tab}
+          onPick={(id) => {
+            setOpen(true);
+            change({ dock: id });
+          }}
+          items={[
+            { id: "timeline", label: "Timeline" },
+            { id: "events", label: "Events", count: state.seq },
+            { id: "output", label: "Output" },
+            { id: "state", label: "State", count: Object.keys(state.variables).length },
+            { id: "cost", label: "Cost" },
+          ]}
+        />
+        <span className="grow" />
+        <button
+          type="button"
+          className="btn quiet small icon"
+          aria-label={open ? "Close the dock" : "Open the dock"}
+          aria-expanded={open}
+          onClick={() => setOpen(!open)}
+        >
+          {open ? <ChevronDown className="ico" /> : <ChevronUp className="ico" />}
+        </button>
+      </div>
+      <div className="dbody" id="dock-body" role="tabpanel" aria-labelledby={`dock-${tab}`} hidden={!open} tabIndex={0}>
+        {tab === "timeline" ? <Timeline {...props} /> : null}
+        {tab === "events" ? <EventsTab {...props} /> : null}
+        {tab === "output" ? <OutputLog {...props} /> : null}
+        {tab === "state" ? <StateTab {...props} /> : null}
+        {tab === "cost" ? <CostTab state={state} /> : null}
+      </div>
+    </section>
+  );
+}

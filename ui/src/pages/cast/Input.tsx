@@ -1,0 +1,148 @@
+// What a turn was given: its prompt by layers, raw, or beside the turn before it.
+import { useState } from "react";
+import { get, segment } from "../../api/client";
+import type { TurnView } from "../../api/types";
+import type { Turn } from "../../fold";
+import type { CastStore } from "../../shared/cast-store";
+import { WordDiff } from "../../shared/DiffView";
+import { bytes, count } from "../../shared/format";
+import { JsonText } from "../../shared/JsonTree";
+import { EventLink, Linked } from "../../shared/Linked";
+import { CopyButton, Foreign, Seg } from "../../shared/parts";
+import { sliceBytes } from "../../shared/text";
+import { useLoad } from "../../shared/useLoad";
+
+/** Layers that bring a reason or an instruction are what a reader looks for. */
+const KEY_LAYERS = new Set(["tick", "rework", "instruction", "message", "said", "repair"]);
+
+interface InputProps {
+  turn: Turn | undefined;
+  full: TurnView | null;
+  turns: Turn[];
+  store: CastStore;
+  onEvent: (seq: number) => void;
+}
+
+export function InputTab({ turn, full, turns, store, onEvent }: InputProps) {
+  const [view, setView] = useState<"layers" | "raw" | "diff">("layers");
+  if (!turn) return <p className="dim">No turn has run here yet.</p>;
+  if (!full)
+    return (
+      <p className="dim" role="status">
+        Reading…
+      </p>
+    );
+  if (full.prompt === null || full.prompt === undefined)
+    return (
+      <>
+        <p className="dim sm">A utility: it was given this object on its standard input.</p>
+        <JsonText value={full.input} />
+      </>
+    );
+  const encoded = new TextEncoder().encode(full.prompt);
+  const before = turns[turns.indexOf(turn) - 1];
+  const earlier = turns.filter(
+    (other) => other.session !== null && other.session === turn.session && other.seq < turn.seq,
+  );
+  return (
+    <>
+      <div className="row">
+        <span className="dim sm grow cut">
+          {count(encoded.length)} bytes, {full.layers.length} layers
+          {full.session ? (
+            <>
+              , session <span className="mono">{full.session.id.slice(0, 8)}</span>
+            </>
+          ) : null}
+        </span>
+        <Seg
+          small
+          label="View"
+          now={view}
+          onPick={setView}
+          items={[
+            { id: "layers", label: "Layers" },
+            { id: "raw", label: "Raw" },
+            ...(before ? [{ id: "diff" as const, label: "Diff" }] : []),
+          ]}
+        />
+        <CopyButton text={full.prompt} label="Copy the prompt" />
+      </div>
+      {view === "raw" ? (
+        <pre className="text" data-testid="prompt-raw">
+          <Foreign text={full.prompt} />
+        </pre>
+      ) : null}
+      {view === "diff" && before ? <PromptDiff store={store} before={before} after={full.prompt} /> : null}
+      {view === "layers" ? (
+        <div data-testid="prompt-layers">
+          {full.layers.map((layer) => (
+            <section
+              key={`${layer.name}${layer.start}`}
+              className={`layer${KEY_LAYERS.has(layer.name) ? " key" : ""}`}
+              data-testid={`layer-${layer.name}`}
+            >
+              <header>
+                <strong>{layer.name}</strong>
+                {layer.origin ? (
+                  <span className="faint cut">
+                    <Linked text={layer.origin} onEvent={onEvent} />
+                  </span>
+                ) : null}
+                <span className="b">
+                  bytes {layer.start}–{layer.end}
+                </span>
+              </header>
+              <div className="text">
+                <Foreign text={sliceBytes(encoded, layer.start, layer.end)} />
+              </div>
+            </section>
+          ))}
+        </div>
+      ) : null}
+      {earlier.length > 0 ? (
+        <section className="earlier">
+          <h3>Sent earlier in this session</h3>
+          <ul>
+            {earlier.map((other) => (
+              <li key={other.seq}>
+                <span>visit {other.visit}</span>
+                <span className="faint">
+                  event <EventLink seq={other.seq} onEvent={onEvent} />
+                </span>
+                <Size store={store} seq={other.seq} />
+              </li>
+            ))}
+          </ul>
+        </section>
+      ) : null}
+    </>
+  );
+}
+
+function Size({ store, seq }: { store: CastStore; seq: number }) {
+  const event = store.get().events.find((one) => one.seq === seq);
+  const prompt = event?.data.prompt;
+  return (
+    <span className="faint xs">{typeof prompt === "string" ? bytes(new TextEncoder().encode(prompt).length) : ""}</span>
+  );
+}
+
+function PromptDiff({ store, before, after }: { store: CastStore; before: Turn; after: string }) {
+  const other = useLoad(
+    () => get<TurnView>(`/casts/${segment(store.id)}/turns/${before.seq}`, { project: store.project }),
+    `${store.id}:${before.seq}`,
+  );
+  if (!other.value)
+    return (
+      <p className="dim" role="status">
+        Reading visit {before.visit}…
+      </p>
+    );
+  return (
+    <>
+      <p className="dim sm">Against visit {before.visit}: added words are underlined, removed ones struck.</p>
+      <WordDiff before={other.value.prompt ?? ""} after={after} side="both" />
+    </>
+  );
+}

@@ -1,0 +1,87 @@
+// The graph as a list: what a narrow screen shows in its place.
+import type { Grid, GridSocket } from "../../api/types";
+import { type CardView, KindIcon, type LineView, type RegionView } from "../../graph/Graph";
+import { linesOf, loopOf, rowsIn } from "../../graph/rows";
+import { State, Strip } from "../../shared/parts";
+import { oneLine } from "../../shared/text";
+
+interface OutlineProps {
+  grid: Grid;
+  cards: Record<string, CardView>;
+  lines: Record<string, LineView>;
+  regions: Record<string, RegionView>;
+  selected: string;
+  onSelect: (socket: string) => void;
+}
+
+export function Outline(props: OutlineProps) {
+  return (
+    <section className="outline" aria-label="Sockets" data-testid="outline">
+      <Rows {...props} inside={null} />
+    </section>
+  );
+}
+
+function Rows(props: OutlineProps & { inside: string | null }) {
+  const { grid, inside } = props;
+  const byId = new Map(grid.sockets.map((socket) => [socket.id, socket]));
+  return rowsIn(grid, inside, linesOf(grid)).map((row) => {
+    if (row.kind === "sockets")
+      return row.sockets.map((id) => {
+        const socket = byId.get(id);
+        return socket ? <One key={id} {...props} socket={socket} /> : null;
+      });
+    const region = props.regions[row.loop];
+    return (
+      <div className="o-region" key={row.loop}>
+        <header>
+          <strong>{row.loop}</strong> {region?.text}
+          <div className="faint">{region?.note}</div>
+        </header>
+        {region && region.items.length > 0 ? <Strip cells={region.items} label={region.note} /> : null}
+        <Rows {...props} inside={row.loop} />
+      </div>
+    );
+  });
+}
+
+function One({ grid, socket, cards, lines, selected, onSelect }: OutlineProps & { socket: GridSocket }) {
+  const card = cards[socket.id];
+  if (!card) return null;
+  const name = (id: string) => (id === "end" ? "the end" : (grid.sockets.find((one) => one.id === id)?.materia ?? id));
+  return (
+    <>
+      <button
+        type="button"
+        className={`o-card st ${card.state} ${socket.type}`}
+        aria-pressed={selected === socket.id}
+        onClick={() => onSelect(socket.id)}
+      >
+        <span className="h">
+          <KindIcon kind={socket.generator ? "generator" : socket.type} />
+          <strong className="grow cut">{oneLine(socket.materia, 60)}</strong>
+          <State state={card.state} word={card.word} />
+        </span>
+        <span className="m">
+          <span className="mono">{socket.id}</span>
+          <span>{card.note}</span>
+        </span>
+        {card.live ? <span className="live cut">{card.live}</span> : null}
+      </button>
+      {socket.edges.map((edge) => {
+        const line = lines[edge.id];
+        const count = line?.note || (line && line.taken > 0 ? `×${line.taken}` : "");
+        const words = edge.when === "always" ? "" : `${edge.when.replace("_", " ")} `;
+        const inner = loopOf(grid, edge.to);
+        const feeds = socket.generator && inner && inner !== loopOf(grid, socket.id);
+        return (
+          <div className={`o-edge${line?.lit ? " lit" : ""}`} key={edge.id}>
+            {edge.back ? "↺" : "↓"} {words}
+            {feeds ? `feeds ${inner}` : `${edge.back ? "back " : ""}to ${oneLine(name(edge.to), 40)}`}{" "}
+            <span className="faint">{count}</span>
+          </div>
+        );
+      })}
+    </>
+  );
+}

@@ -1,0 +1,103 @@
+// What the sockets put out, one turn after the other, in one log.
+import { useState } from "react";
+
+import { nameOf } from "../../fold";
+import { duration } from "../../shared/format";
+import { Pick, Seg } from "../../shared/parts";
+import { plain } from "../../shared/text";
+import type { DockProps } from "./Dock";
+
+const TURNS_MAX = 60;
+const CHARS_MAX = 20_000;
+
+export function OutputLog({ store, state, search, change, onSelect }: DockProps) {
+  const [words, setWords] = useState("");
+  const [wrap, setWrap] = useState<"wrap" | "long">("wrap");
+  const only = search.get("logof") ?? "";
+  const { events } = store.get();
+  const first = events[0]?.seq ?? 1;
+  const ended = state.turns.filter((turn) => turn.endSeq !== undefined && (!only || turn.socket === only));
+  const turns = ended.slice(-TURNS_MAX);
+  const outputs = turns.map((turn) => ({
+    turn,
+    text: plain(String(events[(turn.endSeq ?? 0) - first]?.data.output ?? "")),
+  }));
+  const hits = words ? outputs.filter(({ text }) => text.toLowerCase().includes(words.toLowerCase())) : outputs;
+  const download = () => {
+    const all = outputs
+      .map(({ turn, text }) => `== ${turn.socket} visit ${turn.visit} (event ${turn.seq})\n${text}\n`)
+      .join("\n");
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([all], { type: "text/plain" }));
+    link.download = `${store.id}.log`;
+    link.click();
+    URL.revokeObjectURL(link.href);
+  };
+  return (
+    <div className="log-wrap">
+      <div className="ev-tools">
+        <label className="find">
+          <input
+            value={words}
+            onChange={(event) => setWords(event.target.value)}
+            placeholder="Text in the output"
+            aria-label="Text in the output"
+          />
+        </label>
+        <Pick
+          label="Socket"
+          value={only}
+          onPick={(logof) => change({ logof })}
+          options={[
+            { value: "", label: "all" },
+            ...Object.keys(state.plan?.nodes ?? {}).map((id) => ({ value: id, label: nameOf(state, id) })),
+          ]}
+        />
+        <Seg
+          small
+          label="Lines"
+          now={wrap}
+          onPick={setWrap}
+          items={[
+            { id: "wrap", label: "Wrap" },
+            { id: "long", label: "Long" },
+          ]}
+        />
+        <span className="faint sm grow r">
+          {hits.length} of {ended.length} turns
+        </span>
+        <button type="button" className="btn small" onClick={download}>
+          Download
+        </button>
+      </div>
+      <div className="log">
+        {hits.length === 0 ? <p className="dim">No turn has ended yet.</p> : null}
+        {hits.map(({ turn, text }) => (
+          <section key={turn.seq}>
+            <h3 className="row">
+              <button
+                type="button"
+                className="ev"
+                onClick={() => {
+                  onSelect(turn.socket);
+                  change({ turn: turn.seq, tab: "output" });
+                }}
+              >
+                {nameOf(state, turn.socket)}
+              </button>
+              <span className="faint sm">
+                visit {turn.visit}
+                {turn.item ? `, ${turn.item}` : ""}, {duration(turn.durationMs ?? 0, true)}
+              </span>
+            </h3>
+            <pre className={`text ${wrap}`}>
+              {text.length > CHARS_MAX
+                ? `${text.slice(0, CHARS_MAX)}\n… ${text.length - CHARS_MAX} more characters; the focus panel has all of it`
+                : text}
+            </pre>
+          </section>
+        ))}
+      </div>
+    </div>
+  );
+}

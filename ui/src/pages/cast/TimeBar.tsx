@@ -1,0 +1,148 @@
+// The bar of time: events from left to right, chapters by item, marks where something happened to the work.
+import { ChevronLeft, ChevronRight, Pause, Play } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import type { CastState, MarkKind } from "../../fold";
+import { count } from "../../shared/format";
+import { oneLine } from "../../shared/text";
+
+const SPEEDS = [1, 5, 25] as const;
+const MARKS_MAX = 60;
+const signs: Record<MarkKind, string> = { back: "↺", failed: "×", asked: "?", paused: "‖", said: "“", resumed: "▸" };
+
+interface TimeBarProps {
+  state: CastState;
+  tip: CastState;
+  past: boolean;
+  offline: boolean;
+  onAt: (seq: number | null) => void;
+}
+
+export function TimeBar({ state, tip, past, offline, onAt }: TimeBarProps) {
+  const [playing, setPlaying] = useState(false);
+  const [speed, setSpeed] = useState<(typeof SPEEDS)[number]>(5);
+  const seq = useRef(state.seq);
+  seq.current = state.seq;
+  const end = tip.seq;
+  useEffect(() => {
+    if (!playing) return;
+    const timer = setInterval(() => {
+      const next = seq.current + 1;
+      if (next >= end) setPlaying(false);
+      onAt(next >= end ? null : next);
+    }, 1000 / speed);
+    return () => clearInterval(timer);
+  }, [playing, speed, end, onAt]);
+  const place = (at: number) => `${end > 1 ? ((at - 1) / (end - 1)) * 100 : 100}%`;
+  const chapters = tip.chapters.length > 0 ? tip.chapters : [{ from: 1, label: "" }];
+  const marks = tip.marks.filter((mark) => mark.kind !== "resumed").slice(-MARKS_MAX);
+  const ticks = tip.turns.length <= 200 ? tip.turns : [];
+  return (
+    <div className="time" data-testid="time-bar">
+      <span className="steps">
+        <button
+          type="button"
+          className="btn quiet small icon"
+          aria-label="One event back"
+          onClick={() => onAt(Math.max(1, state.seq - 1))}
+          data-testid="step-back"
+          disabled={state.seq <= 1}
+        >
+          <ChevronLeft className="ico" />
+        </button>
+        <button
+          type="button"
+          className="btn quiet small icon"
+          aria-label="One event on"
+          onClick={() => onAt(state.seq + 1 >= end ? null : state.seq + 1)}
+          data-testid="step-on"
+          disabled={!past}
+        >
+          <ChevronRight className="ico" />
+        </button>
+        <button
+          type="button"
+          className="btn quiet small icon wide-only"
+          aria-label={playing ? "Hold" : "Play from here"}
+          data-testid="play"
+          onClick={() => {
+            if (!playing && !past) onAt(1);
+            setPlaying(!playing);
+          }}
+        >
+          {playing ? <Pause className="ico" /> : <Play className="ico" />}
+        </button>
+        <button
+          type="button"
+          className="btn quiet small wide-only"
+          aria-label="Speed"
+          onClick={() => setSpeed(SPEEDS[(SPEEDS.indexOf(speed) + 1) % SPEEDS.length] ?? 5)}
+        >
+          {speed}×
+        </button>
+      </span>
+      <div className="track">
+        {chapters.map((chapter, index) => {
+          const to = chapters[index + 1]?.from ?? end;
+          const width = `calc(${((Math.max(to - chapter.from, 0) || 1) / Math.max(1, end - 1)) * 100}% - 2px)`;
+          const now = state.seq >= chapter.from && (state.seq < to || index === chapters.length - 1);
+          return (
+            <span key={`${chapter.from}`}>
+              <span className={`ch${now ? " now" : ""}`} style={{ left: place(chapter.from), maxWidth: width }}>
+                {oneLine(chapter.label, 60)}
+              </span>
+              <span
+                className={`bar${chapter.from > state.seq ? " ahead" : ""}`}
+                style={{ left: place(chapter.from), width }}
+              />
+            </span>
+          );
+        })}
+        {ticks.map((turn) => (
+          <span key={turn.seq} className="tick" style={{ left: place(turn.seq) }} />
+        ))}
+        {marks.map((mark) => (
+          <span
+            key={`${mark.seq}${mark.kind}`}
+            className={`mk ${mark.kind}`}
+            style={{ left: place(mark.seq) }}
+            title={`Event ${mark.seq}: ${oneLine(mark.text, 200)}`}
+          >
+            {signs[mark.kind]}
+          </span>
+        ))}
+        <span className="thumb" style={{ left: place(state.seq) }} />
+        <input
+          type="range"
+          min={1}
+          max={Math.max(1, end)}
+          value={Math.min(state.seq, end)}
+          aria-label="Event"
+          aria-valuetext={`Event ${state.seq} of ${end}`}
+          data-testid="scrub"
+          onChange={(event) => {
+            setPlaying(false);
+            const wanted = Number(event.target.value);
+            onAt(wanted >= end ? null : wanted);
+          }}
+        />
+      </div>
+      <span className="nowrap where" data-testid="where">
+        {past ? "Viewing event" : "Event"} <strong>{count(state.seq)}</strong>{" "}
+        <span className="faint">of {count(end)}</span>
+      </span>
+      <button
+        type="button"
+        className={`live-pill${past || offline ? " off" : ""}`}
+        aria-pressed={!past}
+        data-testid="live"
+        onClick={() => {
+          setPlaying(false);
+          onAt(null);
+        }}
+      >
+        <i />
+        {past ? "Go to the end" : offline ? "Not live" : tip.status === "running" ? "Live" : "At the end"}
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,250 @@
+// One cast: what is happening, and why. The whole page shows one state: the newest, or that of an event.
+import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import { typing } from "../../app";
+import { type CastState, castState, sentence, socketState } from "../../fold";
+import { Graph } from "../../graph/Graph";
+import { CastStore } from "../../shared/cast-store";
+import { useLive, useNow, watch } from "../../shared/live";
+import { ErrorBox, State } from "../../shared/parts";
+import { Link, navigate, useSearch } from "../../shared/router";
+import { oneLine } from "../../shared/text";
+import { Dock } from "./Dock";
+import { Header } from "./Header";
+import { Outline } from "./Outline";
+import { FocusPanel, type PanelTab } from "./Panel";
+import { TimeBar } from "./TimeBar";
+import { cardsOf, linesOfState, regionsOf } from "./views";
+
+declare global {
+  interface Window {
+    /** The state that is shown, for tests that hold it against the server's. */
+    __state?: CastState;
+  }
+}
+
+export function Cast({ id }: { id: string }) {
+  const [search, change] = useSearch();
+  const project = search.get("project");
+  const store = useMemo(() => new CastStore(id, project), [id, project]);
+  const snapshot = useSyncExternalStore(store.subscribe, store.get);
+  useEffect(() => {
+    void store.load();
+  }, [store]);
+  const ready = snapshot.state !== null;
+  useEffect(() => (ready ? watch(store) : undefined), [store, ready]);
+
+  const tip = snapshot.state;
+  const wanted = Number(search.get("at") ?? 0);
+  const past = tip !== null && wanted > 0 && wanted < tip.seq;
+  const shown = useStateAt(store, past ? wanted : null, tip);
+  const { connection } = useLive();
+
+  useEffect(() => {
+    if (shown) window.__state = shown;
+  }, [shown]);
+  useEffect(() => {
+    if (!tip) return;
+    const { word } = castState(tip);
+    document.title = `${word}: ${oneLine(tip.request, 60) || id} · Materia`;
+  }, [tip, id]);
+
+  if (snapshot.error && !tip)
+    return (
+      <div className="empty">
+        <ErrorBox error={snapshot.error} />
+        <p>
+          <Link to="/casts">All casts</Link>
+        </p>
+      </div>
+    );
+  if (!tip || !shown || !snapshot.view)
+    return (
+      <p className="empty" role="status">
+        Reading the cast…
+      </p>
+    );
+  return (
+    <CastPage
+      store={store}
+      state={shown}
+      tip={tip}
+      past={past}
+      project={project}
+      offline={connection.kind !== "connected"}
+      search={search}
+      change={change}
+    />
+  );
+}
+
+function useStateAt(store: CastStore, at: number | null, tip: CastState | null): CastState | null {
+  const [held, setHeld] = useState<{ at: number; state: CastState } | null>(null);
+  const has = tip !== null;
+  useEffect(() => {
+    let left = false;
+    if (at === null || !has) return;
+    void store.at(at).then((state) => {
+      if (!left) setHeld({ at, state });
+    });
+    return () => {
+      left = true;
+    };
+  }, [store, at, has]);
+  if (at === null) return tip;
+  return held?.state ?? tip;
+}
+
+interface CastPageProps {
+  store: CastStore;
+  state: CastState;
+  tip: CastState;
+  past: boolean;
+  project: string | null;
+  offline: boolean;
+  search: URLSearchParams;
+  change: (changes: Record<string, string | number | null>, push?: boolean) => void;
+}
+
+/** The socket to look at where none was chosen: what runs, what asks, what ran last. */
+function interesting(state: CastState): string {
+  const ids = Object.keys(state.plan?.nodes ?? {});
+  for (const wanted of ["needs_you", "stalled", "failed", "running"] as const) {
+    const found = ids.find((socket) => socketState(state, socket) === wanted);
+    if (found) return found;
+  }
+  return state.turns.at(-1)?.socket ?? state.plan?.entry ?? ids[0] ?? "";
+}
+
+function CastPage(props: CastPageProps) {
+  const { store, state, tip, past, project, offline, search, change } = props;
+  const { view, live } = store.get();
+  const now = useNow(!past && state.status === "running");
+  const grid = view?.graph;
+  const socket = search.get("socket") ?? interesting(state);
+  const item = search.get("item");
+  const flashed = useFlash(state, past);
+  const select = useCallback((id: string) => change({ socket: id, turn: null }), [change]);
+  const pickItem = useCallback((key: string | null) => change({ item: key, turn: null }), [change]);
+  const goTo = useCallback((seq: number) => change({ at: seq, dock: "events" }, true), [change]);
+  const setAt = useCallback((seq: number | null) => change({ at: seq }), [change]);
+  const setTab = useCallback((tab: PanelTab) => change({ tab }), [change]);
+  useCastKeys(state, tip, setAt, setTab, past);
+
+  const cards = useMemo(() => (grid ? cardsOf(state, grid, live, now, past) : {}), [state, grid, live, now, past]);
+  const lines = useMemo(() => (grid ? linesOfState(state, grid, flashed) : {}), [state, grid, flashed]);
+  const regions = useMemo(() => (grid ? regionsOf(state, grid) : {}), [state, grid]);
+  const target = useMemo(() => ({ castId: state.castId, project }), [state.castId, project]);
+  if (!grid) return null;
+  return (
+    <div className={`cast${past ? " past" : ""}`} data-testid="cast-page" data-seq={state.seq}>
+      <Banner state={state} past={past} offline={offline} seq={tip.seq} />
+      <Header
+        state={state}
+        tip={tip}
+        past={past}
+        driven={view?.driven}
+        now={now}
+        target={target}
+        socket={socket}
+        change={change}
+      />
+      <TimeBar state={state} tip={tip} past={past} onAt={setAt} offline={offline} />
+      <div className="left">
+        <Graph
+          grid={grid}
+          cards={cards}
+          lines={lines}
+          regions={regions}
+          selected={socket}
+          item={item}
+          onSelect={select}
+          onItem={pickItem}
+        />
+        <Outline grid={grid} cards={cards} lines={lines} regions={regions} selected={socket} onSelect={select} />
+        <Dock store={store} state={state} past={past} now={now} search={search} change={change} onSelect={select} />
+      </div>
+      <FocusPanel
+        store={store}
+        state={state}
+        past={past}
+        socket={socket}
+        item={item}
+        search={search}
+        change={change}
+        onEvent={goTo}
+        now={now}
+        target={target}
+      />
+    </div>
+  );
+}
+
+/** The edge that was just taken, for as long as it is lit. */
+function useFlash(state: CastState, past: boolean): string | null {
+  const [flashed, setFlashed] = useState<string | null>(null);
+  const seen = useRef(state.seq);
+  useEffect(() => {
+    const fresh = state.seq > seen.current && !past;
+    seen.current = state.seq;
+    const edge = state.lastEdge;
+    if (!fresh || !edge || (state.edges[edge]?.lastSeq ?? 0) < state.seq - 6) return;
+    setFlashed(edge);
+    const timer = setTimeout(() => setFlashed(null), 600);
+    return () => clearTimeout(timer);
+  }, [state, past]);
+  return flashed;
+}
+
+function Banner({ state, past, offline, seq }: { state: CastState; past: boolean; offline: boolean; seq: number }) {
+  const waits =
+    state.status === "waiting" && !past && !["interactive", "run_for"].includes(state.waiting?.reason ?? "");
+  if (waits) {
+    const { state: look, word } = castState(state);
+    return (
+      <div className={`banner st ${look}`} role="status" data-testid="banner">
+        <State state={look} word={word} />
+        <span className="grow">{sentence(state)}</span>
+        {offline ? <span className="faint">1 more: not connected</span> : null}
+        <Link className="btn" to={`/inbox?cast=${encodeURIComponent(state.castId)}`} data-testid="banner-act">
+          {{
+            approval: "Review and approve",
+            multi_turn: "Answer",
+            stall: "See the evidence",
+            budget: "Raise the budget",
+          }[state.waiting?.reason ?? ""] ?? "See what to do"}
+        </Link>
+      </div>
+    );
+  }
+  if (!offline) return null;
+  return (
+    <div className="banner st queued" role="status" data-testid="banner-offline">
+      <State state="queued" word="Not connected" />
+      <span className="grow">You see event {seq}. The page goes on from there when the server answers again.</span>
+    </div>
+  );
+}
+
+function useCastKeys(
+  state: CastState,
+  tip: CastState,
+  setAt: (seq: number | null) => void,
+  setTab: (tab: PanelTab) => void,
+  past: boolean,
+): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || typing(event)) return;
+      if (event.key === "[") setAt(Math.max(1, state.seq - 1));
+      else if (event.key === "]") setAt(state.seq + 1 >= tip.seq ? null : state.seq + 1);
+      else if (event.key === "l" && past) setAt(null);
+      else if (event.key === "w") setTab("why");
+      else if (event.key === "o") setTab("output");
+      else if (event.key === "Escape" && !past) navigate("/casts");
+      else return;
+      event.preventDefault();
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, [state.seq, tip.seq, setAt, setTab, past]);
+}

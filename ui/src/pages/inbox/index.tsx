@@ -1,0 +1,261 @@
+// Inbox: everything that waits for a person, the riskiest first.
+import { useEffect, useMemo, useRef, useState } from "react";
+import { get, post } from "../../api/client";
+import type { InboxItem, Page, SocketState, TrustItem } from "../../api/types";
+import { typing } from "../../app";
+import { ago } from "../../shared/format";
+import { castPath, refreshInbox, useLive, useNow } from "../../shared/live";
+import { ErrorBox, Foreign, Mark, State } from "../../shared/parts";
+import { Link, useSearch } from "../../shared/router";
+import { oneLine } from "../../shared/text";
+import { Approval } from "./Approval";
+import { BudgetCard, Conversation, OtherCard, Stall } from "./cards";
+
+const risk: Record<string, number> = { trust: 0, approval: 1, stall: 3, multi_turn: 2, budget: 4, manual: 5 };
+const titles: Record<string, string> = {
+  approval: "Approval",
+  multi_turn: "Question",
+  stall: "Stall",
+  budget: "Budget",
+  manual: "Start",
+  trust: "Trust",
+};
+
+export function lookOf(item: InboxItem): SocketState {
+  return item.reason === "stall" ? "stalled" : "needs_you";
+}
+export function titleOf(item: InboxItem): string {
+  const who = item.node ?? "The cast";
+  switch (item.reason) {
+    case "approval":
+      return `${who} asks before it runs`;
+    case "multi_turn":
+      return `${who} has answered and waits for you`;
+    case "stall":
+      return `${who} goes in circles`;
+    case "budget":
+      return "The budget is spent";
+    case "trust":
+      return "Its configuration is not approved";
+    default:
+      return oneLine(item.message, 120);
+  }
+}
+const keyOf = (item: InboxItem) => `${item.project ?? ""}/${item.castId}/${item.node ?? ""}/${item.reason}`;
+
+export function Inbox() {
+  const live = useLive();
+  const now = useNow();
+  const [search, change] = useSearch();
+  const [answered, setAnswered] = useState<{ key: string; text: string; at: number }[]>([]);
+  const items = useMemo(
+    () =>
+      [...live.inbox].sort(
+        (a, b) => (risk[a.reason] ?? 9) - (risk[b.reason] ?? 9) || String(a.since).localeCompare(String(b.since)),
+      ),
+    [live.inbox],
+  );
+  const wanted = search.get("cast");
+  const current =
+    items.find((item) => keyOf(item) === search.get("at")) ?? items.find((item) => item.castId === wanted) ?? items[0];
+  const cards = useRef(new Map<string, HTMLElement>());
+  const currentKey = current ? keyOf(current) : null;
+  useEffect(() => {
+    void refreshInbox();
+  }, []);
+  useEffect(() => {
+    if (currentKey) cards.current.get(currentKey)?.scrollIntoView({ block: "nearest" });
+  }, [currentKey]);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || typing(event)) return;
+      const place = items.findIndex((item) => keyOf(item) === currentKey);
+      const card = currentKey ? cards.current.get(currentKey) : undefined;
+      const press = (name: string) => card?.querySelector<HTMLButtonElement>(`[data-key="${name}"]`)?.click();
+      if (event.key === "j" || event.key === "k") {
+        const next = items[Math.max(0, Math.min(items.length - 1, place + (event.key === "j" ? 1 : -1)))];
+        if (next) change({ at: keyOf(next), cast: null });
+      } else if (event.key === "y" || event.key === "n") press(event.key);
+      else return;
+      event.preventDefault();
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, [items, currentKey, change]);
+  const answeredBy = (item: InboxItem, text: string) => {
+    setAnswered((before) => [{ key: `${keyOf(item)}${Date.now()}`, text, at: Date.now() }, ...before].slice(0, 20));
+    void refreshInbox();
+  };
+  const casts = new Set(items.map((item) => item.castId)).size;
+  return (
+    <div className="inbox" data-testid="inbox-page">
+      <section className="index" aria-label="What waits">
+        <header>
+          <h1>Inbox</h1>
+          <p className="dim">
+            {items.length === 0
+              ? "Nothing waits for you."
+              : `${casts} ${casts === 1 ? "cast waits" : "casts wait"} for you. The riskiest is first.`}
+          </p>
+        </header>
+        <ul>
+          {items.map((item) => (
+            <li key={keyOf(item)}>
+              <button
+                type="button"
+                aria-current={item === current}
+                onClick={() => change({ at: keyOf(item), cast: null })}
+              >
+                <span className={`st ${lookOf(item)}`}>
+                  <Mark state={lookOf(item)} />
+                </span>
+                <span className="grow">
+                  <span className="row">
+                    <span className="grow cut">
+                      {titles[item.reason] ?? "Waits"}: {oneLine(item.node ?? item.message, 60)}
+                    </span>
+                    <span className="faint sm nowrap">{item.since ? ago(now - Date.parse(item.since)) : ""}</span>
+                  </span>
+                  <span className="sm dim cut req">
+                    <Foreign text={oneLine(item.request, 120)} />
+                  </span>
+                </span>
+              </button>
+            </li>
+          ))}
+        </ul>
+        {answered.length > 0 ? (
+          <>
+            <p className="sub">Answered here</p>
+            <ul className="answered">
+              {answered.map((one) => (
+                <li key={one.key} className="dim sm cut">
+                  {one.text}
+                </li>
+              ))}
+            </ul>
+          </>
+        ) : null}
+        <p className="sub wide-only">Keys</p>
+        <p className="faint sm wide-only">
+          <kbd>J</kbd> <kbd>K</kbd> next, before · <kbd>Y</kbd> <kbd>N</kbd> approve, deny
+        </p>
+      </section>
+      <section className="cards" aria-label="Answers">
+        <TrustCards />
+        {items.length === 0 ? (
+          <div className="empty">Nothing waits for you. What a cast needs from a person appears here.</div>
+        ) : null}
+        {items.map((item) => (
+          <article
+            key={keyOf(item)}
+            className="icard"
+            aria-label={titleOf(item)}
+            aria-current={item === current}
+            data-testid={`inbox-${item.castId}`}
+            ref={(element) => {
+              if (element) cards.current.set(keyOf(item), element);
+              else cards.current.delete(keyOf(item));
+            }}
+          >
+            <header>
+              <div className="row">
+                <State state={lookOf(item)} word={titles[item.reason] ?? "Waits"} />
+                <h2 className="cut grow">
+                  <Foreign text={titleOf(item)} mixed />
+                </h2>
+                <span className="faint sm nowrap">
+                  {item.since ? `waits ${ago(now - Date.parse(item.since))}` : ""}
+                </span>
+              </div>
+              <p className="sm dim cut">
+                <Link to={castPath(item, live.projects)}>
+                  <Foreign text={oneLine(item.request, 160) || item.castId} />
+                </Link>{" "}
+                · {oneLine(item.loadout, 40)} · <span className="mono">{item.castId}</span>
+              </p>
+            </header>
+            <Card item={item} onAnswered={(text) => answeredBy(item, text)} />
+          </article>
+        ))}
+      </section>
+    </div>
+  );
+}
+
+export interface CardProps {
+  item: InboxItem;
+  onAnswered: (text: string) => void;
+}
+
+function Card(props: CardProps) {
+  switch (props.item.reason) {
+    case "approval":
+      return <Approval {...props} />;
+    case "multi_turn":
+      return <Conversation {...props} />;
+    case "stall":
+      return <Stall {...props} />;
+    case "budget":
+      return <BudgetCard {...props} />;
+    default:
+      return <OtherCard {...props} />;
+  }
+}
+
+/** Configurations that nobody has approved yet: what they would run. */
+function TrustCards() {
+  const [items, setItems] = useState<TrustItem[]>([]);
+  const [error, setError] = useState<unknown>(null);
+  const load = () =>
+    get<Page<TrustItem>>("/trust").then(
+      (page) => setItems(page.items),
+      () => setItems([]),
+    );
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once
+  useEffect(() => void load(), []);
+  const approve = (item: TrustItem) => post("/trust", { project: item.project, hash: item.hash }).then(load, setError);
+  return items.map((item) => (
+    <article key={item.hash} className="icard" data-testid="trust-card">
+      <header>
+        <div className="row">
+          <State state="needs_you" word="Trust" />
+          <h2 className="grow">A configuration wants to run programs</h2>
+        </div>
+        <p className="sm dim">
+          {item.loadout ? `Loadout ${item.loadout}` : "The project's configuration"} ·{" "}
+          <span className="mono">{item.hash.slice(0, 12)}</span>
+        </p>
+      </header>
+      <div className="ibody">
+        <p className="sub">What it would run</p>
+        <ul className="runs">
+          {item.runs.map((run) => (
+            <li key={run} className="mono">
+              <Foreign text={run} mixed />
+            </li>
+          ))}
+        </ul>
+        {item.changed && item.changed.length > 0 ? (
+          <>
+            <p className="sub">What has changed since you last approved</p>
+            <ul className="runs">
+              {item.changed.map((one) => (
+                <li key={one} className="mono">
+                  <Foreign text={one} mixed />
+                </li>
+              ))}
+            </ul>
+          </>
+        ) : null}
+        {error ? <ErrorBox error={error} /> : null}
+      </div>
+      <footer>
+        <button type="button" className="btn primary" onClick={() => void approve(item)}>
+          Approve what is shown
+        </button>
+        <span className="faint sm">By hash: if it changes, you are asked again.</span>
+      </footer>
+    </article>
+  ));
+}

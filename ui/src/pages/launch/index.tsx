@@ -1,0 +1,374 @@
+// Launch: what should be done, by which loadout, with what bounds; and the command that does the same.
+import { useEffect, useMemo, useRef, useState } from "react";
+import { get, newKey, post, Refusal, segment } from "../../api/client";
+import type { Budget, LoadoutView, NamedItem, Page, Summary, TrustItem } from "../../api/types";
+import { MiniGraph } from "../../graph/MiniGraph";
+import { type Start, startLine } from "../../shared/acts";
+import { Dialog } from "../../shared/Dialog";
+import { count, money, short } from "../../shared/format";
+import { castPath, useLive } from "../../shared/live";
+import { Cli, ErrorBox, Foreign, Seg } from "../../shared/parts";
+import { navigate, useSearch } from "../../shared/router";
+import { oneLine } from "../../shared/text";
+import { useLoad } from "../../shared/useLoad";
+
+const DRAFT = "materia.launch";
+
+interface Draft {
+  request: string;
+  loadout: string;
+  from: string;
+  pace: "AUTO" | "INTERACTIVE";
+  mode: "PLANNING" | "IMPLEMENTATION";
+  budget: { maxTurns: string; maxTokens: string; maxCost: string };
+  project: string;
+}
+const empty: Draft = {
+  request: "",
+  loadout: "",
+  from: "",
+  pace: "AUTO",
+  mode: "IMPLEMENTATION",
+  budget: { maxTurns: "", maxTokens: "", maxCost: "" },
+  project: "",
+};
+
+function kept(): Draft {
+  try {
+    return { ...empty, ...(JSON.parse(sessionStorage.getItem(DRAFT) ?? "{}") as Partial<Draft>) };
+  } catch {
+    return empty;
+  }
+}
+
+/** Half and nine tenths of what past casts took. */
+export function usual(values: number[]): { half: number; most: number; all: number[] } | null {
+  const sorted = values.filter((value) => value > 0).sort((a, b) => a - b);
+  if (sorted.length < 3) return null;
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
+  return { half: at(0.5), most: at(0.9), all: sorted };
+}
+
+export function Launch({ onClose }: { onClose: () => void }) {
+  const live = useLive();
+  const [search] = useSearch();
+  const [draft, setDraft] = useState<Draft>(() => ({
+    ...kept(),
+    ...(search.get("loadout") && search.get("new") ? { loadout: search.get("loadout") ?? "" } : {}),
+    ...(search.get("from") ? { from: search.get("from") ?? "" } : {}),
+  }));
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const key = useRef(newKey());
+  const set = (part: Partial<Draft>) => {
+    const next = { ...draft, ...part };
+    setDraft(next);
+    key.current = newKey();
+    sessionStorage.setItem(DRAFT, JSON.stringify(next));
+  };
+  const project = draft.project || live.projects[0]?.id || "";
+  const loadouts = useLoad(project ? () => get<Page<NamedItem>>("/loadouts", { project }) : null, project);
+  const names = loadouts.value?.items ?? [];
+  const chosen = names.find((item) => item.name === draft.loadout) ?? names.find((item) => item.active) ?? names[0];
+  const picture = useLoad(
+    chosen ? () => get<LoadoutView>(`/loadouts/${segment(chosen.name)}`, { project }) : null,
+    `${project}:${chosen?.name}`,
+  );
+  const past = useMemo(
+    () => [...live.casts.values()].filter((cast) => cast.loadout === chosen?.name && cast.status === "completed"),
+    [live.casts, chosen?.name],
+  );
+  const budget: Budget = {};
+  for (const name of ["maxTurns", "maxTokens", "maxCost"] as const) {
+    const value = Number(draft.budget[name]);
+    if (draft.budget[name] && Number.isFinite(value) && value > 0) budget[name] = value;
+  }
+  const start: Start = {
+    project,
+    request: draft.request.trim(),
+    ...(chosen ? { loadout: chosen.name } : {}),
+    ...(draft.from ? { fromCast: draft.from } : {}),
+    ...(draft.mode === "PLANNING" ? { planning: true } : {}),
+    ...(draft.pace === "INTERACTIVE" ? { interactive: true } : {}),
+    ...(draft.request.trim() ? {} : { noRequest: true }),
+    ...(Object.keys(budget).length > 0 ? { budget } : {}),
+  };
+  const run = async () => {
+    if (busy) return;
+    setBusy(true);
+    setError(null);
+    try {
+      const made = await post<Summary>("/casts", start, key.current);
+      sessionStorage.removeItem(DRAFT);
+      navigate(castPath(made, live.projects));
+    } catch (fault) {
+      setError(fault);
+    } finally {
+      setBusy(false);
+    }
+  };
+  const runner = useRef(run);
+  runner.current = run;
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if ((event.ctrlKey || event.metaKey) && event.key === "Enter") void runner.current();
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, []);
+  const trust =
+    error instanceof Refusal && error.problem.code === "trust_required" ? (error.problem.questions ?? []) : null;
+  return (
+    <Dialog label="New cast" onClose={onClose} className="launch">
+      <header className="row">
+        <h2 className="grow">New cast</h2>
+        <button type="button" className="btn quiet" onClick={onClose}>
+          Close <kbd>Esc</kbd>
+        </button>
+      </header>
+      <div className="cols">
+        <div className="form">
+          <label htmlFor="request" className="lab">
+            What should be done
+          </label>
+          <textarea
+            id="request"
+            className="field"
+            rows={6}
+            value={draft.request}
+            data-autofocus
+            data-testid="request"
+            onChange={(event) => set({ request: event.target.value })}
+          />
+          <div className="pair2">
+            <label>
+              <span className="lab">Folder</span>
+              <select className="field" value={project} onChange={(event) => set({ project: event.target.value })}>
+                {live.projects.map((one) => (
+                  <option key={one.id} value={one.id}>
+                    {one.dir}
+                  </option>
+                ))}
+              </select>
+            </label>
+            <label>
+              <span className="lab">
+                Go on from <span className="faint">a cast, optional</span>
+              </span>
+              <select className="field" value={draft.from} onChange={(event) => set({ from: event.target.value })}>
+                <option value="">None</option>
+                {[...live.casts.values()].map((cast) => (
+                  <option key={cast.castId} value={cast.castId}>
+                    {oneLine(cast.request, 50) || cast.castId}
+                  </option>
+                ))}
+              </select>
+            </label>
+            <div>
+              <span className="lab">Pace</span>
+              <Seg
+                label="Pace"
+                now={draft.pace}
+                onPick={(pace) => set({ pace })}
+                items={[
+                  { id: "AUTO", label: "Auto" },
+                  { id: "INTERACTIVE", label: "Interactive" },
+                ]}
+              />
+            </div>
+            <div>
+              <span className="lab">Mode</span>
+              <Seg
+                label="Mode"
+                now={draft.mode}
+                onPick={(mode) => set({ mode })}
+                items={[
+                  { id: "PLANNING", label: "Planning" },
+                  { id: "IMPLEMENTATION", label: "Implementation" },
+                ]}
+              />
+            </div>
+          </div>
+          <p className="lab">
+            Budget <span className="faint">the cast waits for you when one is spent</span>
+          </p>
+          <Bound
+            name="Turns"
+            value={draft.budget.maxTurns}
+            onChange={(maxTurns) => set({ budget: { ...draft.budget, maxTurns } })}
+            past={past.map((cast) => cast.usage?.turns ?? 0)}
+            show={count}
+            testid="max-turns"
+          />
+          <Bound
+            name="Tokens"
+            value={draft.budget.maxTokens}
+            onChange={(maxTokens) => set({ budget: { ...draft.budget, maxTokens } })}
+            past={past.map((cast) => cast.usage?.tokens ?? 0)}
+            show={short}
+            testid="max-tokens"
+          />
+          <Bound
+            name="Cost"
+            value={draft.budget.maxCost}
+            onChange={(maxCost) => set({ budget: { ...draft.budget, maxCost } })}
+            past={past.map((cast) => cast.usage?.cost ?? 0)}
+            show={money}
+            testid="max-cost"
+          />
+          <p className="faint sm">
+            {past.length >= 3
+              ? `Usual: between half and nine of ten of the ${past.length} casts of ${chosen?.name} that are done.`
+              : `${past.length} ${past.length === 1 ? "cast" : "casts"} of this loadout are done; from three on you see what is usual.`}
+          </p>
+          {error && !trust ? <ErrorBox error={error} /> : null}
+          {error instanceof Refusal && error.problem.findings ? (
+            <ul className="findings">
+              {error.problem.findings.map((one) => (
+                <li key={`${one.code}${one.message}`}>
+                  <code>{one.code}</code> <Foreign text={one.message} />
+                  {one.help ? (
+                    <div className="faint">
+                      <Foreign text={one.help} />
+                    </div>
+                  ) : null}
+                </li>
+              ))}
+            </ul>
+          ) : null}
+          {trust ? (
+            <Trust
+              items={trust}
+              project={project}
+              onApproved={() => {
+                setError(null);
+                key.current = newKey();
+                void run();
+              }}
+            />
+          ) : null}
+        </div>
+        <div className="side">
+          <p className="lab" id="loadouts-label">
+            Loadout
+          </p>
+          <ul className="choices" aria-labelledby="loadouts-label">
+            {names.map((item) => (
+              <li key={item.name}>
+                <label className={item === chosen ? "on" : ""}>
+                  <input
+                    type="radio"
+                    name="loadout"
+                    checked={item === chosen}
+                    onChange={() => set({ loadout: item.name })}
+                    data-testid={`loadout-${item.name}`}
+                  />
+                  <span className="grow cut">{oneLine(item.name, 60)}</span>
+                  <span className="faint sm">
+                    {item.layer}
+                    {item.active ? ", active" : ""}
+                  </span>
+                </label>
+              </li>
+            ))}
+          </ul>
+          {loadouts.error ? <ErrorBox error={loadouts.error} /> : null}
+          <div className="picture">
+            {picture.value ? (
+              <MiniGraph grid={picture.value.graph} label={`The graph of ${chosen?.name}`} />
+            ) : picture.error ? (
+              <ErrorBox error={picture.error} />
+            ) : null}
+            {picture.value ? (
+              <p className="dim sm">
+                {picture.value.findings.length === 0 ? "✓ Sound." : `${picture.value.findings.length} findings.`}{" "}
+                {picture.value.graph.sockets.length} sockets.
+              </p>
+            ) : null}
+          </div>
+        </div>
+      </div>
+      <footer className="row">
+        <div className="grow">
+          <Cli words={startLine(start)} />
+        </div>
+        <button type="button" className="btn" onClick={onClose}>
+          Cancel
+        </button>
+        <button
+          type="button"
+          className="btn primary"
+          disabled={busy || !chosen}
+          onClick={() => void run()}
+          data-testid="start"
+        >
+          Start cast <kbd>Ctrl Enter</kbd>
+        </button>
+      </footer>
+    </Dialog>
+  );
+}
+
+function Bound(props: {
+  name: string;
+  value: string;
+  onChange: (value: string) => void;
+  past: number[];
+  show: (value: number) => string;
+  testid: string;
+}) {
+  const range = usual(props.past);
+  const limit = Number(props.value);
+  const end = Math.max(limit || 0, range ? (range.all.at(-1) ?? 0) * 1.1 : 0) || 1;
+  return (
+    <div className="bound">
+      <label htmlFor={props.testid}>{props.name}</label>
+      <input
+        id={props.testid}
+        className="field r"
+        inputMode="decimal"
+        value={props.value}
+        placeholder="none"
+        data-testid={props.testid}
+        onChange={(event) => props.onChange(event.target.value.replace(/[^0-9.]/g, ""))}
+      />
+      <span className="range" aria-hidden="true">
+        {range ? (
+          <i style={{ left: `${(range.half / end) * 100}%`, width: `${((range.most - range.half) / end) * 100}%` }} />
+        ) : null}
+        {limit ? <b style={{ left: `${(limit / end) * 100}%` }} /> : null}
+      </span>
+      <span className="faint sm">{range ? `${props.show(range.half)} to ${props.show(range.most)} usual` : ""}</span>
+    </div>
+  );
+}
+
+function Trust({ items, project, onApproved }: { items: TrustItem[]; project: string; onApproved: () => void }) {
+  const [error, setError] = useState<unknown>(null);
+  const approve = async () => {
+    try {
+      for (const item of items) await post("/trust", { project: item.project ?? project, hash: item.hash });
+      onApproved();
+    } catch (fault) {
+      setError(fault);
+    }
+  };
+  return (
+    <div className="trust" data-testid="trust-question">
+      <strong>Nobody has approved what this would run</strong>
+      <ul className="runs">
+        {items
+          .flatMap((item) => item.runs)
+          .map((run) => (
+            <li key={run} className="mono">
+              <Foreign text={run} mixed />
+            </li>
+          ))}
+      </ul>
+      {error ? <ErrorBox error={error} /> : null}
+      <button type="button" className="btn primary" onClick={() => void approve()} data-testid="trust-approve">
+        Approve what is shown, and start
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,121 @@
+// Settings: how the page looks, which agents there are, which server this is.
+import { useState } from "react";
+import { get } from "../../api/client";
+import type { AgentReport, Finding } from "../../api/types";
+import { useLive } from "../../shared/live";
+import { Cli, ErrorBox, Foreign, Seg, State } from "../../shared/parts";
+import { applyTheme, type Theme, theme } from "../../shared/theme";
+import { useLoad } from "../../shared/useLoad";
+
+interface Config {
+  items: { layer: string; file: string; text: string; hash: string; editable: boolean }[];
+  findings: Finding[];
+}
+
+export function Settings() {
+  const live = useLive();
+  const project = live.projects[0]?.id ?? null;
+  const [now, setNow] = useState<Theme>(theme());
+  const agents = useLoad(project ? () => get<AgentReport>("/agents", { project }) : null, `agents:${project}`);
+  const config = useLoad(project ? () => get<Config>("/config", { project }) : null, `config:${project}`);
+  const health = useLoad(() => get<{ version: string }>("/health"), "health");
+  return (
+    <div className="page" data-testid="settings-page">
+      <h1>Settings</h1>
+      <h2>Look</h2>
+      <Seg
+        label="Theme"
+        now={now}
+        onPick={(next) => {
+          applyTheme(next);
+          setNow(next);
+        }}
+        items={[
+          { id: "system", label: "As the system" },
+          { id: "light", label: "Light" },
+          { id: "dark", label: "Dark" },
+        ]}
+      />
+      <h2>Agents</h2>
+      {agents.error ? <ErrorBox error={agents.error} /> : null}
+      <table className="tbl">
+        <thead>
+          <tr>
+            <th>Agent</th>
+            <th>State</th>
+            <th>Version</th>
+            <th>What is missing</th>
+          </tr>
+        </thead>
+        <tbody>
+          {(agents.value?.agents ?? []).map((agent) => (
+            <tr key={agent.name}>
+              <td className="med">{agent.label}</td>
+              <td>
+                <State
+                  state={agent.installed ? "done" : "idle"}
+                  word={agent.installed ? "Installed" : "Not installed"}
+                />
+              </td>
+              <td>{agent.version ?? <span className="faint">tested with {agent.testedWith}</span>}</td>
+              <td title={agent.missing ?? ""}>
+                <Foreign text={agent.missing ?? ""} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <Cli words={["materia", "doctor"]} />
+      <h2>Folders</h2>
+      <ul className="runs">
+        {live.projects.map((one) => (
+          <li key={one.id}>
+            <strong>{one.name}</strong> <span className="mono faint">{one.dir}</span>
+          </li>
+        ))}
+      </ul>
+      <h2>Configuration</h2>
+      {config.error ? <ErrorBox error={config.error} /> : null}
+      <table className="tbl">
+        <thead>
+          <tr>
+            <th>Layer</th>
+            <th>File</th>
+            <th>Hash</th>
+          </tr>
+        </thead>
+        <tbody>
+          {(config.value?.items ?? []).map((item) => (
+            <tr key={`${item.layer}${item.file}`}>
+              <td>{item.layer}</td>
+              <td className="mono">
+                <Foreign text={item.file} />
+              </td>
+              <td className="mono faint">{item.hash.slice(0, 12)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {config.value && config.value.findings.length > 0 ? (
+        <ul className="findings">
+          {config.value.findings.map((one) => (
+            <li key={`${one.code}${one.message}`}>
+              <code>{one.code}</code> <Foreign text={one.message} />
+            </li>
+          ))}
+        </ul>
+      ) : null}
+      <h2>Security</h2>
+      <p className="dim">
+        The server listens on this machine only. This browser signs in with a link that works once; its key is kept here
+        and belongs to this address.
+      </p>
+      <Cli words={["materia", "ui", "--no-open"]} />
+      <h2>About</h2>
+      <p className="dim">
+        Materia {health.value?.version ?? ""} at <span className="mono">{location.host}</span>. Press <kbd>?</kbd> for
+        the keys.
+      </p>
+    </div>
+  );
+}

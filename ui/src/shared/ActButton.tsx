@@ -1,0 +1,127 @@
+// A button that does one thing to a cast, once, and the words that do the same on the command line.
+import { type ReactNode, useRef, useState } from "react";
+import { newKey } from "../api/client";
+import { type Act, commandLine, type Done, perform } from "./acts";
+import { Cli, ErrorBox } from "./parts";
+import { quoted } from "./text";
+
+export interface Target {
+  castId: string;
+  project: string | null;
+}
+
+export function useAct(target: Target, onDone?: (done: Done, act: Act) => void) {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  // The same key until it has worked: a second press, or a lost answer, repeats the first.
+  const key = useRef<{ act: string; key: string } | null>(null);
+  async function run(act: Act): Promise<void> {
+    if (busy) return;
+    const body = JSON.stringify(act);
+    if (key.current?.act !== body) key.current = { act: body, key: newKey() };
+    setBusy(true);
+    setError(null);
+    try {
+      const done = await perform(target.castId, target.project, act, key.current.key);
+      key.current = null;
+      onDone?.(done, act);
+    } catch (fault) {
+      setError(fault);
+    } finally {
+      setBusy(false);
+    }
+  }
+  return { run, busy, error, clear: () => setError(null) };
+}
+
+interface ActButtonProps {
+  target: Target;
+  act: Act;
+  children: ReactNode;
+  className?: string;
+  testid?: string;
+  disabled?: boolean;
+  onDone?: (done: Done, act: Act) => void;
+}
+
+/** Acts at once; its title names the command. */
+export function ActButton({ target, act, children, className = "btn", testid, disabled, onDone }: ActButtonProps) {
+  const { run, busy, error } = useAct(target, onDone);
+  return (
+    <>
+      <button
+        type="button"
+        className={className}
+        disabled={busy || disabled}
+        data-testid={testid}
+        title={commandLine(target.castId, act).map(quoted).join(" ")}
+        onClick={() => void run(act)}
+      >
+        {children}
+      </button>
+      {error ? <ErrorBox error={error} /> : null}
+    </>
+  );
+}
+
+/** Asks once, in place, with the words of the button, and shows the command. */
+export function Confirm(
+  props: ActButtonProps & { title: string; text: ReactNode; verb: string; danger?: boolean; body?: ReactNode },
+) {
+  const [open, setOpen] = useState(false);
+  const opener = useRef<HTMLButtonElement>(null);
+  const close = () => {
+    setOpen(false);
+    opener.current?.focus();
+  };
+  const { run, busy, error, clear } = useAct(props.target, (done, act) => {
+    close();
+    props.onDone?.(done, act);
+  });
+  return (
+    <span className="pop-host">
+      <button
+        type="button"
+        className={props.className ?? "btn"}
+        aria-expanded={open}
+        disabled={props.disabled}
+        data-testid={props.testid}
+        ref={opener}
+        onClick={() => {
+          clear();
+          setOpen(!open);
+        }}
+      >
+        {props.children}
+      </button>
+      {open ? (
+        // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes it from wherever the focus is inside
+        <div className="pop" onKeyDown={(event) => event.key === "Escape" && close()}>
+          <h3>{props.title}</h3>
+          <div className="stack">
+            <div className="dim">{props.text}</div>
+            {props.body}
+            <Cli words={commandLine(props.target.castId, props.act)} />
+            {error ? <ErrorBox error={error} /> : null}
+            <div className="foot">
+              <button type="button" className="btn" onClick={close}>
+                Cancel
+              </button>
+              <button
+                type="button"
+                className={`btn ${props.danger ? "danger" : "primary"}`}
+                disabled={busy}
+                data-testid={`${props.testid}-confirm`}
+                // biome-ignore lint/a11y/noAutofocus: the question was just asked for
+                autoFocus={!props.body}
+                onClick={() => void run(props.act)}
+              >
+                {props.verb}
+              </button>
+            </div>
+          </div>
+        </div>
+      ) : null}
+    </span>
+  );
+}

@@ -1,0 +1,54 @@
+import { diffWords, unifiedRows } from "./diff";
+import { plain } from "./text";
+
+/** A unified diff as rows with numbers; anything else as text. */
+export function DiffView({ text }: { text: string }) {
+  const rows = unifiedRows(plain(text));
+  if (!rows) return <pre className="text">{plain(text)}</pre>;
+  return (
+    <div className="diff" data-testid="diff">
+      {rows.map((row, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: rows of a text have no other name
+        <div key={index} className={row.kind}>
+          <i>{row.line ?? ""}</i>
+          <i>{row.kind === "add" ? "+" : row.kind === "del" ? "−" : ""}</i>
+          <span>{row.text}</span>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/** What one text has and the other has not, word by word. */
+export function WordDiff({
+  before,
+  after,
+  side,
+}: {
+  before: string;
+  after: string;
+  side: "both" | "before" | "after";
+}) {
+  const parts = diffWords(plain(before), plain(after)).filter(
+    (part) => side === "both" || part.kind === "same" || part.kind === (side === "after" ? "add" : "del"),
+  );
+  return (
+    <div className="text">
+      {parts.map((part, index) =>
+        part.kind === "same" ? (
+          part.text
+        ) : part.kind === "add" ? (
+          // biome-ignore lint/suspicious/noArrayIndexKey: parts of a text have no other name
+          <ins key={index} className="ins">
+            {part.text}
+          </ins>
+        ) : (
+          // biome-ignore lint/suspicious/noArrayIndexKey: parts of a text have no other name
+          <del key={index} className="del">
+            {part.text}
+          </del>
+        ),
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,7 @@
+// A JSON value as text nodes, indented.
+import type { Json } from "../api/types";
+import { plain } from "./text";
+
+export function JsonText({ value }: { value: Json | undefined }) {
+  return <pre className="text">{value === undefined ? "" : plain(JSON.stringify(value, null, 2))}</pre>;
+}

@@ -1,0 +1,60 @@
+// A sentence of the program, with its event numbers as links and its names as code.
+import { Fragment } from "react";
+import { Foreign } from "./parts";
+
+export function EventLink({ seq, onEvent }: { seq: number; onEvent: (seq: number) => void }) {
+  return (
+    <button
+      type="button"
+      className="ev"
+      title={`Event ${seq}`}
+      data-testid={`event-link-${seq}`}
+      onClick={() => onEvent(seq)}
+    >
+      {seq}
+    </button>
+  );
+}
+
+export function Linked({
+  text,
+  onEvent,
+  names,
+}: {
+  text: string;
+  onEvent: (seq: number) => void;
+  names?: (id: string) => string | undefined;
+}) {
+  const parts = text.split(/(`[^`]*`|\bevents? \d+(?:(?:, | and )\d+)*)/g);
+  return parts.map((part, index) => {
+    const key = `${index}:${part.slice(0, 12)}`;
+    if (part.startsWith("`") && part.endsWith("`") && part.length > 1) {
+      const word = part.slice(1, -1);
+      const name = names?.(word);
+      return name && name !== word ? (
+        <span key={key} title={word} className="strong">
+          <Foreign text={name} />
+        </span>
+      ) : (
+        <code key={key}>
+          <Foreign text={word} />
+        </code>
+      );
+    }
+    if (/^events? \d/.test(part))
+      return (
+        <Fragment key={key}>
+          {part
+            .split(/(\d+)/)
+            .map((bit) =>
+              /^\d+$/.test(bit) ? <EventLink key={`${key}:${bit}`} seq={Number(bit)} onEvent={onEvent} /> : bit,
+            )}
+        </Fragment>
+      );
+    return (
+      <Fragment key={key}>
+        <Foreign text={part} />
+      </Fragment>
+    );
+  });
+}

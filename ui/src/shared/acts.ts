@@ -1,0 +1,97 @@
+// What a person can do to a cast, and the command line that does the same.
+import { newKey, post, segment } from "../api/client";
+import type { Budget, GlobalMode, Json, Pace } from "../api/types";
+
+export type Act =
+  | { do: "approve"; node: string; hash?: string }
+  | { do: "deny"; node: string; hash?: string; reason?: string; route?: boolean }
+  | { do: "say"; node?: string; text: string }
+  | { do: "trigger"; node: string; message?: string; approve?: boolean }
+  | { do: "continue"; node?: string }
+  | { do: "pause" }
+  | { do: "resume" }
+  | { do: "mode"; value: Pace }
+  | { do: "globalMode"; value: GlobalMode }
+  | { do: "budget"; budget: Budget }
+  | { do: "recast" }
+  | { do: "revive" }
+  | { do: "stop" }
+  | { do: "abort" }
+  | { do: "fork"; at: number; castId?: string };
+
+export interface Done {
+  events?: number[];
+  castId?: string;
+}
+
+/** Does it. The key belongs to the click: pressing twice sends the same key and acts once. */
+export async function perform(castId: string, project: string | null, act: Act, key = newKey()): Promise<Done> {
+  return await post<Done>(`/casts/${segment(castId)}/commands`, act, key, { project });
+}
+
+export function commandLine(castId: string, act: Act): string[] {
+  const head = (name: string, ...rest: (string | undefined)[]) => [
+    "materia",
+    name,
+    castId,
+    ...rest.filter((word): word is string => Boolean(word)),
+  ];
+  switch (act.do) {
+    case "approve":
+      return head("approve", act.node, ...(act.hash ? ["--hash", act.hash.slice(0, 12)] : []));
+    case "deny":
+      return head("deny", act.node, ...(act.reason ? ["--reason", act.reason] : []), act.route ? "--route" : undefined);
+    case "say":
+      return head("say", act.node, act.text);
+    case "trigger":
+      return head("trigger", act.node, act.message, act.approve ? "--approve" : undefined);
+    case "continue":
+      return head("continue", act.node);
+    case "mode":
+    case "globalMode":
+      return head("mode", act.value);
+    case "budget":
+      return head("budget", ...budgetWords(act.budget));
+    case "fork":
+      return head("fork", "--at", String(act.at), ...(act.castId ? ["--cast-id", act.castId] : []));
+    case "stop":
+      return head("pause");
+    default:
+      return head(act.do);
+  }
+}
+
+export function budgetWords(budget: Budget): string[] {
+  const words: string[] = [];
+  if (budget.maxTurns) words.push("--max-turns", String(budget.maxTurns));
+  if (budget.maxTokens) words.push("--max-tokens", String(budget.maxTokens));
+  if (budget.maxCost) words.push("--max-cost", String(budget.maxCost));
+  return words;
+}
+
+export interface Start {
+  project?: string;
+  loadout?: string;
+  request: string;
+  fromCast?: string;
+  planning?: boolean;
+  interactive?: boolean;
+  noRequest?: boolean;
+  budget?: Budget;
+}
+
+export function startLine(start: Start): string[] {
+  // A cast that goes on from another is a link of one target.
+  const words = start.fromCast ? ["materia", "link", "--from", start.fromCast] : ["materia", "cast"];
+  if (start.loadout) words.push(...(start.fromCast ? [start.loadout] : ["--loadout", start.loadout]));
+  if (start.planning) words.push("--planning");
+  if (start.interactive) words.push("--interactive");
+  words.push(...budgetWords(start.budget ?? {}));
+  if (start.request) words.push(...(start.fromCast ? ["--"] : []), start.request);
+  else words.push("--no-request");
+  return words;
+}
+
+export function asAct(value: { [key: string]: Json | undefined }): Act {
+  return value as unknown as Act;
+}

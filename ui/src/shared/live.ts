@@ -1,0 +1,188 @@
+// What is live on the page: one connection a tab, which carries summaries of all casts and the events of one.
+import { useEffect, useSyncExternalStore } from "react";
+import { address, authorised, get, Refusal } from "../api/client";
+import { type Connection, type Message, openStream } from "../api/sse";
+import type { InboxItem, JournalEvent, LiveNews, Page, Project, Summary } from "../api/types";
+import type { CastStore } from "./cast-store";
+
+export interface LiveState {
+  connection: Connection;
+  casts: Map<string, Summary>;
+  loaded: boolean;
+  next: string | number | null;
+  projects: Project[];
+  inbox: InboxItem[];
+  /** The server does not know this page. */
+  signedOut: boolean;
+}
+
+let state: LiveState = {
+  connection: { kind: "reconnecting", inSeconds: 0 },
+  casts: new Map(),
+  loaded: false,
+  next: null,
+  projects: [],
+  inbox: [],
+  signedOut: false,
+};
+const listeners = new Set<() => void>();
+let watched: CastStore | null = null;
+let close: (() => void) | null = null;
+let cursor: string | null = null;
+let inboxTimer: ReturnType<typeof setTimeout> | null = null;
+let pending: Summary[] = [];
+let frame: ReturnType<typeof setTimeout> | null = null;
+
+function change(part: Partial<LiveState>): void {
+  state = { ...state, ...part };
+  for (const listener of listeners) listener();
+}
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+export function useLive(): LiveState {
+  return useSyncExternalStore(subscribe, () => state);
+}
+
+export const keyOf = (cast: { castId: string; project?: string }) => `${cast.project ?? ""}/${cast.castId}`;
+
+function noteSummaries(summaries: Summary[]): void {
+  const casts = new Map(state.casts);
+  for (const summary of summaries) casts.set(keyOf(summary), summary);
+  change({ casts });
+}
+
+export async function loadCasts(
+  query: { text?: string; status?: string; loadout?: string; cursor?: string | number } = {},
+): Promise<Summary[]> {
+  const page = await get<Page<Summary>>("/casts", { ...query, limit: 200 });
+  noteSummaries(page.items);
+  if (!query.text && !query.status && !query.loadout) change({ loaded: true, next: page.next ?? null });
+  return page.items;
+}
+
+export async function refreshInbox(): Promise<void> {
+  try {
+    const page = await get<Page<InboxItem>>("/inbox");
+    change({ inbox: page.items });
+  } catch (error) {
+    noteRefusal(error);
+  }
+}
+
+/** The inbox follows from the casts; it is read again soon after one of them changed. */
+function inboxSoon(): void {
+  if (inboxTimer) return;
+  inboxTimer = setTimeout(() => {
+    inboxTimer = null;
+    void refreshInbox();
+  }, 150);
+}
+
+export function noteRefusal(error: unknown): void {
+  if (error instanceof Refusal && error.problem.status === 401) change({ signedOut: true });
+}
+
+function onMessage(message: Message): void {
+  if (message.event === "journal") watched?.push(JSON.parse(message.data) as JournalEvent);
+  else if (message.event === "live") watched?.pushLive(JSON.parse(message.data) as LiveNews);
+  else if (message.event === "cast") {
+    if (message.id) cursor = message.id;
+    pending.push(JSON.parse(message.data) as Summary);
+    if (frame) return;
+    frame = setTimeout(() => {
+      frame = null;
+      const before = state.casts;
+      const fresh = pending;
+      pending = [];
+      noteSummaries(fresh);
+      // Whoever began or ceased to wait changes the inbox.
+      const waits = (one: Summary | undefined) =>
+        `${one?.status} ${one?.waiting?.reason} ${one?.waiting?.node} ${one?.waiting?.message}`;
+      if (fresh.some((one) => waits(one) !== waits(before.get(keyOf(one))) || one.status === "waiting")) inboxSoon();
+    }, 30);
+  }
+}
+
+function open(): void {
+  close?.();
+  close = openStream({
+    address: () => {
+      const cast = watched ? { cast: watched.id, castFrom: watched.nextSeq(), project: watched.project } : {};
+      return address("/stream", { ...(cursor ? { from: cursor } : {}), ...cast });
+    },
+    headers: () => authorised(),
+    onMessage,
+    onConnection: (connection) => {
+      const before = state.connection.kind;
+      change({ connection });
+      // What happened while nobody listened: lists are read anew, events go on from the last one.
+      if (connection.kind === "connected" && before !== "connected" && state.loaded) {
+        void loadCasts().catch(noteRefusal);
+        inboxSoon();
+      }
+    },
+    onRefused: (status) => {
+      if (status === 401) change({ signedOut: true });
+      else if (cursor) {
+        // A cursor that the server no longer knows: begin again without one.
+        cursor = null;
+        open();
+      } else change({ connection: { kind: "offline" } });
+    },
+  });
+}
+
+export function startLive(): void {
+  void get<Page<Project>>("/projects")
+    .then((page) => change({ projects: page.items }))
+    .catch(noteRefusal);
+  void loadCasts().catch(noteRefusal);
+  void refreshInbox();
+  open();
+}
+
+/** Lets the connection carry the events of a cast while its page is open. */
+export function watch(store: CastStore): () => void {
+  watched = store;
+  open();
+  return () => {
+    if (watched !== store) return;
+    watched = null;
+    open();
+  };
+}
+
+/** The project to name in requests and links: only where several are served. */
+export function projectOf(projects: Project[], project: string | undefined): string | null {
+  return projects.length > 1 ? (project ?? null) : null;
+}
+
+export function castPath(cast: { castId: string; project?: string | undefined }, projects: Project[]): string {
+  const project = projectOf(projects, cast.project);
+  return `/casts/${encodeURIComponent(cast.castId)}${project ? `?project=${encodeURIComponent(project)}` : ""}`;
+}
+
+/** The time, once a second while somebody looks. */
+let now = Date.now();
+const ticking = new Set<() => void>();
+let clockTimer: ReturnType<typeof setInterval> | null = null;
+export function useNow(active = true): number {
+  useEffect(() => {
+    if (!active) return;
+    if (clockTimer) return;
+    clockTimer = setInterval(() => {
+      now = Date.now();
+      for (const tick of ticking) tick();
+    }, 1000);
+  }, [active]);
+  return useSyncExternalStore(
+    (listener) => {
+      if (!active) return () => {};
+      ticking.add(listener);
+      return () => ticking.delete(listener);
+    },
+    () => now,
+  );
+}

@@ -1,0 +1,260 @@
+// Small parts that every page uses.
+import { Check, Copy } from "lucide-react";
+import { type KeyboardEvent, type ReactNode, useState } from "react";
+import type { SocketState } from "../api/types";
+import { pieces, quoted } from "./text";
+
+export const stateWords: Record<SocketState, string> = {
+  idle: "Idle",
+  queued: "Queued",
+  running: "Running",
+  needs_you: "Needs you",
+  done: "Done",
+  failed: "Failed",
+  stalled: "Stalled",
+  aborted: "Aborted",
+};
+
+/** Eight shapes, so that no state is told by its colour alone. */
+export function Mark({ state }: { state: SocketState }) {
+  return (
+    <svg
+      className="mark"
+      viewBox="0 0 14 14"
+      aria-hidden="true"
+      fill="none"
+      strokeLinecap="round"
+      strokeLinejoin="round"
+    >
+      {shapes[state]}
+    </svg>
+  );
+}
+
+const shapes: Record<SocketState, ReactNode> = {
+  idle: <circle cx="7" cy="7" r="5" stroke="currentColor" strokeWidth="1.4" />,
+  queued: <circle cx="7" cy="7" r="5" stroke="currentColor" strokeWidth="1.4" strokeDasharray="2 2.2" />,
+  running: (
+    <>
+      <circle cx="7" cy="7" r="5.2" stroke="currentColor" strokeWidth="1.4" opacity="0.45" />
+      <path d="M7 1.8a5.2 5.2 0 0 1 4.5 7.8" stroke="currentColor" strokeWidth="2" />
+      <circle cx="7" cy="7" r="2" fill="currentColor" />
+    </>
+  ),
+  needs_you: (
+    <>
+      <path d="M7 0.8 13.2 7 7 13.2 0.8 7z" fill="currentColor" />
+      <path className="knock" d="M7 4.2v3.2M7 9.7v.1" strokeWidth="1.6" />
+    </>
+  ),
+  done: (
+    <>
+      <circle cx="7" cy="7" r="6" fill="currentColor" />
+      <path className="knock" d="m4.4 7.2 1.8 1.8 3.4-3.8" strokeWidth="1.6" />
+    </>
+  ),
+  failed: (
+    <>
+      <path d="M4.5 1h5L13 4.5v5L9.500 13h-5L1 9.500v-5z" fill="currentColor" />
+      <path className="knock" d="m5.100 5.100 3.800 3.800M8.900 5.100 5.100 8.900" strokeWidth="1.500" />
+    </>
+  ),
+  stalled: (
+    <>
+      <rect x="1" y="1" width="12" height="12" rx="4" fill="currentColor" />
+      <path className="knock" d="M4.500 5.700h5M4.500 8.400h5" strokeWidth="1.500" />
+    </>
+  ),
+  aborted: (
+    <>
+      <circle cx="7" cy="7" r="5.300" stroke="currentColor" strokeWidth="1.400" />
+      <path d="m3.600 10.400 6.800-6.800" stroke="currentColor" strokeWidth="1.400" />
+    </>
+  ),
+};
+
+export function State({ state, word, testid }: { state: SocketState; word?: string; testid?: string }) {
+  return (
+    <span className={`state st ${state}`} data-testid={testid}>
+      <Mark state={state} />
+      <span className="w">{word ?? stateWords[state]}</span>
+    </span>
+  );
+}
+
+/** Text that somebody else wrote: as text, and with what nobody sees made visible. */
+export function Foreign({ text, mixed = false }: { text: string; mixed?: boolean }) {
+  const cut = pieces(text, mixed);
+  if (cut.length === 1 && !cut[0]?.odd) return cut[0]?.text;
+  return cut.map((piece, index) =>
+    piece.odd ? (
+      // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text have no other name
+      <span className="odd" key={index}>
+        {piece.text}
+      </span>
+    ) : (
+      piece.text
+    ),
+  );
+}
+
+export function CopyButton({ text, label = "Copy" }: { text: string; label?: string }) {
+  const [done, setDone] = useState(false);
+  return (
+    <button
+      type="button"
+      className="btn quiet small icon"
+      aria-label={done ? "Copied" : label}
+      data-testid="copy"
+      onClick={() => {
+        void navigator.clipboard?.writeText(text).then(() => {
+          setDone(true);
+          setTimeout(() => setDone(false), 1500);
+        });
+      }}
+    >
+      {done ? <Check className="ico s" /> : <Copy className="ico s" />}
+    </button>
+  );
+}
+
+/** The command line that does the same as a button. */
+export function Cli({ words, bare = false }: { words: string[]; bare?: boolean }) {
+  const text = words.map(quoted).join(" ");
+  return (
+    <div className={`cli${bare ? " bare" : ""}`} data-testid="cli">
+      {bare ? null : (
+        <span className="faint" aria-hidden="true">
+          $
+        </span>
+      )}
+      <code className={bare ? "cut" : ""}>
+        <Foreign text={text} />
+      </code>
+      <CopyButton text={text} label="Copy the command" />
+    </div>
+  );
+}
+
+export interface TabItem<T extends string> {
+  id: T;
+  label: string;
+  count?: number | undefined;
+}
+
+export function Tabs<T extends string>(props: {
+  name: string;
+  label: string;
+  items: TabItem<T>[];
+  now: T;
+  onPick: (id: T) => void;
+}) {
+  const { items, now, onPick, name, label } = props;
+  function key(event: KeyboardEvent) {
+    const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    if (!step) return;
+    event.preventDefault();
+    const place = items.findIndex((item) => item.id === now);
+    const next = items[(place + step + items.length) % items.length];
+    if (!next) return;
+    onPick(next.id);
+    document.getElementById(`${name}-${next.id}`)?.focus();
+  }
+  return (
+    <div className="tabs" role="tablist" aria-label={label} onKeyDown={key}>
+      {items.map((item) => (
+        <button
+          key={item.id}
+          type="button"
+          role="tab"
+          id={`${name}-${item.id}`}
+          data-testid={`${name}-${item.id}`}
+          aria-selected={item.id === now}
+          aria-controls={`${name}-body`}
+          tabIndex={item.id === now ? 0 : -1}
+          onClick={() => onPick(item.id)}
+        >
+          {item.label}
+          {item.count === undefined ? null : <span className="c">{item.count.toLocaleString("en")}</span>}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+export function Seg<T extends string>(props: {
+  label: string;
+  items: { id: T; label: string }[];
+  now: T;
+  onPick: (id: T) => void;
+  small?: boolean;
+  disabled?: boolean;
+}) {
+  return (
+    <span className={`seg${props.small ? " small" : ""}`} role="group" aria-label={props.label}>
+      {props.items.map((item) => (
+        <button
+          key={item.id}
+          type="button"
+          aria-pressed={item.id === props.now}
+          disabled={props.disabled}
+          data-testid={`seg-${item.id}`}
+          onClick={() => item.id !== props.now && props.onPick(item.id)}
+        >
+          {item.label}
+        </button>
+      ))}
+    </span>
+  );
+}
+
+export function Pick(props: {
+  label: string;
+  value: string;
+  options: { value: string; label: string }[];
+  onPick: (value: string) => void;
+  testid?: string;
+}) {
+  return (
+    <label className="pick">
+      <span className="faint">{props.label}</span>
+      <select value={props.value} onChange={(event) => props.onPick(event.target.value)} data-testid={props.testid}>
+        {props.options.map((option) => (
+          <option key={option.value} value={option.value}>
+            {option.label}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+export function Strip({ cells, label }: { cells: { key: string; state: SocketState }[]; label: string }) {
+  // Above 120 items neighbours share a cell, so that the strip stays a strip.
+  const size = Math.ceil(cells.length / 120);
+  const shown = cells.filter((_, index) => index % size === 0);
+  return (
+    <span className="strip" role="img" aria-label={label}>
+      {shown.map((cell) => (
+        <i key={cell.key} className={`cell st ${cell.state}`} />
+      ))}
+    </span>
+  );
+}
+
+export function Meter({ spent, limit }: { spent: number; limit: number }) {
+  const share = limit > 0 ? Math.min(1, spent / limit) : 1;
+  return (
+    <span className={`meter${share >= 0.75 ? " warn" : ""}`}>
+      <i style={{ width: `${share * 100}%` }} />
+    </span>
+  );
+}
+
+export function ErrorBox({ error }: { error: unknown }) {
+  return (
+    <div className="error-box" role="alert" data-testid="error">
+      {error instanceof Error ? error.message : String(error)}
+    </div>
+  );
+}
