@@ -168,13 +168,14 @@ impl<J: Journal + ?Sized> Blocking<'_, J> {
         wait(self.0.line(run))
     }
 
-    /// The newest snapshot of a run, or the newest up to an event, where the store keeps any.
-    pub fn snapshot(&self, run: &RunId, at: Option<u64>) -> Result<Option<Snapshot>, ReadError> {
-        let Some(kept) = self.0.snapshots() else { return Ok(None) };
-        match at {
-            Some(seq) => wait(kept.before(run, seq)),
-            None => wait(kept.newest(run)),
-        }
+    /// The newest snapshot of a run, where the store keeps any.
+    pub fn snapshot(&self, run: &RunId) -> Result<Option<Snapshot>, ReadError> {
+        self.0.snapshots().map_or(Ok(None), |kept| wait(kept.newest(run)))
+    }
+
+    /// The newest snapshot at an event or before it, likewise.
+    pub fn snapshot_before(&self, run: &RunId, seq: u64) -> Result<Option<Snapshot>, ReadError> {
+        self.0.snapshots().map_or(Ok(None), |kept| wait(kept.before(run, seq)))
     }
 
     /// The chapters of a run, where the store keeps any.

@@ -189,7 +189,11 @@ fn believable_snapshot(
     id: &RunId,
     at: Option<u64>,
 ) -> Result<Option<(Run, Snapshot)>, ReadError> {
-    let Some(snapshot) = blocking(journal).snapshot(id, at)? else { return Ok(None) };
+    let found = match at {
+        Some(at) => blocking(journal).snapshot_before(id, at)?,
+        None => blocking(journal).snapshot(id)?,
+    };
+    let Some(snapshot) = found else { return Ok(None) };
     if snapshot.version != KERNEL_VERSION || snapshot.seq == 0 {
         return Ok(None);
     }
