@@ -297,8 +297,8 @@ def check(db, run, cast, last_seq, last_hash, blobs):
 
 def main(path):
     db = sqlite3.connect(path)
-    if db.execute("PRAGMA user_version").fetchone()[0] not in (2, 3, 4, 5):
-        sys.exit(f"{path} has none of the formats 2 to 5")
+    if db.execute("PRAGMA user_version").fetchone()[0] not in (2, 3, 4, 5, 6):
+        sys.exit(f"{path} has none of the formats 2 to 6")
     good, blobs = True, Blobs(os.path.join(os.path.dirname(path), "blobs"))
     runs = db.execute("SELECT runs.run, id, seq, hash FROM runs JOIN heads USING (run) ORDER BY 1")
     for run, cast, seq, found in runs.fetchall():

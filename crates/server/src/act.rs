@@ -18,14 +18,15 @@ use serde_json::Value;
 use tokio::runtime::Handle;
 
 use crate::begin;
-use crate::carry::{self, Named, UnderWay};
+use crate::carry::{self, UnderWay};
 use crate::keys::Known;
 use crate::limits::ACT_WAIT_MAX;
+use crate::pending::{Named, Wanted};
 use crate::problem::Refused;
 use crate::request::{Request, json, json_as};
 use crate::rooms::Cast;
 use crate::state::App;
-use crate::trust::{self, Wanted};
+use crate::trust;
 
 /// How often is looked what became of a command.
 const LOOK: Duration = Duration::from_millis(5);

@@ -14,13 +14,13 @@ use materia_contract::{RunCreated, RunId, StartKey};
 use materia_engine::{Journal as _, blocking, off_thread};
 use tokio::runtime::Handle;
 
-use crate::carry::{self, Named, UnderWay};
+use crate::carry::{self, UnderWay};
 use crate::keys::Known;
+use crate::pending::{self, Named, Wanted};
 use crate::problem::Refused;
 use crate::request::{Request, json_as};
 use crate::rooms::{Cast, Room, Served};
 use crate::state::App;
-use crate::trust::{self, Wanted};
 use crate::wanted::{options, ready};
 
 /// How often is looked whether a cast has begun.
@@ -154,7 +154,8 @@ fn begin(
         let beginning = prepare::cast(&asked, ready(project, body)?)?;
         let mut warnings = Vec::new();
         let wanted = Wanted::Start(Box::new(body.clone()));
-        let beginning = trust::settle(app, served, None, beginning, wanted, &mut warnings)?;
+        let beginning =
+            pending::settle(&app.pending, served, None, beginning, wanted, &mut warnings)?;
         let supervisor = app.settings.supervisor.clone();
         let agents = beginning.answerers(&supervisor)?;
         drop(beginning.open(&mut warnings)?);

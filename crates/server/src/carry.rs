@@ -1,6 +1,5 @@
 //! Driving casts: from what was prepared to a run that goes on here.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use materia_app::RunOptions;
@@ -13,20 +12,13 @@ use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 use crate::ledger::Entry;
+use crate::pending::{self, Named, Wanted};
 use crate::problem::Refused;
 use crate::rooms::{Cast, Room, Served};
 use crate::state::App;
-use crate::trust::{self, Wanted};
 
 /// A cast that goes on here. It changes once, when the cast has come to rest or broken off: then it says how.
 pub(crate) type UnderWay = watch::Receiver<Option<Result<(), String>>>;
-
-/// What was named for a cast when it was handed over.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Named {
-    pub(crate) config: Option<PathBuf>,
-    pub(crate) provider: Option<String>,
-}
 
 /// Carries on a cast that is held. It waits for the disk.
 pub(crate) fn carry_on(
@@ -40,7 +32,8 @@ pub(crate) fn carry_on(
     let options = RunOptions { provider: named.provider.clone(), ..RunOptions::default() };
     let (going_on, hold) = held.prepare(project, &options)?;
     let mut warnings = Vec::new();
-    let going_on = trust::settle(app, &cast.served, Some(cast), going_on, wanted, &mut warnings)?;
+    let going_on =
+        pending::settle(&app.pending, &cast.served, Some(cast), going_on, wanted, &mut warnings)?;
     let supervisor = app.settings.supervisor.clone();
     let agents = going_on.answerers(&supervisor)?;
     let agents = Some(agents).filter(|now| *now != hold.before);

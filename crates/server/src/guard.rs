@@ -6,6 +6,7 @@
 
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode, Uri, Version, header, uri};
 
+use crate::limits::HEAD_BYTES_MAX;
 use crate::problem::Refused;
 
 /// What is allowed under an address.
@@ -51,6 +52,7 @@ impl Policy {
 
     /// Refuses what is not ours. Says nothing about tokens.
     pub(crate) fn check(&self, asked: &Asked<'_>) -> Result<(), Refused> {
+        size(asked)?;
         method(asked.method)?;
         path(asked.uri)?;
         self.host(asked)?;
@@ -129,6 +131,17 @@ fn origin_of(text: &str) -> &str {
     let Some(scheme) = text.find("://").map(|at| at + 3) else { return text };
     let end = text[scheme..].find(['/', '?', '#']).map_or(text.len(), |at| scheme + at);
     &text[..end]
+}
+
+/// Refuses a head that is larger than any of ours.
+fn size(asked: &Asked<'_>) -> Result<(), Refused> {
+    let fields = asked.headers.iter().map(|(name, value)| name.as_str().len() + value.len());
+    let target = asked.uri.path().len() + asked.uri.query().map_or(0, str::len);
+    if fields.sum::<usize>() + target <= HEAD_BYTES_MAX {
+        return Ok(());
+    }
+    let detail = format!("the head of a request has at most {HEAD_BYTES_MAX} bytes");
+    Err(Refused::new(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "usage", detail))
 }
 
 fn method(method: &Method) -> Result<(), Refused> {

@@ -29,6 +29,7 @@ mod listen;
 mod metrics;
 mod page;
 mod peer;
+mod pending;
 mod problem;
 mod query;
 mod request;

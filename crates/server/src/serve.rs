@@ -27,7 +27,6 @@ use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, watch};
 
 use crate::access::Access;
-use crate::carry::Named;
 use crate::dispatch;
 use crate::guard::{Asked, Policy};
 use crate::keys::Keys;
@@ -35,10 +34,11 @@ use crate::ledger::{Entry, Ledger};
 use crate::limits::{CONNECTIONS_MAX, DEATHS_MAX, HEAD_BYTES_MAX, REQUEST_WAIT_MAX, STREAMS_MAX};
 use crate::listen::{Caller, Ear, Listen};
 use crate::peer;
+use crate::pending::{Named, Pending};
 use crate::request::FromTurn;
 use crate::rooms::Rooms;
 use crate::state::{App, Counts, Settings};
-use crate::trust::{self, Pending};
+use crate::trust;
 
 /// What a running server says about itself, in the state folder.
 pub(crate) const SERVER_FILE: &str = "server.json";

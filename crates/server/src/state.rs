@@ -11,8 +11,8 @@ use crate::access::Access;
 use crate::keys::Keys;
 use crate::ledger::Ledger;
 use crate::listen::Listen;
+use crate::pending::Pending;
 use crate::rooms::Rooms;
-use crate::trust::Pending;
 
 /// Opens the project in a folder, with a further configuration file where one is named. Where profile and state folder
 /// are, the door knows.

@@ -1,126 +1,24 @@
-//! What has to be approved before it runs, as questions that wait for somebody.
+//! What has to be approved before it runs: showing it, approving it, and carrying on what waited for it.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::Response;
 use materia_app::act::{self, Taken};
 use materia_app::prepare::{self, Asked};
-use materia_app::trust::{Question, Runs, Trusted, Untrusted};
+use materia_app::trust::Untrusted;
 use materia_app::{Failure, RunOptions};
+use materia_contract::Do;
 use materia_contract::api::{Approved, StartBody, TrustBody, TrustItem, TrustList};
-use materia_contract::{Do, RunId};
 use tokio::runtime::Handle;
 
-use crate::carry::{self, Named};
+use crate::carry;
+use crate::pending::{Named, Waiting, Wanted, item};
 use crate::problem::Refused;
 use crate::request::{Request, json};
 use crate::rooms::{Cast, Served};
 use crate::state::App;
 use crate::wanted;
-
-/// Questions that wait at the most; the oldest go.
-const WAITING_MAX: usize = 1_000;
-
-/// What somebody wanted who was asked to approve something first.
-#[derive(Debug, Clone)]
-pub(crate) enum Wanted {
-    /// To begin a cast.
-    Start(Box<StartBody>),
-    /// To do something to one.
-    Do(Do),
-    /// It was driven by a server that died, and waits to go on by itself.
-    Resume(Named),
-}
-
-/// Questions that wait for somebody.
-#[derive(Default)]
-pub(crate) struct Pending {
-    waiting: Mutex<HashMap<String, Waiting>>,
-}
-
-#[derive(Clone)]
-struct Waiting {
-    item: TrustItem,
-    wanted: Wanted,
-    number: u64,
-}
-
-impl Pending {
-    fn add(&self, item: TrustItem, wanted: Wanted) {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        let number = waiting.values().map(|it| it.number).max().unwrap_or(0) + 1;
-        if waiting.len() >= WAITING_MAX {
-            let oldest = waiting.iter().min_by_key(|(_, it)| it.number);
-            if let Some(oldest) = oldest.map(|(hash, _)| hash.clone()) {
-                waiting.remove(&oldest);
-            }
-        }
-        waiting.insert(item.hash.clone(), Waiting { item, wanted, number });
-    }
-
-    /// The questions of a project.
-    fn of(&self, project: &str) -> Vec<TrustItem> {
-        let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut found: Vec<&Waiting> =
-            waiting.values().filter(|it| it.item.project == project).collect();
-        found.sort_by_key(|it| it.number);
-        found.into_iter().map(|it| it.item.clone()).collect()
-    }
-
-    /// The question that a cast waits for that would go on by itself.
-    pub(crate) fn of_cast(&self, project: &str, id: &RunId) -> Option<TrustItem> {
-        let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = waiting.values().find(|it| {
-            it.item.project == project
-                && it.item.cast_id.as_ref() == Some(id)
-                && matches!(it.wanted, Wanted::Resume(_))
-        });
-        found.map(|it| it.item.clone())
-    }
-
-    fn take(&self, hash: &str) -> Option<Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).get(hash).cloned()
-    }
-
-    fn remove(&self, hash: &str) {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(hash);
-    }
-}
-
-/// Lets something pass of which everything was approved; otherwise its questions wait for somebody.
-pub(crate) fn settle<T: Runs>(
-    app: &App,
-    served: &Served,
-    cast: Option<&Cast>,
-    untrusted: Untrusted<T>,
-    wanted: Wanted,
-    warnings: &mut Vec<String>,
-) -> Result<Trusted<T>, Refused> {
-    let items: Vec<TrustItem> = untrusted
-        .questions()
-        .iter()
-        .map(|question| item(served, cast.map(|cast| &cast.id), question))
-        .collect();
-    for item in &items {
-        app.pending.add(item.clone(), wanted.clone());
-    }
-    if !items.is_empty() {
-        return Err(Refused::trust(items));
-    }
-    untrusted.settle(|_| Err(Refused::trust(Vec::new())), warnings)
-}
-
-fn item(served: &Served, cast: Option<&RunId>, question: &Question) -> TrustItem {
-    TrustItem {
-        project: served.id.clone(),
-        hash: question.hash.clone(),
-        cast_id: cast.cloned(),
-        text: format!("{}\n{}", question.subject(), question.whole()),
-        question: serde_json::to_value(question).unwrap_or_default(),
-    }
-}
 
 /// `GET /api/trust`.
 pub(crate) fn list(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {

@@ -18,6 +18,7 @@ mod killing;
 mod ledger;
 mod log;
 mod random;
+mod serving;
 mod signals;
 mod tree;
 mod victim;

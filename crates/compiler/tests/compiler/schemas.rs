@@ -30,7 +30,9 @@ fn the_committed_schemas_have_not_drifted() {
 
 #[test]
 fn schemas_name_their_dialect_and_leave_room_for_unknown_fields() {
-    for (name, text) in materia_compiler::schemas() {
+    // The description of the server is no schema, but has some.
+    let all = materia_compiler::schemas().into_iter().filter(|(name, _)| *name != "openapi.json");
+    for (name, text) in all {
         let schema: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema", "{name}");
         assert!(schema["title"].as_str().unwrap().starts_with("Materia "), "{name}");

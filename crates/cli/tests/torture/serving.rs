@@ -1,0 +1,145 @@
+//! A server that dies again and again while casts are started through it.
+
+use std::collections::BTreeMap;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::Stdio;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::bench::{Bench, until};
+use crate::random::{self, Random};
+
+/// How often the server is killed.
+const KILLS: usize = 30;
+/// How long it lives at the most.
+const LIFE_MAX: Duration = Duration::from_millis(500);
+
+/// Asks the server that runs; `None` where nobody answers.
+fn ask(bench: &Bench, method: &str, path: &str, key: &str, body: &Value) -> Option<(u16, Value)> {
+    let said = std::fs::read(bench.state().join("server.json")).ok()?;
+    let server: Value = serde_json::from_slice(&said).ok()?;
+    let host = server["url"].as_str()?.strip_prefix("http://")?.to_owned();
+    let mut stream = TcpStream::connect(&host).ok()?;
+    stream.set_read_timeout(Some(Duration::from_secs(20))).ok()?;
+    let body = if method == "GET" { String::new() } else { body.to_string() };
+    let request = format!(
+        "{method} {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {}\r\nIdempotency-Key: {key}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        server["token"].as_str()?,
+        body.len()
+    );
+    stream.write_all(request.as_bytes()).ok()?;
+    let mut text = String::new();
+    stream.read_to_string(&mut text).ok()?;
+    let status = text.split(' ').nth(1)?.parse().ok()?;
+    let body = text.split_once("\r\n\r\n")?.1;
+    Some((status, serde_json::from_str(body).ok()?))
+}
+
+fn get(bench: &Bench, path: &str) -> Option<Value> {
+    ask(bench, "GET", path, "x", &Value::Null).filter(|(status, _)| *status == 200).map(|it| it.1)
+}
+
+#[test]
+fn what_was_answered_is_there_once_however_often_the_server_dies() {
+    let mut random = Random::new(random::seed(), 0);
+    let program = |word: &str| json!({ "type": "utility", "command": ["sh", "-c", format!("sleep 0.0{word}; echo '{{\"satisfied\": true}}'")] });
+    let socket = |name: &str, to: Option<&str>| {
+        let edges: Vec<Value> =
+            to.map(|to| json!({ "when": "always", "to": to })).into_iter().collect();
+        json!({ "materia": name, "parse": "json", "edges": edges })
+    };
+    let bench = Bench::with(&json!({
+        "materia": { "One": program("2"), "Two": program("5"), "Three": program("3") },
+        "loadouts": { "L": { "entry": "A", "sockets": {
+            "A": socket("One", Some("B")), "B": socket("Two", Some("C")), "C": socket("Three", None) } } },
+        "activeLoadout": "L"
+    }));
+    // Approved once, by a cast of a person's own.
+    bench.run(&["cast", "--no-request", "--cast-id", "first"]).exits(0);
+    let (mut answered, mut number) = (BTreeMap::new(), 0);
+    for _ in 0..KILLS {
+        let _ = std::fs::remove_file(bench.state().join("server.json"));
+        let mut server = bench
+            .command(&["serve", "--listen", "127.0.0.1:0"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        until("the server answers", || get(&bench, "/api/health").is_some());
+        let pid = Pid::from_child(&server);
+        let life = random.time_below(LIFE_MAX);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(life);
+                kill_process(pid, Signal::KILL).unwrap();
+            });
+            loop {
+                let key = format!("key-{number}");
+                let body = json!({ "loadout": "L", "noRequest": true });
+                match ask(&bench, "POST", "/api/casts", &key, &body) {
+                    Some((201, cast)) => {
+                        let id = cast["castId"].as_str().unwrap().to_owned();
+                        assert!(answered.insert(key, id).is_none());
+                        number += 1;
+                    }
+                    Some((status, body)) => panic!("{status} {body}"),
+                    // It died; the same key is sent to the next one.
+                    None => break,
+                }
+            }
+        });
+        server.wait().unwrap();
+    }
+    let server = bench.start(&["serve", "--listen", "127.0.0.1:0"]);
+    until("the server answers", || get(&bench, "/api/projects").is_some());
+    let all = |bench: &Bench| {
+        get(bench, "/api/casts?limit=1000").unwrap()["items"].as_array().unwrap().clone()
+    };
+    until("all casts have ended", || {
+        let casts = all(&bench);
+        for cast in
+            casts.iter().filter(|cast| cast["status"] == "running" && cast["driven"] == false)
+        {
+            // Three servers in a row died while they drove it: a person carries it on.
+            let path = format!("/api/casts/{}/commands", cast["castId"].as_str().unwrap());
+            ask(&bench, "POST", &path, "resume", &json!({ "do": "resume" }));
+        }
+        casts.iter().all(|cast| cast["status"] == "completed")
+    });
+    let casts = all(&bench);
+    assert!(answered.len() > 10, "{}", answered.len());
+    let mut keys = BTreeMap::<String, Vec<String>>::new();
+    for cast in &casts {
+        let id = cast["castId"].as_str().unwrap();
+        let path = format!("/api/casts/{id}/events?limit=1000");
+        let events = get(&bench, &path).unwrap()["items"].as_array().unwrap().clone();
+        if let Some(key) = events[0]["data"]["key"]["key"].as_str() {
+            keys.entry(key.to_owned()).or_default().push(id.to_owned());
+        }
+        for socket in ["A", "B", "C"] {
+            let of = |kind: &str| {
+                events
+                    .iter()
+                    .filter(|it| it["type"] == kind && it["nodeId"] == socket)
+                    .map(|it| it["seq"].as_u64().unwrap())
+                    .collect::<Vec<_>>()
+            };
+            let (started, completed) = (of("turn.started"), of("turn.completed"));
+            assert_eq!(completed.len(), 1, "{id} {socket}");
+            assert!(
+                started.iter().all(|seq| *seq < completed[0]),
+                "{id}: what had finished ran again"
+            );
+        }
+    }
+    for (key, id) in &answered {
+        assert_eq!(keys.get(key).map(Vec::as_slice), Some(&[id.clone()][..]), "{key}");
+    }
+    assert!(keys.values().all(|casts| casts.len() == 1), "{keys:?}");
+    bench.run(&["replay", answered.values().next().unwrap()]).exits(0);
+    bench.run(&["stop"]).exits(0);
+    crate::bench::finish(server).exits(0);
+}
