@@ -244,6 +244,7 @@ pub struct Found {
 
 impl Found {
     /// The journal, by its port.
+    #[must_use]
     pub fn journal(&self) -> &dyn Journal {
         &*self.journal
     }

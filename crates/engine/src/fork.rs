@@ -108,7 +108,7 @@ pub async fn fork(
 ) -> Result<(), ForkError> {
     let (reading, original, copy) = (Arc::clone(&journal), from.clone(), id.clone());
     let forked =
-        off_thread(move || forked(&*reading, &original, at, &copy, Begun::default())).await?;
+        off_thread(move || forked(&*reading, &original, at, &copy, &Begun::default())).await?;
     forked.write(&*journal, epoch).await?;
     Ok(())
 }
@@ -122,7 +122,7 @@ pub fn forked(
     from: &RunId,
     at: u64,
     id: &RunId,
-    begun: Begun,
+    begun: &Begun,
 ) -> Result<Forked, ForkError> {
     let Shared { pieces, hash } = shared(journal, from, at)?;
     let upto = pieces.last().map_or(at, |piece| piece.end().0);
@@ -135,7 +135,7 @@ pub fn forked(
             Piece::Event(event, _) => (None, vec![*event]),
         };
         if let Some(first) = events.first_mut() {
-            says_where_it_comes_from(first, from, (at, upto), &hash, &begun);
+            says_where_it_comes_from(first, from, (at, upto), &hash, begun);
         }
         let sealed = match input {
             Some(input) => Record::seal_decision(input, &events, loaded.head),

@@ -11,7 +11,7 @@ use materia_app::host::Submitted;
 use materia_app::standing::Standing;
 use materia_app::{Failure, RunOptions, castid};
 use materia_contract::api::{Acted, DriveBody, ForkBody};
-use materia_contract::{Answer, Command, CommandId, Do, NodeId, Receipt, RunId, StartKey};
+use materia_contract::{Answer, Command, CommandId, Do, Receipt, RunId, StartKey};
 use materia_engine::{Journal as _, PostError, blocking, off_thread};
 use materia_kernel::Run;
 use serde_json::Value;
@@ -90,11 +90,9 @@ impl Choice {
     /// The command under its name; what was left out is the only socket that asks.
     fn command(&self, run: Option<&Run>, key: &CommandId) -> Result<Command, Refused> {
         let mut body = self.body.clone();
-        if let (false, Some(run)) = (self.is_whole(), run) {
-            let node = match step::approve(run, None, None)? {
-                Do::Approve { node, .. } => node,
-                _ => NodeId::new(""),
-            };
+        if let (false, Some(run)) = (self.is_whole(), run)
+            && let Do::Approve { node, .. } = step::approve(run, None, None)?
+        {
             body["node"] = Value::String(node.to_string());
         }
         if let Some(fields) = body.as_object_mut() {
@@ -181,7 +179,7 @@ fn take(app: &Arc<App>, cast: &Cast, what: &Choice, key: &CommandId) -> Result<D
         Ok(Taken::There(_)) => Ok(Done::Told),
         Ok(Taken::Here(held)) if step::carries_on(&held.what) => {
             let wanted = Wanted::Do(held.what.clone());
-            carry::carry_on(app, cast, *held, wanted, &Named::default()).map(Done::Goes)
+            carry::carry_on(app, cast, *held, &wanted, &Named::default()).map(Done::Goes)
         }
         Ok(Taken::Here(held)) => match held.note(&cast.served.project, supervisor)?.0 {
             Noted::Done => Ok(Done::Noted),
@@ -295,7 +293,7 @@ fn make_fork(
         Ok(Forking::GoesOn(held)) => {
             let fork = Cast { id: id.clone(), ..cast.clone() };
             let wanted = Wanted::Do(Do::Resume { pace: None });
-            carry::carry_on(app, &fork, *held, wanted, &Named::default())?;
+            carry::carry_on(app, &fork, *held, &wanted, &Named::default())?;
             Ok(id)
         }
         Err(unfit) => Err(Refused::conflict(unfit.to_string())),

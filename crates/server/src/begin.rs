@@ -49,9 +49,9 @@ pub(crate) async fn start(app: Arc<App>, asked: &Request) -> Result<Response<Bod
         }
         None => {}
     }
-    let (began, begun) = (Arc::clone(&app), Arc::clone(&served));
+    let (door, place) = (Arc::clone(&app), Arc::clone(&served));
     let named = key.clone();
-    let made = off_thread(move || begin(&began, &begun, &body, &named)).await;
+    let made = off_thread(move || begin(&door, &place, &body, &named)).await;
     let result = match made {
         Ok((room, id, under_way)) => began_durably(&app, &room, &id, under_way).await.map(|()| {
             app.keys.began(&room.root, &id, &key);
@@ -155,7 +155,7 @@ fn begin(
         let mut warnings = Vec::new();
         let wanted = Wanted::Start(Box::new(body.clone()));
         let beginning =
-            pending::settle(&app.pending, served, None, beginning, wanted, &mut warnings)?;
+            pending::settle(&app.pending, served, None, beginning, &wanted, &mut warnings)?;
         let supervisor = app.settings.supervisor.clone();
         let agents = beginning.answerers(&supervisor)?;
         drop(beginning.open(&mut warnings)?);

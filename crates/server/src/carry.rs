@@ -25,22 +25,22 @@ pub(crate) fn carry_on(
     app: &Arc<App>,
     cast: &Cast,
     held: Held,
-    wanted: Wanted,
+    wanted: &Wanted,
     named: &Named,
 ) -> Result<UnderWay, Refused> {
     let project = &cast.served.project;
     let options = RunOptions { provider: named.provider.clone(), ..RunOptions::default() };
-    let (going_on, hold) = held.prepare(project, &options)?;
+    let (going_on, rest) = held.prepare(project, &options)?;
     let mut warnings = Vec::new();
     let going_on =
         pending::settle(&app.pending, &cast.served, Some(cast), going_on, wanted, &mut warnings)?;
     let supervisor = app.settings.supervisor.clone();
     let agents = going_on.answerers(&supervisor)?;
-    let agents = Some(agents).filter(|now| *now != hold.before);
+    let agents = Some(agents).filter(|now| *now != rest.before);
     going_on.go_on(project.profile_dir(), &mut warnings)?;
     let plan = going_on.created().plan.clone();
     let (GoingOn { prepared, loaded, .. }, cleared) = going_on.release();
-    let Going { found, lease, loaded, command } = hold.go_on(loaded)?;
+    let Going { found, lease, loaded, command } = rest.go_on(loaded)?;
     let start = Start::CarryOn(lease, Box::new(loaded), Box::new(command));
     let drive = Drive::new(project, found, (prepared, cleared), plan, supervisor, start);
     let drive = Drive { agents, ..drive };
@@ -80,8 +80,8 @@ pub(crate) fn go(
         // Files beside the journal that cannot be mended now are mended by the next replay.
         let _ = room.views.catch_up(&*room.journal, &id);
     }
-    let underway = match drive.among(&room.host) {
-        Ok(underway) => underway,
+    let driven = match drive.among(&room.host) {
+        Ok(driven) => driven,
         Err(failure) => {
             let _ = app.ledger.remove(&room.root, &id);
             return Err(failure.into());
@@ -91,7 +91,7 @@ pub(crate) fn go(
     let (app, room) = (Arc::clone(app), Arc::clone(room));
     Handle::current().spawn(async move {
         // In a task of its own: one that panics ends no other.
-        let rested = tokio::spawn(underway.rested()).await;
+        let rested = tokio::spawn(driven.rested()).await;
         let ended = match rested {
             Ok(Ok(_)) => Ok(()),
             Ok(Err(error)) => Err(error.to_string()),

@@ -9,7 +9,6 @@ use materia_compiler::{Layer, Loaded};
 use materia_contract::api::{
     Catalog, CatalogItem, CheckBody, ConfigBody, Findings, LoadoutView, SaveBody, Saved,
 };
-use materia_contract::body::ConfigFile;
 
 use crate::problem::Refused;
 use crate::request::{Request, json};
@@ -40,22 +39,20 @@ pub(crate) fn save(app: &App, asked: &Request) -> Result<Response<Body>, Refused
     let (loaded, _) = materia_compiler::load(&served.project.sources);
     let files = ownfile::files(&loaded);
     let there = files.iter().find(|file| file.layer == layer && file.file == name);
-    let file = match there {
-        Some(_) => ownfile::named(&served.project, &loaded, name)?,
+    let file = if there.is_some() {
+        ownfile::named(&served.project, &loaded, name)?
+    } else {
         // The project's own file may be yet to come.
-        None => {
-            let own = ownfile::OwnFile::for_copy(&served.project, &loaded);
-            if layer != "project" || own.shown() != name {
-                return Err(Refused::unknown(
-                    "this is no file of the configuration; GET /api/config lists them",
-                ));
-            }
-            own
+        let own = ownfile::OwnFile::for_copy(&served.project, &loaded);
+        if layer != "project" || own.shown() != name {
+            let detail = "this is no file of the configuration; GET /api/config lists them";
+            return Err(Refused::unknown(detail));
         }
+        own
     };
     let now = there.map_or_else(|| hash(""), |there| there.hash.clone());
     if now != base {
-        let theirs = there.map(ConfigFile::clone);
+        let theirs = there.cloned();
         let detail = "somebody has changed the file since it was read; nothing was saved";
         return Err(Refused::new(StatusCode::PRECONDITION_FAILED, "resolution", detail)
             .with("yours", body.text)

@@ -159,7 +159,7 @@ async fn respond(
 /// What only reads or writes files, off the threads of the runtime.
 fn look(app: &Arc<App>, name: Name, asked: &Request) -> Result<Response<Body>, Refused> {
     match name {
-        Name::Projects => query::projects(app),
+        Name::Projects => Ok(query::projects(app)),
         Name::AddProject => query::add_project(app, asked),
         Name::Casts => query::casts(app, asked),
         Name::Cast => query::cast(app, asked),

@@ -39,7 +39,7 @@ impl Policy {
         let hosts: Vec<String> = NAMES.iter().map(|name| format!("{name}:{port}")).collect();
         let origins = hosts.iter().map(|host| format!("http://{host}")).collect();
         // A browser leaves the usual port out.
-        let usual = (port == 80).then(|| NAMES.map(str::to_owned).to_vec()).unwrap_or_default();
+        let usual = if port == 80 { NAMES.map(str::to_owned).to_vec() } else { Vec::new() };
         let short: Vec<String> = usual.iter().map(|host| format!("http://{host}")).collect();
         let origins = [origins, short].concat();
         Self { hosts: Some([hosts, usual].concat()), origins }

@@ -37,15 +37,20 @@ struct Line {
     problem: Box<Problem>,
 }
 
+/// A project, or a cast, and a key.
+type Named = (PathBuf, String);
+
+/// By key, the cast and the hash of what was asked.
+type Began = HashMap<String, (RunId, String)>;
+
 /// The keys that are known.
 pub(crate) struct Keys {
     path: PathBuf,
-    /// By project and key.
-    refusals: Mutex<HashMap<(PathBuf, String), (Box<Problem>, String)>>,
-    /// Of each journal that was looked through: by key, the cast and the hash of what was asked.
-    began: Mutex<HashMap<PathBuf, HashMap<String, (RunId, String)>>>,
-    /// Starts that are under way.
-    under_way: Mutex<HashMap<(PathBuf, String), Arc<tokio::sync::Mutex<()>>>>,
+    refusals: Mutex<HashMap<Named, (Box<Problem>, String)>>,
+    /// Of each journal that was looked through.
+    began: Mutex<HashMap<PathBuf, Began>>,
+    /// What is under way.
+    under_way: Mutex<HashMap<Named, Arc<tokio::sync::Mutex<()>>>>,
 }
 
 impl Keys {
@@ -146,7 +151,7 @@ impl Keys {
 }
 
 /// The keys of all casts of a journal.
-fn keys_of(journal: &dyn Journal) -> Result<HashMap<String, (RunId, String)>, ReadError> {
+fn keys_of(journal: &dyn Journal) -> Result<Began, ReadError> {
     let mut keys = HashMap::new();
     for line in blocking(journal).list()?.lines {
         let first = blocking(journal).records(&line.cast_id, 0, 1)?;

@@ -47,7 +47,9 @@ impl Ledger {
         };
         // One that makes no sense names nothing: whoever wants a cast to go on resumes it by hand.
         let mut left: Vec<Entry> = serde_json::from_slice(&text).unwrap_or_default();
-        left.iter_mut().for_each(|entry| entry.deaths += 1);
+        for entry in &mut left {
+            entry.deaths += 1;
+        }
         let ledger = Self { path, entries: Mutex::new(left.clone()) };
         ledger.change(|_| {})?;
         Ok((ledger, left))

@@ -93,7 +93,7 @@ pub(crate) fn settle<T: Runs>(
     served: &Served,
     cast: Option<&Cast>,
     untrusted: Untrusted<T>,
-    wanted: Wanted,
+    wanted: &Wanted,
     warnings: &mut Vec<String>,
 ) -> Result<Trusted<T>, Refused> {
     let items: Vec<TrustItem> = untrusted

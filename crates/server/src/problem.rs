@@ -63,7 +63,7 @@ impl Refused {
         let status = StatusCode::UNPROCESSABLE_ENTITY;
         if self.0.code != TRUST_REQUIRED && self.0.status < 500 {
             self.0.status = status.as_u16();
-            self.0.title = status.canonical_reason().unwrap_or_default().to_owned();
+            status.canonical_reason().unwrap_or_default().clone_into(&mut self.0.title);
         }
         self
     }

@@ -21,9 +21,9 @@ use crate::rooms::{Cast, Room, Served};
 use crate::state::App;
 
 /// `GET /api/projects`.
-pub(crate) fn projects(app: &App) -> Result<Response<Body>, Refused> {
+pub(crate) fn projects(app: &App) -> Response<Body> {
     let items = app.rooms.projects().iter().map(|served| served.item()).collect();
-    Ok(json(&Projects { items }))
+    json(&Projects { items })
 }
 
 /// `POST /api/projects`.

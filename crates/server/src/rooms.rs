@@ -181,9 +181,9 @@ impl Rooms {
             rooms.remove(root);
         }
         let Some(journal) = served.project.look(root)? else { return Ok(None) };
-        let room = Arc::new(Room::new(served, root, journal, ears));
-        rooms.insert(root.to_owned(), Arc::clone(&room));
-        Ok(Some(room))
+        let opened = Arc::new(Room::new(served, root, journal, ears));
+        rooms.insert(root.to_owned(), Arc::clone(&opened));
+        Ok(Some(opened))
     }
 
     /// Every journal that is open.

@@ -127,7 +127,7 @@ pub(crate) fn carry_on(
     let options = RunOptions { provider: named.provider.clone(), ..RunOptions::default() };
     match act::take::<Failure>(cast.found(), &options, None, |_| Ok(what)) {
         Ok(Taken::Here(held)) => {
-            carry::carry_on(app, cast, *held, Wanted::Resume(named.clone()), named).map(drop)
+            carry::carry_on(app, cast, *held, &Wanted::Resume(named.clone()), named).map(drop)
         }
         Ok(Taken::There(_)) => Ok(()),
         Err(unfit) => Err(Refused::conflict(unfit.to_string())),

@@ -36,7 +36,7 @@ pub fn fork(
         return Err(Unfit::Other(Failure::resolution(message)));
     }
     let begun = Begun { at: Some(SystemClock.now()), key };
-    let forked = materia_engine::forked(found.journal(), &found.id, at, id, begun)
+    let forked = materia_engine::forked(found.journal(), &found.id, at, id, &begun)
         .map_err(|error| Unfit::Other(Failure::resolution(error.to_string())))?;
     let run = forked.loaded().run();
     if *run.phase() != Phase::Running {

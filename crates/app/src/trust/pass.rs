@@ -32,7 +32,9 @@ impl<T> Untrusted<T> {
     /// Approves the question with this hash, if it is one of them, and remembers that.
     pub fn approve(&self, hash: &str, warnings: &mut Vec<String>) -> bool {
         let asked: Vec<&Question> = self.questions.iter().filter(|it| it.hash == hash).collect();
-        asked.iter().for_each(|question| self.gate.approve(question, warnings));
+        for question in &asked {
+            self.gate.approve(question, warnings);
+        }
         !asked.is_empty()
     }
 

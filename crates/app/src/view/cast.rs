@@ -78,11 +78,24 @@ fn sockets(run: &Run) -> Vec<SocketNow> {
             {
                 SocketState::Stalled
             }
-            _ if asking.contains(&id) => SocketState::NeedsYou,
-            _ if !turns.is_empty() => SocketState::Running,
-            _ if waits > 0 => SocketState::Queued,
-            _ if completed > 0 => SocketState::Done,
-            _ => SocketState::Idle,
+            Phase::New
+            | Phase::Running
+            | Phase::Waiting(_)
+            | Phase::Completed
+            | Phase::Failed(_)
+            | Phase::Aborted => {
+                if asking.contains(&id) {
+                    SocketState::NeedsYou
+                } else if !turns.is_empty() {
+                    SocketState::Running
+                } else if waits > 0 {
+                    SocketState::Queued
+                } else if completed > 0 {
+                    SocketState::Done
+                } else {
+                    SocketState::Idle
+                }
+            }
         };
         let materia = node.materia.clone();
         SocketNow { socket: id.clone(), materia, state, visits, completed, turns, waits }

@@ -2,7 +2,7 @@
 
 use materia_contract::api::{FileItem, TurnView};
 use materia_contract::time::wall_time;
-use materia_contract::{ErrorCode, Event, Folders, OfTurn, Outcome, RunId, TurnOutput, TurnUsage};
+use materia_contract::{ErrorCode, Event, Folders, OfTurn, Outcome, RunId, TurnOutput};
 use materia_engine::{Journal, PAGE_BYTES, Unfolding, blocking, load_at};
 use serde_json::Value;
 
@@ -121,5 +121,5 @@ fn said(view: &mut TurnView, report: &TurnOutput, object: Option<(usize, usize)>
     view.parsed = serde_json::from_str(object).ok();
     view.output = Some(report.output.clone());
     view.stderr = Some(report.stderr.clone()).filter(|text| !text.is_empty());
-    view.usage = report.usage.as_ref().map(TurnUsage::clone);
+    view.usage = report.usage;
 }

@@ -27,7 +27,7 @@ pub(crate) fn stop(_args: &StopArgs, terminal: &mut Terminal) -> Result<Exit, Fa
     let told: Result<Alive, _> = client.post("/api/stop", &serde_json::json!({}));
     told.map_err(background::refused)?;
     let begun = Instant::now();
-    while std::path::Path::new(&format!("/proc/{pid}")).exists() {
+    while is_alive(pid) {
         if begun.elapsed() > END_WAIT_MAX {
             return Err(Failure::Broken(format!(
                 "the server (process {pid}) has not ended within {} s; it was told to and may still do so",
@@ -38,4 +38,11 @@ pub(crate) fn stop(_args: &StopArgs, terminal: &mut Terminal) -> Result<Exit, Fa
     }
     terminal.say(format_args!("The server (process {pid}) has ended; its casts rest."));
     Ok(Exit::Done)
+}
+
+/// Whether a process is there, and has not merely left its number behind.
+fn is_alive(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat.rsplit(')').next().and_then(|rest| rest.trim().chars().next());
+    state.is_some_and(|state| state != 'Z')
 }

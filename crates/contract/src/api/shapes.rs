@@ -124,6 +124,7 @@ pub struct Casts {
 /// that was started with `--test-hooks`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own, as it is sent")]
 pub struct StartBody {
     /// The project: its id or its folder; the only one where there is one.
     pub project: Option<String>,

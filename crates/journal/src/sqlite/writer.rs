@@ -209,7 +209,7 @@ impl Desk {
         if group.iter().all(|job| matches!(job, Job::Keep(..))) {
             return Ok(group.iter().map(|job| Ok(self.put_by(job))).collect());
         }
-        let began = Instant::now();
+        let since = Instant::now();
         let begin = || self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([]);
         connect::patiently(patience, is_busy, begin).map_err(Failure::All)?;
         let result = self.fill(group);
@@ -222,7 +222,7 @@ impl Desk {
             }
         }
         let answers = result.map(|answers| self.counted(answers));
-        let took = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
+        let took = u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX);
         self.counters.micros.fetch_add(took, Ordering::Relaxed);
         answers
     }

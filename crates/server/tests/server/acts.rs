@@ -47,15 +47,15 @@ fn nothing_runs_before_it_was_approved_by_its_hash() {
         stage.post("/api/casts", &json!({ "loadout": "Quick" })).json()["code"],
         "trust_required"
     );
-    let stale = stage.ask(
+    let late = stage.ask(
         "PUT",
         "/api/config/project/materia.json",
         &hash,
         &json!({ "text": "{}" }).to_string(),
     );
-    assert_eq!(stale.status, 412, "{stale:?}");
+    assert_eq!(late.status, 412, "{late:?}");
     assert_eq!(
-        (stale.json()["yours"].as_str(), stale.json()["theirs"]["text"].as_str()),
+        (late.json()["yours"].as_str(), late.json()["theirs"]["text"].as_str()),
         (Some("{}"), Some(text.as_str()))
     );
 }

@@ -1,4 +1,6 @@
-//! The guard: a table of requests, each refused for one reason, beside its twin that passes (T-WEB).
+//! The guard: a table of requests, each refused for one reason, beside its twin that passes .
+
+use std::fmt::Write as _;
 
 use serde_json::json;
 
@@ -26,10 +28,10 @@ struct Lines {
 fn send(stage: &Stage, method: &str, body: &str, lines: &Lines) -> Answer {
     let mut text = format!("{method} {} {}\r\n", lines.target, lines.version);
     for host in &lines.host {
-        text.push_str(&format!("Host: {host}\r\n"));
+        let _ = write!(text, "Host: {host}\r\n");
     }
     for line in &lines.more {
-        text.push_str(&format!("{line}\r\n"));
+        let _ = write!(text, "{line}\r\n");
     }
     if method == "POST"
         && !lines.more.iter().any(|line| line.to_ascii_lowercase().starts_with("content-type"))
@@ -37,7 +39,7 @@ fn send(stage: &Stage, method: &str, body: &str, lines: &Lines) -> Answer {
         text.push_str("Content-Type: application/json\r\n");
     }
     if !body.is_empty() {
-        text.push_str(&format!("Content-Length: {}\r\n", body.len()));
+        let _ = write!(text, "Content-Length: {}\r\n", body.len());
     }
     text.push_str("Connection: close\r\n\r\n");
     text.push_str(body);
