@@ -215,7 +215,7 @@ const LineDrawn = memo(({ data }: EdgeProps<LineEdge>) => {
   if (!data) return null;
   const { line, points, label, double, view, inside, feedBead } = data;
   const path = pathThrough(points);
-  const words = [line.feed ? "" : lineWords[line.kind]].filter(Boolean).join(" ");
+  const words = line.feed ? "" : line.next ? "next item" : lineWords[line.kind];
   const taken = view?.note || (view && view.taken > 0 ? `×${view.taken}` : "");
   const lit = view?.lit ? " lit" : view?.spent ? " spent" : "";
   const start = points[0];
@@ -345,7 +345,7 @@ function edgesOf(props: GraphProps, drawn: Drawn): LineEdge[] {
       line.to === "end"
         ? (drawn.ends.find((end) => end.id === `end:${line.loop}`)?.id ?? drawn.ends[0]?.id ?? line.from)
         : line.to,
-    zIndex: props.lines[line.id]?.lit ? 6 : 5,
+    zIndex: props.lines[line.id]?.lit ? 2 : 1,
     focusable: false,
     data: {
       line,

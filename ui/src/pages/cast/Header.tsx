@@ -131,8 +131,8 @@ function Spent(props: {
       <dd data-testid={testid} data-value={spent ?? ""}>
         {spent === null ? "unknown" : show(spent)}
         {limit ? <span> of {show(limit)}</span> : null}
+        {limit && spent !== null ? <Meter spent={spent} limit={limit} /> : null}
       </dd>
-      {limit && spent !== null ? <Meter spent={spent} limit={limit} /> : null}
     </div>
   );
 }
