@@ -1,5 +1,6 @@
 // Questions to the state: where a socket stands, what is said of a cast in one sentence.
 import type { PlanNode, SocketState } from "../api/types";
+import { oneLine } from "../shared/text";
 import { itemKey } from "./fold";
 import type { CastState, LoopItem, LoopState, Turn } from "./state";
 
@@ -67,9 +68,9 @@ export function node(state: CastState, socket: string): PlanNode | undefined {
   return state.plan?.nodes[socket];
 }
 
-/** The name that people gave, else the id. */
+/** The name that people gave, else the id; on one line, without what only a terminal understands. */
 export function nameOf(state: CastState, socket: string): string {
-  return state.plan?.nodes[socket]?.materia ?? socket;
+  return oneLine(state.plan?.nodes[socket]?.materia ?? socket, 80);
 }
 
 /** Where a cast stands, as one of the eight states. */
