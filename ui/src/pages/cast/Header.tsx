@@ -178,7 +178,7 @@ function Acts(props: {
       ) : null}
       {over ? null : <Guide key={socket} state={state} target={target} socket={socket} onDone={onDone} />}
       {fork}
-      {state.status === "completed" || state.status === "aborted" ? null : (
+      {over ? null : (
         <Confirm
           className="btn danger"
           target={target}
