@@ -3,21 +3,16 @@
 
 #![no_main]
 
-use std::path::PathBuf;
-use std::sync::OnceLock;
+mod scratch;
 
 use libfuzzer_sys::fuzz_target;
 use materia_compiler::Sources;
 use materia_contract::{Plan, Severity};
 
-static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
-
 fuzz_target!(|bytes: &[u8]| {
-    let folder = FOLDER.get_or_init(|| tempfile::tempdir().expect("a temporary folder"));
-    let file: PathBuf = folder.path().join("materia.json");
-    std::fs::write(&file, bytes).expect("a file in a temporary folder");
+    scratch::file("materia.json", bytes);
     let sources = Sources {
-        project_dir: folder.path().to_owned(),
+        project_dir: scratch::folder().to_owned(),
         profile_dir: None,
         original_profile_dir: None,
         env_config: None,

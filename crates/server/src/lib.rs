@@ -42,5 +42,6 @@ mod trust;
 mod wanted;
 
 pub use listen::{Listen, ListenError};
+pub use page::missing_page;
 pub use serve::{ServeError, Serving, serve};
 pub use state::{OpenProject, Settings};

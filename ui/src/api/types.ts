@@ -184,7 +184,7 @@ export interface CastView {
     entry: number;
     index: number;
     total: number;
-    items: { key: string; label?: string | null; state: SocketState }[];
+    items: { key?: string; label?: string | null; title?: string | null; state?: SocketState }[];
   }[];
   next?: NextAct[];
 }

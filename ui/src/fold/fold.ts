@@ -106,7 +106,8 @@ const changes: Record<string, Change> = {
     const edge = state.edges[id];
     const item = state.turns.findLast((turn) => turn.seq === event.data.turn)?.item ?? null;
     const forItem = edge && edge.item === item ? edge.forItem + 1 : 1;
-    state.edges[id] = { taken: (edge?.taken ?? 0) + 1, forItem, item, lastSeq: event.seq };
+    const partial = edge?.partial ?? state.turnsFrom > 1;
+    state.edges[id] = { taken: (edge?.taken ?? 0) + 1, partial, forItem, item, lastSeq: event.seq };
     state.lastEdge = id;
   },
   "handoff.sent": (state, event) => {

@@ -14,7 +14,7 @@ export function fromView(view: CastView): CastState {
       index: loop.index,
       total: loop.total,
       exhausted: loop.index >= loop.total,
-      labels: loop.items.map((item) => item.label ?? ""),
+      labels: loop.items.map((item) => item.label ?? item.title ?? ""),
       sentBack: 0,
     };
   for (const socket of view.sockets ?? []) {
@@ -22,7 +22,8 @@ export function fromView(view: CastView): CastState {
     if (socket.waits)
       state.waits[socket.socket] = Array.from({ length: socket.waits }, (_, n) => `?${socket.socket}-${n}`);
   }
-  for (const edge of view.edges ?? []) state.edges[edge.id] = { taken: edge.taken, forItem: 0, item: null, lastSeq: 0 };
+  for (const edge of view.edges ?? [])
+    state.edges[edge.id] = { taken: edge.taken, partial: false, forItem: 0, item: null, lastSeq: 0 };
   for (const question of view.questions ?? []) state.questions[question.socket] = { ...question, seq: seq };
   return {
     ...state,

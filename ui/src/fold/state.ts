@@ -54,6 +54,8 @@ export interface LoopState {
 }
 export interface EdgeState {
   taken: number;
+  /** Whether it was taken before, too, an unknown number of times. */
+  partial: boolean;
   /** How often it was taken for the item it is about now. */
   forItem: number;
   item: string | null;

@@ -1,5 +1,6 @@
 // Questions to the state: where a socket stands, what is said of a cast in one sentence.
 import type { PlanNode, SocketState } from "../api/types";
+import { oneLine } from "../shared/text";
 import { itemKey } from "./fold";
 import type { CastState, LoopItem, LoopState, Turn } from "./state";
 
@@ -67,9 +68,9 @@ export function node(state: CastState, socket: string): PlanNode | undefined {
   return state.plan?.nodes[socket];
 }
 
-/** The name that people gave, else the id. */
+/** The name that people gave, else the id; on one line, without what only a terminal understands. */
 export function nameOf(state: CastState, socket: string): string {
-  return state.plan?.nodes[socket]?.materia ?? socket;
+  return oneLine(state.plan?.nodes[socket]?.materia ?? socket, 80);
 }
 
 /** Where a cast stands, as one of the eight states. */
@@ -97,7 +98,7 @@ export function castState(state: { status: string; waiting?: { reason: string } 
 /** Says in words what is going on. */
 export function sentence(state: CastState): string {
   if (state.status === "waiting" && state.waiting) return waitingSentence(state);
-  if (state.status === "failed" && state.error) return `${state.error.code}: ${state.error.message}`;
+  if (state.status === "failed" && state.error) return `${state.error.code}: ${unquoted(state.error.message)}`;
   if (state.status === "aborted") return state.abortReason ?? "A person ended it.";
   if (state.status === "completed") return `${counted(state.usage.turns, "turn")}, nothing is left to do.`;
   const open = state.turns.filter((turn) => turn.outcome === "running");
@@ -117,7 +118,12 @@ function waitingSentence(state: CastState): string {
   const who = socket ? nameOf(state, socket) : "";
   if (reason === "approval") return `${who} asks before it runs.`;
   if (reason === "multi_turn") return `${who} has answered and waits for you.`;
-  return `${message}.`.replace(/\.\.$/, ".");
+  return `${unquoted(message)}.`.replace(/\.\.$/, ".");
+}
+
+/** Names stand in backquotes in the program's sentences; where they are not set apart, they go without. */
+function unquoted(text: string): string {
+  return text.replaceAll("`", "");
 }
 
 function progress(state: CastState): string {

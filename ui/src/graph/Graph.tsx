@@ -40,6 +40,7 @@ export interface LineView {
   lit: boolean;
   flash: boolean;
   taken: number;
+  partial: boolean;
   note: string;
   spent: boolean;
 }
@@ -173,7 +174,7 @@ const Region = memo(({ data }: NodeProps<RegionNode>) => {
               type="button"
               className={`st ${one.state} nopan`}
               aria-pressed={(item ?? view.current) === one.key}
-              aria-label={`${one.key} ${one.label ?? ""}: ${one.state.replace("_", " ")}`}
+              aria-label={`${one.key} ${oneLine(one.label ?? "", 80)}: ${one.state.replace("_", " ")}`}
               data-testid={`item-${one.key}`}
               data-state={one.state}
               title={`${one.key} ${oneLine(one.label ?? "", 120)}`}
@@ -215,8 +216,8 @@ const LineDrawn = memo(({ data }: EdgeProps<LineEdge>) => {
   if (!data) return null;
   const { line, points, label, double, view, inside, feedBead } = data;
   const path = pathThrough(points);
-  const words = [line.feed ? "" : lineWords[line.kind]].filter(Boolean).join(" ");
-  const taken = view?.note || (view && view.taken > 0 ? `×${view.taken}` : "");
+  const words = line.feed ? "" : line.next ? "next item" : lineWords[line.kind];
+  const taken = view?.note || (view && view.taken > 0 ? `×${view.taken}${view.partial ? "+" : ""}` : "");
   const lit = view?.lit ? " lit" : view?.spent ? " spent" : "";
   const start = points[0];
   const second = points[1];
@@ -345,7 +346,7 @@ function edgesOf(props: GraphProps, drawn: Drawn): LineEdge[] {
       line.to === "end"
         ? (drawn.ends.find((end) => end.id === `end:${line.loop}`)?.id ?? drawn.ends[0]?.id ?? line.from)
         : line.to,
-    zIndex: props.lines[line.id]?.lit ? 6 : 5,
+    zIndex: props.lines[line.id]?.lit ? 2 : 1,
     focusable: false,
     data: {
       line,

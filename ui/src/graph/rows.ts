@@ -17,6 +17,8 @@ export interface Line {
   loop?: string;
   /** Whether it carries the items of a loop. */
   feed?: boolean;
+  /** Whether it leads to the next item of a loop. */
+  next?: boolean;
 }
 
 export type Row = { kind: "sockets"; sockets: string[]; rank: number } | { kind: "loop"; loop: string; rank: number };
@@ -40,6 +42,7 @@ export function linesOf(grid: Grid): Line[] {
         max: edge.maxTraversals ?? null,
         back: edge.back ?? false,
         ...(fed ? { feed: true } : {}),
+        ...(socket.advance && edge.back && edge.when === "always" ? { next: true } : {}),
       });
     });
     if (socket.onFailure) {

@@ -94,6 +94,9 @@ fn join(client: &Client, global: &Global) -> Result<String, Failure> {
 
 fn show(link: &str, no_open: bool, terminal: &mut Terminal) -> Result<(), Failure> {
     use std::io::Write as _;
+    if let Some(why) = materia_server::missing_page() {
+        terminal.say(format_args!("This build has only a plain page: {why}."));
+    }
     writeln!(terminal.out, "{link}")?;
     terminal.out.flush()?;
     if !no_open && !open(link) {

@@ -1,7 +1,9 @@
 //! Turns that wait for a person's consent.
 
 use insta::assert_snapshot;
-use materia_contract::{Approval, Budget, Condition, Consume, Do, Foreach, NodeId, Pace, Plan};
+use materia_contract::{
+    Approval, Budget, Condition, Consume, Do, Foreach, NodeBudgets, NodeId, Pace, Plan,
+};
 use materia_kernel::{Input, Phase, Rejection, step};
 
 use crate::play::{NodeExt as _, Play, plan, utility};
@@ -209,4 +211,15 @@ fn a_refused_list_is_answered_once_for_all_its_elements() {
     assert!(play.end("second").ends_with("b asks for approval\nwaiting: approval"));
     let told = play.act(refuse(None, None, true));
     assert!(told.contains("b 2.1 started") && told.ends_with("c 2.1 started"), "{told}");
+}
+
+#[test]
+fn a_question_that_could_not_be_acted_upon_is_not_what_a_run_waits_for() {
+    let mut play = Play::of(asking());
+    assert!(play.end("first").ends_with("waiting: approval"));
+    // It may not spend anything any more: consent would start nothing.
+    let budgets = NodeBudgets { turns: Some(0), ..NodeBudgets::default() };
+    play.act(Do::NodeBudget { node: NodeId::new("b"), budgets });
+    let told = play.resume();
+    assert!(told.ends_with("waiting: budget"), "{told}");
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::histories::{History, flowing, over_a_list, sent_back, with_people};
+use crate::histories::{History, asked_again, flowing, over_a_list, sent_back, with_people};
 
 const OTHER: &str = "00000000-0000-8000-8000-000000000001";
 
@@ -158,4 +158,16 @@ fn people() {
             ("turn.requested", 0, "/payloadId", json!(OTHER)),
         ],
     );
+}
+
+#[test]
+fn a_contract_that_is_kept() {
+    let history = asked_again();
+    assert!(history.judged().is_ok());
+    // What it put out is in order: then nobody may say that it broke its contract.
+    noticed(&history, &[("turn.failed", 0, "/output", json!("{\"satisfied\": true}"))]);
+    // Another thing that breaks it changes nothing about that.
+    let mut other = history;
+    other.edit("turn.failed", 0, "/output", json!("{\"satisfied\": 7}"));
+    assert_eq!(other.judged().map_err(|objection| objection.to_string()), Ok(()));
 }

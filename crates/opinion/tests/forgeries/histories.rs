@@ -161,6 +161,7 @@ pub(crate) fn back_and_forth(count: usize) -> History {
     let mut created = plans::sent_back();
     created.plan.budget.max_turns = None;
     created.plan.nodes["judge"].edges[0].max_traversals = Some(u32::MAX);
+    created.plan_hash = created.plan.hash();
     let mut play = Play::begin("back and forth", created);
     for _ in 0..count {
         play.answer(&json!({"sum": 3, "state": {"vcs": "git"}}));
@@ -203,6 +204,15 @@ pub(crate) fn with_people() -> History {
     play.answer(&json!({"context": "for you"}));
     let message = Some("go".to_owned());
     play.take(Input::act(Do::trigger(NodeId::new("second"), message)));
+    play.history
+}
+
+/// An agent that answers nonsense, and is asked once more.
+pub(crate) fn asked_again() -> History {
+    let mut play = Play::begin("asked again", plans::sent_back());
+    play.answer(&json!({"sum": 3, "state": {"vcs": "git"}}));
+    play.answer(&json!("nonsense"));
+    play.answer(&json!({"satisfied": true}));
     play.history
 }
 

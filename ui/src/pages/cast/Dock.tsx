@@ -3,7 +3,7 @@ import { ChevronDown, ChevronUp } from "lucide-react";
 import { type PointerEvent, useRef, useState } from "react";
 import type { CastState } from "../../fold";
 import type { CastStore } from "../../shared/cast-store";
-import { Tabs } from "../../shared/parts";
+import { Seg, Tabs } from "../../shared/parts";
 import { CostTab } from "./Cost";
 import { EventsTab } from "./Events";
 import { OutputLog } from "./OutputLog";
@@ -79,6 +79,18 @@ export function Dock(props: DockProps) {
           ]}
         />
         <span className="grow" />
+        {tab === "timeline" ? (
+          <Seg
+            small
+            label="Attempts"
+            now={search.get("attempts") ?? "all"}
+            onPick={(id) => change({ attempts: id === "all" ? null : id })}
+            items={[
+              { id: "all", label: "All turns" },
+              { id: "last", label: "Last of each item" },
+            ]}
+          />
+        ) : null}
         <button
           type="button"
           className="btn quiet small icon"

@@ -4,6 +4,7 @@ import { Search } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { get, segment } from "../../api/client";
 import type { JournalEvent, Page } from "../../api/types";
+import { nameOf } from "../../fold";
 import { eventWords } from "../../shared/eventWords";
 import { clock, count } from "../../shared/format";
 import { JsonText } from "../../shared/JsonTree";
@@ -85,7 +86,7 @@ export function EventsTab({ store, state, past, search, change }: DockProps) {
             { value: "", label: "all" },
             ...sockets.map(([value, node]) => ({
               value,
-              label: node.materia === value ? value : `${node.materia} ${value}`,
+              label: node.materia === value ? value : `${nameOf(state, value)} ${value}`,
             })),
           ]}
         />

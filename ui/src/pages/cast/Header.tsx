@@ -1,7 +1,7 @@
 // The head of a cast: what was asked, where it stands, what it has spent, what can be done.
 import { GitFork, MessageSquare, Pause, Play, RotateCcw, Square } from "lucide-react";
 import { useState } from "react";
-import { type CastState, castState, sentence } from "../../fold";
+import { type CastState, castState, nameOf, sentence } from "../../fold";
 import { ActButton, Confirm, type Target } from "../../shared/ActButton";
 import { type Act, commandLine, type Done } from "../../shared/acts";
 import { count, duration, money, short } from "../../shared/format";
@@ -131,8 +131,8 @@ function Spent(props: {
       <dd data-testid={testid} data-value={spent ?? ""}>
         {spent === null ? "unknown" : show(spent)}
         {limit ? <span> of {show(limit)}</span> : null}
+        {limit && spent !== null ? <Meter spent={spent} limit={limit} /> : null}
       </dd>
-      {limit && spent !== null ? <Meter spent={spent} limit={limit} /> : null}
     </div>
   );
 }
@@ -178,7 +178,7 @@ function Acts(props: {
       ) : null}
       {over ? null : <Guide key={socket} state={state} target={target} socket={socket} onDone={onDone} />}
       {fork}
-      {state.status === "completed" || state.status === "aborted" ? null : (
+      {over ? null : (
         <Confirm
           className="btn danger"
           target={target}
@@ -309,7 +309,7 @@ function Guide({
             onPick={setNode}
             options={Object.entries(state.plan?.nodes ?? {}).map(([id, plan]) => ({
               value: id,
-              label: plan.materia === id ? id : `${plan.materia} (${id})`,
+              label: plan.materia === id ? id : `${nameOf(state, id)} (${id})`,
             }))}
           />
           <textarea

@@ -83,7 +83,9 @@ export function InputTab({ turn, full, turns, store, onEvent }: InputProps) {
               data-testid={`layer-${layer.name}`}
             >
               <header>
-                <strong>{layer.name}</strong>
+                <strong>
+                  <Foreign text={layer.name} />
+                </strong>
                 {layer.origin ? (
                   <span className="faint cut">
                     <Linked text={layer.origin} onEvent={onEvent} />

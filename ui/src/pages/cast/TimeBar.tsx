@@ -74,7 +74,7 @@ export function TimeBar({ state, tip, past, offline, onAt }: TimeBarProps) {
         <button
           type="button"
           className="btn quiet small wide-only"
-          aria-label="Speed"
+          aria-label={`Speed ${speed}×`}
           onClick={() => setSpeed(SPEEDS[(SPEEDS.indexOf(speed) + 1) % SPEEDS.length] ?? 5)}
         >
           {speed}×

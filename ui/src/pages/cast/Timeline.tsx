@@ -3,7 +3,6 @@ import type { SocketState } from "../../api/types";
 import { type CastState, loopItems, nameOf, type Turn } from "../../fold";
 import { KindIcon } from "../../graph/Graph";
 import { duration } from "../../shared/format";
-import { Seg } from "../../shared/parts";
 import { oneLine } from "../../shared/text";
 import type { DockProps } from "./Dock";
 
@@ -42,20 +41,7 @@ export function Timeline({ state, past, now, search, change, onSelect }: DockPro
   const marks = Array.from({ length: Math.floor(total / step) + 1 }, (_, n) => n * step);
   return (
     <div className="tl-wrap">
-      <div className="tl-tools">
-        {state.turnsFrom > 1 ? <span className="faint sm">Turns since event {state.turnsFrom}</span> : null}
-        <span className="grow" />
-        <Seg
-          small
-          label="Attempts"
-          now={only}
-          onPick={(id) => change({ attempts: id === "all" ? null : id })}
-          items={[
-            { id: "all", label: "All attempts" },
-            { id: "last", label: "Last only" },
-          ]}
-        />
-      </div>
+      {state.turnsFrom > 1 ? <p className="faint sm">Turns since event {state.turnsFrom}</p> : null}
       <div className="tl" data-testid="timeline" data-from={span.from} data-to={span.to}>
         <div className="lane-l axis-l" />
         <div className="axis">
@@ -96,7 +82,15 @@ export function Timeline({ state, past, now, search, change, onSelect }: DockPro
                   .filter((turn) => turn.socket === lane.id)
                   .map((turn) => {
                     const ms = (turn.end ?? span.to * 1000) / 1000 - turn.start / 1000;
-                    const narrow = ms / total < 0.04;
+                    const took = duration(turn.durationMs ?? ms, true);
+                    const words =
+                      ms / total < 0.04
+                        ? ""
+                        : turn.satisfied === false
+                          ? "not satisfied"
+                          : turn.satisfied
+                            ? "satisfied"
+                            : took;
                     return (
                       <span key={turn.seq}>
                         <button
@@ -105,17 +99,11 @@ export function Timeline({ state, past, now, search, change, onSelect }: DockPro
                           style={{ left: at(turn.start / 1000), width: wide(ms) }}
                           data-testid={`bar-${turn.seq}`}
                           data-ms={ms}
-                          aria-label={`${nameOf(state, turn.socket)} visit ${turn.visit}, ${duration(ms, true)}`}
-                          title={`visit ${turn.visit}${turn.item ? `, ${turn.item}` : ""}: ${turn.outcome}, ${duration(ms, true)}`}
+                          aria-label={`${nameOf(state, turn.socket)} visit ${turn.visit}: ${words || turn.outcome}, ${took}`}
+                          title={`visit ${turn.visit}${turn.item ? `, ${turn.item}` : ""}: ${turn.outcome}, ${took}`}
                           onClick={() => change({ socket: turn.socket, turn: turn.seq, item: null })}
                         >
-                          {narrow
-                            ? ""
-                            : turn.satisfied === false
-                              ? "not satisfied"
-                              : turn.satisfied
-                                ? "satisfied"
-                                : duration(ms, true)}
+                          {words}
                         </button>
                       </span>
                     );

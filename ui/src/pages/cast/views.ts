@@ -79,7 +79,7 @@ export function linesOfState(state: CastState, grid: Grid, flashed: string | nul
     const note =
       limit === undefined ? "" : current ? `${edge?.forItem} of ${limit} for ${item}` : taken > 0 ? `×${taken}` : "";
     const spent = state.error?.edgeId === id;
-    out[id] = { lit: lit.has(id), flash: flashed === id, taken, note, spent };
+    out[id] = { lit: lit.has(id), flash: flashed === id, taken, partial: edge?.partial ?? false, note, spent };
   }
   const feed = grid.sockets.find((socket) => socket.generator);
   if (feed)

@@ -175,65 +175,67 @@ export function Casts() {
           </label>
         </div>
       </div>
-      {live.loaded && all.length === 0 ? <Nothing /> : null}
-      {live.loaded && all.length > 0 && shown.length === 0 ? (
-        <p className="empty">
-          No cast has these.{" "}
-          <button
-            type="button"
-            className="btn"
-            onClick={() => change({ view: null, state: null, loadout: null, text: null, folder: null })}
-          >
-            Show all
-          </button>
-        </p>
-      ) : null}
-      {shown.length > 0 ? (
-        <div id="view-body" role="tabpanel" aria-label="Casts">
-          <table className="tbl list">
-            <colgroup>
-              <col className="c-state" />
-              <col />
-              <col className="c-load" />
-              <col className="c-items" />
-              <col className="c-num" />
-              <col className="c-cost" />
-              <col className="c-time" />
-              <col className="c-when" />
-              <col className="c-act" />
-            </colgroup>
-            <thead>
-              <tr>
-                <th>State</th>
-                <th>Request</th>
-                <th className="wide">Loadout</th>
-                <th className="wide">Items</th>
-                <th className="r wide">Turns</th>
-                <th className="r wide">Cost</th>
-                <th className="r wide">Time</th>
-                <th className="r wide">Started</th>
-                <th className="wide">
-                  <span className="sr">Act</span>
-                </th>
-              </tr>
-            </thead>
-            <Group title="Needs you" casts={groups.needs} now={now} tall />
-            <Group title="Running" casts={groups.running} now={now} tall />
-            <Group title="Recent" casts={groups.recent} now={now} />
-          </table>
-          {live.next ? (
-            <p className="empty">
-              <button
-                type="button"
-                className="btn"
-                onClick={() => void loadCasts({ cursor: live.next ?? "" }).catch(noteRefusal)}
-              >
-                Show older casts
-              </button>
-            </p>
-          ) : null}
-        </div>
-      ) : null}
+      <div id="view-body" role="tabpanel" aria-label="Casts">
+        {live.loaded && all.length === 0 ? <Nothing /> : null}
+        {live.loaded && all.length > 0 && shown.length === 0 ? (
+          <p className="empty">
+            No cast has these.{" "}
+            <button
+              type="button"
+              className="btn"
+              onClick={() => change({ view: null, state: null, loadout: null, text: null, folder: null })}
+            >
+              Show all
+            </button>
+          </p>
+        ) : null}
+        {shown.length > 0 ? (
+          <>
+            <table className="tbl list">
+              <colgroup>
+                <col className="c-state" />
+                <col />
+                <col className="c-load" />
+                <col className="c-items" />
+                <col className="c-num" />
+                <col className="c-cost" />
+                <col className="c-time" />
+                <col className="c-when" />
+                <col className="c-act" />
+              </colgroup>
+              <thead>
+                <tr>
+                  <th>State</th>
+                  <th>Request</th>
+                  <th className="wide">Loadout</th>
+                  <th className="wide">Items</th>
+                  <th className="r wide">Turns</th>
+                  <th className="r wide">Cost</th>
+                  <th className="r wide">Time</th>
+                  <th className="r wide">Started</th>
+                  <th className="wide">
+                    <span className="sr">Act</span>
+                  </th>
+                </tr>
+              </thead>
+              <Group title="Needs you" casts={groups.needs} now={now} tall />
+              <Group title="Running" casts={groups.running} now={now} tall />
+              <Group title="Recent" casts={groups.recent} now={now} />
+            </table>
+            {live.next ? (
+              <p className="empty">
+                <button
+                  type="button"
+                  className="btn"
+                  onClick={() => void loadCasts({ cursor: live.next ?? "" }).catch(noteRefusal)}
+                >
+                  Show older casts
+                </button>
+              </p>
+            ) : null}
+          </>
+        ) : null}
+      </div>
     </div>
   );
 }

@@ -1,0 +1,112 @@
+//! Makes the page with Node, where there is one, and lists its files for the program to carry.
+//!
+//! It runs again only when the page's sources have changed. Without Node, or without what the page is made of, the
+//! program is built all the same: it carries a plain page then, and says what is missing. `MATERIA_PAGE=plain` asks for
+//! that; `MATERIA_PAGE=FOLDER` takes a page that was made elsewhere.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+/// What the page is made from, in `ui`.
+const SOURCES: [&str; 6] =
+    ["src", "public", "index.html", "package.json", "package-lock.json", "vite.config.ts"];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let here = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+    let ui = here.join("../../ui");
+    println!("cargo::rerun-if-env-changed=MATERIA_PAGE");
+    for source in SOURCES {
+        println!("cargo::rerun-if-changed={}", ui.join(source).display());
+    }
+    let made = match env::var("MATERIA_PAGE") {
+        Ok(wish) if wish == "plain" => Err("MATERIA_PAGE asks for the plain one".to_owned()),
+        Ok(folder) => Ok(PathBuf::from(folder)),
+        Err(_) => make(&ui, &out.join("page")),
+    };
+    let (files, missing) = match made {
+        Ok(folder) => (list(&folder)?, None),
+        Err(why) => {
+            println!("cargo::warning=the page is not built in: {why}");
+            (Vec::new(), Some(why))
+        }
+    };
+    fs::write(out.join("page.rs"), table(&files, missing.as_deref())?)?;
+    Ok(())
+}
+
+/// Makes the page in a folder of the build.
+fn make(ui: &Path, into: &Path) -> Result<PathBuf, String> {
+    if !ui.join("index.html").is_file() {
+        return Err("its sources (`ui`) are not here".to_owned());
+    }
+    if !works("node", &["--version"], ui) {
+        return Err(
+            "there is no Node.js; install version 20.19 or newer and build again".to_owned()
+        );
+    }
+    let vite = ui.join("node_modules/vite/bin/vite.js");
+    // The lock file of what is installed; `npm` writes it last.
+    let installed = fs::read(ui.join("node_modules/.package-lock.json")).is_ok();
+    let ready = installed && vite.is_file();
+    if !ready && !works("npm", &["ci", "--ignore-scripts", "--no-audit", "--no-fund"], ui) {
+        return Err("`npm ci` failed in `ui`; run it there to see why, and build again".to_owned());
+    }
+    let (vite, folder) = (vite.display().to_string(), into.display().to_string());
+    if works("node", &[&vite, "build", "--emptyOutDir", "--outDir", &folder], ui) {
+        Ok(into.to_owned())
+    } else {
+        Err("`npm run build` failed in `ui`; run it there to see why".to_owned())
+    }
+}
+
+fn works(program: &str, words: &[&str], folder: &Path) -> bool {
+    let ended = Command::new(program).args(words).current_dir(folder).output();
+    ended.is_ok_and(|ended| ended.status.success())
+}
+
+/// The files of a folder, by their path from there, in order.
+fn list(folder: &Path) -> Result<Vec<(String, PathBuf)>, Box<dyn Error>> {
+    let mut found = Vec::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(dir) = open.pop() {
+        for entry in fs::read_dir(&dir)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                open.push(path);
+            } else {
+                let name = path.strip_prefix(folder)?.to_string_lossy().replace('\\', "/");
+                found.push((format!("/{name}"), fs::canonicalize(&path)?));
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn table(files: &[(String, PathBuf)], missing: Option<&str>) -> Result<String, Box<dyn Error>> {
+    let mut text = String::new();
+    writeln!(text, "const MADE: &[(&str, &str, &[u8])] = &[")?;
+    for (name, path) in files {
+        let name = if name == "/index.html" { "/" } else { name };
+        let file = path.to_str().ok_or("the path of the build is not UTF-8")?;
+        writeln!(text, "    ({name:?}, {:?}, include_bytes!({file:?})),", kind(path))?;
+    }
+    writeln!(text, "];")?;
+    writeln!(text, "const MISSING: Option<&str> = {missing:?};")?;
+    Ok(text)
+}
+
+fn kind(path: &Path) -> &'static str {
+    match path.extension().and_then(|end| end.to_str()) {
+        Some("html") => "text/html; charset=utf-8",
+        Some("js") => "text/javascript; charset=utf-8",
+        Some("css") => "text/css; charset=utf-8",
+        Some("svg") => "image/svg+xml",
+        Some("json") => "application/json",
+        _ => "application/octet-stream",
+    }
+}

@@ -1,0 +1,323 @@
+// The page with the real server: what it shows is what the server says, whoever drives the cast.
+// MATERIA names the binary; otherwise the one that cargo built is taken.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { violations } from "./axe.mjs";
+import { byId, launch, open } from "./browser.mjs";
+
+const binary = process.env.MATERIA ?? fileURLToPath(new URL("../../target/debug/materia", import.meta.url));
+const skip = existsSync(binary) ? false : "the program is not built; `cargo build` makes it";
+const root = mkdtempSync(join(tmpdir(), "materia-page-"));
+const env = { ...process.env, MATERIA_PROFILE_DIR: join(root, "profile"), MATERIA_STATE_DIR: join(root, "state") };
+const project = join(root, "project");
+let browser;
+let server;
+let port;
+
+const say = (value) => ({
+  type: "utility",
+  parse: "json",
+  command: ["sh", "-c", `cat >/dev/null; sleep 0.3; printf '%s' '${JSON.stringify(value)}'`],
+});
+const config = {
+  activeLoadout: "Asks",
+  artifactDir: ".materia",
+  loadouts: {
+    Asks: {
+      entry: "plan",
+      sockets: {
+        plan: { materia: "Plan", edges: [{ to: "build" }] },
+        build: { materia: "Make", edges: [{ to: "judge" }] },
+        judge: {
+          materia: "Judge",
+          advance: { cursor: "workItemIndex", when: "satisfied" },
+          edges: [{ when: "not_satisfied", to: "build", maxTraversals: 2 }, { to: "build" }],
+        },
+        merge: { materia: "Merge", approval: "before" },
+      },
+      loops: {
+        items: {
+          sockets: ["build", "judge"],
+          consumes: { from: "plan", output: "workItems" },
+          exits: [{ id: "done", from: "judge", condition: "satisfied", targetSocketId: "merge" }],
+        },
+      },
+    },
+    Talks: {
+      entry: "a",
+      sockets: {
+        a: { materia: "Writer", edges: [{ to: "b" }] },
+        b: {
+          materia: "Reader",
+          edges: [
+            { when: "satisfied", to: "c" },
+            { when: "not_satisfied", to: "a", maxTraversals: 3 },
+          ],
+        },
+        c: { materia: "Writer" },
+      },
+    },
+  },
+  materia: {
+    Plan: {
+      ...say({
+        workItems: [
+          { title: "First", context: "one" },
+          { title: "Second", context: "two" },
+        ],
+      }),
+      generator: true,
+    },
+    Make: say({ context: "made it" }),
+    Judge: say({ satisfied: true }),
+    Merge: { type: "utility", parse: "text", command: ["echo", "merged"] },
+    Writer: { prompt: "Write." },
+    Reader: { prompt: "Read it. Is it good?", parse: "json" },
+  },
+};
+const script = {
+  turns: {
+    a: [
+      { delayMs: 700, text: "A first try.", usage: { inputTokens: 1000, outputTokens: 50, cost: 0.02 } },
+      { delayMs: 700, text: "A second try.", usage: { inputTokens: 900, outputTokens: 40, cost: 0.01 } },
+    ],
+    b: [
+      { delayMs: 600, json: { satisfied: false, context: "It is too short." } },
+      { delayMs: 600, json: { satisfied: true } },
+    ],
+    c: [{ delayMs: 500, text: "The end." }],
+  },
+};
+
+async function serve(listen = "127.0.0.1:0") {
+  const child = spawn(binary, ["serve", "--listen", listen], {
+    cwd: project,
+    env,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let said = "";
+  const url = await new Promise((resolve, reject) => {
+    child.stderr.on("data", (chunk) => {
+      said += chunk;
+      const found = /http:\/\/127\.0\.0\.1:\d+/.exec(said);
+      if (found) resolve(found[0]);
+    });
+    child.on("exit", (code) => reject(new Error(`the server ended with ${code}: ${said}`)));
+  });
+  port = new URL(url).port;
+  return { child, url };
+}
+async function link() {
+  const { url, token } = JSON.parse(readFileSync(join(env.MATERIA_STATE_DIR, "server.json"), "utf8"));
+  const answer = await fetch(`${url}/api/codes`, {
+    method: "POST",
+    headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
+    body: "{}",
+  });
+  return (await answer.json()).url;
+}
+const ask = (page, path) =>
+  page.evaluate(
+    async (at) =>
+      (await fetch(`/api${at}`, { headers: { "X-Materia-Key": localStorage.getItem("materia.key") } })).json(),
+    path,
+  );
+const stateOf = (page) => page.evaluate(() => window.__state);
+const done = (page, word) =>
+  page.waitForFunction((wanted) => document.querySelector('[data-testid="cast-state"]')?.textContent === wanted, word, {
+    timeout: 60_000,
+  });
+
+/** The page's fold is held against what the server folds, here and at every event asked for. */
+async function sameAt(page, id, seq) {
+  const view = await ask(page, `/casts/${id}${seq ? `?at=${seq}` : ""}`);
+  if (seq) {
+    await page.goto(`${new URL(page.url()).origin}/casts/${id}?at=${seq}`);
+    await page.waitForFunction((wanted) => window.__state?.seq === wanted, seq);
+  }
+  const state = await stateOf(page);
+  const where = `${id} at ${seq ?? "its end"}`;
+  assert.equal(state.seq, view.at ?? view.lastSeq, where);
+  assert.equal(state.status, view.status, where);
+  assert.deepEqual(state.variables, view.state, where);
+  assert.deepEqual(state.waiting ?? null, view.waiting ?? null, where);
+  assert.deepEqual(state.error ?? null, view.error ?? null, where);
+  assert.equal(state.pace, view.pace, where);
+  assert.equal(state.usage.turns, view.usage.turns, where);
+  assert.equal(state.usage.tokens, view.usage.tokens, where);
+  assert.ok(Math.abs((state.usage.cost ?? 0) - (view.usage.cost ?? 0)) < 1e-9, where);
+  const short = ({ socket, visit, attempt, item, outcome, satisfied, reason }) => ({
+    socket,
+    visit,
+    attempt,
+    item: item ?? null,
+    outcome,
+    satisfied: satisfied ?? null,
+    reason: reason ?? null,
+  });
+  assert.deepEqual(state.turns.map(short), view.visits.map(short), where);
+  for (const socket of view.sockets) {
+    assert.equal(state.visits[socket.socket] ?? 0, socket.visits, `${where}, ${socket.socket}`);
+    assert.equal(
+      (state.waits[socket.socket] ?? []).length,
+      socket.waits ?? 0,
+      `${where}, what waits at ${socket.socket}`,
+    );
+  }
+  for (const loop of view.loops)
+    if (loop.entry > 0) assert.equal(state.loops[loop.id]?.index, loop.index, `${where}, ${loop.id}`);
+}
+
+before(async () => {
+  if (skip) return;
+  for (const dir of [env.MATERIA_PROFILE_DIR, env.MATERIA_STATE_DIR, project])
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+  writeFileSync(join(project, "materia.json"), JSON.stringify(config, null, 2));
+  writeFileSync(join(root, "script.json"), JSON.stringify(script));
+  server = await serve();
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+  server?.child.kill("SIGTERM");
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  rmSync(root, { recursive: true, force: true });
+});
+
+test("A1, A3: the link signs in, the page shows the casts, nothing leaves the server", { skip }, async () => {
+  const page = await open(browser, await link());
+  await byId(page, "nothing").waitFor();
+  assert.equal((await page.request.get(`${server.url}/api/casts`)).status(), 401);
+  assert.deepEqual(await violations(page), []);
+  assert.deepEqual(page.trouble, []);
+  await page.context().close();
+});
+
+test("C1, C2: a cast that another process drives is followed live, and is the server's at every event", {
+  skip,
+}, async () => {
+  const page = await open(browser, await link());
+  const child = spawn(
+    binary,
+    [
+      "cast",
+      "--loadout",
+      "Talks",
+      "--script",
+      join(root, "script.json"),
+      "--trust",
+      "--cast-id",
+      "talk",
+      "write something",
+    ],
+    { cwd: project, env, stdio: "ignore" },
+  );
+  const ended = new Promise((resolve) => child.on("exit", resolve));
+  await byId(page, "cast-talk").waitFor();
+  await byId(page, "cast-talk").locator("a").first().click();
+  await byId(page, "card-a").waitFor();
+  await page.waitForFunction(() => document.querySelector('[data-testid="card-b"]')?.dataset.state === "running");
+  await done(page, "Done");
+  await ended;
+  await sameAt(page, "talk");
+  const last = (await stateOf(page)).seq;
+  for (let seq = 1; seq < last; seq += Math.max(1, Math.floor(last / 12))) await sameAt(page, "talk", seq);
+  assert.deepEqual(page.trouble, []);
+  await page.context().close();
+});
+
+test("C8, C9, C10, C13: input, why and cost of a real cast", { skip }, async () => {
+  const page = await open(browser, await link());
+  const second = (await ask(page, "/casts/talk/events?type=turn.started&node=a")).items.at(-1);
+  await page.goto(`${server.url}/casts/talk?socket=a&turn=${second.seq}&tab=input&dock=cost`);
+  await byId(page, "prompt-layers").waitFor();
+  const layers = await page
+    .locator('[data-testid^="layer-"] .text')
+    .evaluateAll((all) => all.map((one) => one.textContent));
+  assert.equal(layers.join(""), second.data.prompt);
+  assert.ok(second.data.prompt.includes("It is too short."));
+  const cost = await ask(page, "/casts/talk/cost");
+  assert.equal(Number(await byId(page, "cost-tokens").getAttribute("data-value")), cost.usage.tokens);
+  assert.equal(
+    cost.bySocket.reduce((sum, row) => sum + row.tokens, 0),
+    cost.usage.tokens,
+  );
+  await byId(page, "tab-why").click();
+  await byId(page, "why-sentence").waitFor();
+  const why = await ask(page, "/casts/talk/nodes/a/why");
+  assert.ok(why.because.length > 0);
+  assert.match(await byId(page, "why-sentence").textContent(), /Reader/);
+  await page.context().close();
+});
+
+test("C11, launch, trust: a cast is started, trusted, approved once, and ends", { skip }, async () => {
+  const page = await open(browser, await link());
+  await page.goto(`${server.url}/casts?new=1`);
+  await byId(page, "loadout-Asks").check();
+  await byId(page, "request").fill("Do two things");
+  await byId(page, "start").click();
+  const trust = byId(page, "trust-approve");
+  await Promise.race([trust.waitFor(), page.waitForURL(/\/casts\/[^?]/)]);
+  if (await trust.count()) {
+    assert.match(await byId(page, "trust-question").textContent(), /echo/);
+    await trust.click();
+  }
+  await byId(page, "cast-page").waitFor();
+  const id = new URL(page.url()).pathname.split("/")[2];
+  await done(page, "Needs you");
+  await byId(page, "region-items").waitFor();
+  assert.equal(await byId(page, "item-WI-2").getAttribute("data-state"), "done");
+  await sameAt(page, id);
+  await byId(page, "banner-act").click();
+  const card = byId(page, `inbox-${id}`);
+  await card.waitFor();
+  assert.match(await card.locator('[data-testid="argv"]').textContent(), /echo/);
+  await card.locator('[data-testid="approve"]').dblclick();
+  await card.waitFor({ state: "detached" });
+  await page.goto(`${server.url}/casts/${id}`);
+  await done(page, "Done");
+  const given = await ask(page, `/casts/${id}/events?type=approval.given`);
+  assert.equal(given.items.length, 1);
+  await sameAt(page, id);
+  assert.deepEqual(page.trouble, []);
+  await page.context().close();
+});
+
+test("C3: the server dies and comes back; the page goes on without gap or double", { skip }, async () => {
+  const page = await open(browser, await link());
+  await page.goto(`${server.url}/casts/talk?dock=events`);
+  await byId(page, "cast-page").waitFor();
+  const before = (await stateOf(page)).seq;
+  server.child.removeAllListeners("exit");
+  server.child.kill("SIGKILL");
+  await byId(page, "banner-offline").waitFor({ timeout: 10_000 });
+  server = await serve(`127.0.0.1:${port}`);
+  await byId(page, "banner-offline").waitFor({ state: "detached", timeout: 30_000 });
+  await sameAt(page, "talk");
+  assert.equal((await stateOf(page)).seq, before);
+  await page.context().close();
+});
+
+test("C14: a fork from the page shares its past; the old cast is as it was", { skip }, async () => {
+  const page = await open(browser, await link());
+  const before = (await ask(page, "/casts/talk")).lastHash;
+  await page.goto(`${server.url}/casts/talk?at=8`);
+  await page.waitForFunction(() => window.__state?.seq === 8);
+  await byId(page, "fork").click();
+  await byId(page, "fork-confirm").click();
+  await Promise.race([
+    page.waitForURL(/\/casts\/(?!talk\?)[^?]+$/),
+    page.locator('.pop [data-testid="error"]').waitFor(),
+  ]);
+  // A fork of a scripted cast asks real agents from there on; where there is none, the refusal says so.
+  const refusal = await page.locator('.pop [data-testid="error"]').allTextContents();
+  if (refusal.length === 0) await byId(page, "compare-link").waitFor();
+  else assert.ok(refusal[0].length > 10);
+  assert.equal((await ask(page, "/casts/talk")).lastHash, before);
+  await page.context().close();
+});
