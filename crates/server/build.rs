@@ -49,11 +49,9 @@ fn make(ui: &Path, into: &Path) -> Result<PathBuf, String> {
         );
     }
     let vite = ui.join("node_modules/vite/bin/vite.js");
-    // The lock file of what is installed; `npm` writes it last.
-    let installed = fs::read(ui.join("node_modules/.package-lock.json")).is_ok();
-    if !(installed && vite.is_file())
-        && !works("npm", &["ci", "--ignore-scripts", "--no-audit", "--no-fund"], ui)
-    {
+    let ready = is_installed(ui)
+        || works("npm", &["ci", "--ignore-scripts", "--no-audit", "--no-fund"], ui);
+    if !(ready && vite.is_file()) {
         return Err("`npm ci` failed in `ui`; run it there to see why, and build again".to_owned());
     }
     let (vite, folder) = (vite.display().to_string(), into.display().to_string());
@@ -61,6 +59,15 @@ fn make(ui: &Path, into: &Path) -> Result<PathBuf, String> {
         Ok(into.to_owned())
     } else {
         Err("`npm run build` failed in `ui`; run it there to see why".to_owned())
+    }
+}
+
+/// Whether what the lock file names was installed after it was last changed. `npm` writes its own note last.
+fn is_installed(ui: &Path) -> bool {
+    let changed = |name: &str| fs::metadata(ui.join(name)).and_then(|found| found.modified());
+    match (changed("node_modules/.package-lock.json"), changed("package-lock.json")) {
+        (Ok(installed), Ok(wanted)) => installed >= wanted,
+        _ => false,
     }
 }
 
@@ -92,8 +99,9 @@ fn table(files: &[(String, PathBuf)], missing: Option<&str>) -> Result<String, B
     let mut text = String::new();
     writeln!(text, "const MADE: &[(&str, &str, &[u8])] = &[")?;
     for (name, path) in files {
-        let name = if name == "/index.html" { "/" } else { name };
-        writeln!(text, "    ({name:?}, {:?}, include_bytes!({path:?})),", kind(path))?;
+        let (name, kind) = (if name == "/index.html" { "/" } else { name }, kind(path));
+        let path = path.to_string_lossy();
+        writeln!(text, "    ({name:?}, {kind:?}, include_bytes!({path:?})),")?;
     }
     writeln!(text, "];")?;
     writeln!(text, "const MISSING: Option<&str> = {missing:?};")?;
