@@ -67,10 +67,11 @@ const config = {
         b: {
           materia: "Reader",
           edges: [
-            { when: "satisfied", to: "c" },
+            { when: "satisfied", to: "gate" },
             { when: "not_satisfied", to: "a", maxTraversals: 3 },
           ],
         },
+        gate: { materia: "Gate", edges: [{ to: "c" }] },
         c: { materia: "Writer" },
       },
     },
@@ -88,6 +89,12 @@ const config = {
     Make: say({ context: "made it" }),
     Judge: say({ satisfied: true }),
     Merge: { type: "utility", parse: "text", command: ["echo", "merged"] },
+    // Waits until the test lets it go on, so that what is under way can be looked at.
+    Gate: {
+      type: "utility",
+      parse: "text",
+      command: ["sh", "-c", "cat >/dev/null; while [ ! -e ../go ]; do sleep 0.05; done; echo open"],
+    },
     Lister: { prompt: "List.", generator: true },
     Writer: { prompt: "Write." },
     Reader: { prompt: "Read it. Is it good?", parse: "json" },
@@ -234,7 +241,8 @@ test("C1, C2: a cast that another process drives is followed live, and is the se
   await byId(page, "cast-talk").waitFor();
   await byId(page, "cast-talk").locator("a").first().click();
   await byId(page, "card-a").waitFor();
-  await page.waitForFunction(() => document.querySelector('[data-testid="card-b"]')?.dataset.state === "running");
+  await page.waitForFunction(() => document.querySelector('[data-testid="card-gate"]')?.dataset.state === "running");
+  writeFileSync(join(root, "go"), "");
   await done(page, "Done");
   await ended;
   await sameAt(page, "talk");
