@@ -14,6 +14,10 @@ use std::{env, fs};
 const SOURCES: [&str; 6] =
     ["src", "public", "index.html", "package.json", "package-lock.json", "vite.config.ts"];
 
+/// Installs what the lock file names and leaves that file as it is. `npm ci` would be stricter, but it refuses a lock
+/// file without the packages of other systems, and a registry need not have those.
+const INSTALL: [&str; 5] = ["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund"];
+
 fn main() -> Result<(), Box<dyn Error>> {
     let here = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
     let out = PathBuf::from(env::var("OUT_DIR")?);
@@ -49,17 +53,24 @@ fn make(ui: &Path, into: &Path) -> Result<PathBuf, String> {
         );
     }
     let vite = ui.join("node_modules/vite/bin/vite.js");
-    // The lock file of what is installed; `npm` writes it last.
-    let installed = fs::read(ui.join("node_modules/.package-lock.json")).is_ok();
-    let ready = installed && vite.is_file();
-    if !ready && !works("npm", &["ci", "--ignore-scripts", "--no-audit", "--no-fund"], ui) {
-        return Err("`npm ci` failed in `ui`; run it there to see why, and build again".to_owned());
+    if !(is_installed(ui) || works("npm", &INSTALL, ui)) || !vite.is_file() {
+        let why = "what it is made with cannot be installed; run `npm install --no-save` in `ui` to see why";
+        return Err(why.to_owned());
     }
     let (vite, folder) = (vite.display().to_string(), into.display().to_string());
     if works("node", &[&vite, "build", "--emptyOutDir", "--outDir", &folder], ui) {
         Ok(into.to_owned())
     } else {
         Err("`npm run build` failed in `ui`; run it there to see why".to_owned())
+    }
+}
+
+/// Whether what the lock file names was installed after it was last changed. `npm` writes its own note last.
+fn is_installed(ui: &Path) -> bool {
+    let changed = |name: &str| fs::metadata(ui.join(name)).and_then(|found| found.modified());
+    match (changed("node_modules/.package-lock.json"), changed("package-lock.json")) {
+        (Ok(installed), Ok(wanted)) => installed >= wanted,
+        _ => false,
     }
 }
 
@@ -91,9 +102,9 @@ fn table(files: &[(String, PathBuf)], missing: Option<&str>) -> Result<String, B
     let mut text = String::new();
     writeln!(text, "const MADE: &[(&str, &str, &[u8])] = &[")?;
     for (name, path) in files {
-        let name = if name == "/index.html" { "/" } else { name };
-        let file = path.to_str().ok_or("the path of the build is not UTF-8")?;
-        writeln!(text, "    ({name:?}, {:?}, include_bytes!({file:?})),", kind(path))?;
+        let (name, kind) = (if name == "/index.html" { "/" } else { name }, kind(path));
+        let path = path.to_string_lossy();
+        writeln!(text, "    ({name:?}, {kind:?}, include_bytes!({path:?})),")?;
     }
     writeln!(text, "];")?;
     writeln!(text, "const MISSING: Option<&str> = {missing:?};")?;

@@ -2,6 +2,7 @@
 import { Box, Inbox as InboxIcon, List, Search, Settings as SettingsIcon, Workflow } from "lucide-react";
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
 import { SignIn } from "./pages/signin";
+import { Boundary } from "./shared/Boundary";
 import { Keys } from "./shared/keys";
 import { startLive, useLive, useNow } from "./shared/live";
 import { Palette } from "./shared/Palette";
@@ -155,7 +156,9 @@ export function App({ refused }: { refused: string | null }) {
         <ConnectionChip />
       </header>
       <main className="main" id="main" tabIndex={-1}>
-        <Suspense fallback={<p className="empty">…</p>}>{place.page}</Suspense>
+        <Boundary key={path}>
+          <Suspense fallback={<p className="empty">…</p>}>{place.page}</Suspense>
+        </Boundary>
       </main>
       {launch ? (
         <Suspense fallback={null}>

@@ -297,8 +297,8 @@ export interface NamedItem {
 }
 export interface LoadoutView {
   name: string;
-  layer: string;
-  file: string;
+  layer?: string;
+  file?: string;
   graph: Grid;
   plan?: Plan;
   findings: Finding[];

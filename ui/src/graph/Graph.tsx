@@ -15,7 +15,7 @@ import {
 } from "@xyflow/react";
 import "@xyflow/react/dist/base.css";
 import { Circle, Crosshair, Layers, Maximize, Minus, Plus, SquareTerminal } from "lucide-react";
-import { memo, type ReactNode, useEffect, useMemo } from "react";
+import { type KeyboardEvent, memo, type ReactNode, useEffect, useMemo } from "react";
 import type { Grid, SocketState } from "../api/types";
 import type { LoopItem } from "../fold";
 import { Mark, State } from "../shared/parts";
@@ -119,6 +119,7 @@ const SocketCard = memo(({ data }: NodeProps<CardNode>) => {
         aria-pressed={selected}
         data-testid={`card-${id}`}
         data-state={card.state}
+        data-socket={id}
         onClick={() => onSelect(id)}
       >
         {entry ? <i className="start" /> : null}
@@ -444,10 +445,41 @@ function showAll(flow: ReturnType<typeof useReactFlow>, drawn: Drawn, width: num
   return flow.setViewport({ x, y, zoom });
 }
 
+const ways: Record<string, Point> = {
+  ArrowRight: { x: 1, y: 0 },
+  ArrowLeft: { x: -1, y: 0 },
+  ArrowDown: { x: 0, y: 1 },
+  ArrowUp: { x: 0, y: -1 },
+};
+
+/** The nearest card in a direction. */
+export function neighbour(drawn: Drawn, from: string, key: string): string | null {
+  const way = ways[key];
+  const start = drawn.sockets[from];
+  if (!way || !start) return null;
+  let best: { id: string; far: number } | null = null;
+  for (const [id, box] of Object.entries(drawn.sockets)) {
+    const [dx, dy] = [box.x - start.x, box.y - start.y];
+    const along = dx * way.x + dy * way.y;
+    if (along <= 0) continue;
+    const far = along + 3 * Math.abs(dx * way.y + dy * way.x);
+    if (!best || far < best.far) best = { id, far };
+  }
+  return best?.id ?? null;
+}
+
 export function Graph(props: GraphProps) {
   const drawn = useDrawing(props.grid, FULL);
+  const walk = (event: KeyboardEvent<HTMLElement>) => {
+    const card = (event.target as HTMLElement).closest<HTMLElement>("[data-socket]");
+    const next = card?.dataset.socket && drawn ? neighbour(drawn, card.dataset.socket, event.key) : null;
+    if (!next) return;
+    event.preventDefault();
+    props.onSelect(next);
+    requestAnimationFrame(() => document.querySelector<HTMLElement>(`[data-socket="${CSS.escape(next)}"]`)?.focus());
+  };
   return (
-    <section className="graph" aria-label="Graph" data-testid="graph">
+    <section className="graph" aria-label="Graph" data-testid="graph" onKeyDown={walk}>
       {drawn ? (
         <ReactFlowProvider>
           <Flow {...props} drawn={drawn} />

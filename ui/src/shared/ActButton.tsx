@@ -66,7 +66,15 @@ export function ActButton({ target, act, children, className = "btn", testid, di
 
 /** Asks once, in place, with the words of the button, and shows the command. */
 export function Confirm(
-  props: ActButtonProps & { title: string; text: ReactNode; verb: string; danger?: boolean; body?: ReactNode },
+  props: ActButtonProps & {
+    title: string;
+    text: ReactNode;
+    verb: string;
+    danger?: boolean;
+    body?: ReactNode;
+    label?: string;
+    ready?: boolean;
+  },
 ) {
   const [open, setOpen] = useState(false);
   const opener = useRef<HTMLButtonElement>(null);
@@ -84,6 +92,8 @@ export function Confirm(
         type="button"
         className={props.className ?? "btn"}
         aria-expanded={open}
+        aria-label={props.label}
+        title={props.label}
         disabled={props.disabled}
         data-testid={props.testid}
         ref={opener}
@@ -110,7 +120,7 @@ export function Confirm(
               <button
                 type="button"
                 className={`btn ${props.danger ? "danger" : "primary"}`}
-                disabled={busy}
+                disabled={busy || props.ready === false}
                 data-testid={`${props.testid}-confirm`}
                 // biome-ignore lint/a11y/noAutofocus: the question was just asked for
                 autoFocus={!props.body}

@@ -13,6 +13,7 @@ export type Act =
   | { do: "mode"; value: Pace }
   | { do: "globalMode"; value: GlobalMode }
   | { do: "budget"; budget: Budget }
+  | { do: "nodeBudget"; node: string; budgets: Record<string, number> }
   | { do: "recast" }
   | { do: "revive" }
   | { do: "stop" }
@@ -52,6 +53,8 @@ export function commandLine(castId: string, act: Act): string[] {
       return head("mode", act.value);
     case "budget":
       return head("budget", ...budgetWords(act.budget));
+    case "nodeBudget":
+      return head("budget", "--node", act.node, ...nodeBudgetWords(act.budgets));
     case "fork":
       return head("fork", "--at", String(act.at), ...(act.castId ? ["--cast-id", act.castId] : []));
     case "stop":
@@ -59,6 +62,15 @@ export function commandLine(castId: string, act: Act): string[] {
     default:
       return head(act.do);
   }
+}
+
+function nodeBudgetWords(budgets: Record<string, number>): string[] {
+  const options: Record<string, string> = {
+    maxTurns: "--max-turns",
+    maxCost: "--max-cost",
+    maxTimeMs: "--max-time-ms",
+  };
+  return Object.entries(budgets).flatMap(([name, value]) => (options[name] ? [options[name], String(value)] : []));
 }
 
 export function budgetWords(budget: Budget): string[] {

@@ -83,8 +83,9 @@ export function State({ state, word, testid }: { state: SocketState; word?: stri
 }
 
 /** Text that somebody else wrote: as text, and with what nobody sees made visible. */
-export function Foreign({ text, mixed = false }: { text: string; mixed?: boolean }) {
-  const cut = pieces(text, mixed);
+export function Foreign({ text, mixed = false }: { text: string | null | undefined; mixed?: boolean }) {
+  // What a server leaves out is shown as nothing.
+  const cut = pieces(text ?? "", mixed);
   if (cut.length === 1 && !cut[0]?.odd) return cut[0]?.text;
   return cut.map((piece, index) =>
     piece.odd ? (

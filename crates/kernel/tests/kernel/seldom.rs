@@ -1,10 +1,11 @@
 //! What happens seldom: journals of before, a loop that is entered once more, a failure that is caught.
 
 use materia_contract::{
-    Condition, Do, Edge, Event, EventBody, RunCreated, RunId, Trigger, on_failure_edge,
+    Condition, Do, Edge, ErrorCode, Event, EventBody, RunCreated, RunId, Trigger, TurnOutput,
+    on_failure_edge,
 };
 use materia_kernel::legacy::completed;
-use materia_kernel::{Acting, Input, Moment, Report, Run, evolve, step};
+use materia_kernel::{Acting, Input, Moment, Report, Run, TurnOutcome, evolve, step};
 use serde_json::json;
 
 use crate::play::{
@@ -70,7 +71,8 @@ fn a_reason_from_outside_is_for_the_first_item_of_the_next_entry() {
     let nodes = looped(nodes, "items", &["b"], Some("a"), &[("b", Always, "judge")]);
     let work = r#"{"workItems": [{"title": "x", "context": "1"}, {"title": "y", "context": "2"}]}"#;
     let no = |reason: &str| json!({ "satisfied": false, "context": reason }).to_string();
-    let (first, second) = (no("the names differ"), no("still not alike"));
+    let (first_reason, second_reason) = ("the names differ", "still not alike");
+    let (first, second) = (no(first_reason), no(second_reason));
     let answers = [work, "x", "y", &first, "x", "y", &second];
     let (_, events) = run(created(nodes), &answers);
     let begun: Vec<String> = (0..events.len())
@@ -78,11 +80,12 @@ fn a_reason_from_outside_is_for_the_first_item_of_the_next_entry() {
         .map(|end| prompt_of(&events[..=end], "b"))
         .collect();
     assert_eq!(begun.len(), 3, "{}", tell(&events));
-    assert!(!begun[0].contains("the names differ"));
-    assert!(begun[1].contains("the names differ"), "{}", begun[1]);
     // Each entry has reasons of its own.
-    assert!(begun[2].contains("still not alike"), "{}", begun[2]);
-    assert!(!begun[2].contains("the names differ"), "{}", begun[2]);
+    let reasons = |prompt: &str, reason: &str| prompt.contains(&format!("- judge: {reason}"));
+    let both = |prompt: &String| [first_reason, second_reason].map(|one| reasons(prompt, one));
+    assert_eq!(both(&begun[0]), [false, false], "{}", begun[0]);
+    assert_eq!(both(&begun[1]), [true, false], "{}", begun[1]);
+    assert_eq!(both(&begun[2]), [false, true], "{}", begun[2]);
 }
 
 #[test]
@@ -97,10 +100,17 @@ fn a_failure_that_is_caught_sends_nothing_that_another_turn_said() {
     }))
     .unwrap();
     nodes.nodes["b"].on_failure = Some(edge);
-    let (_, events) = run(created(nodes), &["the words of a", "!it broke", "mended"]);
+    let mut play = Play::of(nodes);
+    play.end("the words of a");
+    let report = TurnOutput { output: "half done".into(), ..TurnOutput::default() };
+    let (code, message) = (ErrorCode::UtilityFailed, "it broke".to_owned());
+    let outcome = TurnOutcome::Faulted { code, message, report };
+    let events = play.take(Input::report(play.turns()[0], outcome));
     let given = &input_of(&events, "c")["inputs"][0];
     assert_eq!(given["status"]["ok"], false, "{given}");
-    assert!(!given.to_string().contains("the words of a"), "{given}");
+    for words in ["the words of a", "half done"] {
+        assert!(!given.to_string().contains(words), "{given}");
+    }
 }
 
 /// What follows when the oldest turn ends so, and a person stops the run at that instant.

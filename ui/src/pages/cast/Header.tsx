@@ -8,6 +8,7 @@ import { count, duration, money, short } from "../../shared/format";
 import { Cli, CopyButton, Foreign, Meter, Pick, Seg, State } from "../../shared/parts";
 import { Link, navigate } from "../../shared/router";
 import { oneLine } from "../../shared/text";
+import { BudgetAct } from "./BudgetAct";
 
 interface HeaderProps {
   state: CastState;
@@ -73,26 +74,37 @@ export function Header({ state, tip, past, driven, now, target, socket, change }
           </span>
         ) : null}
       </div>
-      <dl className="budget" data-testid="budget">
-        <Spent name="Turns" spent={state.usage.turns} limit={state.budget.maxTurns} show={count} testid="total-turns" />
-        <Spent
-          name="Tokens"
-          spent={state.usage.tokens}
-          limit={state.budget.maxTokens}
-          show={short}
-          testid="total-tokens"
-        />
-        <Spent
-          name="Cost"
-          spent={state.usage.cost ?? null}
-          limit={state.budget.maxCost}
-          show={money}
-          testid="total-cost"
-        />
-        <div className="free">
-          <dt>Elapsed</dt> <dd>{duration(elapsed)}</dd>
-        </div>
-      </dl>
+      <div className="spend">
+        <dl className="budget" data-testid="budget">
+          <Spent
+            name="Turns"
+            spent={state.usage.turns}
+            limit={state.budget.maxTurns}
+            show={count}
+            testid="total-turns"
+          />
+          <Spent
+            name="Tokens"
+            spent={state.usage.tokens}
+            limit={state.budget.maxTokens}
+            show={short}
+            testid="total-tokens"
+          />
+          <Spent
+            name="Cost"
+            spent={state.usage.cost ?? null}
+            limit={state.budget.maxCost}
+            show={money}
+            testid="total-cost"
+          />
+          <div className="free">
+            <dt>Elapsed</dt> <dd>{duration(elapsed)}</dd>
+          </div>
+        </dl>
+        {past || state.status === "completed" || state.status === "aborted" ? null : (
+          <BudgetAct state={state} target={target} onDone={done} />
+        )}
+      </div>
       {last ? (
         <div className="did" role="status" data-testid="did">
           <span className="faint sm">
@@ -297,6 +309,7 @@ function Guide({
       title="Tell a socket something"
       text="It is one more input: the socket takes it with its next turn, and you find it in its prompt."
       verb="Send"
+      ready={text.trim() !== ""}
       onDone={(result, what) => {
         keep("");
         onDone(result, what);

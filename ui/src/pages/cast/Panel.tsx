@@ -1,5 +1,6 @@
 // The focus panel: one socket, one item, one turn.
 import { ChevronLeft, ChevronRight } from "lucide-react";
+import { useState } from "react";
 import { get, getText, segment } from "../../api/client";
 import type { TurnView, Why } from "../../api/types";
 import { type CastState, nameOf, type Turn } from "../../fold";
@@ -51,7 +52,7 @@ export function FocusPanel(props: PanelProps) {
   const full = turn && loaded.value?.seq === turn.seq ? loaded.value : null;
   const place = turn ? turns.indexOf(turn) : -1;
   const items = [...new Set(turns.map((one) => one.item).filter((key): key is string => key !== null))];
-  const files = full?.artifacts.length ?? 0;
+  const files = turn?.endSeq ? (full?.artifacts.length ?? 0) : 0;
   return (
     <aside
       className="panel"
@@ -152,7 +153,9 @@ export function FocusPanel(props: PanelProps) {
         {tab === "history" ? (
           <HistoryTab turns={turns} now={turn} pick={(seq) => change({ turn: seq, item: null })} time={now} />
         ) : null}
-        {tab === "files" ? <FilesTab full={full} store={store} search={search} change={change} /> : null}
+        {tab === "files" ? (
+          <FilesTab full={turn?.endSeq ? full : null} store={store} search={search} change={change} />
+        ) : null}
       </div>
     </aside>
   );
@@ -385,19 +388,38 @@ function WhyTab({ store, state, socket, past, onEvent, target }: PanelProps) {
       ) : null}
       {!past && (state.status === "running" || state.status === "waiting") ? (
         <div className="step">
-          <Confirm
-            target={target}
-            act={{ do: "trigger", node: socket }}
-            testid="trigger"
-            title={`Start a turn of ${nameOf(state, socket)}`}
-            text="It takes everything that waits there, whatever the pace or its trigger."
-            verb="Start the turn"
-          >
-            Start a turn by hand
-          </Confirm>
+          <Trigger state={state} target={target} socket={socket} />
         </div>
       ) : null}
     </>
+  );
+}
+
+function Trigger({ state, target, socket }: { state: CastState; target: Target; socket: string }) {
+  const [message, setMessage] = useState("");
+  const asks = state.questions[socket] !== undefined;
+  return (
+    <Confirm
+      target={target}
+      act={{ do: "trigger", node: socket, ...(message.trim() ? { message } : {}), ...(asks ? { approve: true } : {}) }}
+      testid="trigger"
+      title={`Start a turn of ${nameOf(state, socket)}`}
+      text={`It takes everything that waits there, whatever the pace or its trigger.${asks ? " Its question is answered with yes, too." : ""}`}
+      verb="Start the turn"
+      onDone={() => setMessage("")}
+      body={
+        <textarea
+          className="field"
+          rows={2}
+          aria-label="What it is told, if anything"
+          placeholder="What it is told, if anything"
+          value={message}
+          onChange={(event) => setMessage(event.target.value)}
+        />
+      }
+    >
+      Start a turn by hand
+    </Confirm>
   );
 }
 
@@ -484,7 +506,10 @@ function FilesTab({
   change: PanelProps["change"];
 }) {
   const files = full?.artifacts ?? [];
-  const name = files.find((file) => file.path === search.get("file"))?.path ?? files[0]?.path ?? null;
+  const chosen = files.find((file) => file.path === search.get("file"));
+  // What the turn made comes before what is kept about it.
+  const made = files.find((file) => !/\.(meta|input|output)\.json$|\.prompt\.txt$/.test(file.path));
+  const name = (chosen ?? made ?? files[0])?.path ?? null;
   const text = useLoad(
     name
       ? () =>

@@ -1,6 +1,7 @@
 // The bar of time: events from left to right, chapters by item, marks where something happened to the work.
 import { ChevronLeft, ChevronRight, Pause, Play } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
+import { typing } from "../../app";
 import type { CastState, MarkKind } from "../../fold";
 import { count } from "../../shared/format";
 import { oneLine } from "../../shared/text";
@@ -32,6 +33,21 @@ export function TimeBar({ state, tip, past, offline, onAt }: TimeBarProps) {
     }, 1000 / speed);
     return () => clearInterval(timer);
   }, [playing, speed, end, onAt]);
+  const toggle = useRef(() => {});
+  toggle.current = () => {
+    if (!playing && !past) onAt(1);
+    setPlaying(!playing);
+  };
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const target = event.target as HTMLElement | null;
+      if (event.key !== " " || typing(event) || target?.closest("button, a, [role=tab], summary")) return;
+      event.preventDefault();
+      toggle.current();
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, []);
   const place = (at: number) => `${end > 1 ? ((at - 1) / (end - 1)) * 100 : 100}%`;
   const chapters = tip.chapters.length > 0 ? tip.chapters : [{ from: 1, label: "" }];
   const marks = tip.marks.filter((mark) => mark.kind !== "resumed").slice(-MARKS_MAX);
@@ -64,10 +80,7 @@ export function TimeBar({ state, tip, past, offline, onAt }: TimeBarProps) {
           className="btn quiet small icon wide-only"
           aria-label={playing ? "Hold" : "Play from here"}
           data-testid="play"
-          onClick={() => {
-            if (!playing && !past) onAt(1);
-            setPlaying(!playing);
-          }}
+          onClick={() => toggle.current()}
         >
           {playing ? <Pause className="ico" /> : <Play className="ico" />}
         </button>

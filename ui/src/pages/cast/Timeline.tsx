@@ -47,7 +47,7 @@ export function Timeline({ state, past, now, search, change, onSelect }: DockPro
         <div className="axis">
           {marks.map((ms) => (
             <span key={ms} style={{ left: at(span.from + ms) }}>
-              {duration(ms + (span.from - base), total < 5000)}
+              {step < 1000 ? `${((ms + span.from - base) / 1000).toFixed(1)} s` : duration(ms + (span.from - base))}
             </span>
           ))}
           {marks.map((ms) => (

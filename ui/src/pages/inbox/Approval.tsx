@@ -1,11 +1,13 @@
 // An approval: exactly what would run, with what, and what follows from each answer.
 import { useState } from "react";
-import type { Json } from "../../api/types";
+import { get, segment } from "../../api/client";
+import type { CastView, Json } from "../../api/types";
 import { ActButton } from "../../shared/ActButton";
 import { type Act, commandLine } from "../../shared/acts";
 import { projectOf, useLive } from "../../shared/live";
 import { Cli, Foreign } from "../../shared/parts";
 import { pieces, plain } from "../../shared/text";
+import { useLoad } from "../../shared/useLoad";
 import type { CardProps } from ".";
 
 function words(value: Json | undefined): string[] {
@@ -20,11 +22,26 @@ export function Approval({ item, onAnswered }: CardProps) {
   const target = { castId: item.castId, project: projectOf(projects, item.project) };
   const node = item.node ?? "";
   const hash = item.approval?.hash;
-  const runs = words(item.approval?.runs);
+  // The plan has the words of a program one by one; the inbox says them in a sentence.
+  const view = useLoad(
+    () => get<CastView>(`/casts/${segment(item.castId)}`, { project: target.project }),
+    `${item.castId}:${hash}`,
+  );
+  const behavior = view.value?.plan.nodes[node]?.behavior;
+  const argv = behavior?.type === "utility" ? behavior.command : null;
+  const runs = argv ?? words(item.approval?.runs);
+  const canRoute = item.approval?.routes === true;
+  const [route, setRoute] = useState(false);
   const odd = runs.reduce((sum, word) => sum + pieces(word, true).filter((piece) => piece.odd).length, 0);
-  const isArgv = Array.isArray(item.approval?.runs);
+  const isArgv = argv !== null || Array.isArray(item.approval?.runs);
   const approve: Act = { do: "approve", node, ...(hash ? { hash } : {}) };
-  const deny: Act = { do: "deny", node, ...(hash ? { hash } : {}), ...(reason ? { reason } : {}) };
+  const deny: Act = {
+    do: "deny",
+    node,
+    ...(hash ? { hash } : {}),
+    ...(reason ? { reason } : {}),
+    ...(route && canRoute ? { route } : {}),
+  };
   return (
     <>
       <div className="ibody">
@@ -75,7 +92,7 @@ export function Approval({ item, onAnswered }: CardProps) {
                 <dd>{words(item.approval.writes).join(", ")}</dd>
               </div>
             ) : null}
-            {words(item.approval?.routes).length > 0 ? (
+            {Array.isArray(item.approval?.routes) && item.approval.routes.length > 0 ? (
               <div>
                 <dt>Then</dt>
                 <dd>{words(item.approval?.routes).join(" · ")}</dd>
@@ -112,6 +129,17 @@ export function Approval({ item, onAnswered }: CardProps) {
             placeholder="Kept with the refusal"
           />
         </label>
+        {canRoute ? (
+          <label className="check sm dim">
+            <input
+              type="checkbox"
+              checked={route}
+              onChange={(event) => setRoute(event.target.checked)}
+              data-testid="deny-route"
+            />{" "}
+            Send the work back with this reason, so that the cast goes on
+          </label>
+        ) : null}
       </div>
       <footer>
         <Keyed name="y">

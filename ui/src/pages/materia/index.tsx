@@ -63,9 +63,9 @@ export function Loadouts({ name }: { name: string | null }) {
               </Link>
             </div>
             <p className="dim sm">
-              {one.value.layer} ·{" "}
+              {shown?.layer ?? ""} ·{" "}
               <span className="mono">
-                <Foreign text={one.value.file} />
+                <Foreign text={shown?.file} />
               </span>{" "}
               · {one.value.graph.sockets.length} sockets
             </p>

@@ -1,0 +1,80 @@
+// Changing what a cast, or one of its sockets, may spend.
+import { SlidersHorizontal } from "lucide-react";
+import { useState } from "react";
+import type { CastState } from "../../fold";
+import { nameOf } from "../../fold";
+import { Confirm, type Target } from "../../shared/ActButton";
+import type { Act, Done } from "../../shared/acts";
+import { Pick } from "../../shared/parts";
+
+const WHOLE = ["maxTurns", "maxTokens", "maxCost"] as const;
+const SOCKET = ["maxTurns", "maxCost", "maxTimeMs"] as const;
+const labels: Record<string, string> = {
+  maxTurns: "Turns",
+  maxTokens: "Tokens",
+  maxCost: "Cost",
+  maxTimeMs: "Milliseconds in turns",
+};
+
+interface BudgetActProps {
+  state: CastState;
+  target: Target;
+  onDone: (done: Done, act: Act) => void;
+}
+
+export function BudgetAct({ state, target, onDone }: BudgetActProps) {
+  const [node, setNode] = useState("");
+  const [values, setValues] = useState<Record<string, string>>({});
+  const bounds: Record<string, number> = {};
+  const names = node ? SOCKET : WHOLE;
+  for (const name of names) if (Number(values[name]) > 0) bounds[name] = Number(values[name]);
+  const act: Act = node ? { do: "nodeBudget", node, budgets: bounds } : { do: "budget", budget: bounds };
+  return (
+    <Confirm
+      className="btn quiet small icon"
+      target={target}
+      act={act}
+      testid="budget-act"
+      label="Change the budget"
+      title="Change what may be spent"
+      text="A bound that you leave out stays as it is. When one is spent, the cast waits for you; what was spent stays spent."
+      verb="Change the budget"
+      ready={Object.keys(bounds).length > 0}
+      onDone={(result, what) => {
+        setValues({});
+        onDone(result, what);
+      }}
+      body={
+        <>
+          <Pick
+            label="Of"
+            value={node}
+            onPick={setNode}
+            options={[
+              { value: "", label: "the whole cast" },
+              ...Object.keys(state.plan?.nodes ?? {}).map((id) => ({
+                value: id,
+                label: `${nameOf(state, id)} (${id})`,
+              })),
+            ]}
+          />
+          {names.map((name) => (
+            <label key={name} className="brow2">
+              <span>{labels[name]}</span>
+              <input
+                className="field r"
+                inputMode="decimal"
+                placeholder={node ? "as it is" : String(state.budget[name as keyof typeof state.budget] ?? "none")}
+                value={values[name] ?? ""}
+                data-testid={`set-${name}`}
+                onChange={(event) => setValues({ ...values, [name]: event.target.value.replace(/[^0-9.]/g, "") })}
+              />
+            </label>
+          ))}
+        </>
+      }
+    >
+      <SlidersHorizontal className="ico" />
+    </Confirm>
+  );
+}

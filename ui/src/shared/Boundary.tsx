@@ -1,0 +1,25 @@
+// A fault of one page does not take the others with it: it is told, and the rest goes on.
+import { Component, type ReactNode } from "react";
+
+export class Boundary extends Component<{ children: ReactNode }, { fault: Error | null }> {
+  override state: { fault: Error | null } = { fault: null };
+
+  static getDerivedStateFromError(fault: Error): { fault: Error } {
+    return { fault };
+  }
+
+  override render(): ReactNode {
+    const { fault } = this.state;
+    if (!fault) return this.props.children;
+    return (
+      <div className="empty" data-testid="fault">
+        <h1>This page has a fault</h1>
+        <p className="error-box">{fault.message}</p>
+        <p>Nothing was lost: casts go on without the page, and their log is whole.</p>
+        <button type="button" className="btn" onClick={() => this.setState({ fault: null })}>
+          Try again
+        </button>
+      </div>
+    );
+  }
+}
