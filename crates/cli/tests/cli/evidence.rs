@@ -209,7 +209,7 @@ fn a_journal_of_the_version_before_is_asked_about_once() {
     };
     rusqlite::Connection::open(&path)
         .unwrap()
-        .execute_batch("DROP TABLE journal; PRAGMA user_version = 4")
+        .execute_batch("DROP TABLE journal; DROP TABLE past; PRAGMA user_version = 4")
         .unwrap();
     fs::remove_dir_all(bench.state()).unwrap();
     bench.run(&["show", "c1"]).exits(0);
@@ -221,7 +221,24 @@ fn a_journal_of_the_version_before_is_asked_about_once() {
         assert!(ran.err.contains("--trust-journal"), "{ran:?}");
     }
     bench.run(&["resume", "c1", "--trust", "--trust-journal"]).exits(0);
-    assert_eq!(version(&path), 5);
+    assert_eq!(version(&path), 6);
     bench.run(&["cast", "--trust", "--cast-id", "c2", "go"]).exits(0);
     bench.run(&["replay", "c1"]).exits(0);
+}
+
+#[test]
+fn a_journal_of_ones_own_is_brought_to_the_present_format_without_a_question() {
+    let bench = with_turn("print('b')");
+    bench.run(&["cast", "--trust", "--interactive", "--cast-id", "c1", "go"]).exits(3);
+    let path = bench.project().join(".materia/journal.db");
+    rusqlite::Connection::open(&path)
+        .unwrap()
+        .execute_batch("DROP TABLE past; PRAGMA user_version = 5")
+        .unwrap();
+    bench.run(&["show", "c1"]).exits(0);
+    bench.run(&["resume", "c1", "--trust"]).exits(0);
+    bench.run(&["replay", "c1"]).exits(0);
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
+    assert_eq!(version, 6);
 }
