@@ -285,6 +285,14 @@ test("acts show the command line that they equal, and say what followed", () =>
     await page.waitForFunction(() =>
       window.__state.messages.some((one) => one.text === "Fix the fixture, not the parser"),
     );
+    await byId(page, "budget-act").click();
+    await byId(page, "set-maxTurns").fill("55");
+    assert.match(await page.locator('.pop [data-testid="cli"]').textContent(), /materia budget .* --max-turns 55/);
+    await byId(page, "budget-act-confirm").click();
+    await page.waitForFunction(() => window.__state.budget.maxTurns === 55);
+    await byId(page, "card-Socket-2").focus();
+    await page.keyboard.press("ArrowRight");
+    await page.waitForFunction(() => document.activeElement?.dataset.socket === "Socket-3");
     await byId(page, "stop").click();
     await byId(page, "stop-confirm").click();
     await page.waitForFunction(() => document.querySelector('[data-testid="cast-state"]')?.textContent === "Aborted");

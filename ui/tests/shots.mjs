@@ -39,6 +39,10 @@ for (const [width, viewport] of Object.entries(sizes))
         await byId(page, "request").fill(
           "Keep comments when the editor writes a loadout back.\n\n- A comment moves with the field below it.\n- Trailing commas survive as well.",
         );
+      const graph =
+        { compare: ".mini-card", launch: ".mini-card", loadouts: ".mini-card" }[name] ??
+        (name.startsWith("cast-") || name === "cast" ? ".card" : null);
+      if (graph) await page.locator(graph).first().waitFor({ state: "attached" });
       await page.waitForTimeout(700);
       await page.screenshot({ path: `${folder}/${name}-${width}-${colorScheme}.png` });
     }

@@ -19,6 +19,20 @@ export function DiffView({ text }: { text: string }) {
   );
 }
 
+const EDGE = 160;
+
+/** What both have: where two texts stand side by side, only its edges are shown. */
+function Same({ text, whole }: { text: string; whole: boolean }) {
+  if (whole || text.length < 4 * EDGE) return text;
+  return (
+    <>
+      {text.slice(0, EDGE)}
+      <span className="faint"> … {(text.length - 2 * EDGE).toLocaleString("en")} characters, the same in both … </span>
+      {text.slice(-EDGE)}
+    </>
+  );
+}
+
 /** What one text has and the other has not, word by word. */
 export function WordDiff({
   before,
@@ -36,7 +50,8 @@ export function WordDiff({
     <div className="text">
       {parts.map((part, index) =>
         part.kind === "same" ? (
-          part.text
+          // biome-ignore lint/suspicious/noArrayIndexKey: parts of a text have no other name
+          <Same key={index} text={part.text} whole={side === "both"} />
         ) : part.kind === "add" ? (
           // biome-ignore lint/suspicious/noArrayIndexKey: parts of a text have no other name
           <ins key={index} className="ins">
