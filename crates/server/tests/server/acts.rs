@@ -164,7 +164,7 @@ fn a_thousand_commands_over_connections_that_break_act_once_each() {
         dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (dice >> 33) % most
     };
-    let count = 250;
+    let count = 1_000;
     for number in 0..count {
         let body =
             json!({ "do": "say", "node": "A", "text": format!("word {number}.") }).to_string();
