@@ -32,7 +32,6 @@ fn misuse_is_a_refusal_with_a_code() {
         vec!["-C", "no/such/folder", "casts"],
         vec!["link", "a", "b"],
         vec!["link", "--save", "x", "a"],
-        vec!["serve"],
     ] {
         assert_eq!(refusal(&bench, &args)["code"], "usage", "{args:?}");
     }
