@@ -39,6 +39,7 @@ pub(crate) fn measure(report: &mut Report, _: &Wanted) -> Outcome<()> {
     let figure = Figure::new("replay.ready-100k", ready, "s").limit(Bound::AtMost, 0.5);
     report.add(figure.note(format!("the same for {LONG_STEPS} steps, from a snapshot")));
     told(report, &long)?;
+    as_of(report, &long)?;
     Ok(())
 }
 
@@ -94,6 +95,46 @@ fn told(report: &mut Report, root: &Path) -> Outcome<()> {
     }
     let figure = Figure::new("replay.report-100k", median(rounds), "s").limit(Bound::AtMost, 0.3);
     report.add(figure.note(format!("the report of the same run: {visits} visits")));
+    Ok(())
+}
+
+/// Places in a run at which is asked what it was.
+const PLACES: u64 = 16;
+
+/// How long it takes at the most to tell what a run was at an event: among its first 100,000, and anywhere.
+fn as_of(report: &mut Report, root: &Path) -> Outcome<()> {
+    let journal = SqliteJournal::open_existing(root)?.ok_or("the journal is not there")?;
+    let last = blocking(&journal).head(&id())?.map_or(0, |head| head.seq);
+    for (name, events) in [("replay.at-100k", 100_000), ("replay.at-600k", last)] {
+        let (mut worst, mut floor) = (0.0_f64, 0.0);
+        for nth in 1..=PLACES {
+            let at = (events.min(last) * nth / PLACES).saturating_sub(1).max(1);
+            let mut rounds = Vec::new();
+            for _ in 0..3 {
+                let since = Instant::now();
+                let told =
+                    materia_engine::report_at(&journal, &id(), &Folders::default(), Some(at))?;
+                std::hint::black_box(told);
+                rounds.push(since.elapsed().as_secs_f64());
+            }
+            worst = worst.max(median(rounds));
+        }
+        let since = Instant::now();
+        let mut read = 0;
+        journal.for_each(&id(), 0, &mut |record| {
+            read = record.seq;
+            if read >= events {
+                std::ops::ControlFlow::Break(())
+            } else {
+                std::ops::ControlFlow::Continue(())
+            }
+        })?;
+        floor += since.elapsed().as_secs_f64();
+        let figure = Figure::new(name, worst, "s").floor(floor).limit(Bound::AtMost, 0.15);
+        report.add(figure.note(format!(
+            "the report as of an event, the worst of {PLACES} places; the floor reads {read} rows"
+        )));
+    }
     Ok(())
 }
 

@@ -28,6 +28,19 @@ fn the_committed_schemas_have_not_drifted() {
     }
 }
 
+/// The page's types are those of the server.
+#[test]
+fn the_committed_types_of_the_page_have_not_drifted_from_the_schemas() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ui/src/api/generated.ts");
+    let text = materia_contract::api::typescript();
+    if std::env::var_os("MATERIA_BLESS").is_some_and(|value| value == "1") {
+        fs::write(&path, &text).unwrap();
+    }
+    let committed = fs::read_to_string(&path).unwrap_or_default();
+    let says = "ui/src/api/generated.ts is out of date; run this test with MATERIA_BLESS=1 and commit the file";
+    assert!(committed == text, "{says}");
+}
+
 #[test]
 fn schemas_name_their_dialect_and_leave_room_for_unknown_fields() {
     // The description of the server is no schema, but has some.
