@@ -113,6 +113,8 @@ export function view(cast, at) {
       materia: state.plan.nodes[id].materia,
       state: page.socketState(state, id),
       visits: state.visits[id] ?? 0,
+      completed: state.completed[id] ?? 0,
+      turns: state.open[id] ?? [],
       waits: (state.waits[id] ?? []).length,
     })),
     edges: Object.entries(state.edges).map(([id, edge]) => ({

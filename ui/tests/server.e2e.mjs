@@ -191,6 +191,8 @@ async function sameAt(page, id, seq) {
       `${where}, what waits at ${socket.socket}`,
     );
   }
+  const words = await page.evaluate(() => window.__sockets);
+  for (const socket of view.sockets) assert.equal(words[socket.socket], socket.state, `${where}, ${socket.socket}`);
   for (const loop of view.loops)
     if (loop.entry > 0) assert.equal(state.loops[loop.id]?.index, loop.index, `${where}, ${loop.id}`);
 }
@@ -369,6 +371,8 @@ test("C5, C6: a cast that is too long to hold is the server's at every event, to
     await page.waitForFunction((wanted) => window.__state?.seq === wanted, seq);
     const [state, view] = [await stateOf(page), await ask(page, `/casts/long?at=${seq}`)];
     assert.equal(state.status, view.status);
+    const words = await page.evaluate(() => window.__sockets);
+    for (const socket of view.sockets) assert.equal(words[socket.socket], socket.state, `${socket.socket} at ${seq}`);
     assert.equal(state.usage.turns, view.usage.turns, `turns at ${seq}`);
     assert.equal(state.usage.tokens, view.usage.tokens, `tokens at ${seq}`);
     for (const socket of view.sockets) {

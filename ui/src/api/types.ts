@@ -174,6 +174,9 @@ export interface CastView {
     materia: string;
     state: SocketState;
     visits: number;
+    completed?: number;
+    /** The events at which turns under way began. */
+    turns?: number[];
     item?: string | null;
     itemLabel?: string | null;
     waits?: number;

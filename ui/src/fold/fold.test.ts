@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { CastView, JournalEvent, Visit } from "../api/types";
 import { fold } from "./fold";
 import { type CastState, emptyState } from "./state";
-import { castState, litEdges, loopItems, sentence, socketState } from "./view";
+import { castState, litEdges, loopItems, sentence, shownState } from "./view";
 
 const folder = join(import.meta.dirname, "../../dev/fixtures");
 interface Recorded {
@@ -86,9 +86,9 @@ describe.each(casts)("$id", (cast) => {
 test("the demo at its rework", () => {
   const rework = demo.events.find((event) => event.type === "turn.started" && event.data.visit === 3);
   const state = at(demo, rework?.seq ?? 0);
-  expect(socketState(state, "Socket-2")).toBe("running");
-  expect(socketState(state, "Socket-1")).toBe("done");
-  expect(socketState(state, "Socket-3")).toBe("idle");
+  expect(shownState(state, "Socket-2")).toBe("running");
+  expect(shownState(state, "Socket-1")).toBe("done");
+  expect(shownState(state, "Socket-3")).toBe("idle");
   expect([...litEdges(state)]).toEqual(["Socket-3->Socket-2"]);
   expect(state.edges["Socket-3->Socket-2"]).toMatchObject({ taken: 1, forItem: 1, item: "WI-2" });
   const loop = state.loops.workItems;
@@ -107,7 +107,7 @@ test("each way of waiting has its state", () => {
   expect(word("20261115T123108-c0ffee")).toBe("Stalled");
   expect(word("20261115T100502-e99a01")).toBe("Failed");
   expect(word("20261115T091433-ab0123")).toBe("Aborted");
-  expect(socketState(at(named("20261115T130214-5d20e1"), 99), "merge")).toBe("needs_you");
-  expect(socketState(at(named("20261115T123108-c0ffee"), 99), "coder")).toBe("stalled");
-  expect(socketState(at(named("20261115T123108-c0ffee"), 99), "tester")).toBe("queued");
+  expect(shownState(at(named("20261115T130214-5d20e1"), 99), "merge")).toBe("needs_you");
+  expect(shownState(at(named("20261115T123108-c0ffee"), 99), "coder")).toBe("stalled");
+  expect(shownState(at(named("20261115T123108-c0ffee"), 99), "tester")).toBe("queued");
 });

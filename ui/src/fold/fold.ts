@@ -14,6 +14,8 @@ function copy(state: CastState): CastState {
     ...state,
     turns: [...state.turns],
     visits: { ...state.visits },
+    completed: { ...state.completed },
+    talking: { ...state.talking },
     open: { ...state.open },
     waits: { ...state.waits },
     edges: { ...state.edges },
@@ -91,6 +93,8 @@ const changes: Record<string, Change> = {
     const reason = satisfied === false ? contextOf(event.data) : null;
     ended(state, event, node, "completed", reason, satisfied ?? null, glance(event.data) ?? output);
     noteTitles(state, node, event.data.workItems);
+    state.completed[node] = (state.completed[node] ?? 0) + 1;
+    if (state.plan?.nodes[node]?.multiTurn) state.talking[node] = true;
   },
   "turn.failed": (state, event, node) => {
     const outcome = event.data.code === "contract_error" ? "rejected" : "failed";
@@ -182,6 +186,9 @@ const changes: Record<string, Change> = {
     state.waits[node] = [...(state.waits[node] ?? []), event.data.payloadId];
     state.marks.push({ seq: event.seq, kind: "said", text: `told ${node}: ${event.data.text}` });
   },
+  "socket.finished": (state, _event, node) => {
+    delete state.talking[node];
+  },
   "node.blocked": (state, event, node) => {
     state.blocked[node] = event.data.reason;
   },
@@ -212,6 +219,7 @@ function started(state: CastState, event: JournalEvent, node: string): void {
   state.open[node] = [...(state.open[node] ?? []), event.seq];
   state.usage = { ...state.usage, turns: state.usage.turns + 1 };
   delete state.questions[node];
+  delete state.talking[node];
   nameItem(state, node, turn);
 }
 

@@ -19,6 +19,10 @@ export function fromView(view: CastView): CastState {
     };
   for (const socket of view.sockets ?? []) {
     state.visits[socket.socket] = socket.visits;
+    state.completed[socket.socket] = socket.completed ?? 0;
+    if (socket.turns && socket.turns.length > 0) state.open[socket.socket] = [...socket.turns];
+    const asks = view.questions?.some((question) => question.socket === socket.socket && !question.denied);
+    if (socket.state === "needs_you" && !asks) state.talking[socket.socket] = true;
     if (socket.waits)
       state.waits[socket.socket] = Array.from({ length: socket.waits }, (_, n) => `?${socket.socket}-${n}`);
   }

@@ -101,6 +101,9 @@ export interface CastState {
   /** Turns before this event are not in `turns`: the cast was taken up in the middle. */
   turnsFrom: number;
   visits: Record<string, number>;
+  completed: Record<string, number>;
+  /** Multi-turn sockets that have answered and wait to be told more, or to be finished. */
+  talking: Record<string, true>;
   open: Record<string, number[]>;
   waits: Record<string, string[]>;
   edges: Record<string, EdgeState>;
@@ -144,6 +147,8 @@ export function emptyState(castId: string): CastState {
     turns: [],
     turnsFrom: 1,
     visits: {},
+    completed: {},
+    talking: {},
     open: {},
     waits: {},
     edges: {},

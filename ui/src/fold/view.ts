@@ -14,23 +14,37 @@ export function isOpen(state: CastState, socket: string): boolean {
 
 /** Whether the cast waits for a person about this socket. */
 function asksAt(state: CastState, socket: string): boolean {
-  return state.status === "waiting" && state.waiting?.node === socket && state.waiting.reason !== "run_for";
+  return (
+    state.status === "waiting" &&
+    state.waiting?.node === socket &&
+    !["run_for", "interactive"].includes(state.waiting.reason)
+  );
 }
 
+/** Where a socket stands, by the rule of the server. */
 export function socketState(state: CastState, socket: string): SocketState {
-  const over = state.status === "completed" || state.status === "failed" || state.status === "aborted";
-  if (state.status === "failed" && state.error?.socket === socket) return "failed";
-  if (isOpen(state, socket)) return state.status === "aborted" ? "aborted" : "running";
-  if (state.stall?.socket === socket && state.status === "waiting") return "stalled";
-  if (asksAt(state, socket)) return state.waiting?.reason === "stall" ? "stalled" : "needs_you";
+  const open = isOpen(state, socket);
   const question = state.questions[socket];
-  if (question && !question.denied && !over) return "needs_you";
-  if (!over && (state.waits[socket] ?? []).length > 0) return "queued";
+  if (state.status === "failed" && state.error?.socket === socket) return "failed";
+  if (state.status === "aborted" && open) return "aborted";
+  if (asksAt(state, socket) && state.waiting?.reason === "stall") return "stalled";
+  if ((question && !question.denied) || state.talking[socket]) return "needs_you";
+  if (open) return "running";
+  if ((state.waits[socket] ?? []).length > 0) return "queued";
+  return (state.completed[socket] ?? 0) > 0 ? "done" : "idle";
+}
+
+/** The same for a reader: what the cast waits for stands out, what is over asks nothing, a loop's members rest. */
+export function shownState(state: CastState, socket: string): SocketState {
+  const where = socketState(state, socket);
+  const over = state.status === "completed" || state.status === "failed" || state.status === "aborted";
+  if (asksAt(state, socket) && where !== "stalled") return "needs_you";
+  if (over && (where === "needs_you" || where === "queued"))
+    return (state.completed[socket] ?? 0) > 0 ? "done" : "idle";
+  if (where === "running" && state.status === "failed") return "aborted";
   const last = lastTurn(state, socket);
-  if (!last) return (state.visits[socket] ?? 0) > 0 ? "done" : "idle";
-  if (last.outcome === "interrupted") return state.status === "aborted" ? "aborted" : "idle";
-  if (last.outcome === "failed" || last.outcome === "rejected") return "failed";
-  return inLiveLoop(state, socket) ? "idle" : "done";
+  if (where === "done" && (last?.outcome === "failed" || last?.outcome === "rejected")) return "failed";
+  return where === "done" && inLiveLoop(state, socket) ? "idle" : where;
 }
 
 /** Inside a loop that goes on, a socket that has run is merely at rest. */
@@ -58,7 +72,7 @@ function itemStateNow(state: CastState, loop: LoopState): SocketState {
   const members = state.plan?.loops?.[loop.id]?.members ?? [];
   if (state.status === "failed") return "failed";
   if (state.status === "aborted") return "aborted";
-  const states = members.map((socket) => socketState(state, socket));
+  const states = members.map((socket) => shownState(state, socket));
   for (const wanted of ["stalled", "needs_you", "running", "queued"] as const)
     if (states.includes(wanted)) return wanted;
   return state.status === "waiting" ? "queued" : "running";

@@ -1,7 +1,8 @@
 // One cast: what is happening, and why. The whole page shows one state: the newest, or that of an event.
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import type { SocketState } from "../../api/types";
 import { typing } from "../../app";
-import { type CastState, castState, sentence, socketState } from "../../fold";
+import { type CastState, castState, sentence, shownState, socketState } from "../../fold";
 import { Graph } from "../../graph/Graph";
 import { CastStore } from "../../shared/cast-store";
 import { useLive, useNow, watch } from "../../shared/live";
@@ -19,6 +20,7 @@ declare global {
   interface Window {
     /** The state that is shown, for tests that hold it against the server's. */
     __state?: CastState;
+    __sockets?: Record<string, SocketState>;
   }
 }
 
@@ -40,7 +42,10 @@ export function Cast({ id }: { id: string }) {
   const { connection } = useLive();
 
   useEffect(() => {
-    if (shown) window.__state = shown;
+    if (!shown) return;
+    window.__state = shown;
+    const ids = Object.keys(shown.plan?.nodes ?? {});
+    window.__sockets = Object.fromEntries(ids.map((socket) => [socket, socketState(shown, socket)]));
   }, [shown]);
   useEffect(() => {
     if (!tip) return;
@@ -109,7 +114,7 @@ interface CastPageProps {
 function interesting(state: CastState): string {
   const ids = Object.keys(state.plan?.nodes ?? {});
   for (const wanted of ["needs_you", "stalled", "failed", "running"] as const) {
-    const found = ids.find((socket) => socketState(state, socket) === wanted);
+    const found = ids.find((socket) => shownState(state, socket) === wanted);
     if (found) return found;
   }
   return state.turns.at(-1)?.socket ?? state.plan?.entry ?? ids[0] ?? "";

@@ -1,6 +1,6 @@
 // From the state of a cast to what its graph shows.
 import type { Grid } from "../../api/types";
-import { type CastState, currentItem, isOpen, lastTurn, litEdges, loopItems, socketState } from "../../fold";
+import { type CastState, currentItem, isOpen, lastTurn, litEdges, loopItems, shownState } from "../../fold";
 import type { CardView, LineView, RegionView } from "../../graph/Graph";
 import type { LiveText } from "../../shared/cast-store";
 import { duration } from "../../shared/format";
@@ -26,7 +26,7 @@ export function cardOf(
   now: number,
   past: boolean,
 ): CardView {
-  const where = socketState(state, socket);
+  const where = shownState(state, socket);
   const last = lastTurn(state, socket);
   const node = state.plan?.nodes[socket];
   const open = isOpen(state, socket);
