@@ -116,6 +116,7 @@ pub(crate) fn item(served: &Served, cast: Option<&RunId>, question: &Question) -
         hash: question.hash.clone(),
         cast_id: cast.cloned(),
         text: format!("{}\n{}", question.subject(), question.whole()),
+        runs: question.whole().lines().map(|line| line.trim_end().to_owned()).collect(),
         question: serde_json::to_value(question).unwrap_or_default(),
     }
 }

@@ -9,7 +9,7 @@ export type Finding = { "code": string; "severity": Severity; "message": string;
 
 export type Severity = ("error" | "warning" | "info");
 
-export type TrustItem = { "project": string; "hash": string; "castId"?: (RunId | null); "text": string; "question": Json };
+export type TrustItem = { "project": string; "hash": string; "castId"?: (RunId | null); "text": string; "runs": (string)[]; "question": Json };
 
 export type RunId = string;
 

@@ -554,6 +554,8 @@ pub struct TrustItem {
     pub cast_id: Option<RunId>,
     /// All of it, in words.
     pub text: String,
+    /// The same, line by line: what runs, who is asked, where turns may write, what is settled, what has changed.
+    pub runs: Vec<String>,
     /// The same as data: programs, agents, where turns may write, settings, changes.
     pub question: Value,
 }
