@@ -229,19 +229,19 @@ fn readers_that_are_cut_off_see_everything_once_whoever_drives_and_dies() {
                 until("the cast is there", || get(bench, &format!("/api/casts/{id}")).is_some());
                 let (mut all, mut ended) = (Vec::<u64>::new(), false);
                 for _ in 0..CUTS {
-                    let (seen, end) =
+                    let (told, end) =
                         read(bench, &id, all.last().copied().unwrap_or(0), random.below(2))
                             .unwrap();
-                    all.extend(seen);
+                    all.extend(told);
                     ended |= end;
                     if ended {
                         break;
                     }
                 }
                 while !ended {
-                    let (seen, end) =
+                    let (told, end) =
                         read(bench, &id, all.last().copied().unwrap_or(0), usize::MAX).unwrap();
-                    all.extend(seen);
+                    all.extend(told);
                     ended = end;
                 }
                 assert_eq!(all, (1..=all.len() as u64).collect::<Vec<_>>(), "{id}");

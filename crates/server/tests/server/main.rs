@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod acts;
+mod crowds;
 mod guard;
 mod stage;
 mod streams;
