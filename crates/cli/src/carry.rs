@@ -67,6 +67,12 @@ impl Carry<'_> {
         let found = journals::own(&project, found, self.options.trust_journal, terminal)?;
         let choose = |run: &Run| {
             let what = choose(run)?;
+            if self.options.detach && !matches!(what, Do::Resume { .. } | Do::Recast | Do::Revive) {
+                return Err(Failure::usage(format!(
+                    "`--detach` goes with a beginning, `resume`, `recast`, `revive` and `fork`; `{}` carries on here, unless `--no-run`",
+                    what.name()
+                )));
+            }
             say_question(&what, terminal);
             Ok(what)
         };

@@ -27,7 +27,7 @@ pub(crate) fn go(
     let providers = drive.providers();
     let names: Vec<&str> = providers.iter().map(String::as_str).collect();
     let needs = drive.answering.needs(&names, is_set);
-    let (id, root) = (drive.id.clone(), drive.root.clone());
+    let id = drive.id.clone();
     // Before anything is written: who cannot be reached takes nothing over.
     let server = background::ensure(&project.dir)?;
     let views = Arc::new(Views::start(&drive.root, &drive.folders));
@@ -40,13 +40,9 @@ pub(crate) fn go(
     let _ = views.flush();
     let body = DriveBody {
         project: Some(project.dir.to_string_lossy().into_owned()),
-        root: Some(root.to_string_lossy().into_owned()),
         what: Some(what),
         needs,
         provider: provider.map(str::to_owned),
-        config: project.sources.flag_config.as_ref().and_then(|path| {
-            std::path::absolute(path).ok().map(|path| path.to_string_lossy().into_owned())
-        }),
     };
     let taken: Result<CastSummary, _> = server.post(&format!("/api/casts/{id}/drive"), &body);
     let summary = taken.map_err(|error| {

@@ -303,6 +303,12 @@ fn make_fork(
 /// `POST /api/casts/{id}/drive`: a cast that the command line prepared, and that is trusted, goes on here.
 pub(crate) async fn drive(app: Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
     let body: DriveBody = asked.json()?;
+    let what = body.what.clone().unwrap_or(Do::Resume { pace: None });
+    // A turn may hand over what it began. It answers no question, and steers nothing.
+    if !matches!(what, Do::Resume { .. } | Do::Recast | Do::Revive) {
+        let detail = format!("a cast is handed over to be resumed; `{}` is an act", what.name());
+        return Err(Refused::new(StatusCode::UNPROCESSABLE_ENTITY, "usage", detail));
+    }
     let missing: Vec<&str> = body
         .needs
         .iter()
@@ -319,19 +325,13 @@ pub(crate) async fn drive(app: Arc<App>, asked: &Request) -> Result<Response<Bod
     let taking = Arc::clone(&app);
     let summary = off_thread(move || {
         let served = match body.project.as_deref() {
-            Some(dir) => {
-                let config = body.config.as_deref().map(std::path::Path::new);
-                let project = (taking.settings.open)(std::path::Path::new(dir), config)?;
-                taking.rooms.add(project)?
-            }
+            Some(dir) => taking.rooms.add((taking.settings.open)(std::path::Path::new(dir))?)?,
             None => taking.rooms.only(None)?,
         };
         let cast = taking.rooms.find(Some(&served.id), &id, &Handle::current())?;
-        let named =
-            Named { config: body.config.clone().map(Into::into), provider: body.provider.clone() };
+        let named = Named { provider: body.provider.clone() };
         let driven = blocking(cast.journal()).is_driven(&cast.id).map_err(Failure::from)?;
         if !driven {
-            let what = body.what.clone().unwrap_or(Do::Resume { pace: None });
             trust::carry_on(&taking, &cast, what, &named)?;
         }
         begin::summary(&cast)

@@ -68,7 +68,6 @@ pub(crate) fn go(
         root: room.root.clone(),
         cast_id: id.clone(),
         deaths: 0,
-        config: named.config.clone(),
         provider: named.provider.clone(),
     };
     app.ledger.add(entry).map_err(|error| {

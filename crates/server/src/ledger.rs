@@ -23,9 +23,6 @@ pub(crate) struct Entry {
     /// How many servers have died while they drove it, one after the other.
     #[serde(default)]
     pub(crate) deaths: u32,
-    /// A further configuration file that was named for it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) config: Option<PathBuf>,
     /// The agent that was named for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) provider: Option<String>,
@@ -95,7 +92,7 @@ mod tests {
     fn entry(id: &str) -> Entry {
         let (project, root) = (PathBuf::from("/p"), PathBuf::from("/p/.materia"));
         let cast_id = RunId::new(id);
-        Entry { project, root, cast_id, deaths: 0, config: None, provider: None }
+        Entry { project, root, cast_id, deaths: 0, provider: None }
     }
 
     #[test]

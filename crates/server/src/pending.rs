@@ -1,7 +1,6 @@
 //! Questions of trust that wait for somebody.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use materia_app::trust::{Question, Runs, Trusted, Untrusted};
@@ -14,7 +13,6 @@ use crate::rooms::{Cast, Served};
 /// What was named for a cast when it was handed over.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Named {
-    pub(crate) config: Option<PathBuf>,
     pub(crate) provider: Option<String>,
 }
 

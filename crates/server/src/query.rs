@@ -36,7 +36,7 @@ pub(crate) fn add_project(app: &App, asked: &Request) -> Result<Response<Body>, 
     if !dir.is_dir() {
         return Err(Refused::unknown("there is no such folder"));
     }
-    let served = app.rooms.add((app.settings.open)(dir, None)?)?;
+    let served = app.rooms.add((app.settings.open)(dir)?)?;
     Ok(json_as(StatusCode::CREATED, &served.item()))
 }
 

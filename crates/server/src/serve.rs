@@ -106,7 +106,7 @@ pub async fn serve(settings: Settings) -> Result<Serving, ServeError> {
     let keys = Keys::open(&state).map_err(failed)?;
     let rooms = Rooms::default();
     for dir in &settings.projects {
-        let project = (settings.open)(dir, None).map_err(ServeError::Project)?;
+        let project = (settings.open)(dir).map_err(ServeError::Project)?;
         rooms.add(project).map_err(|refused| {
             ServeError::Project(Failure::resolution(refused.0.detail.clone()))
         })?;
@@ -240,7 +240,7 @@ fn clear(app: &App, state: &Path) {
 fn carry_on_left(app: &Arc<App>, left: &[Entry]) {
     for entry in left {
         let id = &entry.cast_id;
-        let served = match (app.settings.open)(&entry.project, entry.config.as_deref()) {
+        let served = match (app.settings.open)(&entry.project) {
             Ok(project) => app.rooms.add(project),
             Err(failure) => {
                 tracing::warn!(%id, %failure, "its project cannot be served");
@@ -262,7 +262,7 @@ fn carry_on_left(app: &Arc<App>, left: &[Entry]) {
             tracing::warn!(%id, "{DEATHS_MAX} servers in a row died while they drove it; it is carried on by hand only");
             continue;
         }
-        let named = Named { config: entry.config.clone(), provider: entry.provider.clone() };
+        let named = Named { provider: entry.provider.clone() };
         if let Err(refused) = trust::resume(app, &cast, &named) {
             tracing::warn!(%id, why = refused.0.detail, "it is not carried on");
         }

@@ -14,9 +14,8 @@ use crate::listen::Listen;
 use crate::pending::Pending;
 use crate::rooms::Rooms;
 
-/// Opens the project in a folder, with a further configuration file where one is named. Where profile and state folder
-/// are, the door knows.
-pub type OpenProject = Arc<dyn Fn(&Path, Option<&Path>) -> Result<Project, Failure> + Send + Sync>;
+/// Opens the project in a folder. Where profile and state folder are, the door knows.
+pub type OpenProject = Arc<dyn Fn(&Path) -> Result<Project, Failure> + Send + Sync>;
 
 /// What a server is started with.
 #[derive(Clone)]

@@ -205,7 +205,7 @@ export type ForkBody = { "do": ForkWord; "at": number; "castId"?: string | null;
 
 export type ForkWord = ("fork");
 
-export type DriveBody = { "project"?: string | null; "root"?: string | null; "do"?: (Do | null); "needs"?: (string)[]; "provider"?: string | null; "config"?: string | null };
+export type DriveBody = { "project"?: string | null; "do"?: (Do | null); "needs"?: (string)[]; "provider"?: string | null };
 
 export type Inbox = { "items": (InboxItem)[] };
 

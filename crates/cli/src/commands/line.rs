@@ -107,6 +107,9 @@ pub(crate) fn command() -> clap::Command {
     TO_A_CAST.into_iter().fold(Cli::command(), |line, name| {
         line.mut_subcommand(name, |command| {
             let mut useless = vec!["cast_id", "planning"];
+            if !matches!(name, "resume" | "recast" | "revive") {
+                useless.push("detach");
+            }
             if name != "resume" {
                 useless.push("interactive");
             }

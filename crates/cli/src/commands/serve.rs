@@ -162,13 +162,7 @@ fn settings(args: &ServeArgs, listen: Listen, global: &Global) -> Result<Setting
         projects.push(Project::here(global)?.dir.clone());
     }
     let named = global.clone();
-    let open = move |dir: &Path, config: Option<&Path>| {
-        let mut global = named.clone();
-        if let Some(config) = config {
-            global.config = Some(config.to_owned());
-        }
-        Project::open_at(dir, &global)
-    };
+    let open = move |dir: &Path| Project::open_at(dir, &named);
     Ok(Settings {
         listen,
         projects,

@@ -465,17 +465,13 @@ pub struct Acted {
 pub struct DriveBody {
     /// The project: its folder.
     pub project: Option<String>,
-    /// The folder that its casts are kept in.
-    pub root: Option<String>,
-    /// What is done to it; it is resumed where nothing is named.
+    /// What is done to it: `resume`, `recast` or `revive`; it is resumed where nothing is named.
     #[serde(rename = "do")]
     pub what: Option<Do>,
     /// Variables that an agent of it needs and that are set where it was prepared.
     pub needs: Vec<String>,
     /// The agent of every socket that names none.
     pub provider: Option<String>,
-    /// A further configuration file that was named for it.
-    pub config: Option<String>,
 }
 
 /// What waits for a person.

@@ -91,6 +91,28 @@ fn nothing_executable_and_no_path_comes_in_with_a_request() {
 }
 
 #[test]
+fn a_cast_is_handed_over_to_go_on_and_for_nothing_else() {
+    let stage = Stage::new();
+    stage.trust();
+    stage.post("/api/casts", &json!({ "loadout": "Asks", "castId": "asks" }));
+    stage.until("asks", "waiting");
+    for body in [
+        json!({ "do": { "do": "approve", "node": "A" } }),
+        json!({ "do": { "do": "abort" } }),
+        json!({ "config": "evil.json" }),
+        json!({ "script": "x" }),
+    ] {
+        let answer = stage.post("/api/casts/asks/drive", &body);
+        assert_eq!(answer.status, 422, "{body}: {answer:?}");
+    }
+    assert_eq!(stage.get("/api/casts/asks").json()["status"], "waiting");
+    let answer =
+        stage.post("/api/casts/asks/drive", &json!({ "needs": ["MATERIA_NO_SUCH_VARIABLE"] }));
+    assert_eq!(answer.status, 409, "{answer:?}");
+    assert!(answer.body.contains("MATERIA_NO_SUCH_VARIABLE"), "{answer:?}");
+}
+
+#[test]
 fn a_key_acts_once_also_after_the_server_began_anew() {
     let mut stage = Stage::new();
     stage.trust();
@@ -235,7 +257,7 @@ fn one_server_a_state_folder() {
     let stage = Stage::new();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let open: materia_server::OpenProject =
-        std::sync::Arc::new(|_, _| Err(materia_app::Failure::usage("none")));
+        std::sync::Arc::new(|_| Err(materia_app::Failure::usage("none")));
     let settings = materia_server::Settings {
         listen: materia_server::Listen::parse("127.0.0.1:0").unwrap(),
         projects: Vec::new(),

@@ -59,11 +59,10 @@ pub(crate) const CONFIG: &str = r#"{
 fn settings(folder: &Path) -> Settings {
     let (profile, state) = (folder.join("profile"), folder.join("state"));
     let kept = state.clone();
-    let open = move |dir: &Path, config: Option<&Path>| {
+    let open = move |dir: &Path| {
         let sources = Sources {
             project_dir: dir.to_owned(),
             profile_dir: Some(profile.clone()),
-            flag_config: config.map(Path::to_owned),
             ..Sources::default()
         };
         Project::open(sources, Some(kept.clone()))
