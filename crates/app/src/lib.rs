@@ -12,7 +12,8 @@
 //! * [`host`]: many runs in one process: begin, carry on, tell, watch, stop.
 //! * [`journals`]: whose the journals of a project are, and what is asked before one is written to.
 //! * [`trust`]: what has to be approved before it runs, as a question and its answer.
-//! * [`ownfile`]: changing a configuration file.
+//! * [`ownfile`]: changing a configuration file. [`drafts`]: texts of it that are not saved yet.
+//! * [`walk`]: through a loadout without running anything. [`trial`]: a utility by itself. [`compare`]: two casts side by side.
 //! * [`verify`]: whether a cast is what its events say. [`health`]: which agents could be asked here.
 //! * [`templates`]: configurations to begin with.
 //! * [`heard`]: what turns have put out. [`shown`]: events as everybody sees them. [`view`]: a cast as a page sees it.
@@ -33,6 +34,8 @@ pub mod agents;
 pub mod asking;
 pub mod castid;
 pub mod clean;
+pub mod compare;
+pub mod drafts;
 pub mod drive;
 pub mod failure;
 pub mod follow;
@@ -55,9 +58,11 @@ pub mod speech;
 pub mod standing;
 pub mod story;
 pub mod templates;
+pub mod trial;
 pub mod trust;
 pub mod verify;
 pub mod view;
+pub mod walk;
 
 pub use failure::Failure;
 pub use host::Host;

@@ -105,6 +105,18 @@ impl Project {
         Checked { loaded, findings, made: Some(()) }
     }
 
+    /// Compiles a loadout with texts that an editor has not saved yet.
+    #[must_use]
+    pub fn compile_given(
+        &self,
+        given: &BTreeMap<String, String>,
+        loadout: Option<&str>,
+    ) -> Checked<Compiled> {
+        let (loaded, found) = materia_compiler::load_given(&self.sources, given);
+        let (compiled, more) = materia_compiler::compile(&loaded, loadout);
+        Checked::new(loaded, found, compiled, more)
+    }
+
     /// The folder that casts are kept in, whatever else is wrong with the configuration.
     #[must_use]
     pub fn artifact_root(&self) -> PathBuf {

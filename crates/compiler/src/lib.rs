@@ -21,6 +21,7 @@
 mod build;
 mod codes;
 mod command;
+mod diff;
 pub mod edit;
 mod fault;
 mod fields;
@@ -42,6 +43,7 @@ mod trust;
 
 pub use build::{Compiled, active_loadout, agent_findings, check, compile, needed_scripts};
 pub use codes::CODES;
+pub use diff::{NoDocument, diff};
 pub use files::{CONFIG_BYTES_MAX, Sources};
 pub use layers::{Layer, LayerKind, Loaded, load, load_given};
 pub use project::{artifact_dir, unfit_doc_root};

@@ -47,6 +47,9 @@ pub struct Plan {
 pub struct Node {
     /// The name of the materia.
     pub materia: String,
+    /// The colour of the materia, for whoever draws it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub color: Option<String>,
     /// What runs here.
     pub behavior: Behavior,
     /// How output is read.
@@ -530,6 +533,7 @@ impl Node {
             requires: Vec::new(),
             reads: Vec::new(),
             multi_turn: false,
+            color: None,
             session: SessionPolicy::Auto,
         }
     }

@@ -34,6 +34,15 @@ pub(crate) async fn start(app: Arc<App>, asked: &Request) -> Result<Response<Bod
     let body: StartBody = asked.json()?;
     refuse_hooks(&app, &body)?;
     let key = StartKey { key: asked.key()?, body: asked.body_hash()? };
+    begin_once(app, body, key).await
+}
+
+/// Begins a cast, once for its key.
+pub(crate) async fn begin_once(
+    app: Arc<App>,
+    body: StartBody,
+    key: StartKey,
+) -> Result<Response<Body>, Refused> {
     let served = app.rooms.only(body.project.as_deref())?;
     let _held = app.keys.hold(&served.project.dir, &key.key).await;
     let (known, place) = (Arc::clone(&app), Arc::clone(&served));

@@ -72,17 +72,24 @@ pub(crate) fn check(app: &App, asked: &Request) -> Result<Response<Body>, Refuse
     let body: CheckBody = asked.json()?;
     let served = app.rooms.only(body.project.as_deref())?;
     let findings = served.project.check_given(&body.files).findings;
-    Ok(json(&Findings { ok: !project::has_errors(&findings), findings }))
+    let plan = body.loadout.and_then(|name| {
+        let checked = served.project.compile_given(&body.files, Some(&name));
+        checked.made.filter(|_| !project::has_errors(&checked.findings))
+    });
+    let plan = plan.map(|compiled| compiled.plan);
+    let graph = plan.as_ref().map(grid::data);
+    Ok(json(&Findings { ok: !project::has_errors(&findings), findings, graph, plan }))
 }
 
 /// `GET /api/loadouts`.
 pub(crate) fn loadouts(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
     let (loaded, _) = materia_compiler::load(&served(app, asked)?.project.sources);
     let active = materia_compiler::active_loadout(&loaded).map(str::to_owned);
-    let names = loaded.config.loadouts.keys();
-    let items = names.map(|name| {
-        let active = active.as_deref() == Some(name.as_str());
-        CatalogItem { active, ..item(name, loaded.loadout_layer(name)) }
+    let items = loaded.config.loadouts.iter().map(|(name, doc)| CatalogItem {
+        active: active.as_deref() == Some(name.as_str()),
+        description: doc.description.clone(),
+        value: serde_json::to_value(doc).unwrap_or_default(),
+        ..item(name, loaded.loadout_layer(name))
     });
     Ok(json(&Catalog { items: items.collect() }))
 }
@@ -90,8 +97,17 @@ pub(crate) fn loadouts(app: &App, asked: &Request) -> Result<Response<Body>, Ref
 /// `GET /api/materia`.
 pub(crate) fn materia(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
     let (loaded, _): (Loaded, _) = materia_compiler::load(&served(app, asked)?.project.sources);
-    let names = loaded.config.materia.keys();
-    let items = names.map(|name| item(name, loaded.materia_layer(name)));
+    let items = loaded.config.materia.iter().map(|(name, doc)| CatalogItem {
+        kind: Some(doc.kind.unwrap_or_default()),
+        generator: doc.generator.unwrap_or(false),
+        label: doc.label.clone(),
+        description: doc.description.clone(),
+        group: doc.group.clone(),
+        color: doc.color.clone(),
+        parse: doc.parse,
+        value: serde_json::to_value(doc).unwrap_or_default(),
+        ..item(name, loaded.materia_layer(name))
+    });
     Ok(json(&Catalog { items: items.collect() }))
 }
 
@@ -101,6 +117,14 @@ fn item(name: &str, layer: Option<&Layer>) -> CatalogItem {
         layer: layer.map_or("", |layer| ownfile::word(layer.kind)).to_owned(),
         file: layer.map(|layer| layer.shown.clone()).unwrap_or_default(),
         active: false,
+        kind: None,
+        generator: false,
+        label: None,
+        description: None,
+        group: None,
+        color: None,
+        parse: None,
+        value: serde_json::Value::Null,
     }
 }
 

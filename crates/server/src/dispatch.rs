@@ -16,7 +16,7 @@ use crate::limits::{BODY_BYTES_MAX, CONFIG_BYTES_MAX, REQUEST_WAIT_MAX};
 use crate::problem::Refused;
 use crate::request::{FromTurn, Request, json, json_as, query_of, text};
 use crate::state::App;
-use crate::{act, begin, config, metrics, page, query, stream, trust};
+use crate::{act, begin, config, demo, edit, metrics, page, query, stream, trust};
 
 /// The routes of the table, and the page for everything else.
 pub(crate) fn router(app: &Arc<App>) -> Router {
@@ -64,7 +64,7 @@ fn elsewhere(app: &App, request: &axum::extract::Request) -> Response<Body> {
         return Refused::unknown("there is nothing here; GET /api/openapi.json lists what is")
             .response();
     }
-    page::answer(request.method(), path)
+    page::answer(request.method(), path, app.settings.page_dir.as_deref())
 }
 
 fn unknown_sender() -> Refused {
@@ -97,11 +97,16 @@ async fn answer(
     if endpoint.method.changes() {
         content_type(&head.headers)?;
     }
-    let most = if matches!(endpoint.name, Name::SaveConfig | Name::Check) {
-        CONFIG_BYTES_MAX
-    } else {
-        BODY_BYTES_MAX
+    let holds_configuration = match endpoint.name {
+        Name::SaveConfig
+        | Name::Check
+        | Name::KeepDraft
+        | Name::Diff
+        | Name::Simulate
+        | Name::Link => true,
+        _ => false,
     };
+    let most = if holds_configuration { CONFIG_BYTES_MAX } else { BODY_BYTES_MAX };
     let body = read(body, most, endpoint.method.changes()).await?;
     let parts = parts.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let asked = Request { parts, query, headers: head.headers, body };
@@ -133,6 +138,8 @@ async fn respond(
         Name::Changes => stream::changes(app, &asked).await,
         Name::Agents => query::agents(app, &asked).await,
         Name::Metrics => metrics::metrics(app).await,
+        Name::Try => edit::tried(app, &asked).await,
+        Name::StartDemo => demo::start(app, &asked).await,
         Name::Projects
         | Name::AddProject
         | Name::Casts
@@ -152,7 +159,17 @@ async fn respond(
         | Name::Check
         | Name::Loadouts
         | Name::Loadout
-        | Name::Materia => off_thread(move || look(&app, endpoint.name, &asked)).await,
+        | Name::Materia
+        | Name::Compare
+        | Name::Choices
+        | Name::Drafts
+        | Name::Draft
+        | Name::KeepDraft
+        | Name::DropDraft
+        | Name::Diff
+        | Name::Simulate
+        | Name::Link
+        | Name::Demo => off_thread(move || look(&app, endpoint.name, &asked)).await,
     }
 }
 
@@ -179,6 +196,16 @@ fn look(app: &Arc<App>, name: Name, asked: &Request) -> Result<Response<Body>, R
         Name::Loadouts => config::loadouts(app, asked),
         Name::Loadout => config::loadout(app, asked),
         Name::Materia => config::materia(app, asked),
+        Name::Compare => query::compare(app, asked),
+        Name::Choices => edit::choices(app, asked),
+        Name::Drafts => edit::drafts(app, asked),
+        Name::Draft => edit::draft(app, asked),
+        Name::KeepDraft => edit::keep(app, asked),
+        Name::DropDraft => edit::throw_away(app, asked),
+        Name::Diff => edit::diff(asked),
+        Name::Simulate => edit::simulate(app, asked),
+        Name::Link => edit::linked(app, asked),
+        Name::Demo => Ok(demo::available(app)),
         Name::Health
         | Name::Codes
         | Name::Session
@@ -190,6 +217,8 @@ fn look(app: &Arc<App>, name: Name, asked: &Request) -> Result<Response<Body>, R
         | Name::Stream
         | Name::Changes
         | Name::Agents
+        | Name::Try
+        | Name::StartDemo
         | Name::Metrics => Err(Refused::unknown("there is nothing here")),
     }
 }

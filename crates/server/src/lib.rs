@@ -20,7 +20,9 @@ mod begin;
 mod carry;
 pub mod client;
 mod config;
+mod demo;
 mod dispatch;
+mod edit;
 mod guard;
 mod keys;
 mod ledger;
@@ -41,6 +43,7 @@ mod stream;
 mod trust;
 mod wanted;
 
+pub use demo::Demo;
 pub use listen::{Listen, ListenError};
 pub use page::missing_page;
 pub use serve::{ServeError, Serving, serve};

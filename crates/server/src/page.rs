@@ -1,5 +1,7 @@
 //! The page: static files that belong to the program.
 
+use std::path::{Path, PathBuf};
+
 use axum::body::Body;
 use axum::http::{HeaderValue, Method, Response, StatusCode, header};
 
@@ -25,7 +27,7 @@ pub fn missing_page() -> Option<&'static str> {
 }
 
 /// What is at a path that no endpoint has.
-pub(crate) fn answer(method: &Method, path: &str) -> Response<Body> {
+pub(crate) fn answer(method: &Method, path: &str, folder: Option<&Path>) -> Response<Body> {
     if !matches!(*method, Method::GET | Method::HEAD) {
         let detail = "the page is only read";
         return Refused::new(StatusCode::METHOD_NOT_ALLOWED, "usage", detail).response();
@@ -34,6 +36,9 @@ pub(crate) fn answer(method: &Method, path: &str) -> Response<Body> {
         path.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     });
     let wanted = if of_page { "/" } else { path };
+    if let Some(folder) = folder {
+        return from_folder(folder, wanted);
+    }
     let files = if MADE.is_empty() { PLAIN } else { MADE };
     let Some((_, kind, bytes)) = files.iter().find(|(name, ..)| *name == wanted) else {
         return Refused::unknown("there is no such page").response();
@@ -41,4 +46,36 @@ pub(crate) fn answer(method: &Method, path: &str) -> Response<Body> {
     let mut response = Response::new(Body::from(*bytes));
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     response
+}
+
+/// The same from a folder, for whoever works on the page. A path is looked up among the files that are there.
+fn from_folder(folder: &Path, wanted: &str) -> Response<Body> {
+    let wanted = if wanted == "/" { "/index.html" } else { wanted };
+    let found = files_in(folder).into_iter().find(|path| {
+        let inside = path.strip_prefix(folder).map(|inside| format!("/{}", inside.display()));
+        inside.is_ok_and(|inside| inside == wanted)
+    });
+    let Some(bytes) = found.as_ref().and_then(|path| std::fs::read(path).ok()) else {
+        return Refused::unknown("there is no such page").response();
+    };
+    let kind = match found.as_ref().and_then(|path| path.extension()?.to_str()) {
+        Some("html") => "text/html; charset=utf-8",
+        Some("js") => "text/javascript; charset=utf-8",
+        Some("css") => "text/css; charset=utf-8",
+        Some("svg") => "image/svg+xml",
+        _ => "application/octet-stream",
+    };
+    let mut response = Response::new(Body::from(bytes));
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    response
+}
+
+fn files_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let inside = entries.flat_map(|entry| match entry.file_type() {
+        Ok(kind) if kind.is_dir() => files_in(&entry.path()),
+        Ok(kind) if kind.is_file() => vec![entry.path()],
+        Ok(_) | Err(_) => Vec::new(),
+    });
+    inside.collect()
 }

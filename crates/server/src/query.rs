@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::{HeaderValue, Response, StatusCode, header};
+use materia_app::compare::{self, Side};
 use materia_app::shown::Shown;
 use materia_app::{Failure, agents as fleets, health, view};
 use materia_contract::api::{AddProject, CastSummary, Casts, Files, Inbox, InboxItem, Projects};
@@ -437,4 +438,17 @@ pub(crate) async fn agents(app: Arc<App>, asked: &Request) -> Result<Response<Bo
     let fleet = fleets::fleet(&loaded, None);
     let (health, _) = health::examine(&app.settings.supervisor, &fleet, &withheld).await;
     Ok(json(&health))
+}
+
+/// `GET /api/casts/{id}/compare/{other}`.
+pub(crate) fn compare(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+    let project = asked.query("project");
+    let [one, other] =
+        ["id", "other"].map(|part| app.rooms.find(project, asked.part(part), &Handle::current()));
+    let (one, other) = (one?, other?);
+    let made = compare::compare(
+        &Side { journal: one.journal(), id: &one.id, folders: one.folders() },
+        &Side { journal: other.journal(), id: &other.id, folders: other.folders() },
+    );
+    Ok(json(&made?))
 }

@@ -8,6 +8,7 @@ use materia_app::{Failure, Project};
 use tokio::sync::{Semaphore, watch};
 
 use crate::access::Access;
+use crate::demo::Demo;
 use crate::keys::Keys;
 use crate::ledger::Ledger;
 use crate::listen::Listen;
@@ -32,6 +33,10 @@ pub struct Settings {
     pub supervisor: PathBuf,
     /// Scripts, recordings and the like may come in with a request.
     pub test_hooks: bool,
+    /// The page is read from this folder instead of from the program, for tests.
+    pub page_dir: Option<PathBuf>,
+    /// The demo that can be played from the page.
+    pub demo: Option<Demo>,
     /// Casts that an earlier server was driving when it died are carried on.
     pub resume: bool,
     /// The version of the program.

@@ -69,7 +69,7 @@ export type GlobalMode = ("PLANNING" | "IMPLEMENTATION");
 
 export type Plan = { "loadout": string; "entry": NodeId; "nodes": { [key: string]: Node }; "loops"?: { [key: string]: Loop }; "limits": Limits; "budget"?: Budget; "docRoot": string };
 
-export type Node = { "materia": string; "behavior": Behavior; "parse": Parse; "verdict"?: (VerdictFrom | null); "env"?: { [key: string]: string }; "cwd"?: string | null; "socketParams"?: (string)[]; "assign"?: { [key: string]: Path }; "timeoutMs"?: number | null; "edges": (Edge)[]; "onFailure"?: (Edge | null); "retries"?: (Retries | null); "routing": Routing; "foreach"?: (Foreach | null); "mode": NodeMode; "control"?: (Control | null); "trigger": Trigger; "maxInFlight": number; "consume": Consume; "outputSelector": OutputSelector; "artifacts"?: (string)[]; "intervalMs"?: number | null; "cron"?: (Cron | null); "approval"?: (Approval | null); "dependsOn"?: (NodeId)[]; "policy"?: (Policy | null); "onInterrupt": OnInterrupt; "generator"?: boolean; "advance"?: (Condition | null); "budgets"?: (NodeBudgets | null); "loops"?: (string)[]; "requires"?: (Path)[]; "reads"?: (Path)[]; "multiTurn"?: boolean; "session"?: SessionPolicy };
+export type Node = { "materia": string; "color"?: string | null; "behavior": Behavior; "parse": Parse; "verdict"?: (VerdictFrom | null); "env"?: { [key: string]: string }; "cwd"?: string | null; "socketParams"?: (string)[]; "assign"?: { [key: string]: Path }; "timeoutMs"?: number | null; "edges": (Edge)[]; "onFailure"?: (Edge | null); "retries"?: (Retries | null); "routing": Routing; "foreach"?: (Foreach | null); "mode": NodeMode; "control"?: (Control | null); "trigger": Trigger; "maxInFlight": number; "consume": Consume; "outputSelector": OutputSelector; "artifacts"?: (string)[]; "intervalMs"?: number | null; "cron"?: (Cron | null); "approval"?: (Approval | null); "dependsOn"?: (NodeId)[]; "policy"?: (Policy | null); "onInterrupt": OnInterrupt; "generator"?: boolean; "advance"?: (Condition | null); "budgets"?: (NodeBudgets | null); "loops"?: (string)[]; "requires"?: (Path)[]; "reads"?: (Path)[]; "multiTurn"?: boolean; "session"?: SessionPolicy };
 
 export type Behavior = ({ "type": "agent"; "prompt": string; "origin"?: string; "tools"?: (ToolsDoc | null); "model"?: string | null; "provider"?: string | null } | { "type": "utility"; "command": (string)[]; "params": { [key: string]: Json } });
 
@@ -137,7 +137,7 @@ export type Limits = { "maxRepairs": number; "maxNoAdvanceCycles": number; "maxC
 
 export type Grid = { "loadout": string; "entry": NodeId; "sockets": (GridSocket)[]; "ranks": ((NodeId)[])[]; "loops"?: { [key: string]: GridLoop } };
 
-export type GridSocket = { "id": NodeId; "materia": string; "type": SocketType; "edges": (GridEdge)[]; "onFailure"?: (GridFailure | null); "generator"?: boolean; "multiTurn"?: boolean; "advance"?: (Advance | null); "rank": number };
+export type GridSocket = { "id": NodeId; "materia": string; "color"?: string | null; "type": SocketType; "edges": (GridEdge)[]; "onFailure"?: (GridFailure | null); "generator"?: boolean; "multiTurn"?: boolean; "advance"?: (Advance | null); "rank": number };
 
 export type SocketType = ("agent" | "utility");
 
@@ -211,7 +211,7 @@ export type Inbox = { "items": (InboxItem)[] };
 
 export type InboxItem = { "project": string; "castId": RunId; "loadout": string; "request": string; "reason": string; "message": string; "node"?: (NodeId | null); "since": string; "approval"?: (ApprovalAsked | null); "said"?: string | null; "trust"?: (TrustItem | null); "next": (Json)[] };
 
-export type ApprovalAsked = { "hash": string; "runs": string; "inputs": (string)[]; "writes": string; "routes": boolean };
+export type ApprovalAsked = { "hash": string; "runs": string; "argv"?: (string)[]; "cwd"?: string | null; "inputs": (string)[]; "writes": string; "routes": boolean };
 
 export type Health = { "agents": (AgentHealth)[]; "uses"?: string | null; "sandbox": Sandbox; "node"?: (NodeRuntime | null) };
 
@@ -243,15 +243,85 @@ export type Saved = { "hash": string };
 
 export type SaveBody = { "text": string };
 
-export type Findings = { "ok": boolean; "findings": (Finding)[] };
+export type Findings = { "ok": boolean; "findings": (Finding)[]; "graph"?: (Grid | null); "plan"?: (Plan | null) };
 
-export type CheckBody = { "project"?: string | null; "files"?: { [key: string]: string } };
+export type CheckBody = { "project"?: string | null; "files"?: { [key: string]: string }; "loadout"?: string | null };
 
 export type Catalog = { "items": (CatalogItem)[] };
 
-export type CatalogItem = { "name": string; "layer": string; "file": string; "active"?: boolean };
+export type CatalogItem = { "name": string; "layer": string; "file": string; "active"?: boolean; "kind"?: (MateriaKind | null); "generator"?: boolean; "label"?: string | null; "description"?: string | null; "group"?: string | null; "color"?: string | null; "parse"?: (Parse | null); "value"?: Json };
+
+export type MateriaKind = ("agent" | "utility");
 
 export type LoadoutView = { "name": string; "graph"?: (Grid | null); "plan"?: (Plan | null); "findings": (Finding)[] };
+
+export type Comparison = { "a": Compared; "b": Compared; "forkedAt"?: number | null; "rows": (ComparedTurn)[]; "routes": (ComparedRoute)[]; "variables": (ComparedValue)[]; "totals": ComparedTotals };
+
+export type Compared = { "castId": RunId; "loadout": string; "request": string; "status": CastStatus; "forkedFrom"?: (RunId | null); "usage": UsageTotals };
+
+export type ComparedTurn = { "socket": NodeId; "materia": string; "item"?: string | null; "itemLabel"?: string | null; "attempt": number; "verdict": ComparedVerdict; "differs"?: (ComparedAspect)[]; "a"?: (TurnSide | null); "b"?: (TurnSide | null); "prompt"?: (TwoTexts | null); "output"?: (TwoTexts | null) };
+
+export type ComparedVerdict = ("same" | "differs" | "only_a" | "only_b");
+
+export type ComparedAspect = ("outcome" | "prompt" | "output" | "route" | "cost");
+
+export type TurnSide = { "seq": number; "outcome": Outcome; "satisfied"?: boolean | null; "to"?: (string)[]; "cost"?: number | null; "tokens"?: number | null; "durationMs"?: number | null };
+
+export type TwoTexts = { "a": string; "b": string };
+
+export type ComparedRoute = { "edge": EdgeId; "a": number; "b": number };
+
+export type ComparedValue = { "path": string; "a"?: Json; "b"?: Json };
+
+export type ComparedTotals = { "turns": Two; "tokens": Two; "cost": Two2; "durationMs": Two };
+
+export type Two = { "a": number; "b": number };
+
+export type Two2 = { "a"?: number | null; "b"?: number | null };
+
+export type Choices = { "loadout": string; "choices": (Choice)[] };
+
+export type Choice = { "socket": NodeId; "outcome": ChosenEnd; "items"?: number | null; "text"?: string | null };
+
+export type ChosenEnd = ("satisfied" | "not_satisfied" | "done" | "items" | "fails");
+
+export type Drafts = { "items": (DraftItem)[] };
+
+export type DraftItem = { "id": string; "layer": string; "file": string; "base": string; "version": number; "updatedAt": string; "bytes": number };
+
+export type Draft = { "id": string; "layer": string; "file": string; "base": string; "text": string; "history": Json; "version": number; "updatedAt": string };
+
+export type DraftKept = { "version": number; "updatedAt": string };
+
+export type DraftBody = { "layer": string; "file": string; "base": string; "text": string; "history"?: Json };
+
+export type Difference = { "added": (Change)[]; "removed": (Change)[]; "changed": (Change)[] };
+
+export type Change = { "kind": ChangedKind; "path": string; "name": string; "from"?: Json; "to"?: Json };
+
+export type ChangedKind = ("loadout" | "socket" | "edge" | "loop" | "exit" | "materia" | "setting" | "layout");
+
+export type DiffBody = { "from": string; "to": string };
+
+export type Walk = { "steps": (WalkStep)[]; "asks": (WalkAsk)[]; "status": CastStatus; "message"?: string | null; "script": Json; "case": Json; "findings": (Finding)[] };
+
+export type WalkStep = { "socket": NodeId; "materia": string; "visit": number; "item"?: string | null; "itemLabel"?: string | null; "outcome"?: (ChosenEnd | null); "routes": (WalkRoute)[] };
+
+export type WalkRoute = { "edge"?: (EdgeId | null); "to": string; "exit"?: boolean };
+
+export type WalkAsk = { "socket": NodeId; "materia": string; "visit": number; "item"?: string | null; "itemLabel"?: string | null; "outcomes": (ChosenEnd)[] };
+
+export type WalkBody = { "project"?: string | null; "files"?: { [key: string]: string }; "loadout"?: string; "request"?: string; "choices"?: (Choice)[] };
+
+export type LinkView = { "ok": boolean; "findings": (Finding)[]; "graph"?: (Grid | null); "plan"?: (Plan | null); "loadout"?: Json };
+
+export type LinkBody = { "project"?: string | null; "files"?: { [key: string]: string }; "parts"?: (string)[] };
+
+export type Tried = { "exitCode"?: number | null; "stdout": string; "stderr": string; "output": Json; "durationMs": number; "error"?: string | null };
+
+export type TryBody = { "project"?: string | null; "materia": string; "input": Json; "consent"?: string | null };
+
+export type DemoView = { "available": boolean };
 
 export type EventLine = { "seq": number; "id": string; "runId": string; "ts": number; "wallTime": string; "nodeId"?: string | null; "inputHash"?: string | null; "prevHash": string; "hash": string } & ({ "type": "run.created"; "data": RunCreated } | { "type": "run.resumed"; "data": RunResumed } | { "type": "run.waiting"; "data": RunWaiting } | { "type": "run.completed"; "data": RunCompleted } | { "type": "run.failed"; "data": RunFailed } | { "type": "run.aborted"; "data": RunAborted } | { "type": "turn.started"; "data": TurnStarted } | { "type": "turn.completed"; "data": TurnCompleted } | { "type": "turn.failed"; "data": TurnFailed } | { "type": "turn.interrupted"; "data": TurnInterrupted } | { "type": "route.selected"; "data": RouteSelected } | { "type": "handoff.sent"; "data": HandoffSent } | { "type": "payload.delivered"; "data": PayloadDelivered } | { "type": "payload.consumed"; "data": PayloadConsumed } | { "type": "payload.superseded"; "data": PayloadSuperseded } | { "type": "payload.dropped"; "data": PayloadDropped } | { "type": "payload.deduplicated"; "data": PayloadDeduplicated } | { "type": "payload.filtered"; "data": PayloadFiltered } | { "type": "timer.set"; "data": TimerSet } | { "type": "timer.fired"; "data": TimerFired } | { "type": "turn.requested"; "data": TurnRequested } | { "type": "approval.requested"; "data": ApprovalRequested } | { "type": "approval.given"; "data": ApprovalGiven } | { "type": "approval.denied"; "data": ApprovalDenied } | { "type": "timeline.reached"; "data": TimelineReached } | { "type": "state.patched"; "data": StatePatched } | { "type": "output.fields_ignored"; "data": OutputFieldsIgnored } | { "type": "cursor.advanced"; "data": CursorAdvanced } | { "type": "loop.entered"; "data": LoopEntered } | { "type": "loop.exhausted"; "data": LoopExhausted } | { "type": "follow_up.captured"; "data": FollowUpCaptured } | { "type": "budget.warned"; "data": BudgetWarned } | { "type": "budget.changed"; "data": BudgetChanged } | { "type": "node.blocked"; "data": NodeBlocked } | { "type": "mode.changed"; "data": ModeChanged } | { "type": "run.revived"; "data": RunRevived } | { "type": "message.received"; "data": MessageReceived } | { "type": "socket.finished"; "data": SocketFinished } | { "type": "agents.chosen"; "data": AgentsChosen } | { "type": "storage.measured"; "data": StorageMeasured });
 

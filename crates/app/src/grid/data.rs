@@ -36,6 +36,7 @@ fn socket(id: &NodeId, node: &Node, rank: usize, back: &[bool]) -> GridSocket {
     GridSocket {
         id: id.clone(),
         materia: node.materia.clone(),
+        color: node.color.clone(),
         kind: match &node.behavior {
             Behavior::Agent { .. } => SocketType::Agent,
             Behavior::Utility { .. } => SocketType::Utility,

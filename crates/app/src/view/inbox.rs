@@ -1,6 +1,7 @@
 //! What a cast asks of a person, with all that is needed to answer.
 
 use materia_contract::api::{ApprovalAsked, CastSummary, InboxItem};
+use materia_contract::{Behavior, NodeId};
 use materia_engine::Journal;
 use materia_kernel::{Phase, Run};
 
@@ -17,6 +18,8 @@ pub fn inbox(journal: &dyn Journal, summary: &CastSummary, run: &Run) -> Option<
         Some(Asks::Approval(asked)) => Some(ApprovalAsked {
             hash: asked.hash.clone(),
             runs: asked.runs.clone(),
+            argv: command(run, waiting.node.as_ref()).0,
+            cwd: command(run, waiting.node.as_ref()).1,
             inputs: asked.inputs.clone(),
             writes: asked.writes.clone(),
             routes: asked.routes,
@@ -47,4 +50,13 @@ pub fn inbox(journal: &dyn Journal, summary: &CastSummary, run: &Run) -> Option<
         trust: None,
         next: onward.iter().filter_map(|next| serde_json::to_value(next).ok()).collect(),
     })
+}
+
+/// The program that a socket would run, and the folder in the project.
+fn command(run: &Run, node: Option<&NodeId>) -> (Vec<String>, Option<String>) {
+    let node = run.created().and_then(|created| created.plan.nodes.get(node?));
+    match node.map(|node| (&node.behavior, &node.cwd)) {
+        Some((Behavior::Utility { command, .. }, cwd)) => (command.clone(), cwd.clone()),
+        Some((Behavior::Agent { .. }, _)) | None => (Vec::new(), None),
+    }
 }

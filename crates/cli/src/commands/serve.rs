@@ -170,6 +170,10 @@ fn settings(args: &ServeArgs, listen: Listen, global: &Global) -> Result<Setting
         state_dir: background::state()?,
         supervisor: run::supervisor()?,
         test_hooks: args.test_hooks,
+        page_dir: std::env::var_os("MATERIA_PAGE_DIR")
+            .map(PathBuf::from)
+            .filter(|_| args.test_hooks),
+        demo: None,
         resume: !args.no_resume,
         version: env!("CARGO_PKG_VERSION").to_owned(),
     })

@@ -387,6 +387,7 @@ impl Draft<'_> {
             requires: built.requires.clone(),
             reads: built.reads.clone(),
             multi_turn: built.doc.multi_turn.unwrap_or(false),
+            color: built.doc.color.clone(),
             session: self.doc.session.or(built.doc.session).unwrap_or(SessionPolicy::Auto),
             behavior,
         })

@@ -18,9 +18,12 @@
 //! * The same targets over the same configuration give the same plan, byte for byte.
 //! * Nothing is saved and nothing that is configured changes.
 //!
-//! Deliberately absent: choosing sockets by hand, saving a chain, trying one without running it.
+//! [`document`] writes a link as a loadout, for an editor that saves it.
+//!
+//! Deliberately absent: choosing sockets by hand, trying a chain without running it.
 
 mod compose;
+mod document;
 mod ends;
 mod remap;
 mod resolve;
@@ -35,6 +38,7 @@ use crate::fault::{Fault, Faults};
 use crate::layers::Loaded;
 use crate::project::{artifact_dir, check_folders};
 pub use compose::compose;
+pub use document::document;
 use resolve::Target;
 pub use usage::{Invocation, unknown_cast};
 

@@ -67,6 +67,7 @@ fn rename_node(names: &Names, old: &NodeId, node: &mut Node) {
         behavior,
         socket_params,
         materia: _,
+        color: _,
         parse: _,
         verdict: _,
         env: _,

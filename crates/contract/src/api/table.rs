@@ -2,7 +2,7 @@
 
 use super::endpoint::{Access, Answer, Endpoint, Method, Param, of};
 use super::shapes as s;
-use crate::body::{Health, Why};
+use crate::body::{Comparison, Difference, Health, Why};
 
 /// The name of an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -38,6 +38,18 @@ pub enum Name {
     Loadouts,
     Loadout,
     Materia,
+    Compare,
+    Choices,
+    Drafts,
+    Draft,
+    KeepDraft,
+    DropDraft,
+    Diff,
+    Simulate,
+    Link,
+    Try,
+    Demo,
+    StartDemo,
     Stop,
     Metrics,
 }
@@ -312,6 +324,103 @@ pub const ENDPOINTS: &[Endpoint] = &[
         "Materia with their layer and file.",
         Answer::Json(of::<s::Catalog>),
     ),
+    get(
+        Name::Compare,
+        "/api/casts/{id}/compare/{other}",
+        "Two casts side by side, as `compare --json` says.",
+        Answer::Json(of::<Comparison>),
+    ),
+    get(
+        Name::Choices,
+        "/api/casts/{id}/choices",
+        "The history of a cast as a walk: how its turns ended.",
+        Answer::Json(of::<s::Choices>),
+    ),
+    get(
+        Name::Drafts,
+        "/api/drafts",
+        "Texts of the configuration that are not saved yet.",
+        Answer::Json(of::<s::Drafts>),
+    ),
+    get(Name::Draft, "/api/drafts/{id}", "One of them.", Answer::Json(of::<s::Draft>)),
+    Endpoint {
+        method: Method::Put,
+        body: Some(of::<s::DraftBody>),
+        ..post(
+            Name::KeepDraft,
+            "/api/drafts/{id}",
+            "Keeps a draft; `If-Match` names the version that it had, 0 where there was none.",
+            Answer::Json(of::<s::DraftKept>),
+        )
+    },
+    Endpoint {
+        method: Method::Delete,
+        ..post(
+            Name::DropDraft,
+            "/api/drafts/{id}",
+            "Throws a draft away; `If-Match` names its version.",
+            Answer::Json(of::<s::DraftKept>),
+        )
+    },
+    Endpoint {
+        query: &[],
+        body: Some(of::<s::DiffBody>),
+        ..post(
+            Name::Diff,
+            "/api/diff",
+            "What changed between two documents, as `check --diff --json` says.",
+            Answer::Json(of::<Difference>),
+        )
+    },
+    Endpoint {
+        query: &[],
+        body: Some(of::<s::WalkBody>),
+        ..post(
+            Name::Simulate,
+            "/api/simulate",
+            "Where a loadout leads when turns end as chosen. Nothing runs.",
+            Answer::Json(of::<s::Walk>),
+        )
+    },
+    Endpoint {
+        query: &[],
+        body: Some(of::<s::LinkBody>),
+        ..post(
+            Name::Link,
+            "/api/link",
+            "What a link would stitch together. Nothing is cast.",
+            Answer::Json(of::<s::LinkView>),
+        )
+    },
+    Endpoint {
+        query: &[],
+        body: Some(of::<s::TryBody>),
+        ..post(
+            Name::Try,
+            "/api/utilities/try",
+            "Runs a saved utility once with the given input, after consent to what was shown.",
+            Answer::Json(of::<s::Tried>),
+        )
+    },
+    Endpoint {
+        query: &[],
+        ..get(
+            Name::Demo,
+            "/api/demo",
+            "Whether this server can play the demo.",
+            Answer::Json(of::<s::DemoView>),
+        )
+    },
+    Endpoint {
+        query: &[],
+        status: 201,
+        ..post(
+            Name::StartDemo,
+            "/api/demo",
+            "Casts the demo: scripted agents, no key, no network.",
+            Answer::Json(of::<s::CastSummary>),
+        )
+    },
     Endpoint {
         query: &[],
         status: 202,

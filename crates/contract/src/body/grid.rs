@@ -41,6 +41,9 @@ pub struct GridSocket {
     pub id: NodeId,
     /// The materia that it names.
     pub materia: String,
+    /// The colour of the materia.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub color: Option<String>,
     /// What runs there.
     #[serde(rename = "type")]
     pub kind: SocketType,

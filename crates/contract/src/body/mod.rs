@@ -4,6 +4,8 @@
 //! Each is a type with a schema of its own under `schemas/`, so that whoever reads one need not guess.
 
 mod budget;
+mod compare;
+mod diff;
 mod files;
 mod grid;
 mod health;
@@ -12,6 +14,11 @@ mod told;
 mod why;
 
 pub use budget::BudgetBody;
+pub use compare::{
+    Compared, ComparedAspect, ComparedRoute, ComparedTotals, ComparedTurn, ComparedValue,
+    ComparedVerdict, Comparison, TurnSide, Two, TwoTexts,
+};
+pub use diff::{Change, ChangedKind, Difference};
 pub use files::ConfigFile;
 pub use grid::{Advance, Grid, GridEdge, GridExit, GridFailure, GridLoop, GridSocket, SocketType};
 pub use health::{AgentHealth, Health, NodeRuntime, PlanningSupport, Sandbox};

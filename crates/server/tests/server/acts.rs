@@ -265,6 +265,8 @@ fn one_server_a_state_folder() {
         state_dir: stage.state(),
         supervisor: "/none".into(),
         test_hooks: false,
+        page_dir: None,
+        demo: None,
         resume: false,
         version: "test".to_owned(),
     };

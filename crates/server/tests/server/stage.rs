@@ -74,6 +74,8 @@ fn settings(folder: &Path) -> Settings {
         state_dir: state,
         supervisor: supervisor(),
         test_hooks: false,
+        page_dir: None,
+        demo: None,
         resume: true,
         version: "test".to_owned(),
     }

@@ -1,0 +1,172 @@
+//! What is compared of a cast, read once.
+
+use std::collections::BTreeMap;
+
+use materia_contract::body::{Compared, TurnSide};
+use materia_contract::{
+    EdgeId, ErrorCode, Event, EventBody, NodeId, Outcome, RunId, TurnOutput, TurnUsage,
+};
+use materia_engine::{PAGE_BYTES, Unfolding, blocking, report};
+use serde_json::{Map, Value};
+
+use super::{Side, compared};
+use crate::Failure;
+
+/// How many forks behind each other are looked through.
+const LINEAGE_MAX: usize = 64;
+/// What differs between any two casts and says nothing: the name of the cast and its folder.
+const OWN_FIELDS: [&str; 3] = ["castId", "runDir", "artifactDir"];
+
+/// What is compared of a cast.
+pub(super) struct Read {
+    pub(super) head: Compared,
+    pub(super) turns: Vec<TurnRead>,
+    pub(super) taken: BTreeMap<EdgeId, u64>,
+    pub(super) state: Map<String, Value>,
+}
+
+/// A turn.
+pub(super) struct TurnRead {
+    pub(super) socket: NodeId,
+    pub(super) materia: String,
+    pub(super) item: Option<String>,
+    pub(super) item_label: Option<String>,
+    /// Its prompt or its input.
+    pub(super) given: String,
+    pub(super) output: String,
+    pub(super) side: TurnSide,
+    /// The clock on the wall when it began.
+    began: i64,
+}
+
+/// The casts that one has its history from, itself first, each with the last event that it has of it.
+pub(super) fn lineage(side: &Side<'_>) -> Result<Vec<(RunId, u64)>, Failure> {
+    let mut found = vec![(side.id.clone(), u64::MAX)];
+    let (mut id, mut upto) = (side.id.clone(), u64::MAX);
+    while found.len() < LINEAGE_MAX {
+        let Some(record) = blocking(side.journal).records(&id, 0, 1)?.into_iter().next() else {
+            break;
+        };
+        let Ok(Event { body: EventBody::RunCreated(created), .. }) = record.event() else { break };
+        let Some(fork) = created.fork else { break };
+        upto = upto.min(fork.seq);
+        id = fork.cast_id;
+        found.push((id.clone(), upto));
+    }
+    Ok(found)
+}
+
+/// Reads what a cast did behind an event.
+pub(super) fn cast(side: &Side<'_>, after: u64) -> Result<Read, Failure> {
+    let told = report(side.journal, side.id, &side.folders)?;
+    let mut unfolding = Unfolding::new(side.id.clone());
+    let mut turns: Vec<TurnRead> = Vec::new();
+    let mut places: BTreeMap<u64, usize> = BTreeMap::new();
+    let mut taken: BTreeMap<EdgeId, u64> = BTreeMap::new();
+    let mut forked_from = None;
+    let mut seq = 0;
+    loop {
+        let page = blocking(side.journal).read(side.id, seq, PAGE_BYTES)?;
+        for record in &page.records {
+            seq = record.seq;
+            let event = record.event().map_err(|error| Failure::storage(error.to_string()))?;
+            let input = unfolding.see(record, &event);
+            if let EventBody::RunCreated(created) = &event.body {
+                forked_from = created.fork.as_ref().map(|fork| fork.cast_id.clone());
+            }
+            if seq <= after {
+                continue;
+            }
+            if let Some(turn) = began(&unfolding, &event, input.as_deref()) {
+                places.insert(seq, turns.len());
+                turns.push(turn);
+            }
+            noted(&event, &mut turns, &places, &mut taken);
+        }
+        if page.end {
+            break;
+        }
+    }
+    Ok(Read { head: compared(&told, forked_from), turns, taken, state: told.state })
+}
+
+fn began(unfolding: &Unfolding, event: &Event, input: Option<&Value>) -> Option<TurnRead> {
+    let (EventBody::TurnStarted(started), Some(socket)) = (&event.body, &event.node) else {
+        return None;
+    };
+    let plan = &unfolding.run().created()?.plan;
+    let given = match (&started.prompt, input) {
+        (Some(prompt), _) => prompt.clone(),
+        (None, Some(input)) => without_own(input),
+        (None, None) => String::new(),
+    };
+    Some(TurnRead {
+        socket: socket.clone(),
+        materia: plan.nodes.get(socket).map(|node| node.materia.clone()).unwrap_or_default(),
+        item: started.item.clone(),
+        item_label: started.item_label.clone(),
+        given,
+        output: String::new(),
+        side: TurnSide {
+            seq: event.seq,
+            outcome: Outcome::Running,
+            satisfied: None,
+            to: Vec::new(),
+            cost: None,
+            tokens: None,
+            duration_ms: None,
+        },
+        began: event.wall,
+    })
+}
+
+fn without_own(input: &Value) -> String {
+    let mut input = input.clone();
+    if let Value::Object(fields) = &mut input {
+        fields.retain(|name, _| !OWN_FIELDS.contains(&name.as_str()));
+    }
+    serde_json::to_string_pretty(&input).unwrap_or_default()
+}
+
+/// Notes what an event says of a turn, or which way it took.
+fn noted(
+    event: &Event,
+    turns: &mut [TurnRead],
+    places: &BTreeMap<u64, usize>,
+    taken: &mut BTreeMap<EdgeId, u64>,
+) {
+    let mut end = |turn: u64, outcome, satisfied, report: Option<&TurnOutput>| {
+        let Some(turn) = places.get(&turn).and_then(|place| turns.get_mut(*place)) else { return };
+        turn.side.outcome = outcome;
+        turn.side.satisfied = satisfied;
+        turn.side.duration_ms = u64::try_from(event.wall.saturating_sub(turn.began) / 1_000).ok();
+        let Some(report) = report else { return };
+        turn.output.clone_from(&report.output);
+        if let Some(TurnUsage { input_tokens, output_tokens, cost }) = report.usage {
+            let both = input_tokens.unwrap_or(0).saturating_add(output_tokens.unwrap_or(0));
+            turn.side.tokens = (input_tokens.is_some() || output_tokens.is_some()).then_some(both);
+            turn.side.cost = cost;
+        }
+    };
+    match &event.body {
+        EventBody::TurnCompleted(data) => {
+            end(data.turn, Outcome::Completed, data.satisfied, Some(&data.report));
+        }
+        EventBody::TurnFailed(data) => {
+            let broken = data.code == ErrorCode::ContractError;
+            let outcome = if broken { Outcome::Rejected } else { Outcome::Failed };
+            end(data.turn, outcome, None, Some(&data.report));
+        }
+        EventBody::TurnInterrupted(data) => end(data.turn, Outcome::Interrupted, None, None),
+        EventBody::RouteSelected(data) => {
+            if let Some(edge) = &data.edge_id {
+                *taken.entry(edge.clone()).or_default() += 1;
+            }
+            let place = data.turn.and_then(|turn| places.get(&turn));
+            if let Some(turn) = place.and_then(|place| turns.get_mut(*place)) {
+                turn.side.to.push(data.to.clone());
+            }
+        }
+        _ => {}
+    }
+}

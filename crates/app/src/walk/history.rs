@@ -1,0 +1,53 @@
+//! The history of a cast as a walk.
+
+use std::collections::BTreeMap;
+
+use materia_contract::api::{Choice, ChosenEnd};
+use materia_contract::{Event, EventBody, NodeId, Plan, TurnCompleted};
+
+/// How the turns of a cast ended, in the order in which they did. Attempts that were made again count once, with the
+/// last of them; turns that the runtime answered need nobody's choice.
+#[must_use]
+pub fn choices(plan: &Plan, events: &[Event]) -> Vec<Choice> {
+    let mut nodes: BTreeMap<u64, NodeId> = BTreeMap::new();
+    let mut choices = Vec::new();
+    for event in events {
+        match &event.body {
+            EventBody::TurnStarted(_) => {
+                nodes.extend(event.node.clone().map(|node| (event.seq, node)));
+            }
+            EventBody::TurnCompleted(data) if !was_answered(event, data) => {
+                if let Some(socket) = nodes.remove(&data.turn) {
+                    choices.push(completed(plan, socket, data));
+                }
+            }
+            EventBody::TurnFailed(data) if !data.repair && data.retry_at.is_none() => {
+                if let Some(socket) = nodes.remove(&data.turn) {
+                    let outcome = ChosenEnd::Fails;
+                    choices.push(Choice { socket, outcome, items: None, text: None });
+                }
+            }
+            _ => {}
+        }
+    }
+    choices
+}
+
+/// Whether the runtime answered a turn itself: at once, in the decision that began it.
+fn was_answered(event: &Event, data: &TurnCompleted) -> bool {
+    data.turn + 1 == event.seq && data.report.duration_ms.is_none()
+}
+
+fn completed(plan: &Plan, socket: NodeId, data: &TurnCompleted) -> Choice {
+    let generator = plan.nodes.get(&socket).is_some_and(|node| node.generator);
+    let outcome = match data.satisfied {
+        _ if generator => ChosenEnd::Items,
+        Some(true) => ChosenEnd::Satisfied,
+        Some(false) => ChosenEnd::NotSatisfied,
+        None => ChosenEnd::Done,
+    };
+    let count =
+        data.work_items.as_ref().map(|items| u32::try_from(items.len()).unwrap_or(u32::MAX));
+    let text = Some(data.report.output.clone());
+    Choice { socket, outcome, items: count, text }
+}

@@ -1,0 +1,80 @@
+//! Who asks, and why something was not done.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::waits::TrustItem;
+use crate::Finding;
+
+/// The server is there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Alive {
+    /// Always `ok`.
+    pub status: String,
+    /// The version of the program.
+    pub version: String,
+}
+
+/// A code for a page, and the address that carries it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Code {
+    /// The code.
+    pub code: String,
+    /// The address to open.
+    pub url: String,
+}
+
+/// What a page sends to sign in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SessionBody {
+    /// The code.
+    pub code: String,
+}
+
+/// The key that a page sends with each request, beside its cookie.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionKey {
+    /// The key, for the header `X-Materia-Key`.
+    pub key: String,
+}
+
+/// Why something was not done: `application/problem+json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Problem {
+    /// Always `about:blank`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The status in words.
+    pub title: String,
+    /// The status.
+    pub status: u16,
+    /// The same code as on the command line.
+    pub code: String,
+    /// What happened, and what to do.
+    pub detail: String,
+    /// Each fault of a configuration.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
+    /// What has to be approved first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub questions: Vec<TrustItem>,
+    /// What somebody else saved meanwhile: `yours`, `base` and `theirs`.
+    #[serde(flatten)]
+    pub more: serde_json::Map<String, Value>,
+}
+
+/// What a running server says about itself in the state folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ServerFile {
+    /// Its address.
+    pub url: String,
+    /// Its process.
+    pub pid: u32,
+    /// What a program sends as `Authorization: Bearer`.
+    pub token: String,
+    /// The version of the program.
+    pub version: String,
+}

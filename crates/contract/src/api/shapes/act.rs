@@ -1,0 +1,70 @@
+//! What is done to a cast, and what came of it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Do, RunId};
+
+/// Something that is done to a cast: a command, or a fork.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum ActBody {
+    /// A new cast that shares the history up to an event.
+    Fork(ForkBody),
+    /// A command.
+    Do(Do),
+}
+
+/// A new cast that shares the history of another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ForkBody {
+    /// Always `fork`.
+    #[serde(rename = "do")]
+    pub what: ForkWord,
+    /// The last event that is shared.
+    pub at: u64,
+    /// The id of the new cast; otherwise one is made up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cast_id: Option<String>,
+    /// No turn of the new cast starts by itself.
+    #[serde(default)]
+    pub interactive: bool,
+}
+
+/// The word `fork`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ForkWord {
+    /// It.
+    Fork,
+}
+
+/// What came of an act.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Acted {
+    /// The first and the last of the events that followed; empty where nothing changed.
+    pub events: Vec<u64>,
+    /// The cast that a fork began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cast_id: Option<RunId>,
+    /// It is written down, and whoever drives the cast next takes it first.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub waits: bool,
+}
+
+/// A cast that is handed over.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct DriveBody {
+    /// The project: its folder.
+    pub project: Option<String>,
+    /// What is done to it: `resume`, `recast` or `revive`; it is resumed where nothing is named.
+    #[serde(rename = "do")]
+    pub what: Option<Do>,
+    /// Variables that an agent of it needs and that are set where it was prepared.
+    pub needs: Vec<String>,
+    /// The agent of every socket that names none.
+    pub provider: Option<String>,
+}

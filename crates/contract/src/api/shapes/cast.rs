@@ -1,0 +1,123 @@
+//! A cast as of an event, and its events.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::body::Grid;
+use crate::{Budget, CastReport, EdgeId, GlobalMode, NodeId, Pace, Plan};
+
+/// A cast as of an event.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CastView {
+    /// As `show --json` has it.
+    #[serde(flatten)]
+    pub report: CastReport,
+    /// The project it belongs to.
+    pub project: String,
+    /// Whether somebody drives it now.
+    pub driven: bool,
+    /// The event that all of this is as of.
+    pub at: u64,
+    /// Whether turns start by themselves.
+    pub pace: Pace,
+    /// What turns may write.
+    pub global_mode: GlobalMode,
+    /// What it may spend.
+    pub budget: Budget,
+    /// What it runs.
+    pub plan: Plan,
+    /// The hash of that.
+    pub plan_hash: String,
+    /// The same as a graph.
+    pub graph: Grid,
+    /// Where each socket stands.
+    pub sockets: Vec<SocketNow>,
+    /// The bounded edges, and how often each was taken for the present item.
+    pub edges: Vec<EdgeNow>,
+    /// The loops that were entered.
+    pub loops: Vec<LoopNow>,
+    /// What a person can do to bring it on: commands, and words that are left to the person.
+    pub next: Vec<Value>,
+}
+
+/// Where a socket stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SocketState {
+    /// Nothing has come so far.
+    Idle,
+    /// Something waits for it.
+    Queued,
+    /// A turn is under way.
+    Running,
+    /// It waits for a person.
+    NeedsYou,
+    /// Its last turn came to a result.
+    Done,
+    /// Its last turn ended the cast.
+    Failed,
+    /// It goes round without getting on.
+    Stalled,
+    /// A person ended the cast while it ran.
+    Aborted,
+}
+
+/// Where a socket stands, and what it has done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SocketNow {
+    /// The socket.
+    pub socket: NodeId,
+    /// What runs there.
+    pub materia: String,
+    /// Where it stands.
+    pub state: SocketState,
+    /// Turns that were started.
+    pub visits: u32,
+    /// Turns that came to a result.
+    pub completed: u32,
+    /// The places of the turns under way.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub turns: Vec<u64>,
+    /// Inputs that wait.
+    pub waits: u32,
+}
+
+/// A bounded edge.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EdgeNow {
+    /// The edge.
+    pub id: EdgeId,
+    /// How often it was taken for the present item.
+    pub taken: u32,
+    /// How often it may still be.
+    pub left: u32,
+}
+
+/// A loop that was entered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LoopNow {
+    /// The loop.
+    pub id: String,
+    /// The how-manieth time.
+    pub entry: u32,
+    /// The item that is current, from 0; as many as there are when it is through.
+    pub index: u32,
+    /// How many items there are.
+    pub total: u32,
+    /// The items.
+    pub items: Vec<Value>,
+}
+
+/// A page of events.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct EventsPage {
+    /// The events, each as `events --json` prints it.
+    pub items: Vec<Value>,
+    /// The place at which the next page begins, if there is one.
+    pub next: Option<u64>,
+}

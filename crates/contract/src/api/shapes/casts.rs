@@ -1,0 +1,106 @@
+//! Casts in short, and what one is begun with.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Amount, Budget, CastLine, RunFailed, RunWaiting, UsageTotals};
+
+/// A cast in short: a line of `casts --json`, and where it stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CastSummary {
+    /// The line.
+    #[serde(flatten)]
+    pub line: CastLine,
+    /// The project it belongs to.
+    pub project: String,
+    /// Whether somebody drives it now.
+    pub driven: bool,
+    /// The place of its last event.
+    pub last_seq: u64,
+    /// When that was.
+    pub updated_at: String,
+    /// What it has spent.
+    pub usage: UsageTotals,
+    /// What it waits for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<RunWaiting>,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<RunFailed>,
+    /// How far its outermost loop is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub items: Option<Progress>,
+}
+
+/// How far a loop is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Progress {
+    /// Items behind the cursor.
+    pub done: u32,
+    /// All of them.
+    pub total: u32,
+}
+
+/// A page of casts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Casts {
+    /// The casts, newest first.
+    pub items: Vec<CastSummary>,
+    /// Where the next page begins, if there is one.
+    pub next: Option<String>,
+    /// Casts whose lines make no sense: which, and what is wrong.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unreadable: Vec<String>,
+}
+
+/// What a cast is begun with. Scripts and recordings are files on the server's machine; they are taken only by a server
+/// that was started with `--test-hooks`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own, as it is sent")]
+pub struct StartBody {
+    /// The project: its id or its folder; the only one where there is one.
+    pub project: Option<String>,
+    /// The loadout; the active one where neither this nor a link is named.
+    pub loadout: Option<String>,
+    /// Materia and loadouts that are linked, in their order.
+    pub link: Option<Vec<String>>,
+    /// The cast that a link continues from.
+    pub from: Option<String>,
+    /// What is asked for.
+    pub request: String,
+    /// That nothing is asked for is meant.
+    pub no_request: bool,
+    /// The id of the cast; otherwise one is made up.
+    pub cast_id: Option<String>,
+    /// The agent of every socket that names none.
+    pub provider: Option<String>,
+    /// Turns may write only under the folder of documents.
+    pub planning: bool,
+    /// No turn starts by itself.
+    pub interactive: bool,
+    /// What it may spend.
+    pub budget: Option<Budget>,
+    /// The same, one by one.
+    pub max_cost: Option<Amount>,
+    /// Likewise.
+    pub max_turns: Option<u64>,
+    /// Likewise.
+    pub max_tokens: Option<u64>,
+    /// Only with `--test-hooks`: the script that answers.
+    pub script: Option<String>,
+    /// Only with `--test-hooks`: time is simulated.
+    pub virtual_time: bool,
+    /// Only with `--test-hooks`: where what agents say is kept.
+    pub record: Option<String>,
+    /// Only with `--test-hooks`: the recording that answers.
+    pub replay: Option<String>,
+}
+
+/// Whether there is a demo to play.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DemoView {
+    /// Whether there is.
+    pub available: bool,
+}

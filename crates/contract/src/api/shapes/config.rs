@@ -1,0 +1,119 @@
+//! The configuration: its files, and what is there to cast.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::body::{ConfigFile, Grid};
+use crate::{Finding, MateriaKind, Parse, Plan};
+
+/// A configuration.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ConfigBody {
+    /// The files, the weakest first.
+    pub items: Vec<ConfigFile>,
+    /// What was found about them.
+    pub findings: Vec<Finding>,
+}
+
+/// A file as it is to be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SaveBody {
+    /// All of it.
+    pub text: String,
+}
+
+/// A file that was saved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Saved {
+    /// The hash that it has now.
+    pub hash: String,
+}
+
+/// Documents to be looked at.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct CheckBody {
+    /// The project whose other files they belong to.
+    pub project: Option<String>,
+    /// The documents by the name of their file.
+    pub files: BTreeMap<String, String>,
+    /// The loadout whose graph is wanted as well.
+    pub loadout: Option<String>,
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Findings {
+    /// Whether nothing among it is an error.
+    pub ok: bool,
+    /// All of it.
+    pub findings: Vec<Finding>,
+    /// The graph of the loadout that was named, where it has no error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub graph: Option<Grid>,
+    /// What would run, likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Plan>,
+}
+
+/// Loadouts or materia.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Catalog {
+    /// By name.
+    pub items: Vec<CatalogItem>,
+}
+
+/// A loadout or a materia.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CatalogItem {
+    /// Its name.
+    pub name: String,
+    /// The layer it comes from.
+    pub layer: String,
+    /// The file.
+    pub file: String,
+    /// Whether it is the loadout that is cast when none is named.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub active: bool,
+    /// Of a materia: `agent` or `utility`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<MateriaKind>,
+    /// Of a materia: whether it puts out work items.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub generator: bool,
+    /// Of a materia: its name for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// What it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Of a materia: where it is listed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    /// Of a materia: its colour.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub color: Option<String>,
+    /// Of a materia: how its output is read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parse: Option<Parse>,
+    /// What all layers together say of it.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub value: Value,
+}
+
+/// A loadout.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadoutView {
+    /// Its name.
+    pub name: String,
+    /// Its graph, where it has no error.
+    pub graph: Option<Grid>,
+    /// What would run, likewise.
+    pub plan: Option<Plan>,
+    /// What was found about it.
+    pub findings: Vec<Finding>,
+}

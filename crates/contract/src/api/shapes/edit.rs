@@ -1,0 +1,291 @@
+//! What the editor asks for: drafts, walks, links and trials.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::body::Grid;
+use crate::{EdgeId, Finding, NodeId, Plan};
+
+/// A text that is not saved yet, as it is kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Draft {
+    /// What names it.
+    pub id: String,
+    /// The layer of the file that it is a draft of.
+    pub layer: String,
+    /// That file.
+    pub file: String,
+    /// The hash that the file had when the draft was begun.
+    pub base: String,
+    /// The text.
+    pub text: String,
+    /// What the editor keeps beside it, such as the steps that can be undone.
+    pub history: Value,
+    /// Counts how often it was kept.
+    pub version: u64,
+    /// When it was kept last.
+    pub updated_at: String,
+}
+
+/// A draft to be kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct DraftBody {
+    /// The layer of the file.
+    pub layer: String,
+    /// The file.
+    pub file: String,
+    /// The hash that the file had when the draft was begun.
+    pub base: String,
+    /// The text.
+    pub text: String,
+    /// What the editor keeps beside it.
+    #[serde(default)]
+    pub history: Value,
+}
+
+/// A draft was kept, or is gone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DraftKept {
+    /// What the next request names in `If-Match`.
+    pub version: u64,
+    /// When it was kept.
+    pub updated_at: String,
+}
+
+/// A draft in short.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DraftItem {
+    /// What names it.
+    pub id: String,
+    /// The layer of the file.
+    pub layer: String,
+    /// The file.
+    pub file: String,
+    /// The hash that the file had when the draft was begun.
+    pub base: String,
+    /// Counts how often it was kept.
+    pub version: u64,
+    /// When it was kept last.
+    pub updated_at: String,
+    /// The size of its text.
+    pub bytes: u64,
+}
+
+/// The drafts of a project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Drafts {
+    /// By id.
+    pub items: Vec<DraftItem>,
+}
+
+/// Two documents.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DiffBody {
+    /// As it was.
+    pub from: String,
+    /// As it is.
+    pub to: String,
+}
+
+/// A walk through a loadout.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct WalkBody {
+    /// The project.
+    pub project: Option<String>,
+    /// Texts that are not saved yet, by the names of their files.
+    pub files: BTreeMap<String, String>,
+    /// The loadout.
+    pub loadout: String,
+    /// What is asked for.
+    pub request: String,
+    /// How turns end, in order.
+    pub choices: Vec<Choice>,
+}
+
+/// How a turn ends in a walk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Choice {
+    /// The socket whose turn it is; the oldest where there are several.
+    pub socket: NodeId,
+    /// How it ends.
+    pub outcome: ChosenEnd,
+    /// How many work items a generator puts out; three where nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub items: Option<u32>,
+    /// The output itself, instead of one that is made up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+}
+
+/// How a turn can end in a walk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ChosenEnd {
+    /// With a verdict: yes.
+    Satisfied,
+    /// With a verdict: no.
+    NotSatisfied,
+    /// Without a verdict.
+    Done,
+    /// With work items.
+    Items,
+    /// Badly.
+    Fails,
+}
+
+/// A walk, as far as the choices lead.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Walk {
+    /// The turns that have ended, in order.
+    pub steps: Vec<WalkStep>,
+    /// The turns that wait for a choice.
+    pub asks: Vec<WalkAsk>,
+    /// Where it stands: running, waiting, completed or failed.
+    pub status: crate::CastStatus,
+    /// Why it failed or waits, or which choice could not be taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// The same as a script for `materia cast --script`: the agents' answers.
+    pub script: Value,
+    /// The same as a conformance case.
+    pub case: Value,
+    /// Why nothing could be walked.
+    pub findings: Vec<Finding>,
+}
+
+/// A turn of a walk that has ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WalkStep {
+    /// Where it ran.
+    pub socket: NodeId,
+    /// What ran there.
+    pub materia: String,
+    /// The how-manieth turn of this socket it was.
+    pub visit: u32,
+    /// The key of the work item.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item: Option<String>,
+    /// Its name for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item_label: Option<String>,
+    /// How it ended; absent where the runtime answered it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<ChosenEnd>,
+    /// The ways that were taken from there.
+    pub routes: Vec<WalkRoute>,
+}
+
+/// A way that was taken.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WalkRoute {
+    /// The edge; absent where none matched and the way ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edge: Option<EdgeId>,
+    /// Where it led: a socket, or `end`.
+    pub to: String,
+    /// Whether it leads out of a loop.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub exit: bool,
+}
+
+/// A turn of a walk that waits for a choice.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WalkAsk {
+    /// Where it runs.
+    pub socket: NodeId,
+    /// What runs there.
+    pub materia: String,
+    /// The how-manieth turn of this socket it is.
+    pub visit: u32,
+    /// The key of the work item.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item: Option<String>,
+    /// Its name for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item_label: Option<String>,
+    /// How it can end.
+    pub outcomes: Vec<ChosenEnd>,
+}
+
+/// The history of a cast as a walk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Choices {
+    /// The loadout that was cast.
+    pub loadout: String,
+    /// How its turns ended, in order.
+    pub choices: Vec<Choice>,
+}
+
+/// A link to be looked at.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LinkBody {
+    /// The project.
+    pub project: Option<String>,
+    /// Texts that are not saved yet, by the names of their files.
+    pub files: BTreeMap<String, String>,
+    /// Loadouts and materia, in their order.
+    pub parts: Vec<String>,
+}
+
+/// What a link would stitch together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LinkView {
+    /// Whether it can be cast.
+    pub ok: bool,
+    /// Why not, or what is worth knowing.
+    pub findings: Vec<Finding>,
+    /// Its graph.
+    pub graph: Option<Grid>,
+    /// What would run.
+    pub plan: Option<Plan>,
+    /// A loadout that does the same, where one can be written.
+    pub loadout: Option<Value>,
+}
+
+/// A utility to be tried.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TryBody {
+    /// The project.
+    #[serde(default)]
+    pub project: Option<String>,
+    /// The materia, as it is saved.
+    pub materia: String,
+    /// What it reads.
+    pub input: Value,
+    /// The hash of what was shown and agreed to.
+    #[serde(default)]
+    pub consent: Option<String>,
+}
+
+/// What came of trying a utility.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Tried {
+    /// Its exit code; none where a signal ended it.
+    pub exit_code: Option<i32>,
+    /// What it put out.
+    pub stdout: String,
+    /// What it said besides.
+    pub stderr: String,
+    /// Its output as data, where it is JSON.
+    pub output: Value,
+    /// How long it took.
+    pub duration_ms: u64,
+    /// Why it failed, in a sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}

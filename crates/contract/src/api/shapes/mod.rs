@@ -1,0 +1,26 @@
+//! What the server is sent and answers, where no command prints it.
+
+mod access;
+mod act;
+mod cast;
+mod casts;
+mod config;
+mod edit;
+mod projects;
+mod turn;
+mod waits;
+
+pub use access::{Alive, Code, Problem, ServerFile, SessionBody, SessionKey};
+pub use act::{ActBody, Acted, DriveBody, ForkBody, ForkWord};
+pub use cast::{CastView, EdgeNow, EventsPage, LoopNow, SocketNow, SocketState};
+pub use casts::{CastSummary, Casts, DemoView, Progress, StartBody};
+pub use config::{
+    Catalog, CatalogItem, CheckBody, ConfigBody, Findings, LoadoutView, SaveBody, Saved,
+};
+pub use edit::{
+    Choice, Choices, ChosenEnd, DiffBody, Draft, DraftBody, DraftItem, DraftKept, Drafts, LinkBody,
+    LinkView, Tried, TryBody, Walk, WalkAsk, WalkBody, WalkRoute, WalkStep,
+};
+pub use projects::{AddProject, ProjectItem, Projects};
+pub use turn::{Cost, FileItem, Files, Spent, TurnView};
+pub use waits::{ApprovalAsked, Approved, Inbox, InboxItem, TrustBody, TrustItem, TrustList};

@@ -1,0 +1,30 @@
+//! The folders that are served.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A folder that is served.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ProjectItem {
+    /// What names it in a query.
+    pub id: String,
+    /// The folder.
+    pub dir: String,
+    /// The last part of it.
+    pub name: String,
+}
+
+/// The folders that are served.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Projects {
+    /// In the order in which they were named.
+    pub items: Vec<ProjectItem>,
+}
+
+/// A folder to be served.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AddProject {
+    /// The folder, as an absolute path.
+    pub dir: String,
+}

@@ -1,0 +1,138 @@
+//! A turn, what was spent, and the files that were left.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{Amount, Budget, NodeId, PromptLayer, SessionRef, TurnUsage, UsageTotals, Uuid};
+
+/// A turn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnView {
+    /// Where it began.
+    pub seq: u64,
+    /// Where it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_seq: Option<u64>,
+    /// Where it ran.
+    pub socket: NodeId,
+    /// What ran there.
+    pub materia: String,
+    /// The how-manieth turn of this socket it is.
+    pub visit: u32,
+    /// The how-manieth try at it.
+    pub attempt: u32,
+    /// The key of the work item.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item: Option<String>,
+    /// Its name for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item_label: Option<String>,
+    /// How it ended: completed, rejected, failed, interrupted, or running.
+    pub outcome: crate::Outcome,
+    /// When it began.
+    pub started_at: String,
+    /// When it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<String>,
+    /// How long it took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
+    /// An agent's prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
+    /// Where each part of it comes from.
+    pub layers: Vec<PromptLayer>,
+    /// A utility's input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Value>,
+    /// What it put out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
+    /// The same as data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parsed: Option<Value>,
+    /// Standard error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stderr: Option<String>,
+    /// Its verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub satisfied: Option<bool>,
+    /// Why it failed, in a sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// What it spent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<TurnUsage>,
+    /// Who answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    /// Which model was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The provider session it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionRef>,
+    /// The payloads it took.
+    pub consumed: Vec<Uuid>,
+    /// The files it left.
+    pub artifacts: Vec<FileItem>,
+}
+
+/// What was spent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Cost {
+    /// In all.
+    pub usage: UsageTotals,
+    /// What may be.
+    pub budget: Budget,
+    /// By socket.
+    pub by_socket: Vec<Spent>,
+    /// By work item; turns of no item are not among them.
+    pub by_item: Vec<Spent>,
+}
+
+/// What one socket, or one item, has spent.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Spent {
+    /// The socket.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub socket: Option<NodeId>,
+    /// What runs there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub materia: Option<String>,
+    /// The key of the item.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item: Option<String>,
+    /// Its name for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// Attempts that were started.
+    pub turns: u64,
+    /// Tokens, as far as they were reported.
+    pub tokens: u64,
+    /// Cost, as far as it was reported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Amount>,
+    /// Time spent in turns that have ended.
+    pub duration_ms: u64,
+}
+
+/// A file that a turn left.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FileItem {
+    /// Its path in the cast's folder.
+    pub path: String,
+    /// Its size.
+    pub bytes: u64,
+}
+
+/// The files of a cast.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Files {
+    /// By path.
+    pub items: Vec<FileItem>,
+}

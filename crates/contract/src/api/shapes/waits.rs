@@ -1,0 +1,116 @@
+//! What waits for a person: answers and trust.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{NodeId, RunId};
+
+/// What waits for a person.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Inbox {
+    /// The newest first.
+    pub items: Vec<InboxItem>,
+}
+
+/// Something that waits for a person.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct InboxItem {
+    /// The project.
+    pub project: String,
+    /// The cast.
+    pub cast_id: RunId,
+    /// The loadout it runs.
+    pub loadout: String,
+    /// What was asked for.
+    pub request: String,
+    /// Why it waits: as `show --json` has it, or `trust`.
+    pub reason: String,
+    /// The same in a sentence.
+    pub message: String,
+    /// Where it waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<NodeId>,
+    /// Since when.
+    pub since: String,
+    /// What would run, where a person is asked whether it may.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<ApprovalAsked>,
+    /// What a multi-turn socket said last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub said: Option<String>,
+    /// What would have to be approved, where trust is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trust: Option<TrustItem>,
+    /// What brings it on.
+    pub next: Vec<Value>,
+}
+
+/// What would run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ApprovalAsked {
+    /// What names the question.
+    pub hash: String,
+    /// What would run.
+    pub runs: String,
+    /// The program and its arguments, where a utility would run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub argv: Vec<String>,
+    /// The folder it would run in, in the project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// What it would take.
+    pub inputs: Vec<String>,
+    /// Where it may write.
+    pub writes: String,
+    /// Whether a refusal can lead on.
+    pub routes: bool,
+}
+
+/// What has to be approved.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TrustList {
+    /// Each once.
+    pub items: Vec<TrustItem>,
+}
+
+/// Something that has to be approved before it runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TrustItem {
+    /// The project.
+    pub project: String,
+    /// What names it: another content has another hash.
+    pub hash: String,
+    /// The cast that waits for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cast_id: Option<RunId>,
+    /// All of it, in words.
+    pub text: String,
+    /// The same, line by line: what runs, who is asked, where turns may write, what is settled, what has changed.
+    pub runs: Vec<String>,
+    /// The same as data: programs, agents, where turns may write, settings, changes.
+    pub question: Value,
+}
+
+/// An approval.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TrustBody {
+    /// The project.
+    #[serde(default)]
+    pub project: Option<String>,
+    /// The hash of what was shown.
+    pub hash: String,
+}
+
+/// What was approved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Approved {
+    /// By its hash.
+    pub hash: String,
+    /// Casts that had waited for it and go on.
+    pub casts: Vec<RunId>,
+}

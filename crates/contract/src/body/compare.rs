@@ -1,0 +1,194 @@
+//! Two casts side by side.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{Amount, CastStatus, EdgeId, NodeId, Outcome, RunId, UsageTotals};
+
+/// What `compare --json` prints.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Comparison {
+    /// The one that was named first.
+    pub a: Compared,
+    /// The other one.
+    pub b: Compared,
+    /// The last event that both share, where one was forked from the other or both from a third. What was before is
+    /// no part of the rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forked_at: Option<u64>,
+    /// Turns, aligned by socket, work item and place among the turns of both.
+    pub rows: Vec<ComparedTurn>,
+    /// Ways that were taken a different number of times.
+    pub routes: Vec<ComparedRoute>,
+    /// Variables that differ.
+    pub variables: Vec<ComparedValue>,
+    /// What both have spent since they parted.
+    pub totals: ComparedTotals,
+}
+
+/// One of the two casts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Compared {
+    /// Its id.
+    pub cast_id: RunId,
+    /// The loadout it runs.
+    pub loadout: String,
+    /// What was asked for.
+    pub request: String,
+    /// Where it stands.
+    pub status: CastStatus,
+    /// The cast it was forked from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forked_from: Option<RunId>,
+    /// What it has spent in all.
+    pub usage: UsageTotals,
+}
+
+/// Whether two turns, or two values, are the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ComparedVerdict {
+    /// Both are there and agree.
+    Same,
+    /// Both are there and do not.
+    Differs,
+    /// Only the first cast has it.
+    OnlyA,
+    /// Only the second one.
+    OnlyB,
+}
+
+/// In what two turns can differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ComparedAspect {
+    /// How it ended.
+    Outcome,
+    /// What it was asked or given.
+    Prompt,
+    /// What it put out.
+    Output,
+    /// Where it led.
+    Route,
+    /// What it cost.
+    Cost,
+}
+
+/// A turn of each cast.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ComparedTurn {
+    /// Where it ran.
+    pub socket: NodeId,
+    /// What ran there.
+    pub materia: String,
+    /// The key of the work item.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item: Option<String>,
+    /// Its name for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item_label: Option<String>,
+    /// The how-manieth attempt at this item of this socket it is, since the casts parted.
+    pub attempt: u32,
+    /// Whether they agree.
+    pub verdict: ComparedVerdict,
+    /// In what they do not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub differs: Vec<ComparedAspect>,
+    /// The turn of the first cast.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub a: Option<TurnSide>,
+    /// The turn of the second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub b: Option<TurnSide>,
+    /// What both were asked, where that differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<TwoTexts>,
+    /// What both put out, where that differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<TwoTexts>,
+}
+
+/// A turn of one of the casts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnSide {
+    /// The event with which it began.
+    pub seq: u64,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Its verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub satisfied: Option<bool>,
+    /// The ways that it led to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub to: Vec<String>,
+    /// Its cost, as far as it was reported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Amount>,
+    /// Its tokens, likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// How long it took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
+}
+
+/// A text of each cast.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TwoTexts {
+    /// That of the first.
+    pub a: String,
+    /// That of the second.
+    pub b: String,
+}
+
+/// A way, and how often each cast took it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ComparedRoute {
+    /// The edge.
+    pub edge: EdgeId,
+    /// Times in the first.
+    pub a: u64,
+    /// Times in the second.
+    pub b: u64,
+}
+
+/// A variable that differs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ComparedValue {
+    /// Its name, with dots for what is inside it.
+    pub path: String,
+    /// Its value in the first, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub a: Option<Value>,
+    /// Its value in the second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub b: Option<Value>,
+}
+
+/// What both have spent since they parted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ComparedTotals {
+    /// Attempts that were started.
+    pub turns: Two<u64>,
+    /// Tokens.
+    pub tokens: Two<u64>,
+    /// Cost, where somebody reported one.
+    pub cost: Two<Option<Amount>>,
+    /// Time in turns.
+    pub duration_ms: Two<u64>,
+}
+
+/// A figure of each cast.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Two<T> {
+    /// That of the first.
+    pub a: T,
+    /// That of the second.
+    pub b: T,
+}

@@ -1,0 +1,63 @@
+//! What changed between two documents.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What `check --diff --json` prints.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Difference {
+    /// What is new.
+    pub added: Vec<Change>,
+    /// What is gone.
+    pub removed: Vec<Change>,
+    /// What is there in both, and not the same.
+    pub changed: Vec<Change>,
+}
+
+impl Difference {
+    /// Whether both say the same.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.added.is_empty() && self.removed.is_empty() && self.changed.is_empty()
+    }
+}
+
+/// One change.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Change {
+    /// What kind of thing it is.
+    pub kind: ChangedKind,
+    /// A JSON Pointer to it: in the newer document, or in the older one where it is gone.
+    pub path: String,
+    /// Its name for people.
+    pub name: String,
+    /// As it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Value>,
+    /// As it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<Value>,
+}
+
+/// What kind of thing has changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ChangedKind {
+    /// A loadout as a whole.
+    Loadout,
+    /// A socket, without its edges.
+    Socket,
+    /// A way out of a socket.
+    Edge,
+    /// A loop, without its exits.
+    Loop,
+    /// A way out of a loop.
+    Exit,
+    /// A materia.
+    Materia,
+    /// Anything else that counts for the whole file or a whole loadout.
+    Setting,
+    /// Where sockets are drawn.
+    Layout,
+}

@@ -1,0 +1,45 @@
+//! The demo: a project that the program itself has made, with agents that are answered by a script.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::http::Response;
+use materia_contract::StartKey;
+use materia_contract::api::{DemoView, StartBody};
+
+use crate::begin;
+use crate::problem::Refused;
+use crate::request::{Request, json};
+use crate::state::App;
+
+/// A demo that can be played.
+#[derive(Debug, Clone)]
+pub struct Demo {
+    /// The folder of its project.
+    pub project: PathBuf,
+    /// What its agents answer.
+    pub script: PathBuf,
+    /// What is asked of them.
+    pub request: String,
+}
+
+/// `GET /api/demo`.
+pub(crate) fn available(app: &App) -> Response<Body> {
+    json(&DemoView { available: app.settings.demo.is_some() })
+}
+
+/// `POST /api/demo`.
+pub(crate) async fn start(app: Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+    let Some(Demo { project, script, request }) = app.settings.demo.clone() else {
+        return Err(Refused::unknown("this server has no demo; `materia demo --ui` starts one"));
+    };
+    let body = StartBody {
+        project: Some(project.to_string_lossy().into_owned()),
+        script: Some(script.to_string_lossy().into_owned()),
+        request,
+        ..StartBody::default()
+    };
+    let key = StartKey { key: asked.key()?, body: asked.body_hash()? };
+    begin::begin_once(app, body, key).await
+}

@@ -1,0 +1,198 @@
+//! What the editor asks for: drafts, differences, walks, links and trials.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::http::{Response, StatusCode, header};
+use materia_app::drafts::{Drafts, NotKept};
+use materia_app::{grid, project, trial, walk};
+use materia_compiler::link::{self, Invocation};
+use materia_contract::api::{
+    Choices, DiffBody, DraftBody, DraftKept, Drafts as DraftList, LinkBody, LinkView, TrustItem,
+    TryBody, Walk, WalkBody,
+};
+use materia_contract::{CastStatus, Event, EventBody};
+use materia_engine::{PAGE_BYTES, blocking, off_thread};
+use serde_json::{Value, json as data};
+
+use crate::problem::Refused;
+use crate::request::{Request, json};
+use crate::rooms::Served;
+use crate::state::App;
+use crate::{carry, pending};
+
+fn drafts_of(app: &App, asked: &Request) -> Result<Drafts, Refused> {
+    let served = app.rooms.only(asked.query("project"))?;
+    Ok(Drafts::of(&served.project)?)
+}
+
+/// `GET /api/drafts`.
+pub(crate) fn drafts(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+    Ok(json(&DraftList { items: drafts_of(app, asked)?.list()? }))
+}
+
+/// `GET /api/drafts/{id}`.
+pub(crate) fn draft(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+    let found = drafts_of(app, asked)?.get(asked.part("id"))?;
+    let none = || Refused::unknown("there is no such draft; GET /api/drafts lists them");
+    Ok(json(&found.ok_or_else(none)?))
+}
+
+/// `PUT /api/drafts/{id}`.
+pub(crate) fn keep(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+    let body: DraftBody = asked.json()?;
+    let version = version(asked)?;
+    kept(drafts_of(app, asked)?.keep(asked.part("id"), version, body))
+}
+
+/// `DELETE /api/drafts/{id}`.
+pub(crate) fn throw_away(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+    let version = version(asked)?;
+    kept(drafts_of(app, asked)?.drop(asked.part("id"), version))
+}
+
+fn kept(result: Result<DraftKept, NotKept>) -> Result<Response<Body>, Refused> {
+    match result {
+        Ok(kept) => Ok(json(&kept)),
+        Err(NotKept::Failed(failure)) => Err(failure.into()),
+        Err(NotKept::Changed(theirs)) => {
+            let detail = "somebody else has kept this draft meanwhile; nothing was changed";
+            Err(Refused::new(StatusCode::PRECONDITION_FAILED, "resolution", detail)
+                .with("theirs", serde_json::to_value(theirs).unwrap_or_default()))
+        }
+    }
+}
+
+/// The version that a draft is believed to have.
+fn version(asked: &Request) -> Result<u64, Refused> {
+    let named = asked.headers.get(header::IF_MATCH).and_then(|value| value.to_str().ok());
+    let version = named.and_then(|text| text.trim_matches('"').parse().ok());
+    version.ok_or_else(|| {
+        let detail = "`If-Match` names the version that the draft had; 0 where there was none";
+        Refused::new(StatusCode::PRECONDITION_REQUIRED, "usage", detail)
+    })
+}
+
+/// `POST /api/diff`.
+pub(crate) fn diff(asked: &Request) -> Result<Response<Body>, Refused> {
+    let DiffBody { from, to } = asked.json()?;
+    let found = materia_compiler::diff(&from, &to);
+    Ok(json(&found.map_err(|error| {
+        Refused::new(StatusCode::UNPROCESSABLE_ENTITY, "configuration", error.to_string())
+    })?))
+}
+
+/// `POST /api/simulate`.
+pub(crate) fn simulate(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+    let body: WalkBody = asked.json()?;
+    let served = app.rooms.only(body.project.as_deref())?;
+    let checked = served.project.compile_given(&body.files, Some(&body.loadout));
+    let findings = checked.findings;
+    let plan = checked.made.filter(|_| !project::has_errors(&findings)).map(|made| made.plan);
+    let Some(plan) = plan else {
+        let message = Some("the loadout has errors; nothing can be walked".to_owned());
+        let (script, case) = (Value::Null, Value::Null);
+        let (steps, asks, status) = (Vec::new(), Vec::new(), CastStatus::Failed);
+        return Ok(json(&Walk { steps, asks, status, message, script, case, findings }));
+    };
+    let mut walk = walk::walk(&plan, &body.request, &body.choices);
+    let config = &checked.loaded.config;
+    walk.case["config"] = data!({
+        "loadouts": { body.loadout.as_str(): config.loadouts.get(&body.loadout) },
+        "materia": config.materia,
+    });
+    Ok(json(&Walk { findings, ..walk }))
+}
+
+/// `GET /api/casts/{id}/choices`.
+pub(crate) fn choices(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+    let cast = asked.cast_here(app)?;
+    let mut events: Vec<Event> = Vec::new();
+    let mut seq = 0;
+    loop {
+        let page = blocking(cast.journal())
+            .read(&cast.id, seq, PAGE_BYTES)
+            .map_err(materia_app::Failure::from)?;
+        for record in &page.records {
+            seq = record.seq;
+            let wanted = record.kind.starts_with("turn.") || record.kind == "run.created";
+            events.extend(record.event().ok().filter(|_| wanted));
+        }
+        if page.end || events.len() > 3 * walk::STEPS_MAX {
+            break;
+        }
+    }
+    let Some(EventBody::RunCreated(created)) = events.first().map(|event| event.body.clone())
+    else {
+        return Err(Refused::unknown(format!("cast `{}` has no beginning", cast.id)));
+    };
+    let choices = walk::choices(&created.plan, &events);
+    Ok(json(&Choices { loadout: created.plan.loadout.clone(), choices }))
+}
+
+/// `POST /api/link`.
+pub(crate) fn linked(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+    let body: LinkBody = asked.json()?;
+    let served = app.rooms.only(body.project.as_deref())?;
+    let (loaded, mut findings) = materia_compiler::load_given(&served.project.sources, &body.files);
+    let asked = Invocation {
+        from: None,
+        targets: body.parts,
+        delimited: true,
+        prompt: vec!["look".to_owned()],
+    };
+    let (linked, more) = link::link(&loaded, &asked);
+    findings.extend(more);
+    let ok = !project::has_errors(&findings);
+    let linked = linked.filter(|_| ok);
+    let loadout = linked.as_ref().and_then(|linked| link::document(&loaded, linked));
+    let plan = linked.map(|linked| linked.compiled.plan);
+    let graph = plan.as_ref().map(grid::data);
+    Ok(json(&LinkView { ok, findings, graph, plan, loadout }))
+}
+
+/// `POST /api/utilities/try`.
+pub(crate) async fn tried(app: Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
+    let TryBody { project, materia, input, consent } = asked.json()?;
+    let served = app.rooms.only(project.as_deref())?;
+    let place = Arc::clone(&served);
+    let trial = off_thread(move || agreed(&place, &materia, consent.as_deref())).await?;
+    let supervisor = app.settings.supervisor.clone();
+    Ok(json(&trial.run(&served.project, supervisor, input).await?))
+}
+
+/// A trial that was agreed to; otherwise what would have to be.
+fn agreed(
+    served: &Served,
+    materia: &str,
+    consent: Option<&str>,
+) -> Result<materia_app::trust::Trusted<trial::Trial>, Refused> {
+    let trial = trial::prepare(&served.project, materia)?;
+    let mut warnings = Vec::new();
+    let asked: Vec<TrustItem> =
+        trial.questions().iter().map(|question| pending::item(served, None, question)).collect();
+    let trial = if asked.is_empty() {
+        if consent != Some(trial.what().hash().as_str()) {
+            let told = trial.what().told();
+            let item = TrustItem {
+                project: served.id.clone(),
+                hash: trial.what().hash(),
+                cast_id: None,
+                text: told.join("\n"),
+                runs: told,
+                question: Value::Null,
+            };
+            return Err(Refused::trust(vec![item]));
+        }
+        trial.settle(|_| Err(Refused::trust(Vec::new())), &mut warnings)?
+    } else {
+        // Whoever agrees to what the project says of it has been shown the program, too.
+        let agreed = asked.iter().all(|item| consent == Some(item.hash.as_str()));
+        if !agreed {
+            return Err(Refused::trust(asked));
+        }
+        trial.settle(|_| Ok::<(), Refused>(()), &mut warnings)?
+    };
+    carry::tell(&warnings);
+    Ok(trial)
+}
