@@ -14,6 +14,7 @@
 //! * [`trust`]: what has to be approved before it runs, as a question and its answer.
 //! * [`ownfile`]: changing a configuration file. [`drafts`]: texts of it that are not saved yet.
 //! * [`walk`]: through a loadout without running anything. [`trial`]: a utility by itself. [`compare`]: two casts side by side.
+//! * [`export`]: one cast as one file.
 //! * [`verify`]: whether a cast is what its events say. [`health`]: which agents could be asked here.
 //! * [`templates`]: configurations to begin with.
 //! * [`heard`]: what turns have put out. [`shown`]: events as everybody sees them. [`view`]: a cast as a page sees it.
@@ -37,6 +38,7 @@ pub mod clean;
 pub mod compare;
 pub mod drafts;
 pub mod drive;
+pub mod export;
 pub mod failure;
 pub mod follow;
 pub mod grid;

@@ -36,6 +36,7 @@ pub fn news(event: &Event) -> News {
         | EventBody::ApprovalRequested(_)
         | EventBody::ApprovalGiven(_)
         | EventBody::ApprovalDenied(_)
+        | EventBody::ItemSkipped(_)
         | EventBody::TimelineReached(_)
         | EventBody::RunRevived(_)
         | EventBody::AgentsChosen(_)

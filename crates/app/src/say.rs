@@ -140,6 +140,11 @@ pub fn event(event: &Event, story: &Story) -> String {
             let reason = data.reason.as_deref().map(|reason| format!(": {}", one(reason)));
             format!("is refused{}", reason.unwrap_or_default())
         }
+        EventBody::ItemSkipped(data) => {
+            let reason = data.reason.as_deref().map(|reason| format!(": {}", one(reason)));
+            let (item, label) = (&data.item, one(&data.item_label));
+            format!("{item} {label} is skipped by a person{}", reason.unwrap_or_default())
+        }
         EventBody::TimelineReached(data) => format!("reaches entry {} of the timeline", data.index),
     }
 }

@@ -6,7 +6,7 @@ use materia_contract::{
     Amount, Approval, Budget, Do, Node, NodeId, RunFailed, RunId, RunWaiting, UsageTotals,
     WaitReason,
 };
-use materia_kernel::{Phase, Question, Run, question};
+use materia_kernel::{Phase, Question, Run, could_skip, question};
 use serde::Serialize;
 
 /// Something that a person can do to bring a cast on.
@@ -60,6 +60,8 @@ pub struct Standing<'a> {
     at: Option<(&'a NodeId, &'a Node)>,
     /// What that socket asks.
     asks: Option<Question<'a>>,
+    /// Whether the item that it is at could be skipped.
+    skippable: bool,
 }
 
 impl<'a> Standing<'a> {
@@ -84,6 +86,7 @@ impl<'a> Standing<'a> {
             crowded: run.is_crowded(),
             at: at.zip(plan).and_then(|(node, plan)| plan.nodes.get_key_value(node)),
             asks: at.and_then(|node| question(run, node)),
+            skippable: could_skip(run),
         }
     }
 
@@ -106,9 +109,9 @@ impl<'a> Standing<'a> {
         match self.phase {
             Phase::Running => vec![resume()],
             // A bound was reached: more of the same is a person's decision.
-            Phase::Failed(RunFailed { edge_id: Some(_), .. }) => vec![Do::Revive.into()],
+            Phase::Failed(RunFailed { edge_id: Some(_), .. }) => self.or_skip(Do::Revive.into()),
             // Files show more only where a turn failed, and only a turn can be tried again.
-            Phase::Failed(error) if !error.artifacts.is_empty() => vec![Do::Recast.into()],
+            Phase::Failed(error) if !error.artifacts.is_empty() => self.or_skip(Do::Recast.into()),
             Phase::New | Phase::Completed | Phase::Failed(_) | Phase::Aborted => Vec::new(),
             Phase::Waiting(RunWaiting { reason, .. }) => match reason {
                 WaitReason::MultiTurn => vec![Next::Say, Do::Continue { node: None }.into()],
@@ -122,11 +125,16 @@ impl<'a> Standing<'a> {
                     // A turn that was interrupted and asks before it runs again.
                     if by_hand.is_empty() { vec![resume()] } else { by_hand }
                 }
-                WaitReason::Interactive | WaitReason::Stall | WaitReason::RunFor => {
-                    vec![resume()]
-                }
+                WaitReason::Stall => self.or_skip(resume()),
+                WaitReason::Interactive | WaitReason::RunFor => vec![resume()],
             },
         }
+    }
+
+    /// One way on, and beside it to leave the item where it is and go on with the next.
+    fn or_skip(&self, next: Next) -> Vec<Next> {
+        let skip = self.skippable.then(|| Do::Skip { region: None, reason: None }.into());
+        [Some(next), skip].into_iter().flatten().collect()
     }
 
     /// What a person can do at the socket that waits for one.

@@ -14,24 +14,23 @@ mod begin;
 mod carry;
 mod catalog;
 mod commands;
-mod complete;
 mod converse;
 mod demo;
 mod detach;
 mod failure;
 mod findings;
-mod fit;
 mod journals;
 mod limits;
-mod live;
 mod log;
 mod notice;
 mod onward;
 mod project;
 mod request;
 mod run;
-mod terminal;
 mod trust;
+
+use materia_terminal as terminal;
+use materia_terminal::{complete, live};
 
 use std::process::ExitCode;
 
@@ -49,7 +48,8 @@ fn main() -> ExitCode {
     }
     materia_runners::shield();
     if std::env::args_os().nth(1).is_some_and(|word| word == complete::ARGUMENT) {
-        return complete::main(commands::line::command());
+        let open = |config| project::quietly(config);
+        return complete::main(commands::line::command(), &open);
     }
     log::begin();
     commands::main()

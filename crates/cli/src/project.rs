@@ -160,3 +160,9 @@ fn home_of(variable: &str, usual: &str) -> Option<PathBuf> {
     let named = set(variable).map(PathBuf::from).filter(|path| path.is_absolute());
     named.or_else(|| set("HOME").map(|home| PathBuf::from(home).join(usual)))
 }
+
+/// The project of the present folder for whoever is only asked for names; faults are nobody's matter there.
+pub(crate) fn quietly(config: Option<PathBuf>) -> Option<app::Project> {
+    let global = Global { directory: None, config, json: false, quiet: true };
+    Project::here(&global).ok().map(|here| here.project)
+}

@@ -108,6 +108,15 @@ pub enum Do {
     Recast,
     /// Gives an exhausted run further allowance.
     Revive,
+    /// Ends the current item of a loop as not satisfied, and moves on.
+    Skip {
+        /// The loop; where it is left out, the innermost one that is at work on an item.
+        #[serde(rename = "loop", default, skip_serializing_if = "Option::is_none")]
+        region: Option<String>,
+        /// Why, in a person's words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
     /// Stops the run for now, so that it can be carried on.
     Stop {
         /// A sentence for whoever looks at it later.
@@ -160,6 +169,7 @@ impl Do {
             Self::Resume { .. } => "resume",
             Self::Recast => "recast",
             Self::Revive => "revive",
+            Self::Skip { .. } => "skip",
             Self::Stop { .. } => "stop",
             Self::Abort { .. } => "abort",
         }
@@ -185,6 +195,7 @@ impl Do {
             | Self::Resume { .. }
             | Self::Recast
             | Self::Revive
+            | Self::Skip { .. }
             | Self::Stop { .. }
             | Self::Abort { .. } => false,
         }

@@ -26,7 +26,7 @@ pub use delivery::{
     DropReason, PayloadDeduplicated, PayloadDropped, PayloadFiltered, PayloadSuperseded, Timer,
     TimerFired, TimerSet,
 };
-pub use loops::{CursorAdvanced, FollowUpCaptured, LoopEntered, LoopExhausted};
+pub use loops::{CursorAdvanced, FollowUpCaptured, ItemSkipped, LoopEntered, LoopExhausted};
 pub use people::{
     ApprovalDenied, ApprovalGiven, ApprovalRequested, MessageReceived, Mode, ModeChanged,
     SocketFinished, TimelineReached, TurnRequested,
@@ -45,7 +45,7 @@ pub use turn::{
 };
 
 /// The version of the event vocabulary. `run.created` records it.
-pub const JOURNAL_VERSION: u32 = 4;
+pub const JOURNAL_VERSION: u32 = 5;
 
 /// Something that has happened to a run, with its place and time.
 #[derive(Debug, Clone, PartialEq)]
@@ -197,6 +197,8 @@ events! {
     "cursor.advanced" => CursorAdvanced,
     /// A loop was entered from outside, with the list that it will iterate.
     "loop.entered" => LoopEntered,
+    /// A person ended the current item of a loop.
+    "item.skipped" => ItemSkipped,
     /// A loop has no item left.
     "loop.exhausted" => LoopExhausted,
     /// A result was sent back, and why is kept for whoever works on it next.

@@ -195,6 +195,7 @@ pub(crate) fn steps(run: &Run, what: Do) -> Steps {
         }
         Do::Budget { .. } | Do::NodeBudget { .. } => (false, crashed || out_of_budget),
         Do::Say { .. }
+        | Do::Skip { .. }
         | Do::Continue { .. }
         | Do::Offer { .. }
         | Do::Trigger { .. }

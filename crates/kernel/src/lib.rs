@@ -59,6 +59,7 @@ pub use ask::insight::{
 };
 pub use ask::owed::{Effect, is_idle, outstanding};
 pub use ask::route::matching;
+pub use ask::skipping::{NoSkip, could_skip};
 pub use decide::{
     Decision, Now, Rejection, decide, due_schedules, order_timeline, step, take, take_with,
 };

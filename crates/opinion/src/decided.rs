@@ -160,6 +160,7 @@ fn is_instant(input: &RecordedInput) -> bool {
 fn leads_to(acting: &Acting, opening: &str) -> bool {
     match &acting.act {
         Do::Revive => opening == "run.revived",
+        Do::Skip { .. } => opening == "item.skipped",
         Do::Budget { .. } | Do::NodeBudget { .. } => opening == "budget.changed",
         Do::Abort { .. } => matches!(opening, "turn.interrupted" | "run.aborted"),
         Do::Stop { .. } => matches!(
@@ -208,6 +209,7 @@ fn acted(decision: &Decision, input: &RecordedInput) -> Checked {
                 | Do::Pause
                 | Do::GlobalMode { .. }
                 | Do::Resume { .. }
+                | Do::Skip { .. }
                 | Do::Stop { .. }
         )
     };

@@ -81,7 +81,7 @@ impl Opinion {
         Ok(Paid::Yes)
     }
 
-    fn next_item(
+    pub(crate) fn next_item(
         &mut self,
         chart: &Chart,
         result: Outcome,

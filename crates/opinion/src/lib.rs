@@ -36,6 +36,7 @@ mod owed;
 mod people;
 mod precedence;
 mod read;
+mod skipped;
 mod stall;
 mod start;
 mod state;

@@ -72,6 +72,7 @@ impl Opinion {
             caught: None,
             script: std::collections::BTreeMap::new(),
             barred: None,
+            failed_at: None,
             owed: Vec::new(),
             decision: Decision::new(),
         }
@@ -131,11 +132,15 @@ impl Opinion {
                 | EventBody::StorageMeasured(_)
                 | EventBody::AgentsChosen(_)
                 | EventBody::MessageReceived(_)
+                | EventBody::ItemSkipped(_)
                 | EventBody::RunAborted(_),
             )
             | (
                 Life::Failed,
-                EventBody::RunResumed(_) | EventBody::RunRevived(_) | EventBody::AgentsChosen(_),
+                EventBody::RunResumed(_)
+                | EventBody::RunRevived(_)
+                | EventBody::ItemSkipped(_)
+                | EventBody::AgentsChosen(_),
             ) => {}
             // What is said to a run that waits is attached, and nothing more follows.
             (Life::Waiting, EventBody::PayloadDelivered(_))

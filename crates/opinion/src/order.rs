@@ -82,6 +82,7 @@ impl Opinion {
             | EventBody::ApprovalGiven(_)
             | EventBody::ApprovalDenied(_)
             | EventBody::MessageReceived(_)
+            | EventBody::ItemSkipped(_)
             | EventBody::SocketFinished(_) => Part::Arrivals,
             EventBody::TimelineReached(data) => match data.act {
                 Do::Offer { .. } | Do::Trigger { .. } | Do::Approve { .. } | Do::Deny { .. } => {
@@ -97,6 +98,7 @@ impl Opinion {
                 | Do::Resume { .. }
                 | Do::Recast
                 | Do::Revive
+                | Do::Skip { .. }
                 | Do::Stop { .. }
                 | Do::Abort { .. } => {
                     let what = format!("`{}` cannot stand in a timeline", data.act.name());
@@ -151,6 +153,7 @@ impl Opinion {
             EventBody::ApprovalDenied(data) => self.denied(event, data),
             EventBody::MessageReceived(data) => self.spoken(event, data),
             EventBody::SocketFinished(data) => self.finished(event, data),
+            EventBody::ItemSkipped(data) => self.skipped(event, data),
             EventBody::TimelineReached(data) => self.reached(data),
             EventBody::TimerFired(data) => self.fired(event, data),
             EventBody::ModeChanged(data) if data.reason == "stall" => self.stops(event, data),

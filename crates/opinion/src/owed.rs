@@ -32,6 +32,8 @@ pub(crate) enum Owed {
     Watch { node: usize },
     /// A node is done with its item.
     Leave { node: usize, turn: Option<u64>, verdict: Option<bool>, element: bool },
+    /// A loop moves on whose item a person ended.
+    MovesOn { node: usize, region: usize },
     /// Ways out of a node are taken: those named, or all that match, from one on.
     Routes { result: Outcome, ways: Option<Vec<usize>>, from: Option<usize> },
     /// A turn that failed for good leads on.
@@ -119,6 +121,7 @@ impl Opinion {
                     let result = Outcome { node, turn, verdict };
                     self.leaves(&chart, result, element, event)?
                 }
+                Owed::MovesOn { node, region } => self.moves_on(&chart, node, region, event)?,
                 Owed::Routes { result, ways, from } => {
                     self.routes(&chart, result, ways, from, event)?
                 }

@@ -87,7 +87,8 @@ impl Opinion {
     }
 
     pub(crate) fn mode_changed(&mut self, event: &Event, data: &ModeChanged) -> Checked {
-        let known = ["person", "timeline", "resume", "stop"].contains(&data.reason.as_str());
+        let known =
+            ["person", "timeline", "resume", "skip", "stop"].contains(&data.reason.as_str());
         hold!(self, known && event.node.is_none(), "nothing before it asks for that mode");
         hold!(self, self.changes(data.value), "the mode is what it was");
         self.decision.modes = (self.decision.modes.0 + 1, self.seq);

@@ -68,6 +68,8 @@ pub struct Opinion {
     pub(crate) script: BTreeMap<String, Position>,
     /// The way that was barred when the run failed, with its node.
     pub(crate) barred: Option<(usize, usize)>,
+    /// The node at which the run failed.
+    pub(crate) failed_at: Option<usize>,
     pub(crate) owed: Vec<Owed>,
     pub(crate) decision: Decision,
 }

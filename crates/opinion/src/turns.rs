@@ -389,6 +389,7 @@ impl Opinion {
         hold!(self, data.socket.as_ref() == Some(name), "the run fails at `{name}`");
         hold!(self, data.edge_id.as_ref() == edge, "another edge was barred, or none");
         self.barred = way.map(|way| (socket, way));
+        self.failed_at = Some(socket);
         self.life = Life::Failed;
         self.owed.clear();
         Ok(Paid::Yes)

@@ -45,6 +45,6 @@ mod wanted;
 
 pub use demo::Demo;
 pub use listen::{Listen, ListenError};
-pub use page::missing_page;
+pub use page::{missing_page, viewer};
 pub use serve::{ServeError, Serving, serve};
 pub use state::{OpenProject, Settings};

@@ -26,6 +26,13 @@ pub fn missing_page() -> Option<&'static str> {
     MISSING
 }
 
+/// The page that shows one cast from a file, where this program has it.
+#[must_use]
+pub fn viewer() -> Option<&'static str> {
+    let (.., bytes) = MADE.iter().find(|(name, ..)| *name == "/viewer.html")?;
+    std::str::from_utf8(bytes).ok()
+}
+
 /// What is at a path that no endpoint has.
 pub(crate) fn answer(method: &Method, path: &str, folder: Option<&Path>) -> Response<Body> {
     if !matches!(*method, Method::GET | Method::HEAD) {

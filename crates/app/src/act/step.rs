@@ -22,6 +22,7 @@ pub fn carries_on(what: &Do) -> bool {
         | Do::Resume { .. }
         | Do::Recast
         | Do::Revive
+        | Do::Skip { .. }
         | Do::Deny { route: true, .. }
         | Do::Mode { value: Pace::Auto } => true,
         Do::Deny { route: false, .. }

@@ -2,6 +2,7 @@
 //! what they have spent. Forks are compared from where they parted.
 
 mod read;
+mod told;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
@@ -15,6 +16,7 @@ use serde_json::{Map, Value};
 
 use crate::Failure;
 use read::{Read, TurnRead};
+pub use told::told;
 
 /// A cast that is compared: where it is kept, and where the folders are that its events name.
 pub struct Side<'a> {

@@ -12,4 +12,4 @@ pub use cast::{cast, cost};
 pub use files::{file, files};
 pub use inbox::inbox;
 pub use summary::summary;
-pub use turn::turn;
+pub use turn::{turn, turns};

@@ -1,8 +1,12 @@
 //! One turn: what it was given, what it put out, and how long that took.
 
-use materia_contract::api::{FileItem, TurnView};
+use std::collections::BTreeMap;
+
+use materia_contract::api::TurnView;
 use materia_contract::time::wall_time;
-use materia_contract::{ErrorCode, Event, Folders, OfTurn, Outcome, RunId, TurnOutput};
+use materia_contract::{
+    ErrorCode, Event, Folders, NodeId, OfTurn, Outcome, RunId, TurnOutput, TurnStarted,
+};
 use materia_engine::{Journal, PAGE_BYTES, Unfolding, blocking, load_at};
 use serde_json::Value;
 
@@ -29,11 +33,70 @@ pub fn turn(
     let (Some(OfTurn::Started(started)), Some(socket)) = (event.body.of_turn(), &event.node) else {
         return Err(none());
     };
+    let mut view = began(&event, socket, started, materia, input);
     let name = format!("sockets/{socket}/{}-{}.", started.visit, started.attempt);
-    let artifacts: Vec<FileItem> =
+    view.artifacts =
         files(folders).into_iter().filter(|file| file.path.starts_with(&name)).collect();
-    let mut view = TurnView {
-        seq,
+    end(journal, id, &event, &mut view)?;
+    Ok(view)
+}
+
+/// Every turn of a cast, by the event that began it, read in one go. Files are not looked at.
+pub fn turns(
+    journal: &dyn Journal,
+    id: &RunId,
+    folders: &Folders,
+) -> Result<BTreeMap<u64, TurnView>, Failure> {
+    let mut unfolding = Unfolding::new(id.clone());
+    let mut found: BTreeMap<u64, TurnView> = BTreeMap::new();
+    let mut walls: BTreeMap<u64, i64> = BTreeMap::new();
+    let mut after = 0;
+    loop {
+        let page = blocking(journal).read(id, after, PAGE_BYTES)?;
+        for record in &page.records {
+            after = record.seq;
+            let event = record.event().map_err(|error| Failure::storage(error.to_string()))?;
+            let input = unfolding.see(record, &event);
+            match (event.body.of_turn(), &event.node) {
+                (Some(OfTurn::Started(started)), Some(socket)) => {
+                    let plan = unfolding.run().created().map(|created| &created.plan);
+                    let node = plan.and_then(|plan| plan.nodes.get(socket));
+                    let materia = node.map(|node| node.materia.clone());
+                    let input = input
+                        .map(|input| folders.input(&input).unwrap_or_else(|| Value::clone(&input)));
+                    found.insert(event.seq, began(&event, socket, started, materia, input));
+                    walls.insert(event.seq, event.wall);
+                }
+                (Some(of_turn), _) => {
+                    let turn = match of_turn {
+                        OfTurn::Started(_) => continue,
+                        OfTurn::Completed(data) => data.turn,
+                        OfTurn::Failed(data) => data.turn,
+                        OfTurn::Interrupted(data) => data.turn,
+                    };
+                    if let Some((view, wall)) = found.get_mut(&turn).zip(walls.get(&turn)) {
+                        note_end(&event, *wall, view);
+                    }
+                }
+                (None, _) => {}
+            }
+        }
+        if page.end {
+            return Ok(found);
+        }
+    }
+}
+
+/// A turn that has begun, and of which nothing else is known.
+fn began(
+    event: &Event,
+    socket: &NodeId,
+    started: &TurnStarted,
+    materia: Option<String>,
+    input: Option<Value>,
+) -> TurnView {
+    TurnView {
+        seq: event.seq,
         end_seq: None,
         socket: socket.clone(),
         materia: materia.unwrap_or_default(),
@@ -58,10 +121,8 @@ pub fn turn(
         model: started.model.clone(),
         session: started.session.clone(),
         consumed: started.consumed.clone(),
-        artifacts,
-    };
-    end(journal, id, &event, &mut view)?;
-    Ok(view)
+        artifacts: Vec::new(),
+    }
 }
 
 /// Looks for the end of a turn, and notes how it was.
@@ -80,11 +141,7 @@ fn end(
                 continue;
             }
             let Ok(event) = record.event() else { continue };
-            if ended(&event, view) {
-                view.end_seq = Some(event.seq);
-                view.ended_at = Some(wall_time(event.wall));
-                let took = event.wall.saturating_sub(began.wall) / 1_000;
-                view.duration_ms = u64::try_from(took).ok();
+            if note_end(&event, began.wall, view) {
                 return Ok(());
             }
         }
@@ -92,6 +149,17 @@ fn end(
             return Ok(());
         }
     }
+}
+
+/// Notes how a turn ended, if this event says so.
+fn note_end(event: &Event, began: i64, view: &mut TurnView) -> bool {
+    if !ended(event, view) {
+        return false;
+    }
+    view.end_seq = Some(event.seq);
+    view.ended_at = Some(wall_time(event.wall));
+    view.duration_ms = u64::try_from(event.wall.saturating_sub(began) / 1_000).ok();
+    true
 }
 
 fn ended(event: &Event, view: &mut TurnView) -> bool {

@@ -1,10 +1,11 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use materia_compiler::LayerKind;
 use serde_json::json;
 
 use crate::args::Global;
+use crate::clean;
 use crate::failure::{Exit, Failure};
 use crate::findings;
 use crate::project::Project;
@@ -16,7 +17,7 @@ use crate::terminal::Terminal;
 /// line it is about. Runs nothing and needs no trust.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  materia check\n  materia check loadouts/review.json\n  materia check ../other-project\n  materia check --strict\n\nExit status: 0 without errors (warnings may be there, unless --strict), 2 with errors."
+    after_help = "Examples:\n  materia check\n  materia check loadouts/review.json\n  materia check ../other-project\n  materia check --strict\n  materia check --diff old.json materia.json\n\nExit status: 0 without errors (warnings may be there, unless --strict), 2 with errors."
 )]
 pub(crate) struct CheckArgs {
     /// Check this file as if `--config` named it, or the project in this folder
@@ -25,6 +26,36 @@ pub(crate) struct CheckArgs {
     /// Take warnings for errors
     #[arg(long)]
     strict: bool,
+    /// Say what changed between two configuration files, and check nothing
+    #[arg(long, num_args = 2, value_names = ["OLD", "NEW"], conflicts_with_all = ["file", "strict"])]
+    diff: Vec<PathBuf>,
+}
+
+/// Says what changed from one file to another.
+fn diff(old: &Path, new: &Path, terminal: &mut Terminal) -> Result<Exit, Failure> {
+    let read = |path: &Path| {
+        let text = std::fs::read_to_string(path);
+        text.map_err(|error| {
+            Failure::usage(format!("`{}` cannot be read: {error}", path.display()))
+        })
+    };
+    let found = materia_compiler::diff(&read(old)?, &read(new)?);
+    let found = found.map_err(|error| Failure::resolution(error.to_string()))?;
+    if terminal.json {
+        terminal.data(&found)?;
+        return Ok(Exit::Done);
+    }
+    let mut text = String::new();
+    for (mark, changes) in [("+", &found.added), ("-", &found.removed), ("~", &found.changed)] {
+        for change in changes {
+            text.push_str(&format!("{mark} {}\n", clean::one_line(&change.name, 200)));
+        }
+    }
+    if found.is_empty() {
+        text.push_str("Both say the same.\n");
+    }
+    terminal.text(&text)?;
+    Ok(Exit::Done)
 }
 
 /// Runs `check`.
@@ -33,6 +64,9 @@ pub(crate) fn check(
     global: &Global,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
+    if let [old, new] = args.diff.as_slice() {
+        return diff(old, new, terminal);
+    }
     let folder = args.file.as_ref().filter(|file| file.is_dir());
     if args.file.is_some() && folder.is_none() && global.config.is_some() {
         return Err(Failure::usage("name the file once: as FILE or with `--config`, not both"));

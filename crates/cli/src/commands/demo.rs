@@ -2,6 +2,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::serve;
 use crate::args::Global;
 use crate::failure::{Exit, Failure};
 use crate::terminal::Terminal;
@@ -12,7 +13,9 @@ use crate::terminal::Terminal;
 /// each with git if it is installed. It takes a few seconds, and afterwards everything is there
 /// to be looked at.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  materia demo\n  materia demo ~/materia-demo")]
+#[command(
+    after_help = "Examples:\n  materia demo\n  materia demo ~/materia-demo\n  materia demo --ui"
+)]
 pub(crate) struct DemoArgs {
     /// The folder of the project, new or empty; otherwise one among the temporary files
     #[arg(value_name = "DIR")]
@@ -20,6 +23,18 @@ pub(crate) struct DemoArgs {
     /// Let the agents answer at once
     #[arg(long, hide = true)]
     at_once: bool,
+    /// Open the page, and play the demo there
+    #[arg(long)]
+    ui: bool,
+    /// With `--ui`: only print the address; it opens the page signed in, once, within a minute
+    #[arg(long, requires = "ui")]
+    no_open: bool,
+    /// With `--ui`: where to listen
+    #[arg(long, value_name = "ADDRESS", requires = "ui", hide = true)]
+    listen: Option<String>,
+    /// Take scripts and recordings with a request, for tests
+    #[arg(long, requires = "ui", hide = true)]
+    test_hooks: bool,
 }
 
 /// Runs `demo`.
@@ -30,6 +45,12 @@ pub(crate) fn demo(
 ) -> Result<Exit, Failure> {
     if global.config.is_some() {
         return Err(Failure::usage("the demo brings its own configuration; leave `--config` out"));
+    }
+    if args.ui {
+        serve::refuse_another()?;
+        let (listen, test_hooks) = (args.listen.clone(), args.test_hooks);
+        let made = || crate::demo::for_page(args.folder.as_deref(), terminal);
+        return serve::demo(made()?, listen, test_hooks, args.no_open, terminal);
     }
     crate::demo::run(args.folder.as_deref(), args.at_once, global.json, terminal)
 }

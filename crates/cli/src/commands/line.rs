@@ -3,9 +3,10 @@
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use super::{
-    abort, approve, attach, budget, cast, casts, check, completions, conformance, demo, doctor,
-    events, finish, fork, grid, init, link, loadout, logs, man, materia, mode, output, recast,
-    replay, resume, revive, say, schemas, serve, show, stop, trigger, utility, why,
+    abort, approve, attach, budget, cast, casts, check, compare, completions, conformance, demo,
+    doctor, events, export, finish, fork, grid, init, link, loadout, logs, man, materia, mode,
+    output, recast, replay, resume, revive, say, schemas, serve, show, skip, stop, trigger,
+    utility, why,
 };
 use crate::args::Global;
 
@@ -65,6 +66,7 @@ pub(crate) enum Command {
     Resume(resume::ResumeArgs),
     Recast(recast::RecastArgs),
     Revive(revive::ReviveArgs),
+    Skip(skip::SkipArgs),
     Say(say::SayArgs),
     Continue(finish::ContinueArgs),
     Trigger(trigger::TriggerArgs),
@@ -80,6 +82,8 @@ pub(crate) enum Command {
     Materia(materia::MateriaArgs),
     Utility(utility::UtilityArgs),
     Why(why::WhyArgs),
+    Compare(compare::CompareArgs),
+    Export(export::ExportArgs),
     Serve(serve::ServeArgs),
     Ui(serve::UiArgs),
     Attach(attach::AttachArgs),
@@ -97,9 +101,9 @@ pub(crate) enum Command {
 
 /// Commands that do something to a cast that is there. What a cast begins with means nothing to them; it is
 /// understood, and not offered.
-const TO_A_CAST: [&str; 11] = [
-    "resume", "recast", "revive", "say", "continue", "trigger", "approve", "deny", "pause", "mode",
-    "budget",
+const TO_A_CAST: [&str; 12] = [
+    "resume", "recast", "revive", "skip", "say", "continue", "trigger", "approve", "deny", "pause",
+    "mode", "budget",
 ];
 
 /// The command line, with each option shown where it means something.

@@ -7,11 +7,13 @@ pub(crate) mod budget;
 pub(crate) mod cast;
 pub(crate) mod casts;
 pub(crate) mod check;
+mod compare;
 pub(crate) mod completions;
 pub(crate) mod conformance;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod events;
+mod export;
 pub(crate) mod finish;
 pub(crate) mod fork;
 pub(crate) mod grid;
@@ -32,6 +34,7 @@ pub(crate) mod say;
 pub(crate) mod schemas;
 pub(crate) mod serve;
 pub(crate) mod show;
+mod skip;
 pub(crate) mod stop;
 pub(crate) mod trigger;
 pub(crate) mod utility;
@@ -91,6 +94,7 @@ fn run(cli: &Cli, terminal: &mut Terminal) -> Result<Exit, Failure> {
         Command::Resume(args) => resume::resume(args, global, terminal),
         Command::Recast(args) => recast::recast(args, global, terminal),
         Command::Revive(args) => revive::revive(args, global, terminal),
+        Command::Skip(args) => skip::skip(args, global, terminal),
         Command::Say(args) => say::say(args, global, terminal),
         Command::Continue(args) => finish::finish(args, global, terminal),
         Command::Trigger(args) => trigger::trigger(args, global, terminal),
@@ -106,6 +110,8 @@ fn run(cli: &Cli, terminal: &mut Terminal) -> Result<Exit, Failure> {
         Command::Materia(args) => materia::materia(args, global, terminal),
         Command::Utility(args) => utility::utility(args, global, terminal),
         Command::Why(args) => why::why(args, global, terminal),
+        Command::Compare(args) => compare::compare(args, global, terminal),
+        Command::Export(args) => export::export(args, global, terminal),
         Command::Serve(args) => serve::serve(args, global, terminal),
         Command::Ui(args) => serve::ui(args, global, terminal),
         Command::Attach(args) => attach::attach(args, global, terminal),

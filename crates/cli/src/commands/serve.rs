@@ -5,7 +5,7 @@ use std::sync::Arc;
 use clap::Args;
 use materia_contract::api::{AddProject, Code, ProjectItem};
 use materia_server::client::Client;
-use materia_server::{Listen, ServeError, Serving, Settings};
+use materia_server::{Demo, Listen, ServeError, Serving, Settings};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::args::Global;
@@ -61,7 +61,7 @@ pub(crate) fn serve(
     global: &Global,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
-    run_server(args, global, terminal, |serving, terminal| {
+    run_server(args, None, global, terminal, |serving, terminal| {
         terminal
             .say(format_args!("Serving at {}; Ctrl-C ends it, and its casts rest.", serving.url()));
         Ok(())
@@ -76,9 +76,39 @@ pub(crate) fn ui(args: &UiArgs, global: &Global, terminal: &mut Terminal) -> Res
         return Ok(Exit::Done);
     }
     let no_open = args.no_open;
-    run_server(&args.serve, global, terminal, |serving, terminal| {
+    run_server(&args.serve, None, global, terminal, |serving, terminal| {
         let link = serving.link().map_err(|error| Failure::Broken(error.to_string()))?;
         show(&link, no_open, terminal)
+    })
+}
+
+/// Refuses what brings a server of its own where one runs.
+pub(crate) fn refuse_another() -> Result<(), Failure> {
+    match background::running()? {
+        None => Ok(()),
+        Some(client) => Err(Failure::resolution(format!(
+            "a server of yours runs already ({}), and the demo brings its own; `materia stop` ends it, then `materia demo --ui` works; `materia demo` plays in the terminal",
+            client.server().url
+        ))),
+    }
+}
+
+/// Serves the demo, and opens the page.
+pub(crate) fn demo(
+    demo: Demo,
+    listen: Option<String>,
+    test_hooks: bool,
+    no_open: bool,
+    terminal: &mut Terminal,
+) -> Result<Exit, Failure> {
+    let global = Global { directory: None, config: None, json: false, quiet: false };
+    let args =
+        ServeArgs { listen, project: vec![demo.project.clone()], no_resume: false, test_hooks };
+    run_server(&args, Some(demo), &global, terminal, |serving, terminal| {
+        let link = serving.link().map_err(|error| Failure::Broken(error.to_string()))?;
+        show(&link, no_open, terminal)?;
+        terminal.say("Press `Run the demo` on the page; Ctrl-C here ends the server.");
+        Ok(())
     })
 }
 
@@ -118,6 +148,7 @@ fn open(link: &str) -> bool {
 
 fn run_server(
     args: &ServeArgs,
+    demo: Option<Demo>,
     global: &Global,
     terminal: &mut Terminal,
     begun: impl FnOnce(&Serving, &mut Terminal) -> Result<(), Failure>,
@@ -129,7 +160,7 @@ fn run_server(
         .build()
         .map_err(|error| Failure::Broken(format!("cannot start: {error}")))?;
     runtime.block_on(async {
-        let settings = settings(args, listen, global)?;
+        let settings = Settings { demo, ..settings(args, listen, global)? };
         let serving = match materia_server::serve(settings.clone()).await {
             Err(ServeError::Listen(_)) if args.listen.is_none() => {
                 let any = Listen::parse("127.0.0.1:0").unwrap_or(settings.listen.clone());

@@ -10,11 +10,12 @@ mod scratch;
 
 pub(crate) use maintain::maintain;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use materia_app::RunOptions;
-use materia_app::prepare::Asked;
+use materia_app::prepare::{self, Asked, Origin, Ready};
 use materia_contract::{EventBody, RunId};
+use materia_server::Demo;
 
 use crate::args::Global;
 use crate::begin::{self, Vouched};
@@ -24,6 +25,7 @@ use crate::project::Project;
 use crate::story::Story;
 use crate::terminal::Terminal;
 use git::Git;
+use scratch::Audience;
 
 /// The hidden command that is the demo's checkpoint utility.
 pub(crate) const MAINTAIN: &str = "__demo-maintain";
@@ -38,10 +40,8 @@ pub(crate) fn run(
     json: bool,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
-    let folder = scratch::make(wanted)?;
-    scratch::fill(&folder, at_once)?;
-    terminal.say(format_args!("A scratch project: {}", clean(&folder.to_string_lossy())));
-    set_up_git(&folder, terminal);
+    let audience = if at_once { Audience::Nobody } else { Audience::Terminal };
+    let folder = set_up(wanted, audience, terminal)?;
     std::env::set_current_dir(&folder)
         .map_err(|error| Failure::storage(format!("cannot go to the project: {error}")))?;
     // With the folder in it, so that each command that is shown can be typed anywhere.
@@ -60,6 +60,34 @@ pub(crate) fn run(
         tell(&project, terminal)?;
     }
     Ok(exit)
+}
+
+fn set_up(
+    wanted: Option<&Path>,
+    audience: Audience,
+    terminal: &Terminal,
+) -> Result<PathBuf, Failure> {
+    let folder = scratch::make(wanted)?;
+    scratch::fill(&folder, audience)?;
+    terminal.say(format_args!("A scratch project: {}", clean(&folder.to_string_lossy())));
+    set_up_git(&folder, terminal);
+    Ok(folder)
+}
+
+/// Sets the project up for the page, where a person begins the cast. What is in it comes from this program, so nobody
+/// is asked to trust it.
+pub(crate) fn for_page(wanted: Option<&Path>, terminal: &Terminal) -> Result<Demo, Failure> {
+    let folder = set_up(wanted, Audience::Page, terminal)?;
+    let global = Global { directory: None, config: None, json: false, quiet: false };
+    let project = Project::at(&folder, &global)?;
+    let script = folder.join(scratch::SCRIPT);
+    let options = RunOptions { script: Some(script.clone()), ..RunOptions::default() };
+    let (loaded, compiled) = project.compile(None, terminal)?;
+    let ready = Ready { loaded, compiled, origin: Origin::default() };
+    let (approvals, request) = (project.profile_dir().map(Path::to_owned), REQUEST.to_owned());
+    let asked = Asked { project: &project, approvals, request, options: &options };
+    begin::settle(prepare::cast(&asked, ready)?, true, terminal)?;
+    Ok(Demo { project: folder, script, request: REQUEST.to_owned() })
 }
 
 /// The first commit, so that each item's own can be compared with something.
@@ -94,6 +122,7 @@ fn tell(project: &Project, terminal: &Terminal) -> Result<(), Failure> {
         clean(&project.dir.to_string_lossy())
     ));
     terminal.say("\nWhat to try next");
+    terminal.say("  materia demo --ui  the same on a page, where you are asked once");
     for words in ["show last", "why last Socket-2", "replay last", "events last", "grid"] {
         terminal.say(format_args!("  {}", project.command(words)));
     }

@@ -46,11 +46,27 @@ pub(super) fn make(wanted: Option<&Path>) -> Result<PathBuf, Failure> {
     wanted.canonicalize().map_err(|error| unusable(wanted, &error))
 }
 
+/// For whom the demo is played.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Audience {
+    /// A person at a terminal.
+    Terminal,
+    /// A person at the page, who is asked once before something runs.
+    Page,
+    /// Nobody: the agents answer at once.
+    Nobody,
+}
+
+/// What begins a line of the loadout that is only there for the page.
+const FOR_PAGE: &str = "//page ";
+/// How much longer agents take where a person looks at the page: there is more to see.
+const PAGE_PACE: u64 = 2;
+
 /// Writes what the project starts with.
-pub(super) fn fill(folder: &Path, at_once: bool) -> Result<(), Failure> {
+pub(super) fn fill(folder: &Path, audience: Audience) -> Result<(), Failure> {
     let files = [
-        ("materia.json", loadout()?),
-        (SCRIPT, script(at_once)),
+        ("materia.json", loadout(audience)?),
+        (SCRIPT, script(audience)),
         ("greet.sh", "#!/bin/sh\necho \"Hello, world!\"\n".to_owned()),
         (".gitignore", ".materia/\n".to_owned()),
     ];
@@ -63,21 +79,34 @@ pub(super) fn fill(folder: &Path, at_once: bool) -> Result<(), Failure> {
 
 /// The loadout calls this program by a name that stays right when the file is moved; where the
 /// system has no such name, by its path.
-fn loadout() -> Result<String, Failure> {
+fn loadout(audience: Audience) -> Result<String, Failure> {
+    let text = LOADOUT_TEXT.lines().filter_map(|line| match line.split_once(FOR_PAGE) {
+        Some((before, rest)) => (audience == Audience::Page).then(|| format!("{before}{rest}\n")),
+        None => Some(format!("{line}\n")),
+    });
+    let text: String = text.collect();
     if Path::new(OWN_NAME).exists() {
-        return Ok(LOADOUT_TEXT.to_owned());
+        return Ok(text);
     }
     let own = std::env::current_exe()
         .map_err(|error| Failure::Broken(format!("cannot find this program: {error}")))?;
     let own = Value::from(own.to_string_lossy()).to_string();
-    Ok(LOADOUT_TEXT.replace(&format!("\"{OWN_NAME}\""), &own))
+    Ok(text.replace(&format!("\"{OWN_NAME}\""), &own))
 }
 
 /// The answers take their time, so that a person can watch; nobody watches a test.
-fn script(at_once: bool) -> String {
-    let kept = |line: &&str| !at_once || !line.trim_start().starts_with("\"delayMs\"");
-    let lines = SCRIPT_TEXT.lines().filter(kept);
-    lines.fold(String::new(), |text, line| text + line + "\n")
+fn script(audience: Audience) -> String {
+    let line = |line: &str| {
+        let delay = line.trim_start().strip_prefix("\"delayMs\": ");
+        match (delay.map(|rest| rest.trim_end_matches(',').parse::<u64>()), audience) {
+            (Some(_), Audience::Nobody) => None,
+            (Some(Ok(delay)), Audience::Page) => {
+                Some(format!("        \"delayMs\": {},\n", delay * PAGE_PACE))
+            }
+            (Some(_) | None, _) => Some(format!("{line}\n")),
+        }
+    };
+    SCRIPT_TEXT.lines().filter_map(line).collect()
 }
 
 fn unusable(path: &Path, error: &io::Error) -> Failure {
@@ -88,18 +117,32 @@ fn unusable(path: &Path, error: &io::Error) -> Failure {
 mod tests {
     use super::*;
 
+    fn total(script: &materia_contract::script::Script) -> u64 {
+        script.turns.values().flatten().map(|answer| answer.delay_ms.unwrap_or(0)).sum()
+    }
+
+    #[test]
+    fn only_the_page_asks_before_it_publishes() {
+        let at_terminal = loadout(Audience::Terminal).unwrap();
+        assert!(!at_terminal.contains("Publish") && !at_terminal.contains("page"), "{at_terminal}");
+        let at_page = loadout(Audience::Page).unwrap();
+        assert!(at_page.contains(r#""Socket-5": { "materia": "Publish", "approval": "before" }"#));
+        assert!(!at_page.contains(FOR_PAGE), "{at_page}");
+    }
+
     #[test]
     fn a_person_can_watch_and_need_not_wait_long() {
         let script: materia_contract::script::Script =
-            serde_json::from_str(&script(false)).unwrap();
-        let answers = script.turns.values().flatten();
-        let total: u64 = answers.map(|answer| answer.delay_ms.unwrap_or(0)).sum();
-        assert!((3_000..8_000).contains(&total), "{total} ms");
+            serde_json::from_str(&script(Audience::Terminal)).unwrap();
+        assert!((3_000..8_000).contains(&total(&script)), "{} ms", total(&script));
+        let slower: materia_contract::script::Script =
+            serde_json::from_str(&super::script(Audience::Page)).unwrap();
+        assert!((10_000..25_000).contains(&total(&slower)), "{} ms", total(&slower));
     }
 
     #[test]
     fn an_answer_without_delay_is_still_a_script() {
-        let quick = script(true);
+        let quick = script(Audience::Nobody);
         let script: materia_contract::script::Script = serde_json::from_str(&quick).unwrap();
         assert_eq!(script.turns["Build"].len(), 4);
         assert!(script.turns["Build"].iter().all(|answer| answer.delay_ms.is_none()));

@@ -70,3 +70,24 @@ pub struct FollowUpCaptured {
     /// Why, bounded.
     pub reason: String,
 }
+
+/// Data of `item.skipped`: a person ended the current item of a loop.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ItemSkipped {
+    /// The loop.
+    #[serde(rename = "loop")]
+    pub region: String,
+    /// The item, from 0.
+    pub index: u32,
+    /// Its key.
+    pub item: String,
+    /// Its name for people.
+    pub item_label: String,
+    /// The payloads that waited for it inside the loop, and go with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dropped: Vec<crate::Uuid>,
+    /// Why, in a person's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}

@@ -356,6 +356,7 @@ impl EventBody {
             | Self::CursorAdvanced(_)
             | Self::LoopEntered(_)
             | Self::LoopExhausted(_)
+            | Self::ItemSkipped(_)
             | Self::FollowUpCaptured(_)
             | Self::BudgetWarned(_)
             | Self::NodeBlocked(_)

@@ -65,6 +65,7 @@ fn typed(what: &Do, id: &RunId) -> Option<String> {
         | Do::Recast
         | Do::Revive
         | Do::Abort { .. }
+        | Do::Skip { .. }
         | Do::Continue { .. } => format!("{} {id}", what.name()),
         Do::Offer { .. } | Do::GlobalMode { .. } | Do::Crash | Do::Say { .. } | Do::Stop { .. } => {
             return None;
@@ -83,6 +84,7 @@ fn told_of(what: &Do) -> String {
         Do::Resume { .. } => "carry the cast on".into(),
         Do::Recast => "try the failed turn again".into(),
         Do::Revive => "take the way that was exhausted once more".into(),
+        Do::Skip { .. } => "end the present item and move on to the next".into(),
         Do::Offer { .. }
         | Do::Deny { .. }
         | Do::Pause

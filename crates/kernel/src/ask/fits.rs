@@ -103,6 +103,7 @@ fn needs_node(body: &EventBody) -> bool {
         | EventBody::ApprovalRequested(_)
         | EventBody::ApprovalGiven(_)
         | EventBody::ApprovalDenied(_)
+        | EventBody::ItemSkipped(_)
         | EventBody::SocketFinished(_) => true,
     }
 }
@@ -137,6 +138,7 @@ fn what_it_names(run: &Run, event: &Event, node: Option<usize>) -> Result<(), St
         EventBody::HandoffSent(data) => known(&data.to),
         EventBody::FollowUpCaptured(data) => known(&data.target),
         EventBody::LoopEntered(data) => region(&data.region),
+        EventBody::ItemSkipped(data) => region(&data.region),
         EventBody::CursorAdvanced(data) => data.region.as_deref().map_or(Ok(()), region),
         EventBody::PayloadDelivered(data) => {
             let arrives = |id: Uuid| run.nodes[index].arriving.iter().any(|one| one.id == id);

@@ -16,5 +16,6 @@ pub(crate) mod route;
 pub(crate) mod scope;
 pub(crate) mod sent;
 pub(crate) mod shown;
+pub(crate) mod skipping;
 pub(crate) mod taking;
 pub(crate) mod work;

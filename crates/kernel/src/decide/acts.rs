@@ -38,6 +38,7 @@ pub(crate) fn class(act: &Do) -> Class {
         | Do::Resume { .. }
         | Do::Recast
         | Do::Revive
+        | Do::Skip { .. }
         | Do::Stop { .. }
         | Do::Abort { .. } => Class::Alone,
     }
@@ -98,6 +99,7 @@ pub(crate) fn accept(run: &Run, act: &Do, of_timeline: bool) -> Result<(), Rejec
         | Do::Resume { .. }
         | Do::Recast
         | Do::Revive
+        | Do::Skip { .. }
         | Do::Stop { .. }
         | Do::Abort { .. } => Err(Rejection::NotBeside(act.name())),
     }
@@ -157,6 +159,7 @@ pub(crate) fn perform(draft: &mut Draft<'_>, acting: Acting) {
         | Do::Resume { .. }
         | Do::Recast
         | Do::Revive
+        | Do::Skip { .. }
         | Do::Stop { .. }
         | Do::Abort { .. } => unreachable!("it was refused beside others"),
     }

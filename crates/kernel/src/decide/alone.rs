@@ -3,10 +3,10 @@
 
 use materia_contract::{Budget, BudgetChanged, Do, NodeBudgets, NodeId, RunPlace};
 
-use crate::ask::insight;
+use crate::ask::{insight, skipping};
 use crate::decide::draft::Draft;
 use crate::decide::rejection::Rejection;
-use crate::decide::{halt, schedule};
+use crate::decide::{halt, schedule, skip};
 use crate::state::{Phase, Run, Why};
 
 /// Whether the run takes this in its present phase.
@@ -18,6 +18,9 @@ pub(crate) fn accept(run: &Run, act: &Do) -> Result<(), Rejection> {
             return Ok(());
         }
         (_, Do::Recast) => return Err(Rejection::NothingFailed),
+        (Phase::Running | Phase::Waiting(_) | Phase::Failed(_), Do::Skip { region, .. }) => {
+            return skipping::meant(run, region.as_deref()).map(drop).map_err(Rejection::NoSkip);
+        }
         (Phase::Completed | Phase::Failed(_) | Phase::Aborted, _) => {
             return Err(Rejection::Ended(run.phase.status()));
         }
@@ -42,6 +45,7 @@ pub(crate) fn accept(run: &Run, act: &Do) -> Result<(), Rejection> {
         | Do::Resume { .. }
         | Do::Recast
         | Do::Revive
+        | Do::Skip { .. }
         | Do::Stop { .. }
         | Do::Abort { .. } => Ok(()),
         Do::Offer { .. }
@@ -78,6 +82,7 @@ pub(crate) fn perform(draft: &mut Draft<'_>, act: Do, place: Option<RunPlace>) {
         },
         Do::Recast => halt::recast(draft, place),
         Do::Revive => halt::revive(draft),
+        Do::Skip { region, reason } => skip::skip(draft, region.as_deref(), reason),
         Do::Stop { .. } => halt::stop(draft),
         Do::Abort { reason } => {
             halt::abort(draft, reason.unwrap_or_else(|| "a person ended it".to_owned()));

@@ -5,6 +5,7 @@ use materia_contract::{
     RouteSelected,
 };
 
+use crate::ask::skipping::{self, Skippable};
 use crate::ask::{items, route};
 use crate::decide::draft::Draft;
 use crate::decide::{deliver, settle};
@@ -109,6 +110,27 @@ pub(crate) fn advance(
     let way = Way { from: Some(id), via: None, sender: node, turn, verdict };
     exit(draft, &region, &way, &mut vec![region.clone()]);
     Moved::Exited
+}
+
+/// Moves a loop on whose current item a person has ended: as the member would that does it, and out of the loop as not
+/// satisfied.
+pub(crate) fn move_on(draft: &mut Draft<'_>, found: &Skippable) {
+    let run = draft.run();
+    let (id, verdict) = (run.node(found.mover).0.clone(), skipping::verdict_of(run, found.mover));
+    let Some((region, plan)) = run.plan().loops.get_index(found.region) else { return };
+    let (region, cursor) = (region.clone(), plan.cursor.clone());
+    let (index, count) = (found.index + 1, found.count);
+    let exhausted = index >= count;
+    let of = Some(region.clone());
+    let moved = CursorAdvanced { cursor, index, count, exhausted, region: of, items: None };
+    draft.emit_at(&id, moved);
+    if exhausted {
+        let verdict = Some(false);
+        let way = Way { from: Some(id), via: None, sender: found.mover, turn: None, verdict };
+        exit(draft, &region, &way, &mut vec![region.clone()]);
+    } else {
+        settle::routed(draft, found.mover, None, verdict, None);
+    }
 }
 
 /// How a loop came to be left.

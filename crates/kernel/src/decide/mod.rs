@@ -13,6 +13,7 @@ mod rejection;
 mod retry;
 mod schedule;
 mod settle;
+mod skip;
 mod spending;
 mod stall;
 mod timers;

@@ -3,6 +3,7 @@
 use materia_contract::{CastStatus, NodeId};
 
 use crate::ask::approval::NoWayOn;
+use crate::ask::skipping::NoSkip;
 
 /// Why an input changes nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -48,6 +49,9 @@ pub enum Rejection {
     /// No multi-turn node waits.
     #[error("no multi-turn socket of this cast waits for a person")]
     NothingPaused,
+    /// No item can be skipped.
+    #[error(transparent)]
+    NoSkip(#[from] NoSkip),
     /// The plan has no such node.
     #[error("the cast has no socket `{0}`")]
     UnknownNode(NodeId),

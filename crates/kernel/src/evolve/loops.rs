@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use materia_contract::{
-    CursorAdvanced, Event, FollowUpCaptured, LoopEntered, NodeId, RouteSelected, Routing,
+    CursorAdvanced, Event, FollowUpCaptured, ItemSkipped, LoopEntered, NodeId, RouteSelected,
+    Routing,
 };
 
-use crate::ask::{items, work};
-use crate::state::{FollowUps, Iteration, LoopState, Run, Trail, Traversed};
+use super::payloads;
+use crate::ask::{items, skipping, work};
+use crate::state::{FollowUps, Iteration, LoopState, Phase, Run, Trail, Traversed, Why};
 
 /// The work moved: what was counted to catch standing still begins anew (D22).
 pub(super) fn loop_advanced(run: &mut Run, region: &str, data: &CursorAdvanced) {
@@ -29,6 +31,31 @@ pub(super) fn loop_entered(run: &mut Run, seq: u64, data: &LoopEntered) {
     rounds.begin(items::around_loop(run, place));
     run.loops[place] = LoopState { entry: data.entry, items, index: 0, entered_at: seq, rounds };
     forget_wanted_in(run, place);
+}
+
+/// A person ended an item: whatever waits for it inside its loop goes, and the run goes on.
+pub(super) fn skipped(run: &mut Run, mover: &NodeId, data: &ItemSkipped) {
+    run.phase = Phase::Running;
+    run.stopping = false;
+    run.held.release_all(|held| held.why == Why::Interrupted);
+    let place = run.plan().loops.get_index_of(&data.region).expect("events name loops of the plan");
+    for (to, edge, id) in skipping::waiting(run, place) {
+        let to = run.node(to).0.clone();
+        payloads::ended(run, &to, &edge, id, true);
+    }
+    for index in skipping::inside(run, place) {
+        let held: Vec<u64> = run.held.of_node(index).map(|(ended, _)| ended).collect();
+        for ended in held {
+            run.held.take(ended);
+        }
+        let state = &mut run.nodes[index];
+        (state.foreach, state.consent) = (None, None);
+        state.wanted.forget();
+        run.iterating.remove(&index);
+        run.paused.remove(&index);
+    }
+    run.crossing = Trail::default();
+    run.passed = Some(run.index_of(mover));
 }
 
 /// A loop stands elsewhere: the turns that its nodes would have next are about another item.

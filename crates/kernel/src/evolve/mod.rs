@@ -63,6 +63,7 @@ pub fn evolve(run: &mut Run, event: &Event) {
             None => loops::cursor_advanced(run, node(event), data),
         },
         EventBody::LoopEntered(data) => loops::loop_entered(run, event.seq, data),
+        EventBody::ItemSkipped(data) => loops::skipped(run, node(event), data),
         EventBody::FollowUpCaptured(data) => loops::follow_up(run, event, data),
         EventBody::BudgetWarned(data) => {
             run.warned.insert(data.bound);

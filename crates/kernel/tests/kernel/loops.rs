@@ -1,7 +1,7 @@
 //! Generators, loops, rework and prompts.
 
 use insta::assert_snapshot;
-use materia_contract::{Condition, EventBody, Plan};
+use materia_contract::{Condition, Do, EventBody, Input, Plan};
 use serde_json::json;
 
 use crate::play::{
@@ -279,4 +279,71 @@ fn generators_chain_and_a_validator_passes_items_through() {
     let (_, events) = run(created(plan), &[&items(2), &items(1), &echoed, "w"]);
     assert!(prompt_of(&events, "second").contains("2. T2: C2"), "it sees the items of the first");
     assert!(tell(&events).contains("entered each (1): 1 items"));
+}
+
+/// The workflow, stopped by a person while item 1 waits to be evaluated.
+fn at_rest_in_the_loop(count: usize) -> materia_kernel::Run {
+    let plan = created(workflow());
+    let (mut at, _) = run(plan, &[&items(count), "built"]);
+    let turn = materia_kernel::turns_in_flight(&at, 2)[0];
+    let stopped = [
+        Input::act(Do::Stop { message: None }),
+        Input::Stopped { reports: Vec::new(), message: "stopped".into() },
+    ];
+    assert!(turn > 0);
+    for (place, input) in stopped.into_iter().enumerate() {
+        materia_kernel::step(&mut at, 1_000 + i64::try_from(place).unwrap(), input).unwrap();
+    }
+    at
+}
+
+fn skip(run: &mut materia_kernel::Run) -> String {
+    let act = Do::Skip { region: None, reason: Some("not worth it".into()) };
+    tell(&materia_kernel::step(run, 2_000, Input::act(act)).unwrap())
+}
+
+#[test]
+fn a_skipped_item_is_left_and_the_next_begins_where_items_begin() {
+    let mut run = at_rest_in_the_loop(2);
+    assert_snapshot!(skip(&mut run), @r"
+    maintain skipped WI-1 of work
+    workItemIndex at 1 of 2
+    maintain routes to build
+    sent over maintain->build
+    delivered to build
+    mode Pace(Auto) (skip)
+    consumed by build
+    build 2.1 started on WI-2
+    ");
+}
+
+#[test]
+fn behind_the_last_item_the_loop_is_left_as_not_satisfied() {
+    let mut run = at_rest_in_the_loop(1);
+    assert_snapshot!(skip(&mut run), @r"
+    maintain skipped WI-1 of work
+    workItemIndex at 1 of 1
+    work exhausted, to after
+    maintain routes to after
+    sent over loop-exit:work:maintain:always
+    delivered to after
+    mode Pace(Auto) (skip)
+    consumed by after
+    after 1.1 started
+    ");
+}
+
+#[test]
+fn an_item_that_a_turn_works_on_is_not_skipped() {
+    let (at, _) = run(created(workflow()), &[&items(2), "built"]);
+    let skip = |region: Option<&str>| Do::Skip { region: region.map(str::to_owned), reason: None };
+    let refused = |region| materia_kernel::decide(&at, 9, Input::act(skip(region))).unwrap_err();
+    assert_eq!(
+        refused(None).to_string(),
+        "`eval` is at work on the item; wait for it, or stop the cast first and skip the item then"
+    );
+    assert_eq!(refused(Some("none")).to_string(), "the cast has no loop `none`");
+    let (before, _) = run(created(workflow()), &[]);
+    let early = materia_kernel::decide(&before, 9, Input::act(skip(None))).unwrap_err();
+    assert_eq!(early.to_string(), "no loop of this cast is at work on an item");
 }

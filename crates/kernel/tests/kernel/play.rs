@@ -281,6 +281,7 @@ fn line(event: &Event) -> String {
         EventBody::ApprovalRequested(_) => format!("{node} asks for approval"),
         EventBody::ApprovalGiven(_) => format!("{node} approved"),
         EventBody::ApprovalDenied(_) => format!("{node} denied"),
+        EventBody::ItemSkipped(data) => format!("{node} skipped {} of {}", data.item, data.region),
         EventBody::TimelineReached(data) => format!("timeline {}", data.index),
     }
 }

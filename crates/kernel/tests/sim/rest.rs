@@ -27,7 +27,21 @@ const HELPINGS: usize = 2;
 impl World<'_> {
     /// Whether nothing in the rules bounds the run: ticks never end.
     fn may_go_on_for_ever(&self) -> bool {
-        self.plan().nodes.values().any(|node| node.interval_ms.is_some() || node.cron.is_some())
+        let ticks =
+            |node: &materia_contract::Node| node.interval_ms.is_some() || node.cron.is_some();
+        self.plan().nodes.values().any(ticks) || self.loops_overlap()
+    }
+
+    /// Whether two loops share nodes and neither lies inside the other. The compiler makes no such plan: each can enter
+    /// the other anew for ever, and every entry has items of its own.
+    fn loops_overlap(&self) -> bool {
+        let loops: Vec<_> = self.plan().loops.values().map(|region| &region.members).collect();
+        let inside = |one: &[NodeId], other: &[NodeId]| one.iter().all(|id| other.contains(id));
+        let apart = |one: &[NodeId], other: &[NodeId]| !one.iter().any(|id| other.contains(id));
+        let fit = |one: &[NodeId], other: &[NodeId]| {
+            inside(one, other) || inside(other, one) || apart(one, other)
+        };
+        loops.iter().enumerate().any(|(at, one)| loops[..at].iter().any(|other| !fit(one, other)))
     }
 
     /// Faults stop and everything outstanding is answered: the run comes to rest.

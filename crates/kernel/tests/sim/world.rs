@@ -219,6 +219,7 @@ impl<'a> World<'a> {
             (3, 8),
             (1, 9),
             (2, 10),
+            (2, 11),
         ]);
         match choice {
             0 => self.moment(),
@@ -256,17 +257,25 @@ impl<'a> World<'a> {
                 let input = if self.dice.percent(50) { again } else { Input::act(Do::Revive) };
                 let _ = self.take(input);
             }
+            11 => {
+                let region = self.dice.maybe(30, |_| ()).and_then(|()| self.some_loop());
+                let _ = self.take(Input::act(Do::Skip { region, reason: None }));
+            }
             _ => unreachable!("all choices are named"),
         }
         // A failed run is over for almost every input; people mostly try it again.
         if self.opinion.life() == Life::Failed && self.dice.percent(70) {
             let again = Input::taken_up(Do::Recast, RunPlace::named());
-            if !self.take(again) {
+            let skip = Input::act(Do::Skip { region: None, reason: Some("enough of it".into()) });
+            if !(self.dice.percent(20) && self.take(skip)) && !self.take(again) {
                 let _ = self.take(Input::act(Do::Revive));
             }
         }
         if self.opinion.life() == Life::Waiting && self.dice.percent(40) {
-            let _ = self.take(resume(None));
+            let skip = Input::act(Do::Skip { region: None, reason: None });
+            if !(self.dice.percent(20) && self.take(skip)) {
+                let _ = self.take(resume(None));
+            }
         }
         if self.dice.percent(6) {
             let bytes = serde_json::to_vec(&self.run).unwrap();
@@ -361,6 +370,12 @@ impl<'a> World<'a> {
         let count = self.plan().nodes.len();
         let index = self.dice.below(count);
         self.plan().nodes.get_index(index).unwrap().0.clone()
+    }
+
+    fn some_loop(&mut self) -> Option<String> {
+        let count = self.plan().loops.len();
+        let index = self.dice.below(count.max(1));
+        self.plan().loops.get_index(index).map(|(name, _)| name.clone())
     }
 
     fn some_act(&mut self) -> Do {

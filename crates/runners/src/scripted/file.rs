@@ -142,6 +142,7 @@ pub fn timeline_faults(script: &Script, plan: &Plan) -> Vec<String> {
         | Do::Resume { .. }
         | Do::Recast
         | Do::Revive
+        | Do::Skip { .. }
         | Do::Stop { .. }
         | Do::Abort { .. } => Some(format!(
             "entry {place} of the timeline: `{}` cannot stand in one; only offer, trigger, approve, deny, \

@@ -9,17 +9,17 @@ use materia_contract::{NodeId, RunId};
 use materia_engine::{Committed, Observer};
 use materia_runners::agents::DOES;
 
-use crate::clean::one_line;
-use crate::say;
-use crate::story::Story;
-use crate::terminal::People;
+use crate::People;
+use materia_app::clean::one_line;
+use materia_app::say;
+use materia_app::story::Story;
 
 /// The most of what an agent does that is told on one line.
 const DOES_CHARS_MAX: usize = 120;
 
 /// Tells of a run, line by line. What agents *do* while they run is told; what they say is not for
 /// a log.
-pub(crate) struct Plain {
+pub struct Plain {
     err: People,
     known: Mutex<Known>,
 }
@@ -34,7 +34,7 @@ struct Known {
 
 impl Plain {
     /// Tells it to `err`, going on from the story so far.
-    pub(crate) fn new(err: People, story: Story) -> Self {
+    pub fn new(err: People, story: Story) -> Self {
         Self {
             err,
             known: Mutex::new(Known { story, started: BTreeMap::new(), open: BTreeMap::new() }),

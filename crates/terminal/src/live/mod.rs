@@ -8,14 +8,14 @@ use std::sync::Arc;
 use materia_contract::{NodeId, Plan, RunId};
 use materia_engine::{BoxFuture, Committed, Observer};
 
-use crate::story::Story;
-use crate::terminal::{People, Terminal};
+use crate::{People, Terminal};
+use materia_app::story::Story;
 
-pub(crate) use plain::Plain;
-pub(crate) use screen::Screen;
+pub use plain::Plain;
+pub use screen::Screen;
 
 /// Several who listen, as one.
-pub(crate) struct Observers(pub Vec<Arc<dyn Observer>>);
+pub struct Observers(pub Vec<Arc<dyn Observer>>);
 
 impl Observer for Observers {
     fn committed(&self, news: &Committed) {
@@ -37,13 +37,17 @@ impl Observer for Observers {
 
 /// What shows the run while it is under way.
 #[derive(Clone)]
-pub(crate) enum Live {
+pub enum Live {
+    /// Lines, and where they go.
     Plain(Arc<Plain>, People),
+    /// The live view.
     Screen(Arc<Screen>),
 }
 
 impl Live {
-    pub(crate) fn new(terminal: &Terminal, plan: &Plan, story: Story) -> Self {
+    /// The live view where a person watches, lines elsewhere; it goes on from the story so far.
+    #[must_use]
+    pub fn new(terminal: &Terminal, plan: &Plan, story: Story) -> Self {
         if terminal.watched && !terminal.json {
             Self::Screen(Arc::new(Screen::new(plan, story)))
         } else {
@@ -51,21 +55,25 @@ impl Live {
         }
     }
 
-    pub(crate) fn observer(&self) -> Arc<dyn Observer> {
+    /// Who is told of the run.
+    #[must_use]
+    pub fn observer(&self) -> Arc<dyn Observer> {
         match self {
             Self::Plain(plain, _) => plain.clone(),
             Self::Screen(screen) => screen.clone(),
         }
     }
 
-    pub(crate) fn say(&self, words: &str) {
+    /// Says something beside it.
+    pub fn say(&self, words: &str) {
         match self {
             Self::Plain(_, err) => err.say(words),
             Self::Screen(screen) => screen.say(words),
         }
     }
 
-    pub(crate) fn finish(&self) {
+    /// Takes the live view away.
+    pub fn finish(&self) {
         match self {
             Self::Plain(..) => {}
             Self::Screen(screen) => screen.finish(),
@@ -74,14 +82,14 @@ impl Live {
 }
 
 /// A run that another process drives, shown as if it ran here.
-pub(crate) struct Watching {
+pub struct Watching {
     live: Live,
     drawing: Option<tokio::runtime::Runtime>,
 }
 
 impl Watching {
     /// Begins with the story so far.
-    pub(crate) fn new(terminal: &Terminal, plan: &Plan, story: Story) -> Self {
+    pub fn new(terminal: &Terminal, plan: &Plan, story: Story) -> Self {
         let live = Live::new(terminal, plan, story);
         let mut drawing = None;
         if let Live::Screen(screen) = &live {
@@ -97,12 +105,12 @@ impl Watching {
     }
 
     /// These events are durable.
-    pub(crate) fn committed(&self, news: &Committed) {
+    pub fn committed(&self, news: &Committed) {
         self.live.observer().committed(news);
     }
 
     /// Nothing more is shown.
-    pub(crate) fn finish(self) {
+    pub fn finish(self) {
         self.live.finish();
         if let Some(drawing) = self.drawing {
             drawing.shutdown_background();

@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 
-use crate::clean;
 use crate::fit::Fit;
+use materia_app::clean;
 
 /// The two streams: one for data, one for people.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about a stream")]
-pub(crate) struct Terminal {
+pub struct Terminal {
     /// Standard output: data.
     pub out: Box<dyn Write>,
     /// Standard error: words for people.
@@ -28,7 +28,7 @@ pub(crate) struct Terminal {
 
 impl Terminal {
     /// The streams of this process.
-    pub(crate) fn of_process(json: bool, quiet: bool) -> Self {
+    pub fn of_process(json: bool, quiet: bool) -> Self {
         let watched = io::stderr().is_terminal();
         // Data goes out as it is: a stream that takes colours out would take parts of it for one.
         let out: Box<dyn Write> = if json {
@@ -47,12 +47,12 @@ impl Terminal {
     }
 
     /// Prints one JSON value on a line of its own.
-    pub(crate) fn data(&mut self, value: &impl Serialize) -> io::Result<()> {
+    pub fn data(&mut self, value: &impl Serialize) -> io::Result<()> {
         self.json_line(&serde_json::to_string(value).map_err(io::Error::other)?)
     }
 
     /// The same for what is JSON already.
-    pub(crate) fn json_line(&mut self, text: &str) -> io::Result<()> {
+    pub fn json_line(&mut self, text: &str) -> io::Result<()> {
         if self.looked_at {
             return writeln!(self.out, "{}", clean::escaped(text));
         }
@@ -61,7 +61,7 @@ impl Terminal {
 
     /// Prints text as data, word for word; where a person looks at it, nothing in it reaches the terminal
     /// raw.
-    pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
+    pub fn text(&mut self, text: &str) -> io::Result<()> {
         if !self.looked_at {
             return self.out.write_all(text.as_bytes());
         }
@@ -72,7 +72,7 @@ impl Terminal {
     }
 
     /// Does something, and says what it warns of.
-    pub(crate) fn warned<T>(&self, act: impl FnOnce(&mut Vec<String>) -> T) -> T {
+    pub fn warned<T>(&self, act: impl FnOnce(&mut Vec<String>) -> T) -> T {
         let mut warnings = Vec::new();
         let done = act(&mut warnings);
         for warning in warnings {
@@ -82,14 +82,14 @@ impl Terminal {
     }
 
     /// Says something to people.
-    pub(crate) fn say(&self, words: impl Display) {
+    pub fn say(&self, words: impl Display) {
         self.err.say(words);
     }
 }
 
 /// The stream for people, shared with whatever reports while a run is under way.
 #[derive(Clone)]
-pub(crate) struct People {
+pub struct People {
     stream: Arc<Mutex<Box<dyn Write + Send>>>,
     /// Whether only errors and warnings are said.
     quiet: bool,
@@ -105,7 +105,7 @@ impl People {
     }
 
     /// Says one line. That nobody listens any more is no reason to stop.
-    pub(crate) fn say(&self, words: impl Display) {
+    pub fn say(&self, words: impl Display) {
         let words = words.to_string();
         if self.quiet && !words.starts_with("error") && !words.starts_with("warning") {
             return;
@@ -114,7 +114,7 @@ impl People {
     }
 
     /// Writes text as it is.
-    pub(crate) fn write(&self, text: &str) {
+    pub fn write(&self, text: &str) {
         let mut stream = self.stream();
         let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
     }

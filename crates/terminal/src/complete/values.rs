@@ -3,13 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, Command};
+use materia_app::Project;
 use materia_app::names::{Name, Names};
 use materia_app::templates::TEMPLATES;
 use materia_compiler::shipped::SCRIPTS;
 
 use super::walk::{Kind, Place};
-use crate::args::Global;
-use crate::project::Project;
+
+/// Opens the project of the present folder, with the configuration file that the line names.
+pub type Open = dyn Fn(Option<PathBuf>) -> Option<Project>;
 
 /// What is offered.
 #[derive(Debug, Default)]
@@ -33,7 +35,7 @@ pub(super) enum Files {
 }
 
 /// What may stand in a place.
-pub(super) fn offered(line: &Command, place: &Place) -> Offer {
+pub(super) fn offered(line: &Command, place: &Place, open: &Open) -> Offer {
     let command = place.path.iter().fold(line, |at, name| at.find_subcommand(name).unwrap_or(at));
     let names = |names| Offer { names, files: Files::No };
     match &place.kind {
@@ -42,7 +44,7 @@ pub(super) fn offered(line: &Command, place: &Place) -> Offer {
         Kind::Option => names(options(command)),
         Kind::Value(id) => {
             let arg = command.get_arguments().find(|arg| arg.get_id() == id.as_str());
-            arg.map(|arg| values(command, arg, place)).unwrap_or_default()
+            arg.map(|arg| values(command, arg, place, open)).unwrap_or_default()
         }
         Kind::Positional => {
             let all: Vec<&Arg> =
@@ -51,7 +53,7 @@ pub(super) fn offered(line: &Command, place: &Place) -> Offer {
             let several = |arg: &&&Arg| arg.get_num_args().is_some_and(|n| n.max_values() > 1);
             let last = all.last().filter(several);
             let arg = all.get(place.positionals.len()).or(last);
-            arg.map(|arg| values(command, arg, place)).unwrap_or_default()
+            arg.map(|arg| values(command, arg, place, open)).unwrap_or_default()
         }
     }
 }
@@ -83,7 +85,7 @@ fn options(command: &Command) -> Vec<Name> {
 
 /// The values of an argument. What they are is said by the name of its value in the help, which is the same word
 /// everywhere, and where that is too little by the command.
-fn values(command: &Command, arg: &Arg, place: &Place) -> Offer {
+fn values(command: &Command, arg: &Arg, place: &Place, open: &Open) -> Offer {
     let possible = arg.get_possible_values();
     if !possible.is_empty() {
         let shown = possible.iter().filter(|value| !value.is_hide_set());
@@ -105,13 +107,17 @@ fn values(command: &Command, arg: &Arg, place: &Place) -> Offer {
     let names = match (command.get_name(), arg.get_id().as_str(), word) {
         ("init", _, "TEMPLATE") => templates(),
         ("utility", _, "NAME") => utilities(),
-        _ => of_project(command, arg, word, place).unwrap_or_default(),
+        _ => of_project((command, arg, word), place, open).unwrap_or_default(),
     };
     Offer { names, files: Files::No }
 }
 
-fn of_project(command: &Command, arg: &Arg, word: &str, place: &Place) -> Option<Vec<Name>> {
-    let project = project(place)?;
+fn of_project(
+    (command, arg, word): (&Command, &Arg, &str),
+    place: &Place,
+    open: &Open,
+) -> Option<Vec<Name>> {
+    let project = project(place, open)?;
     let names = Names::of(&project);
     let cast = place.positionals.first();
     let sockets = || cast.map_or_else(|| names.sockets_of_loadouts(), |id| names.sockets(id));
@@ -131,19 +137,18 @@ fn of_project(command: &Command, arg: &Arg, word: &str, place: &Place) -> Option
 }
 
 /// The project that the line speaks of.
-fn project(place: &Place) -> Option<Project> {
+fn project(place: &Place, open: &Open) -> Option<Project> {
     let given = |id: &str| {
         let found = place.given.iter().rev().find(|(name, _)| name == id);
         found.map(|(_, value)| PathBuf::from(value))
     };
     let (directory, config) = (given("directory"), given("config"));
-    let global = Global { directory: None, config, json: false, quiet: true };
     let folder = directory.unwrap_or_else(|| PathBuf::from("."));
     // Files that are named on the line are named from that folder.
     if folder != Path::new(".") {
         std::env::set_current_dir(&folder).ok()?;
     }
-    Project::here(&global).ok()
+    open(config)
 }
 
 fn templates() -> Vec<Name> {

@@ -13,9 +13,9 @@ use materia_contract::{
 };
 use materia_engine::{Committed, Observer};
 
-use crate::clean::one_line;
-use crate::say;
-use crate::story::Story;
+use materia_app::clean::one_line;
+use materia_app::say;
+use materia_app::story::Story;
 
 /// How often the elapsed time is drawn anew.
 const REFRESH: Duration = Duration::from_millis(100);
@@ -33,7 +33,7 @@ const MATERIA_CHARS_MAX: usize = 24;
 const SPOKEN_ITEM_CHARS_MAX: usize = 12;
 
 /// Draws a run.
-pub(crate) struct Screen {
+pub struct Screen {
     bars: MultiProgress,
     picture: Mutex<Picture>,
 }
@@ -78,7 +78,7 @@ enum State {
 
 impl Screen {
     /// A view of a run of `plan`, with nothing drawn yet, going on from the story so far.
-    pub(crate) fn new(plan: &Plan, story: Story) -> Self {
+    pub fn new(plan: &Plan, story: Story) -> Self {
         let bars = MultiProgress::new();
         // A wide message is cut at the edge of the terminal.
         let style =
@@ -105,7 +105,7 @@ impl Screen {
     }
 
     /// Shows what had happened before the run was carried on.
-    pub(crate) fn past(&self, report: &CastReport) {
+    pub fn past(&self, report: &CastReport) {
         let mut picture = self.picture();
         picture.spent = report.usage;
         for visit in &report.visits {
@@ -124,7 +124,7 @@ impl Screen {
     }
 
     /// Draws again and again, so that the time can be seen to pass. Never ends by itself.
-    pub(crate) async fn keep_drawing(&self) {
+    pub async fn keep_drawing(&self) {
         loop {
             self.picture().draw(height());
             tokio::time::sleep(REFRESH).await;
@@ -133,7 +133,7 @@ impl Screen {
 
     /// Takes the view away and leaves in its place a line for each socket that has run or needs somebody:
     /// however tall the table was, it ends well, and no row looks as if it still ran.
-    pub(crate) fn finish(&self) {
+    pub fn finish(&self) {
         let mut picture = self.picture();
         picture.done = true;
         for line in &picture.lines {
@@ -157,7 +157,7 @@ impl Screen {
     }
 
     /// Says something above the view.
-    pub(crate) fn say(&self, words: &str) {
+    pub fn say(&self, words: &str) {
         // The terminal is gone: there is nobody to tell.
         let _ = self.bars.println(words);
     }

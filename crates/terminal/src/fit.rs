@@ -5,7 +5,7 @@
 
 use std::io::{self, Write};
 
-use crate::clean;
+use materia_app::clean;
 
 /// The longest part of a character that can be left over between two writes.
 const CHARACTER_BYTES_MAX: usize = 4;

@@ -18,13 +18,14 @@ use std::process::ExitCode;
 use clap::ValueEnum as _;
 use clap_complete::Shell;
 
-use crate::clean;
-pub(crate) use shell::script;
+use materia_app::clean;
+pub use shell::script;
 use values::Offer;
+pub use values::Open;
 use walk::Kind;
 
 /// The first argument of a call that asks what may come next.
-pub(crate) const ARGUMENT: &str = "__complete";
+pub const ARGUMENT: &str = "__complete";
 
 /// How many names are offered at once.
 const OFFERED_MAX: usize = 500;
@@ -32,21 +33,22 @@ const OFFERED_MAX: usize = 500;
 const ABOUT_CHARS_MAX: usize = 60;
 
 /// Answers one question. Whoever types hears of no fault: there is nothing to offer then.
-pub(crate) fn main(line: clap::Command) -> ExitCode {
+pub fn main(line: clap::Command, open: &Open) -> ExitCode {
     let words: Vec<String> =
         std::env::args_os().skip(2).filter_map(|word| OsString::into_string(word).ok()).collect();
     let Some((name, words)) = words.split_first() else { return ExitCode::SUCCESS };
     let Ok(shell) = Shell::from_str(name, false) else { return ExitCode::SUCCESS };
-    let answer = shell::typed(shell, words).map(|typed| typed.answer(&offered(line, &typed.words)));
+    let answer =
+        shell::typed(shell, words).map(|typed| typed.answer(&offered(line, &typed.words, open)));
     let _ = std::io::stdout().write_all(answer.unwrap_or_default().as_bytes());
     ExitCode::SUCCESS
 }
 
 /// What may take the place of the last word, the others being what they are.
-fn offered(mut line: clap::Command, words: &[String]) -> Offer {
+fn offered(mut line: clap::Command, words: &[String], open: &Open) -> Offer {
     line.build();
     let place = walk::place(&line, words);
-    let mut offer = values::offered(&line, &place);
+    let mut offer = values::offered(&line, &place, open);
     let is_named = !matches!(place.kind, Kind::Option | Kind::Command);
     // A name that looks like an option would be taken for one.
     let fits = |name: &str| can_be_shown(name) && !(is_named && name.starts_with('-'));

@@ -136,9 +136,28 @@ fn takes_value(arg: &Arg) -> bool {
 mod tests {
     use super::*;
 
-    fn at(line: &str) -> Place {
-        let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
-        let mut line = crate::commands::line::command();
+    /// A line of the same kinds as that of the program.
+    fn line() -> Command {
+        let value = |id: &'static str| Arg::new(id).long(id).num_args(1);
+        let words = |id: &'static str| Arg::new(id).num_args(0..);
+        let flag = |id: &'static str, short| {
+            Arg::new(id).short(short).long(id).action(clap::ArgAction::SetTrue).global(true)
+        };
+        Command::new("materia")
+            .arg(value("directory").short('C').global(true))
+            .arg(value("config").alias("materia-config").global(true))
+            .arg(flag("json", 'j'))
+            .arg(flag("quiet", 'q'))
+            .subcommand(Command::new("show").arg(Arg::new("id")))
+            .subcommand(Command::new("check").arg(Arg::new("file")))
+            .subcommand(Command::new("why").arg(Arg::new("id")).arg(Arg::new("node")))
+            .subcommand(Command::new("cast").arg(value("loadout")).arg(words("request")))
+            .subcommand(Command::new("link").arg(words("targets")).arg(words("prompt").last(true)))
+    }
+
+    fn at(text: &str) -> Place {
+        let words: Vec<String> = text.split(' ').map(str::to_owned).collect();
+        let mut line = line();
         line.build();
         place(&line, &words)
     }

@@ -1,0 +1,128 @@
+//! One cast as one file that opens without a server: the page that only reads, with everything it shows inside.
+//!
+//! Folders are named, not told: whoever gets the file does not learn where things lie on this machine.
+
+use std::collections::BTreeMap;
+
+use materia_contract::api::{CastView, Cost, TurnView};
+use materia_contract::body::Why;
+use materia_contract::{Folders, NodeId, RunId, places};
+use materia_engine::{Journal, PAGE_BYTES, blocking, why};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::Failure;
+use crate::shown::Shown;
+use crate::view;
+
+/// The form of what is inside the file.
+const VERSION: u32 = 1;
+/// The line of the page that what it shows takes the place of.
+const PLACE: &str = "<!--materia-export-->";
+/// The most of a file's text that is taken along, and of all of them.
+const FILE_BYTES_MAX: u64 = 256 << 10;
+const FILES_BYTES_MAX: u64 = 8 << 20;
+
+/// All that the page shows of a cast.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Export {
+    version: u32,
+    cast: CastView,
+    events: Vec<Box<RawValue>>,
+    turns: BTreeMap<u64, TurnView>,
+    cost: Cost,
+    whys: BTreeMap<NodeId, Why>,
+    files: Vec<ExportedFile>,
+    /// The hash of the last event, which all before it hang on.
+    state_hash: String,
+}
+
+#[derive(Debug, Serialize)]
+struct ExportedFile {
+    path: String,
+    bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+}
+
+/// Reads a cast for a file. `folders` says where its own files are.
+pub fn of(journal: &dyn Journal, id: &RunId, folders: &Folders) -> Result<Export, Failure> {
+    let named = Folders {
+        project: places::PROJECT.to_owned(),
+        workspace: places::WORKSPACE.to_owned(),
+        run_dir: places::RUN_DIR.to_owned(),
+        profile: places::PROFILE.to_owned(),
+    };
+    let cast = view::cast(journal, id, "", &named, None)?;
+    let mut whys = BTreeMap::new();
+    for socket in cast.plan.nodes.keys() {
+        // What cannot be explained is left out; the rest is worth having.
+        if let Ok(told) = why(journal, id, socket.as_str(), None) {
+            whys.insert(socket.clone(), told);
+        }
+    }
+    Ok(Export {
+        version: VERSION,
+        events: events(journal, id, &named)?,
+        turns: view::turns(journal, id, &named)?,
+        cost: view::cost(&cast.report, cast.budget),
+        whys,
+        files: files(folders),
+        state_hash: cast.report.last_hash.clone(),
+        cast,
+    })
+}
+
+fn events(
+    journal: &dyn Journal,
+    id: &RunId,
+    named: &Folders,
+) -> Result<Vec<Box<RawValue>>, Failure> {
+    let mut shown = Shown::new(id.clone(), named.clone());
+    let mut events = Vec::new();
+    loop {
+        let page = blocking(journal).read(id, shown.seq(), PAGE_BYTES)?;
+        for record in &page.records {
+            let text = shown.json(record);
+            events.push(
+                RawValue::from_string(text)
+                    .map_err(|error| Failure::storage(format!("an event is no JSON: {error}")))?,
+            );
+        }
+        if page.end {
+            return Ok(events);
+        }
+    }
+}
+
+/// The files that turns left. Only differences come with their text: the others hold what events have, with the
+/// paths of this machine in it.
+fn files(folders: &Folders) -> Vec<ExportedFile> {
+    let mut room = FILES_BYTES_MAX;
+    let one = |file: materia_contract::api::FileItem| {
+        let wanted = file.path.ends_with(".diff") || file.path.ends_with(".patch");
+        let fits = file.bytes <= FILE_BYTES_MAX.min(room);
+        let text = (wanted && fits)
+            .then(|| view::file(folders, &file.path).ok())
+            .flatten()
+            .and_then(|bytes| String::from_utf8(bytes).ok());
+        room = room.saturating_sub(text.as_ref().map_or(0, |text| text.len() as u64));
+        ExportedFile { path: file.path, bytes: file.bytes, text }
+    };
+    view::files(folders).into_iter().map(one).collect()
+}
+
+/// Puts what a page shows into the page. Nothing inside can end the element it stands in.
+pub fn page(viewer: &str, export: &Export) -> Result<String, Failure> {
+    let Some((before, behind)) = viewer.split_once(PLACE) else {
+        return Err(Failure::storage("the page of this program has no place for a cast"));
+    };
+    let data = serde_json::to_string(export)
+        .map_err(|error| Failure::storage(format!("the cast cannot be written: {error}")))?;
+    let data =
+        data.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029");
+    Ok(format!(
+        "{before}<script type=\"application/json\" id=\"materia-export\">{data}</script>{behind}"
+    ))
+}

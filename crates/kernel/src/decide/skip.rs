@@ -1,0 +1,36 @@
+//! A person ends the current item of a loop: it counts as not satisfied, and the loop moves on.
+
+use materia_contract::{ItemSkipped, Pace, WaitReason};
+
+use crate::ask::{items, skipping};
+use crate::decide::draft::Draft;
+use crate::decide::{acts, cursor, schedule};
+use crate::state::Phase;
+
+/// Skips the item that is meant. The next one begins as if the member that moves the loop on had just done so; behind
+/// the last one the loop is left as not satisfied.
+pub(crate) fn skip(draft: &mut Draft<'_>, named: Option<&str>, reason: Option<String>) {
+    let run = draft.run();
+    let found = skipping::meant(run, named).expect("checked before");
+    // Whoever had only repeated itself is done with it, and what was stopped to skip the item is to go on.
+    let goes_on = run.stopping
+        || matches!(&run.phase, Phase::Waiting(waiting) if waiting.reason == WaitReason::Stall);
+    let mover = run.node(found.mover).0.clone();
+    let label = items::of_loops(run, found.mover).map(|item| item.label).unwrap_or_default();
+    let region = run.plan().loops.get_index(found.region).map(|(name, _)| name.clone());
+    let dropped = skipping::waiting(run, found.region).into_iter().map(|(.., id)| id).collect();
+    let skipped = ItemSkipped {
+        region: region.unwrap_or_default(),
+        index: found.index,
+        item: items::key(found.index),
+        item_label: label,
+        dropped,
+        reason,
+    };
+    draft.emit_at(&mover, skipped);
+    cursor::move_on(draft, &found);
+    if goes_on {
+        acts::set_pace(draft, Pace::Auto, "skip");
+    }
+    schedule::go_on(draft);
+}
