@@ -7,6 +7,7 @@ import { Keys } from "./shared/keys";
 import { startLive, useLive, useNow } from "./shared/live";
 import { Palette } from "./shared/Palette";
 import { Link, navigate, useAddress, useSearch } from "./shared/router";
+import { typing } from "./shared/typing";
 
 const Casts = lazy(async () => ({ default: (await import("./pages/casts")).Casts }));
 const Cast = lazy(async () => ({ default: (await import("./pages/cast")).Cast }));
@@ -192,14 +193,6 @@ function ConnectionChip() {
       {text}
     </span>
   );
-}
-
-/** Letters do nothing while somebody types or a dialog is open. */
-export function typing(event: KeyboardEvent): boolean {
-  const target = event.target as HTMLElement | null;
-  if (document.querySelector("[role=dialog]")) return true;
-  if (target instanceof HTMLInputElement && ["range", "radio", "checkbox"].includes(target.type)) return false;
-  return Boolean(target && (target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName)));
 }
 
 function useShortcuts(

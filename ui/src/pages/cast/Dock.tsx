@@ -3,6 +3,7 @@ import { ChevronDown, ChevronUp } from "lucide-react";
 import { type PointerEvent, useRef, useState } from "react";
 import type { CastState } from "../../fold";
 import type { CastStore } from "../../shared/cast-store";
+import { keep, kept } from "../../shared/kept";
 import { Seg, Tabs } from "../../shared/parts";
 import { CostTab } from "./Cost";
 import { EventsTab } from "./Events";
@@ -26,13 +27,13 @@ export interface DockProps {
 export function Dock(props: DockProps) {
   const { state, search, change } = props;
   const tab = (search.get("dock") as DockTab | null) ?? "timeline";
-  const [height, setHeight] = useState(() => Number(localStorage.getItem(HEIGHT)) || 252);
+  const [height, setHeight] = useState(() => Number(kept(HEIGHT)) || 252);
   const [open, setOpen] = useState(true);
   const from = useRef<{ y: number; height: number } | null>(null);
   const size = (value: number) => {
     const next = Math.max(120, Math.min(innerHeight - 320, value));
     setHeight(next);
-    localStorage.setItem(HEIGHT, String(next));
+    keep(HEIGHT, String(next));
   };
   const move = (event: PointerEvent) => {
     if (from.current) size(from.current.height + from.current.y - event.clientY);

@@ -9,6 +9,7 @@ import { eventWords } from "../../shared/eventWords";
 import { clock, count } from "../../shared/format";
 import { JsonText } from "../../shared/JsonTree";
 import { CopyButton, ErrorBox, Foreign, Pick } from "../../shared/parts";
+import { searchNow } from "../../shared/router";
 import type { DockProps } from "./Dock";
 
 const ROW = 22;
@@ -47,10 +48,7 @@ export function EventsTab({ store, state, past, search, change }: DockProps) {
   const filtered = Object.values(filter).some(Boolean);
   const [words, setWords] = useState(filter.text);
   useEffect(() => {
-    const timer = setTimeout(
-      () => words !== (new URLSearchParams(location.search).get("find") ?? "") && change({ find: words }),
-      250,
-    );
+    const timer = setTimeout(() => words !== (searchNow().get("find") ?? "") && change({ find: words }), 250);
     return () => clearTimeout(timer);
   }, [words, change]);
   const sockets = Object.entries(state.plan?.nodes ?? {});

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { type CastState, castState, nameOf, sentence } from "../../fold";
 import { ActButton, Confirm, type Target } from "../../shared/ActButton";
 import { type Act, commandLine, type Done } from "../../shared/acts";
+import { isExported } from "../../shared/exported";
 import { count, duration, money, short } from "../../shared/format";
 import { Cli, CopyButton, Foreign, Meter, Pick, Seg, State } from "../../shared/parts";
 import { Link, navigate } from "../../shared/router";
@@ -51,7 +52,7 @@ export function Header({ state, tip, past, driven, now, target, socket, change }
         </span>
         <CopyButton text={state.castId} label="Copy the cast's id" />
       </div>
-      <Acts state={state} past={past} target={target} socket={socket} onDone={done} />
+      {isExported() ? null : <Acts state={state} past={past} target={target} socket={socket} onDone={done} />}
       <div className="sent">
         <State state={look.state} word={look.word} testid="cast-state" />
         <span className="cut" data-testid="cast-sentence">
@@ -101,7 +102,7 @@ export function Header({ state, tip, past, driven, now, target, socket, change }
             <dt>Elapsed</dt> <dd>{duration(elapsed)}</dd>
           </div>
         </dl>
-        {past || state.status === "completed" || state.status === "aborted" ? null : (
+        {past || isExported() || state.status === "completed" || state.status === "aborted" ? null : (
           <BudgetAct state={state} target={target} onDone={done} />
         )}
       </div>

@@ -8,6 +8,7 @@ import { KindIcon } from "../../graph/Graph";
 import { Confirm, type Target } from "../../shared/ActButton";
 import type { CastStore } from "../../shared/cast-store";
 import { DiffView } from "../../shared/DiffView";
+import { isExported } from "../../shared/exported";
 import { bytes, count, duration, money } from "../../shared/format";
 import { JsonText } from "../../shared/JsonTree";
 import { EventLink, Linked } from "../../shared/Linked";
@@ -386,7 +387,7 @@ function WhyTab({ store, state, socket, past, onEvent, target }: PanelProps) {
           ))}
         </>
       ) : null}
-      {!past && (state.status === "running" || state.status === "waiting") ? (
+      {!past && !isExported() && (state.status === "running" || state.status === "waiting") ? (
         <div className="step">
           <Trigger state={state} target={target} socket={socket} />
         </div>

@@ -1,10 +1,10 @@
 // The bar of time: events from left to right, chapters by item, marks where something happened to the work.
 import { ChevronLeft, ChevronRight, Pause, Play } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import { typing } from "../../app";
 import type { CastState, MarkKind } from "../../fold";
 import { count } from "../../shared/format";
 import { oneLine } from "../../shared/text";
+import { typing } from "../../shared/typing";
 
 const SPEEDS = [1, 5, 25] as const;
 const MARKS_MAX = 60;

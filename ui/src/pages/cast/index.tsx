@@ -1,14 +1,15 @@
 // One cast: what is happening, and why. The whole page shows one state: the newest, or that of an event.
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import type { SocketState } from "../../api/types";
-import { typing } from "../../app";
 import { type CastState, castState, sentence, shownState, socketState } from "../../fold";
 import { Graph } from "../../graph/Graph";
 import { CastStore } from "../../shared/cast-store";
+import { isExported } from "../../shared/exported";
 import { useLive, useNow, watch } from "../../shared/live";
 import { ErrorBox, State } from "../../shared/parts";
 import { Link, navigate, useSearch } from "../../shared/router";
 import { oneLine } from "../../shared/text";
+import { typing } from "../../shared/typing";
 import { Dock } from "./Dock";
 import { Header } from "./Header";
 import { Outline } from "./Outline";
@@ -27,13 +28,13 @@ declare global {
 export function Cast({ id }: { id: string }) {
   const [search, change] = useSearch();
   const project = search.get("project");
-  const store = useMemo(() => new CastStore(id, project), [id, project]);
+  const store = useMemo(() => new CastStore(id, project, isExported()), [id, project]);
   const snapshot = useSyncExternalStore(store.subscribe, store.get);
   useEffect(() => {
     void store.load();
   }, [store]);
   const ready = snapshot.state !== null;
-  useEffect(() => (ready ? watch(store) : undefined), [store, ready]);
+  useEffect(() => (ready && !isExported() ? watch(store) : undefined), [store, ready]);
 
   const tip = snapshot.state;
   const wanted = Number(search.get("at") ?? 0);
@@ -75,7 +76,7 @@ export function Cast({ id }: { id: string }) {
       tip={tip}
       past={past}
       project={project}
-      offline={connection.kind !== "connected"}
+      offline={connection.kind !== "connected" && !isExported()}
       search={search}
       change={change}
     />
@@ -123,7 +124,9 @@ function interesting(state: CastState): string {
 function CastPage(props: CastPageProps) {
   const { store, state, tip, past, project, offline, search, change } = props;
   const { view, live } = store.get();
-  const now = useNow(!past && state.status === "running");
+  const clock = useNow(!past && state.status === "running" && !isExported());
+  // In a file nothing goes on: its time is that of its last event.
+  const now = isExported() ? tip.ts / 1000 : clock;
   const grid = view?.graph;
   const socket = search.get("socket") ?? interesting(state);
   const item = search.get("item");
@@ -210,14 +213,16 @@ function Banner({ state, past, offline, seq }: { state: CastState; past: boolean
         <State state={look} word={word} />
         <span className="grow">{sentence(state)}</span>
         {offline ? <span className="faint">1 more: not connected</span> : null}
-        <Link className="btn" to={`/inbox?cast=${encodeURIComponent(state.castId)}`} data-testid="banner-act">
-          {{
-            approval: "Review and approve",
-            multi_turn: "Answer",
-            stall: "See the evidence",
-            budget: "Raise the budget",
-          }[state.waiting?.reason ?? ""] ?? "See what to do"}
-        </Link>
+        {isExported() ? null : (
+          <Link className="btn" to={`/inbox?cast=${encodeURIComponent(state.castId)}`} data-testid="banner-act">
+            {{
+              approval: "Review and approve",
+              multi_turn: "Answer",
+              stall: "See the evidence",
+              budget: "Raise the budget",
+            }[state.waiting?.reason ?? ""] ?? "See what to do"}
+          </Link>
+        )}
       </div>
     );
   }
@@ -245,7 +250,7 @@ function useCastKeys(
       else if (event.key === "l" && past) setAt(null);
       else if (event.key === "w") setTab("why");
       else if (event.key === "o") setTab("output");
-      else if (event.key === "Escape" && !past) navigate("/casts");
+      else if (event.key === "Escape" && !past && !isExported()) navigate("/casts");
       else return;
       event.preventDefault();
     };

@@ -2,13 +2,13 @@
 import { Plus, Search } from "lucide-react";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import type { Summary } from "../../api/types";
-import { typing } from "../../app";
 import { castState } from "../../fold/view";
 import { ago, dayOrClock, duration, money } from "../../shared/format";
 import { castPath, keyOf, loadCasts, noteRefusal, useLive, useNow } from "../../shared/live";
 import { Cli, Foreign, Pick, State, Strip, Tabs } from "../../shared/parts";
 import { Link, useSearch } from "../../shared/router";
 import { oneLine } from "../../shared/text";
+import { typing } from "../../shared/typing";
 
 const STATES = ["needs_you", "stalled", "running", "idle", "done", "failed", "aborted"] as const;
 const stateName: Record<string, string> = {

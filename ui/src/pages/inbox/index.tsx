@@ -2,12 +2,12 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import { get, post } from "../../api/client";
 import type { InboxItem, Page, SocketState, TrustItem } from "../../api/types";
-import { typing } from "../../app";
 import { ago } from "../../shared/format";
 import { castPath, refreshInbox, useLive, useNow } from "../../shared/live";
 import { ErrorBox, Foreign, Mark, State } from "../../shared/parts";
 import { Link, useSearch } from "../../shared/router";
 import { oneLine } from "../../shared/text";
+import { typing } from "../../shared/typing";
 import { Approval } from "./Approval";
 import { BudgetCard, Conversation, OtherCard, Stall } from "./cards";
 
