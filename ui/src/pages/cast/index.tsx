@@ -13,7 +13,7 @@ import { typing } from "../../shared/typing";
 import { Dock } from "./Dock";
 import { Header } from "./Header";
 import { Outline } from "./Outline";
-import { FocusPanel, type PanelTab } from "./Panel";
+import { FocusPanel, type PanelTab } from "./panel";
 import { TimeBar } from "./TimeBar";
 import { cardsOf, linesOfState, regionsOf } from "./views";
 
