@@ -242,7 +242,7 @@ test("C15: bars of the timeline are as wide as turns were long; fewer attempts r
     const measure = () =>
       page.evaluate(() => {
         const box = document.querySelector('[data-testid="timeline"]');
-        const total = Number(box.dataset.to) - Number(box.dataset.from);
+        const total = Number(box.dataset.drawn);
         const lane = box.querySelector(".lane").getBoundingClientRect().width;
         return [...box.querySelectorAll("[data-ms]")].map((bar) => ({
           got: bar.getBoundingClientRect().width,

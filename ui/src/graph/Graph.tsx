@@ -14,13 +14,14 @@ import {
   useStore,
 } from "@xyflow/react";
 import "@xyflow/react/dist/base.css";
-import { Circle, Crosshair, Layers, Maximize, Minus, Plus, SquareTerminal } from "lucide-react";
+import { Crosshair, Maximize, Minus, Plus } from "lucide-react";
 import { type KeyboardEvent, memo, type ReactNode, useEffect, useMemo } from "react";
 import type { Grid, SocketState } from "../api/types";
 import type { LoopItem } from "../fold";
 import { Mark, State } from "../shared/parts";
 import { oneLine } from "../shared/text";
 import { useDrawing } from "./elk";
+import { KindIcon } from "./KindIcon";
 import { type Drawn, FULL, type Point } from "./layout";
 import { Arrow, lineWords, pathThrough } from "./lines";
 import type { Line } from "./rows";
@@ -34,6 +35,7 @@ export interface CardView {
   live: string;
   /** A hexagon: it asks before it runs. */
   gate: boolean;
+  /** The materia's own colour, already found to be one. */
   color?: string | null;
 }
 export interface LineView {
@@ -99,14 +101,7 @@ const Ties = () => (
   </>
 );
 
-export const KindIcon = ({ kind }: { kind: string }) =>
-  kind === "utility" ? (
-    <SquareTerminal className="ico kind" aria-label="utility" />
-  ) : kind === "generator" ? (
-    <Layers className="ico kind" aria-label="generator" />
-  ) : (
-    <Circle className="ico kind" aria-label="agent" />
-  );
+export { KindIcon };
 
 const SocketCard = memo(({ data }: NodeProps<CardNode>) => {
   const { card, id, name, kind, entry, selected, onSelect } = data;
@@ -130,7 +125,7 @@ const SocketCard = memo(({ data }: NodeProps<CardNode>) => {
           </svg>
         ) : null}
         <span className="h">
-          <KindIcon kind={kind} />
+          <KindIcon kind={kind} color={card.color} />
           <span className="t">{oneLine(name, 80)}</span>
           <State state={card.state} word={card.word} />
         </span>

@@ -124,7 +124,7 @@ function interesting(state: CastState): string {
 function CastPage(props: CastPageProps) {
   const { store, state, tip, past, project, offline, search, change } = props;
   const { view, live } = store.get();
-  const clock = useNow(!past && state.status === "running" && !isExported());
+  const clock = useNow(!past && (state.status === "running" || state.status === "waiting") && !isExported());
   // In a file nothing goes on: its time is that of its last event.
   const now = isExported() ? tip.ts / 1000 : clock;
   const grid = view?.graph;

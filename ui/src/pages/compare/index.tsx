@@ -3,7 +3,7 @@ import { useMemo, useState } from "react";
 import { get, segment } from "../../api/client";
 import type { CastView, TurnView } from "../../api/types";
 import { type CastState, castState, emptyState, fold, nameOf } from "../../fold";
-import { KindIcon } from "../../graph/Graph";
+import { KindIcon } from "../../graph/KindIcon";
 import { MIDDLE } from "../../graph/layout";
 import { MiniGraph } from "../../graph/MiniGraph";
 import { CastStore } from "../../shared/cast-store";

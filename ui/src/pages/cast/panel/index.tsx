@@ -3,7 +3,7 @@ import { ChevronLeft, ChevronRight } from "lucide-react";
 import { get, segment } from "../../../api/client";
 import type { TurnView } from "../../../api/types";
 import { type CastState, nameOf } from "../../../fold";
-import { KindIcon } from "../../../graph/Graph";
+import { KindIcon } from "../../../graph/KindIcon";
 import type { Target } from "../../../shared/ActButton";
 import type { CastStore } from "../../../shared/cast-store";
 import { EventLink } from "../../../shared/Linked";
@@ -61,7 +61,7 @@ export function FocusPanel(props: PanelProps) {
     >
       <div className="phead">
         <div className="row">
-          <KindIcon kind={kind} />
+          <KindIcon kind={kind} color={card.color} />
           <h2 className="cut">
             <Foreign text={nameOf(state, socket)} />
           </h2>
