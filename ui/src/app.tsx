@@ -3,10 +3,12 @@ import { Box, Inbox as InboxIcon, List, Search, Settings as SettingsIcon, Workfl
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
 import { SignIn } from "./pages/signin";
 import { Boundary } from "./shared/Boundary";
+import { money } from "./shared/format";
 import { Keys } from "./shared/keys";
 import { startLive, useLive, useNow } from "./shared/live";
 import { Palette } from "./shared/Palette";
 import { Link, navigate, useAddress, useSearch } from "./shared/router";
+import { spentToday } from "./shared/today";
 import { typing } from "./shared/typing";
 
 const Casts = lazy(async () => ({ default: (await import("./pages/casts")).Casts }));
@@ -151,9 +153,10 @@ export function App({ refused }: { refused: string | null }) {
         <span className="grow" />
         <button type="button" className="find" onClick={() => setPalette(true)} data-testid="open-palette">
           <Search className="ico s" />
-          Find casts and pages
+          Find casts, sockets, events
           <kbd>Ctrl K</kbd>
         </button>
+        <Today />
         <ConnectionChip />
       </header>
       <main className="main" id="main" tabIndex={-1}>
@@ -176,9 +179,32 @@ export function App({ refused }: { refused: string | null }) {
   );
 }
 
+/** What the casts that began today have cost, as far as that is known. */
+function Today() {
+  const { casts, next } = useLive();
+  const { cost, unknown, whole } = spentToday([...casts.values()], Date.now());
+  if (cost === null) return null;
+  const sure = whole || next === null;
+  return (
+    <span
+      className="today nowrap"
+      data-testid="today"
+      title={`Casts that began today${unknown > 0 ? `; the cost of ${unknown} is unknown` : ""}${sure ? "" : "; older ones are not read"}`}
+    >
+      Today <strong>{money(cost)}</strong>
+    </span>
+  );
+}
+
 function ConnectionChip() {
-  const { connection } = useLive();
-  useNow(connection.kind !== "connected");
+  const { connection, lastSeq } = useLive();
+  const now = useNow(connection.kind !== "connected");
+  const since = useRef(now);
+  if (connection.kind === "connected") since.current = now;
+  const left =
+    connection.kind === "reconnecting"
+      ? Math.max(1, Math.ceil(connection.inSeconds - (now - since.current) / 1000))
+      : 0;
   const text =
     connection.kind === "connected"
       ? "Connected"
@@ -186,11 +212,12 @@ function ConnectionChip() {
         ? "Offline"
         : connection.inSeconds === 0
           ? "Connecting"
-          : "Reconnecting";
+          : `Reconnecting ${left} s`;
   return (
     <span className={`conn${connection.kind === "connected" ? "" : " off"}`} role="status" data-testid="connection">
       <i />
       {text}
+      {lastSeq !== null ? <span className="faint wide-only">event {lastSeq.toLocaleString("en")}</span> : null}
     </span>
   );
 }

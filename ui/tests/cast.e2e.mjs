@@ -200,6 +200,23 @@ test("C12: a stall shows two outputs that are the same", () =>
     assert.equal(await card.locator(".tag").count(), 2);
   }));
 
+test("C12: stopping an item ends that item and no other", () =>
+  withCast(`/casts/${demo}`, { live: [[demo, 44]] }, async (page) => {
+    await byId(page, "stop").click();
+    assert.match(await byId(page, "stop-item-part").textContent(), new RegExp(`materia skip ${demo} workItems`));
+    await byId(page, "skip").click();
+    await page.waitForFunction(
+      () => document.querySelector('[data-testid="item-WI-2"]')?.getAttribute("data-state") === "aborted",
+    );
+    assert.deepEqual(server.commands.at(-1).body, { do: "skip", loop: "workItems" });
+    const states = await page
+      .locator('[data-testid^="item-WI-"]')
+      .evaluateAll((all) => all.map((one) => one.dataset.state));
+    assert.equal(states[0], "done");
+    assert.notEqual(states[2], "aborted");
+    assert.equal(await byId(page, "cast-state").textContent(), "Running");
+  }));
+
 test("C13: the sum of the costs is the head's and the server's, for every recorded cast", () =>
   withCast(`/casts/${demo}?dock=cost`, {}, async (page) => {
     for (const id of server.casts.keys()) {

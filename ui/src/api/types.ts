@@ -279,7 +279,17 @@ export interface InboxItem {
   message: string;
   node?: string | null;
   since?: string | null;
-  approval?: { hash: string; runs?: Json; inputs?: Json; writes?: Json; routes?: Json } | null;
+  approval?: {
+    hash: string;
+    /** What would run, in a sentence. */
+    runs?: Json;
+    /** The same word by word, where it is a program, and the folder that it runs in. */
+    argv?: string[] | null;
+    cwd?: string | null;
+    inputs?: Json;
+    writes?: Json;
+    routes?: Json;
+  } | null;
   said?: string | null;
   next?: NextAct[];
 }

@@ -10,6 +10,7 @@ import { ErrorBox, State } from "../../shared/parts";
 import { Link, navigate, useSearch } from "../../shared/router";
 import { oneLine } from "../../shared/text";
 import { typing } from "../../shared/typing";
+import { DemoEnd } from "./DemoEnd";
 import { Dock } from "./Dock";
 import { Header } from "./Header";
 import { Outline } from "./Outline";
@@ -40,7 +41,8 @@ export function Cast({ id }: { id: string }) {
   const wanted = Number(search.get("at") ?? 0);
   const past = tip !== null && wanted > 0 && wanted < tip.seq;
   const shown = useStateAt(store, past ? wanted : null, tip);
-  const { connection } = useLive();
+  const { connection, inbox } = useLive();
+  const waits = inbox.length;
 
   useEffect(() => {
     if (!shown) return;
@@ -51,8 +53,8 @@ export function Cast({ id }: { id: string }) {
   useEffect(() => {
     if (!tip) return;
     const { word } = castState(tip);
-    document.title = `${word}: ${oneLine(tip.request, 60) || id} · Materia`;
-  }, [tip, id]);
+    document.title = `${waits > 0 ? `(${waits}) ` : ""}${word}: ${oneLine(tip.request, 60) || id} · Materia`;
+  }, [tip, id, waits]);
 
   if (snapshot.error && !tip)
     return (
@@ -146,6 +148,7 @@ function CastPage(props: CastPageProps) {
   return (
     <div className={`cast${past ? " past" : ""}`} data-testid="cast-page" data-seq={state.seq}>
       <Banner state={state} past={past} offline={offline} seq={tip.seq} />
+      {past || offline || isExported() ? null : <DemoEnd state={state} target={target} />}
       <Header
         state={state}
         tip={tip}
@@ -214,7 +217,7 @@ function Banner({ state, past, offline, seq }: { state: CastState; past: boolean
         <span className="grow">{sentence(state)}</span>
         {offline ? <span className="faint">1 more: not connected</span> : null}
         {isExported() ? null : (
-          <Link className="btn" to={`/inbox?cast=${encodeURIComponent(state.castId)}`} data-testid="banner-act">
+          <Link className="btn" to={`/inbox?cast=${encodeURIComponent(state.castId)}&back=1`} data-testid="banner-act">
             {{
               approval: "Review and approve",
               multi_turn: "Answer",

@@ -29,6 +29,7 @@ export function Timeline(props: TimelineProps) {
   const only = search.get("attempts") ?? "all";
   const turns = useMemo(() => (only === "last" ? lastAttempts(state.turns) : state.turns), [only, state.turns]);
   const goesOn = (state.status === "running" || state.status === "waiting") && !past && !isExported();
+  const runs = goesOn && state.status === "running";
   const span = spanOf(state, turns, only, goesOn ? now : state.ts / 1000);
   const bars = turns.map((turn) => ({ from: turn.start / 1000, to: turn.end ? turn.end / 1000 : span.to }));
   const { idle, usual } = idleStretches(bars, span);
@@ -56,7 +57,7 @@ export function Timeline(props: TimelineProps) {
         {...axis.handlers}
       >
         <div className="axis" ref={axis.lane}>
-          <Marks state={state} span={span} scale={scale} view={view} places={places} />
+          <Marks state={state} span={span} scale={scale} view={view} places={places} crowded={runs} />
           {scale.gaps.map((gap) => (
             <i
               key={gap.from}
@@ -73,7 +74,7 @@ export function Timeline(props: TimelineProps) {
               </button>
             </i>
           ))}
-          {goesOn && state.status === "running" ? (
+          {runs ? (
             <i className="nowline" style={{ left: places.left(span.to) }}>
               <span>{duration(span.to - state.startTs / 1000)}</span>
             </i>
@@ -148,8 +149,16 @@ function chosenSpan(search: URLSearchParams, events: readonly { seq: number; ts:
   return first && last ? { from: first.ts / 1000, to: last.ts / 1000 } : null;
 }
 
-function Marks(props: { state: CastState; span: Span; scale: Scale; view: Window; places: Places }): ReactNode {
-  const { state, span, scale, view, places } = props;
+function Marks(props: {
+  state: CastState;
+  span: Span;
+  scale: Scale;
+  view: Window;
+  places: Places;
+  /** Whether the end has a mark of its own. */
+  crowded: boolean;
+}): ReactNode {
+  const { state, span, scale, view, places, crowded } = props;
   const base = state.startTs / 1000;
   const step = axisStep(scale.drawn * (view.to - view.from));
   const first = Math.ceil((span.from - base) / step) * step;
@@ -158,7 +167,7 @@ function Marks(props: { state: CastState; span: Span; scale: Scale; view: Window
   for (let ms = first; base + ms <= span.to && marks.length < 400; ms += step) {
     const gap = scale.gaps.find((one) => base + ms > one.from && base + ms < one.to);
     if (gap) ms += Math.floor((gap.to - base - ms) / step) * step;
-    else marks.push(ms);
+    else if (!crowded || scale.at(base + ms) < view.to - 0.05 * (view.to - view.from)) marks.push(ms);
   }
   return marks.map((ms) => (
     <span key={ms} className="mark-t" style={{ left: places.left(base + ms) }}>
