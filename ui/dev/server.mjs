@@ -4,6 +4,7 @@ import { createReadStream, existsSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { dirname, extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
+import { compare } from "./compare.mjs";
 import { cost, cut, files, loadCasts, page, stateOf, summary, turn, view } from "./fixture-casts.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -301,6 +302,10 @@ export async function startFixtures({ port = 0, live = [], extra = [], delayMs =
     }
     if (parts[2] === "nodes")
       return cast.why?.[parts[3]] ? json(res, cast.why[parts[3]]) : problem(res, 404, "resolution", "no such socket");
+    if (parts[2] === "compare") {
+      const other = casts.get(parts[3]);
+      return other ? json(res, compare(cast, other)) : problem(res, 404, "resolution", "there is no such cast");
+    }
     if (parts[2] === "cost") return json(res, cost(cast));
     if (parts[2] === "files" && !parts[3])
       return json(res, { items: files(cast).map((file) => ({ path: file.name, bytes: file.content.length })) });

@@ -351,3 +351,36 @@ export interface Problem {
   findings?: Finding[];
   questions?: TrustItem[];
 }
+export interface TurnSide {
+  seq: number;
+  outcome: string;
+  satisfied?: boolean | null;
+  to?: string[];
+  cost?: number | null;
+  tokens?: number | null;
+  durationMs?: number | null;
+}
+export interface ComparedTurn {
+  socket: string;
+  materia: string;
+  item?: string | null;
+  itemLabel?: string | null;
+  attempt: number;
+  verdict: "same" | "differs" | "only_a" | "only_b";
+  differs?: ("prompt" | "output" | "outcome" | "route" | "cost")[];
+  a?: TurnSide | null;
+  b?: TurnSide | null;
+}
+export interface Compared {
+  castId: string;
+  forkedFrom?: string | null;
+}
+/** What `materia compare A B --json` prints, as far as the page reads it. */
+export interface Comparison {
+  a: Compared;
+  b: Compared;
+  forkedAt?: number | null;
+  rows: ComparedTurn[];
+  routes: { edge: string; a: number; b: number }[];
+  variables: { path: string; a?: Json; b?: Json }[];
+}

@@ -165,6 +165,11 @@ export function watch(store: CastStore): () => void {
   };
 }
 
+/** The cast whose page is open. */
+export function watchedCast(): CastStore | null {
+  return watched;
+}
+
 /** The project to name in requests and links: only where several are served. */
 export function projectOf(projects: Project[], project: string | undefined): string | null {
   return projects.length > 1 ? (project ?? null) : null;
