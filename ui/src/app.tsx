@@ -17,6 +17,8 @@ const Inbox = lazy(async () => ({ default: (await import("./pages/inbox")).Inbox
 const Launch = lazy(async () => ({ default: (await import("./pages/launch")).Launch }));
 const Compare = lazy(async () => ({ default: (await import("./pages/compare")).Compare }));
 const Materia = lazy(async () => ({ default: (await import("./pages/materia")).Materia }));
+const MateriaEditor = lazy(async () => ({ default: (await import("./pages/materia/MateriaEditor")).MateriaEditor }));
+const Editor = lazy(async () => ({ default: (await import("./pages/editor")).Editor }));
 const Loadouts = lazy(async () => ({ default: (await import("./pages/materia")).Loadouts }));
 const Settings = lazy(async () => ({ default: (await import("./pages/settings")).Settings }));
 
@@ -26,13 +28,28 @@ interface Place {
   page: ReactNode;
 }
 
+function below(word: string, to: string, name: string): ReactNode {
+  return (
+    <>
+      <Link to={to}>{word}</Link> /{" "}
+      <span className="cut" aria-current="page">
+        {name}
+      </span>
+    </>
+  );
+}
+
 function placeOf(path: string): Place {
   const parts = path.split("/").filter(Boolean).map(decodeURIComponent);
   const [first, id, third, fourth] = parts;
   const casts = <Link to="/casts">Casts</Link>;
   if (first === "inbox") return { rail: "inbox", crumb: <span aria-current="page">Inbox</span>, page: <Inbox /> };
+  if (first === "loadouts" && id)
+    return { rail: "loadouts", crumb: below("Loadouts", "/loadouts", id), page: <Editor name={id} key={id} /> };
   if (first === "loadouts")
-    return { rail: "loadouts", crumb: <span aria-current="page">Loadouts</span>, page: <Loadouts name={id ?? null} /> };
+    return { rail: "loadouts", crumb: <span aria-current="page">Loadouts</span>, page: <Loadouts /> };
+  if (first === "materia" && id)
+    return { rail: "materia", crumb: below("Materia", "/materia", id), page: <MateriaEditor name={id} key={id} /> };
   if (first === "materia")
     return { rail: "materia", crumb: <span aria-current="page">Materia</span>, page: <Materia /> };
   if (first === "settings")

@@ -93,6 +93,24 @@ export async function post<T>(path: string, body: unknown, idempotencyKey = newK
   return (await answer.json()) as T;
 }
 
+/** Puts or deletes something that must still be as it was read: `ifMatch` names what was read. */
+export async function change<T>(
+  method: "PUT" | "DELETE",
+  path: string,
+  query: Query,
+  ifMatch: string,
+  body?: unknown,
+): Promise<T> {
+  if (local) throw new Error("An exported file can only be looked at.");
+  const headers = authorised({ "Content-Type": "application/json", "If-Match": ifMatch });
+  const answer = await ask(path, query, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return (await answer.json()) as T;
+}
+
 export function newKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

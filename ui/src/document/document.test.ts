@@ -297,7 +297,7 @@ test("200 seeds: 20 random edits, 20 undos, 20 redos", () => {
     for (const change of taken.toReversed()) text = redone(text, change);
     expect(text === last, `seed ${seed}: redo`).toBe(true);
   }
-});
+}, 120_000);
 
 test("two changed one text: apart they are merged, together a person decides", () => {
   const base = "a\nb\nc\nd\ne\n";

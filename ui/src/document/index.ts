@@ -1,3 +1,5 @@
+export * from "./completion";
+export * from "./fixes";
 export * from "./fragment";
 export * from "./grid";
 export * from "./history";
@@ -6,4 +8,5 @@ export * from "./loops";
 export * from "./merge";
 export * from "./places";
 export * from "./sockets";
+export * from "./templates";
 export * from "./writer";

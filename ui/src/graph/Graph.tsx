@@ -75,7 +75,7 @@ function nodesOf(props: GraphProps, drawn: Drawn): (CardNode | RegionNode | EndN
 }
 
 /** Where a line enters a region from above. */
-function borderCrossing(drawn: Drawn, points: Point[]): Point | null {
+export function borderCrossing(drawn: Drawn, points: Point[]): Point | null {
   const tip = points.at(-1);
   const region =
     tip &&
@@ -169,13 +169,13 @@ function Flow(props: GraphProps & { drawn: Drawn }) {
   );
 }
 
-function Zoom() {
+export function Zoom() {
   const zoom = useStore((store) => store.transform[2]);
   return <span className="pc">{Math.round(zoom * 100)} %</span>;
 }
 
 /** All of it, but not larger than it is, and from the top left where it is large enough to scroll. */
-function showAll(flow: ReturnType<typeof useReactFlow>, drawn: Drawn, width: number, height: number) {
+export function showAll(flow: ReturnType<typeof useReactFlow>, drawn: Drawn, width: number, height: number) {
   const left = Math.min(0, ...drawn.lines.flatMap((one) => one.points.map((point) => point.x)));
   const whole = { width: drawn.width - left + 56, height: drawn.height + 80 };
   const zoom = Math.max(0.25, Math.min(1, width / whole.width, height / whole.height));

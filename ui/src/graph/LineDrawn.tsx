@@ -5,7 +5,7 @@ import type { Point } from "./layout";
 import { Arrow, lineWords, pathThrough } from "./lines";
 import type { LineEdge } from "./types";
 
-function Label({ at, className, children }: { at: Point; className: string; children: ReactNode }) {
+export function Label({ at, className, children }: { at: Point; className: string; children: ReactNode }) {
   return (
     <div className={className} style={{ transform: `translate(-50%, -50%) translate(${at.x}px, ${at.y}px)` }}>
       {children}

@@ -12,6 +12,9 @@ function drawing(grid: Grid, sizes: Sizes): Promise<Drawn> {
   if (before) return before;
   const made = layout(elk, grid, sizes);
   known.set(key, made);
+  // An editor makes many; the oldest are the least likely to come back.
+  const oldest = known.keys().next();
+  if (known.size > 200 && !oldest.done) known.delete(oldest.value);
   return made;
 }
 
