@@ -9,6 +9,7 @@ import { startLive, useLive, useNow } from "./shared/live";
 import { Palette } from "./shared/Palette";
 import { Link, navigate, useAddress, useSearch } from "./shared/router";
 import { spentToday } from "./shared/today";
+import { turnLink } from "./shared/turnLink";
 import { typing } from "./shared/typing";
 
 const Casts = lazy(async () => ({ default: (await import("./pages/casts")).Casts }));
@@ -75,7 +76,7 @@ function placeOf(path: string): Place {
           </span>
         </>
       ),
-      page: <Cast id={id} key={id} />,
+      page: <Cast id={id} key={id} link={turnLink(parts.slice(2))} />,
     };
   return { rail: "casts", crumb: <span className="mono">{location.host}</span>, page: <Casts /> };
 }

@@ -276,8 +276,22 @@ test("C15: bars of the timeline are as wide as turns were long; fewer attempts r
 
 test("C16: a flood of output is cut with its true count, and the page still answers", () =>
   withCast(`/casts/${demo}?socket=Socket-2&tab=now`, { live: [[demo, 44]] }, async (page) => {
+    await page.evaluate(() => {
+      window.__delays = [];
+      addEventListener("keydown", (event) => window.__delays.push(performance.now() - event.timeStamp), true);
+    });
     const line = `${"x".repeat(1023)}\n`;
-    for (let n = 0; n < 1024; n += 1) server.live(demo, { socket: "Socket-2", kind: "text", text: line });
+    for (let n = 0; n < 1024; n += 1) {
+      server.live(demo, { socket: "Socket-2", kind: "text", text: line });
+      // One MiB in about a second, and somebody who presses keys meanwhile.
+      if (n % 64 === 0) {
+        await page.keyboard.press("Shift");
+        await new Promise((done) => setTimeout(done, 40));
+      }
+    }
+    const delays = (await page.evaluate(() => window.__delays)).sort((a, b) => a - b);
+    assert.ok(delays.length >= 16, String(delays.length));
+    assert.ok(delays[Math.floor(delays.length * 0.9)] < 100, `keys were heard after ${delays.at(-1)} ms`);
     await page.waitForFunction(() =>
       document.querySelector('[data-testid="panel-now"]')?.textContent.includes("1,048,576 characters"),
     );

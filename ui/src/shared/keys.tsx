@@ -6,7 +6,7 @@ import { Dialog } from "./Dialog";
 import { State } from "./parts";
 
 const keys: [string, string][] = [
-  ["Ctrl K", "find a cast or a page"],
+  ["Ctrl K", "find casts, sockets, events, pages"],
   ["C", "new cast"],
   ["G then C, I, L, M, S", "go to casts, inbox, loadouts, materia, settings"],
   [".", "what needs you"],

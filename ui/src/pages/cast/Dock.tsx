@@ -132,7 +132,7 @@ function TimelineTools(
           </button>
         </span>
       ) : (
-        <span className="faint sm wide-only nowrap cut">Drag over a span to filter the events</span>
+        <span className="hint faint sm wide-only nowrap cut">Drag over a span to filter the events</span>
       )}
       <Seg
         small
@@ -162,11 +162,12 @@ function TimelineTools(
         type="button"
         className="btn quiet small"
         disabled={whole}
+        aria-label="Fit"
         data-testid="tl-fit"
         onClick={() => setView(ALL)}
       >
         <Maximize className="ico s" />
-        Fit
+        <span className="fit-word">Fit</span>
       </button>
     </>
   );

@@ -38,12 +38,18 @@ export function TimeBar({ state, tip, past, offline, onAt }: TimeBarProps) {
     if (!playing && !past) onAt(1);
     setPlaying(!playing);
   };
+  // The space bar stops following what goes on; pressed again it plays on from there.
+  const hold = useRef(() => {});
+  hold.current = () => {
+    if (!playing && !past && tip.status === "running") onAt(state.seq);
+    else toggle.current();
+  };
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const target = event.target as HTMLElement | null;
       if (event.key !== " " || typing(event) || target?.closest("button, a, [role=tab], summary")) return;
       event.preventDefault();
-      toggle.current();
+      hold.current();
     };
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);

@@ -1,14 +1,15 @@
 // One cast: what is happening, and why. The whole page shows one state: the newest, or that of an event.
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import type { SocketState } from "../../api/types";
-import { type CastState, castState, sentence, shownState, socketState } from "../../fold";
+import { type CastState, castState, nameOf, sentence, shownState, socketState } from "../../fold";
 import { Graph } from "../../graph/Graph";
 import { CastStore } from "../../shared/cast-store";
 import { isExported } from "../../shared/exported";
 import { useLive, useNow, watch } from "../../shared/live";
 import { ErrorBox, State } from "../../shared/parts";
-import { Link, navigate, useSearch } from "../../shared/router";
+import { changedSearch, Link, navigate, searchNow, useSearch } from "../../shared/router";
 import { oneLine } from "../../shared/text";
+import { resolved, type TurnLink } from "../../shared/turnLink";
 import { typing } from "../../shared/typing";
 import { DemoEnd } from "./DemoEnd";
 import { Dock } from "./Dock";
@@ -26,7 +27,7 @@ declare global {
   }
 }
 
-export function Cast({ id }: { id: string }) {
+export function Cast({ id, link = null }: { id: string; link?: TurnLink | null }) {
   const [search, change] = useSearch();
   const project = search.get("project");
   const store = useMemo(() => new CastStore(id, project, isExported()), [id, project]);
@@ -38,6 +39,14 @@ export function Cast({ id }: { id: string }) {
   useEffect(() => (ready && !isExported() ? watch(store) : undefined), [store, ready]);
 
   const tip = snapshot.state;
+  // A link to a turn becomes the page with that turn in focus.
+  const linked = tip && link ? resolved(tip, link) : null;
+  const wish = linked ? JSON.stringify(linked) : null;
+  useEffect(() => {
+    if (!wish) return;
+    const focus = JSON.parse(wish) as Record<string, string | number | null>;
+    navigate(`/casts/${encodeURIComponent(id)}${changedSearch(searchNow(), focus)}`, true);
+  }, [wish, id]);
   const wanted = Number(search.get("at") ?? 0);
   const past = tip !== null && wanted > 0 && wanted < tip.seq;
   const shown = useStateAt(store, past ? wanted : null, tip);
@@ -146,7 +155,11 @@ function CastPage(props: CastPageProps) {
   const target = useMemo(() => ({ castId: state.castId, project }), [state.castId, project]);
   if (!grid) return null;
   return (
-    <div className={`cast${past ? " past" : ""}`} data-testid="cast-page" data-seq={state.seq}>
+    <div
+      className={`cast${past ? " past" : ""}${search.get("beside") ? " beside" : ""}`}
+      data-testid="cast-page"
+      data-seq={state.seq}
+    >
       <Banner state={state} past={past} offline={offline} seq={tip.seq} />
       {past || offline || isExported() ? null : <DemoEnd state={state} target={target} />}
       <Header
@@ -211,11 +224,17 @@ function Banner({ state, past, offline, seq }: { state: CastState; past: boolean
     state.status === "waiting" && !past && !["interactive", "run_for"].includes(state.waiting?.reason ?? "");
   if (waits) {
     const { state: look, word } = castState(state);
+    const asked = Object.values(state.questions).filter((one) => !one.denied && one.socket !== state.waiting?.node);
+    const more = [...asked.map((one) => `${nameOf(state, one.socket)} asks`), ...(offline ? ["not connected"] : [])];
     return (
       <div className={`banner st ${look}`} role="status" data-testid="banner">
         <State state={look} word={word} />
         <span className="grow">{sentence(state)}</span>
-        {offline ? <span className="faint">1 more: not connected</span> : null}
+        {more.length > 0 ? (
+          <span className="faint" data-testid="banner-more">
+            {more.length} more: {more.join(", ")}
+          </span>
+        ) : null}
         {isExported() ? null : (
           <Link className="btn" to={`/inbox?cast=${encodeURIComponent(state.castId)}&back=1`} data-testid="banner-act">
             {{

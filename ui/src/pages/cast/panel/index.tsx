@@ -1,14 +1,17 @@
 // The focus panel: one socket, one item, one turn.
-import { ChevronLeft, ChevronRight } from "lucide-react";
+import { ChevronLeft, ChevronRight, Columns2, Link as LinkIcon } from "lucide-react";
 import { get, segment } from "../../../api/client";
 import type { TurnView } from "../../../api/types";
 import { type CastState, nameOf } from "../../../fold";
 import { KindIcon } from "../../../graph/KindIcon";
 import type { Target } from "../../../shared/ActButton";
 import type { CastStore } from "../../../shared/cast-store";
+import { isExported } from "../../../shared/exported";
 import { EventLink } from "../../../shared/Linked";
-import { ErrorBox, Foreign, Pick, State, Tabs } from "../../../shared/parts";
+import { CopyButton, ErrorBox, Foreign, Pick, State, Tabs } from "../../../shared/parts";
+import { turnPath } from "../../../shared/turnLink";
 import { useLoad } from "../../../shared/useLoad";
+import { useWide } from "../../../shared/useWide";
 import { cardOf } from "../views";
 import { FilesTab } from "./Files";
 import { HistoryTab } from "./History";
@@ -50,6 +53,9 @@ export function FocusPanel(props: PanelProps) {
     `${store.id}:${turn?.seq}:${turn?.endSeq ?? ""}`,
   );
   const full = turn && loaded.value?.seq === turn.seq ? loaded.value : null;
+  const beside = search.get("beside") === "1";
+  const wide = useWide(1400);
+  const twice = beside && wide && (tab === "input" || tab === "output");
   const place = turn ? turns.indexOf(turn) : -1;
   const items = [...new Set(turns.map((one) => one.item).filter((key): key is string => key !== null))];
   const files = turn?.endSeq ? (full?.artifacts.length ?? 0) : 0;
@@ -98,7 +104,25 @@ export function FocusPanel(props: PanelProps) {
               event <EventLink seq={turn.seq} onEvent={onEvent} />
             </span>
           ) : null}
+          {turn && !isExported() ? (
+            <CopyButton
+              text={location.origin + turnPath(store.id, turn)}
+              label="Copy the link to this turn"
+              icon={<LinkIcon className="ico s" />}
+            />
+          ) : null}
           <span className="grow" />
+          <button
+            type="button"
+            className="btn quiet small icon beside-only"
+            aria-label="Input and output side by side"
+            title="Input and output side by side"
+            aria-pressed={beside}
+            data-testid="beside"
+            onClick={() => change({ beside: beside ? null : "1" })}
+          >
+            <Columns2 className="ico" />
+          </button>
           <button
             type="button"
             className="btn quiet small icon"
@@ -145,8 +169,20 @@ export function FocusPanel(props: PanelProps) {
           <ErrorBox error={loaded.error} />
         ) : null}
         {tab === "now" ? <NowTab {...props} turn={turn} full={full} /> : null}
-        {tab === "input" ? <InputTab turn={turn} full={full} turns={turns} onEvent={onEvent} store={store} /> : null}
-        {tab === "output" ? (
+        {twice ? (
+          <div className="twice">
+            <section aria-label="Input">
+              <InputTab turn={turn} full={full} turns={turns} onEvent={onEvent} store={store} />
+            </section>
+            <section aria-label="Output">
+              <OutputTab turn={turn} full={full} onEvent={onEvent} search={search} change={change} />
+            </section>
+          </div>
+        ) : null}
+        {tab === "input" && !twice ? (
+          <InputTab turn={turn} full={full} turns={turns} onEvent={onEvent} store={store} />
+        ) : null}
+        {tab === "output" && !twice ? (
           <OutputTab turn={turn} full={full} onEvent={onEvent} search={search} change={change} />
         ) : null}
         {tab === "why" ? <WhyTab {...props} target={target} /> : null}
