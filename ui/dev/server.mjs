@@ -4,6 +4,7 @@ import { createReadStream, existsSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { dirname, extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
+import { compare } from "./compare.mjs";
 import { cost, cut, files, loadCasts, page, stateOf, summary, turn, view } from "./fixture-casts.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -18,10 +19,17 @@ const types = {
 };
 const policy = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'";
 
-export async function startFixtures({ port = 0, live = [], extra = [], delayMs = 0 } = {}) {
+export async function startFixtures({ port = 0, live = [], extra = [], delayMs = 0, demo = null, empty = false } = {}) {
   const casts = loadCasts();
+  /** Casts that are not there before somebody begins them. */
+  const hidden = new Map();
   for (const cast of extra) casts.set(cast.id, { all: cast.events, state: null, ...cast });
   for (const [id, seq] of live) cut(casts.get(id), seq);
+  if (empty)
+    for (const [id, cast] of casts) {
+      hidden.set(id, cast);
+      casts.delete(id);
+    }
   const commands = [];
   const streams = new Set();
   let faulty = false;
@@ -91,6 +99,12 @@ export async function startFixtures({ port = 0, live = [], extra = [], delayMs =
     else if (body.do === "budget") {
       append(cast, "budget.changed", { budget: body.budget });
       append(cast, "run.resumed", { cwd: "/home/ada/src/greet", runDir: "" });
+    } else if (body.do === "skip") {
+      const loop = Object.values(state.loops).find((one) => !body.loop || one.id === body.loop);
+      if (!loop) return { refuse: "no loop has an item under way" };
+      append(cast, "item.skipped", { loop: loop.id, index: loop.index });
+      const index = loop.index + 1;
+      append(cast, "cursor.advanced", { index, count: loop.total, exhausted: index >= loop.total, loop: loop.id });
     } else if (body.do === "abort") append(cast, "run.aborted", { reason: "a person ended it" });
     else if (body.do === "fork") {
       const id = body.castId ?? `${cast.id}-fork2`;
@@ -199,6 +213,13 @@ export async function startFixtures({ port = 0, live = [], extra = [], delayMs =
     if (req.headers["x-materia-key"] !== KEY)
       return problem(res, 401, "unauthorized", "sign in with a link that the command line prints");
     if (delayMs) await new Promise((resolve) => setTimeout(resolve, delayMs));
+    if (parts[0] === "demo") {
+      if (!demo) return problem(res, 404, "resolution", "this server has no demo project");
+      if (req.method !== "POST") return json(res, { available: true });
+      const cast = casts.get(demo) ?? hidden.get(demo);
+      casts.set(demo, cast);
+      return json(res, summary(cast), 201);
+    }
     if (parts[0] === "projects") return json(res, { items: [{ id: "p1", dir: "/home/ada/src/greet", name: "greet" }] });
     if (parts[0] === "stream") return stream(req, res, url);
     if (parts[0] === "inbox") return json(res, { items: inbox() });
@@ -206,7 +227,7 @@ export async function startFixtures({ port = 0, live = [], extra = [], delayMs =
     if (parts[0] === "agents") return json(res, JSON.parse(readFileSync(join(here, "fixtures/doctor.json"), "utf8")));
     if (parts[0] === "materia")
       return json(res, {
-        items: Object.entries(casts.values().next().value.all[0].data.plan.nodes).map(([, node]) => ({
+        items: Object.entries([...casts.values(), ...hidden.values()][0].all[0].data.plan.nodes).map(([, node]) => ({
           name: node.materia,
           layer: "shipped",
           file: "(shipped)",
@@ -281,6 +302,10 @@ export async function startFixtures({ port = 0, live = [], extra = [], delayMs =
     }
     if (parts[2] === "nodes")
       return cast.why?.[parts[3]] ? json(res, cast.why[parts[3]]) : problem(res, 404, "resolution", "no such socket");
+    if (parts[2] === "compare") {
+      const other = casts.get(parts[3]);
+      return other ? json(res, compare(cast, other)) : problem(res, 404, "resolution", "there is no such cast");
+    }
     if (parts[2] === "cost") return json(res, cost(cast));
     if (parts[2] === "files" && !parts[3])
       return json(res, { items: files(cast).map((file) => ({ path: file.name, bytes: file.content.length })) });

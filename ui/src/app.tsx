@@ -3,10 +3,14 @@ import { Box, Inbox as InboxIcon, List, Search, Settings as SettingsIcon, Workfl
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
 import { SignIn } from "./pages/signin";
 import { Boundary } from "./shared/Boundary";
+import { money } from "./shared/format";
 import { Keys } from "./shared/keys";
 import { startLive, useLive, useNow } from "./shared/live";
 import { Palette } from "./shared/Palette";
 import { Link, navigate, useAddress, useSearch } from "./shared/router";
+import { spentToday } from "./shared/today";
+import { turnLink } from "./shared/turnLink";
+import { typing } from "./shared/typing";
 
 const Casts = lazy(async () => ({ default: (await import("./pages/casts")).Casts }));
 const Cast = lazy(async () => ({ default: (await import("./pages/cast")).Cast }));
@@ -14,6 +18,8 @@ const Inbox = lazy(async () => ({ default: (await import("./pages/inbox")).Inbox
 const Launch = lazy(async () => ({ default: (await import("./pages/launch")).Launch }));
 const Compare = lazy(async () => ({ default: (await import("./pages/compare")).Compare }));
 const Materia = lazy(async () => ({ default: (await import("./pages/materia")).Materia }));
+const MateriaEditor = lazy(async () => ({ default: (await import("./pages/materia/MateriaEditor")).MateriaEditor }));
+const Editor = lazy(async () => ({ default: (await import("./pages/editor")).Editor }));
 const Loadouts = lazy(async () => ({ default: (await import("./pages/materia")).Loadouts }));
 const Settings = lazy(async () => ({ default: (await import("./pages/settings")).Settings }));
 
@@ -23,13 +29,28 @@ interface Place {
   page: ReactNode;
 }
 
+function below(word: string, to: string, name: string): ReactNode {
+  return (
+    <>
+      <Link to={to}>{word}</Link> /{" "}
+      <span className="cut" aria-current="page">
+        {name}
+      </span>
+    </>
+  );
+}
+
 function placeOf(path: string): Place {
   const parts = path.split("/").filter(Boolean).map(decodeURIComponent);
   const [first, id, third, fourth] = parts;
   const casts = <Link to="/casts">Casts</Link>;
   if (first === "inbox") return { rail: "inbox", crumb: <span aria-current="page">Inbox</span>, page: <Inbox /> };
+  if (first === "loadouts" && id)
+    return { rail: "loadouts", crumb: below("Loadouts", "/loadouts", id), page: <Editor name={id} key={id} /> };
   if (first === "loadouts")
-    return { rail: "loadouts", crumb: <span aria-current="page">Loadouts</span>, page: <Loadouts name={id ?? null} /> };
+    return { rail: "loadouts", crumb: <span aria-current="page">Loadouts</span>, page: <Loadouts /> };
+  if (first === "materia" && id)
+    return { rail: "materia", crumb: below("Materia", "/materia", id), page: <MateriaEditor name={id} key={id} /> };
   if (first === "materia")
     return { rail: "materia", crumb: <span aria-current="page">Materia</span>, page: <Materia /> };
   if (first === "settings")
@@ -55,7 +76,7 @@ function placeOf(path: string): Place {
           </span>
         </>
       ),
-      page: <Cast id={id} key={id} />,
+      page: <Cast id={id} key={id} link={turnLink(parts.slice(2))} />,
     };
   return { rail: "casts", crumb: <span className="mono">{location.host}</span>, page: <Casts /> };
 }
@@ -150,9 +171,10 @@ export function App({ refused }: { refused: string | null }) {
         <span className="grow" />
         <button type="button" className="find" onClick={() => setPalette(true)} data-testid="open-palette">
           <Search className="ico s" />
-          Find casts and pages
+          Find casts, sockets, events
           <kbd>Ctrl K</kbd>
         </button>
+        <Today />
         <ConnectionChip />
       </header>
       <main className="main" id="main" tabIndex={-1}>
@@ -175,9 +197,32 @@ export function App({ refused }: { refused: string | null }) {
   );
 }
 
+/** What the casts that began today have cost, as far as that is known. */
+function Today() {
+  const { casts, next } = useLive();
+  const { cost, unknown, whole } = spentToday([...casts.values()], Date.now());
+  if (cost === null) return null;
+  const sure = whole || next === null;
+  return (
+    <span
+      className="today nowrap"
+      data-testid="today"
+      title={`Casts that began today${unknown > 0 ? `; the cost of ${unknown} is unknown` : ""}${sure ? "" : "; older ones are not read"}`}
+    >
+      Today <strong>{money(cost)}</strong>
+    </span>
+  );
+}
+
 function ConnectionChip() {
-  const { connection } = useLive();
-  useNow(connection.kind !== "connected");
+  const { connection, lastSeq } = useLive();
+  const now = useNow(connection.kind !== "connected");
+  const since = useRef(now);
+  if (connection.kind === "connected") since.current = now;
+  const left =
+    connection.kind === "reconnecting"
+      ? Math.max(1, Math.ceil(connection.inSeconds - (now - since.current) / 1000))
+      : 0;
   const text =
     connection.kind === "connected"
       ? "Connected"
@@ -185,21 +230,14 @@ function ConnectionChip() {
         ? "Offline"
         : connection.inSeconds === 0
           ? "Connecting"
-          : "Reconnecting";
+          : `Reconnecting ${left} s`;
   return (
     <span className={`conn${connection.kind === "connected" ? "" : " off"}`} role="status" data-testid="connection">
       <i />
       {text}
+      {lastSeq !== null ? <span className="faint wide-only">event {lastSeq.toLocaleString("en")}</span> : null}
     </span>
   );
-}
-
-/** Letters do nothing while somebody types or a dialog is open. */
-export function typing(event: KeyboardEvent): boolean {
-  const target = event.target as HTMLElement | null;
-  if (document.querySelector("[role=dialog]")) return true;
-  if (target instanceof HTMLInputElement && ["range", "radio", "checkbox"].includes(target.type)) return false;
-  return Boolean(target && (target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName)));
 }
 
 function useShortcuts(

@@ -10,6 +10,7 @@ import "./styles/casts.css";
 import "./styles/cast.css";
 import "./styles/inbox.css";
 import "./styles/pages.css";
+import "./styles/editor.css";
 
 applyTheme();
 const root = document.getElementById("root");

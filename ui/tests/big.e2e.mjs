@@ -73,14 +73,37 @@ function longCast(count) {
   return { ...model, id: "long", events, all: events, state: null };
 }
 
-test("C6: a hundred thousand events open at their end, with few rows in the page", async () => {
+/** Milliseconds from the beginning of a navigation until something is in the page, by the page's own clock. */
+async function firstSeen(page, address, id) {
+  await page.goto(address, { waitUntil: "commit" });
+  const handle = await page.waitForFunction(
+    (name) => (document.querySelector(`[data-testid="${name}"]`) ? Math.round(performance.now()) : 0),
+    id,
+    { polling: "raf" },
+  );
+  return handle.jsonValue();
+}
+/** The heap after what nobody holds was taken away. */
+async function heapOf(page) {
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable");
+  return async () => {
+    await session.send("HeapProfiler.collectGarbage");
+    const { metrics } = await session.send("Performance.getMetrics");
+    return metrics.find((one) => one.name === "JSHeapUsedSize").value;
+  };
+}
+
+test("C6: a hundred thousand events open at their end, with few rows in the page", async (t) => {
   const server = await startFixtures({ extra: [longCast(100_000)] });
   const page = await open(browser, server.link);
-  await page.goto(`${server.url}/casts/long?dock=events`);
-  await byId(page, "row-100000").waitFor();
+  const empty = await firstSeen(page, `${server.url}/settings`, "settings-page");
+  const first = await firstSeen(page, `${server.url}/casts/long?dock=events`, "row-100000");
+  t.diagnostic(`first rows after ${first} ms; a page without a cast: ${empty} ms; ${(first / empty).toFixed(1)} times`);
+  assert.ok(first <= 1500, `first rows after ${first} ms`);
   const rows = () => page.locator(".evrow").count();
   assert.ok((await rows()) <= 120, String(await rows()));
-  const heap = () => page.evaluate(() => performance.memory?.usedJSHeapSize ?? 0);
+  const heap = await heapOf(page);
   const before = await heap();
   const list = page.locator(".evlist");
   for (const share of [0.75, 0.5, 0.25, 0, 0.5, 1]) {
@@ -92,7 +115,9 @@ test("C6: a hundred thousand events open at their end, with few rows in the page
     );
     assert.ok((await rows()) <= 120);
   }
-  assert.ok((await heap()) - before < 30 * 1024 * 1024);
+  const grown = (await heap()) - before;
+  t.diagnostic(`the heap grew by ${Math.round(grown / 1024)} KiB`);
+  assert.ok(grown < 30 * 1024 * 1024, `the heap grew by ${grown} bytes`);
   await page.goto(`${server.url}/casts/long?at=50000`);
   await page.waitForFunction(() => window.__state?.seq === 50_000);
   const view = await page.evaluate(async () =>
@@ -114,7 +139,7 @@ test("C6: a hundred thousand events open at their end, with few rows in the page
   await server.close();
 });
 
-test("two hundred sockets are drawn apart, and the page draws only those that are seen", async () => {
+test("two hundred sockets are drawn apart, and the page draws only those that are seen", async (t) => {
   const model = loadCasts().get("20261115T123108-c0ffee");
   const cast = { ...structuredClone(model), id: "wide", state: null };
   const plan = cast.events[0].data.plan;
@@ -137,10 +162,35 @@ test("two hundred sockets are drawn apart, and the page draws only those that ar
   await page.goto(`${server.url}/casts/wide`);
   await byId(page, "card-s0").waitFor();
   assert.ok((await page.locator(".card").count()) < 60);
-  await page.mouse.move(500, 350);
-  await page.mouse.down();
-  await page.mouse.move(100, 330, { steps: 20 });
-  await page.mouse.up();
+  await page.evaluate(() => {
+    window.__frames = [];
+    let last = 0;
+    const step = (now) => {
+      if (last) window.__frames.push(now - last);
+      last = now;
+      window.__tick = requestAnimationFrame(step);
+    };
+    requestAnimationFrame(step);
+  });
+  // Back and forth for a while, with a little zoom: what a hand does.
+  const until = Date.now() + 4000;
+  for (let way = 1; Date.now() < until; way = -way) {
+    await page.mouse.move(600 + way * 250, 350);
+    await page.mouse.down();
+    await page.mouse.move(600 - way * 250, 340, { steps: 30 });
+    await page.mouse.up();
+    await page.mouse.wheel(0, way * 60);
+  }
+  const frames = await page.evaluate(() => {
+    cancelAnimationFrame(window.__tick);
+    return window.__frames.sort((a, b) => a - b);
+  });
+  const p95 = frames[Math.floor(frames.length * 0.95)];
+  t.diagnostic(
+    `${frames.length} frames, 95 of 100 within ${p95.toFixed(1)} ms, the longest ${frames.at(-1).toFixed(1)} ms`,
+  );
+  // The goal is 20 ms; a machine that is busy with other things gets some room.
+  assert.ok(p95 < 40, `frames took ${p95} ms`);
   assert.ok((await page.locator(".card").count()) > 0);
   assert.deepEqual(page.trouble, []);
   await page.context().close();

@@ -1,10 +1,11 @@
 // The page with the real server: what it shows is what the server says, whoever drives the cast.
-// MATERIA names the binary; otherwise the one that cargo built is taken.
+// MATERIA names the binary; otherwise the one that cargo built is taken. MATERIA_PAGE_DIR=dist shows the page that was
+// just made instead of the one in the binary.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { violations } from "./axe.mjs";
@@ -13,7 +14,13 @@ import { byId, launch, open } from "./browser.mjs";
 const binary = process.env.MATERIA ?? fileURLToPath(new URL("../../target/debug/materia", import.meta.url));
 const skip = existsSync(binary) ? false : "the program is not built; `cargo build` makes it";
 const root = mkdtempSync(join(tmpdir(), "materia-page-"));
-const env = { ...process.env, MATERIA_PROFILE_DIR: join(root, "profile"), MATERIA_STATE_DIR: join(root, "state") };
+const pageDir = process.env.MATERIA_PAGE_DIR ? { MATERIA_PAGE_DIR: resolve(process.env.MATERIA_PAGE_DIR) } : {};
+const env = {
+  ...process.env,
+  ...pageDir,
+  MATERIA_PROFILE_DIR: join(root, "profile"),
+  MATERIA_STATE_DIR: join(root, "state"),
+};
 const project = join(root, "project");
 let browser;
 let server;
@@ -117,7 +124,7 @@ const script = {
 };
 
 async function serve(listen = "127.0.0.1:0") {
-  const child = spawn(binary, ["serve", "--listen", listen], {
+  const child = spawn(binary, ["serve", "--listen", listen, ...(env.MATERIA_PAGE_DIR ? ["--test-hooks"] : [])], {
     cwd: project,
     env,
     stdio: ["ignore", "ignore", "pipe"],
@@ -345,6 +352,15 @@ test("C14: a fork from the page shares its past and goes on; the old cast is as 
   assert.equal((await ask(page, `/casts/${asked}`)).lastHash, before);
   await byId(page, "compare-link").click();
   await byId(page, "compare-page").waitFor();
+  // What is listed is what the server says, and what the command line prints.
+  const told = await ask(page, `/casts/${asked}/compare/${fork}`);
+  const listed = await byId(page, "compared").evaluateAll((rows) => rows.map((row) => JSON.parse(row.dataset.row)));
+  const asRows = ({ rows }) =>
+    rows.map(({ socket, item, attempt, verdict, differs }) => [socket, item ?? null, attempt, verdict, differs ?? []]);
+  assert.ok(listed.length > 0);
+  assert.deepEqual(listed, asRows(told));
+  const line = spawnSync(binary, ["compare", asked, fork, "--json"], { cwd: project, env, encoding: "utf8" });
+  if (!/unrecognized subcommand/.test(line.stderr)) assert.deepEqual(listed, asRows(JSON.parse(line.stdout)));
   assert.deepEqual(page.trouble, []);
   await page.context().close();
 });

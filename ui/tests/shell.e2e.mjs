@@ -33,6 +33,7 @@ test("A3: without a key there is the sign-in page; the code leaves the address",
   await byId(page, "signin").waitFor();
   assert.equal((await page.request.get(`${server.url}/api/casts`)).status(), 401);
   await page.goto(server.link);
+  await byId(page, "casts-page").waitFor();
   await page.reload();
   await byId(page, "casts-page").waitFor();
   assert.equal(new URL(page.url()).hash, "");

@@ -1,4 +1,5 @@
 // One way to the server: every request carries the page's key, every refusal becomes a `Refusal`.
+import { keep, kept } from "../shared/kept";
 import type { Problem } from "./types";
 
 const KEY = "materia.key";
@@ -12,11 +13,7 @@ export class Refusal extends Error {
 }
 
 export function storedKey(): string | null {
-  try {
-    return localStorage.getItem(KEY);
-  } catch {
-    return null;
-  }
+  return kept(KEY);
 }
 
 export function authorised(headers: Record<string, string> = {}): Record<string, string> {
@@ -36,7 +33,7 @@ export async function openSession(): Promise<void> {
   });
   if (!answer.ok) throw new Refusal(await problemOf(answer));
   const { key } = (await answer.json()) as { key: string };
-  localStorage.setItem(KEY, key);
+  keep(KEY, key);
 }
 
 async function problemOf(answer: Response): Promise<Problem> {
@@ -59,6 +56,18 @@ export function address(path: string, query: Query = {}): string {
   return `/api${path}${text ? `?${text}` : ""}`;
 }
 
+/** What answers in the place of a server, where the page is a file of its own. */
+export interface Local {
+  get: (path: string, query: Query) => unknown;
+  text: (path: string) => string;
+}
+let local: Local | null = null;
+
+/** From here on nothing is asked of a server. */
+export function answerFrom(source: Local): void {
+  local = source;
+}
+
 async function ask(path: string, query: Query | undefined, init: RequestInit): Promise<Response> {
   const answer = await fetch(address(path, query), init);
   if (!answer.ok) throw new Refusal(await problemOf(answer));
@@ -66,18 +75,39 @@ async function ask(path: string, query: Query | undefined, init: RequestInit): P
 }
 
 export async function get<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> {
+  if (local) return local.get(path, query ?? {}) as T;
   const answer = await ask(path, query, { headers: authorised(), ...(signal ? { signal } : {}) });
   return (await answer.json()) as T;
 }
 
 export async function getText(path: string, query?: Query): Promise<string> {
+  if (local) return local.text(path);
   return (await ask(path, query, { headers: authorised() })).text();
 }
 
 /** Acts once: the key belongs to what the person did, so a repeated request does nothing more. */
 export async function post<T>(path: string, body: unknown, idempotencyKey = newKey(), query?: Query): Promise<T> {
+  if (local) throw new Error("An exported file can only be looked at.");
   const headers = authorised({ "Content-Type": "application/json", "Idempotency-Key": idempotencyKey });
   const answer = await ask(path, query, { method: "POST", headers, body: JSON.stringify(body) });
+  return (await answer.json()) as T;
+}
+
+/** Puts or deletes something that must still be as it was read: `ifMatch` names what was read. */
+export async function change<T>(
+  method: "PUT" | "DELETE",
+  path: string,
+  query: Query,
+  ifMatch: string,
+  body?: unknown,
+): Promise<T> {
+  if (local) throw new Error("An exported file can only be looked at.");
+  const headers = authorised({ "Content-Type": "application/json", "If-Match": ifMatch });
+  const answer = await ask(path, query, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
   return (await answer.json()) as T;
 }
 

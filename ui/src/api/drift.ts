@@ -23,6 +23,9 @@ export type Checked = [
   Held<Fits<P.Project, G.ProjectItem>>,
   Held<Fits<P.Usage, G.UsageTotals>>,
   Held<Fits<P.Layer, G.PromptLayer>>,
+  Held<Fits<P.Comparison, G.Comparison>>,
+  Held<Fits<P.ComparedTurn, G.ComparedTurn>>,
+  Held<Fits<P.TurnSide, G.TurnSide>>,
 ];
 
 /** Nothing is missing: a type that is `never` is no value. */
@@ -35,7 +38,10 @@ export const missing: Record<
   | Missing<P.Problem, G.Problem>
   | Missing<P.Project, G.ProjectItem>
   | Missing<P.Usage, G.UsageTotals>
-  | Missing<P.Layer, G.PromptLayer>,
+  | Missing<P.Layer, G.PromptLayer>
+  | Missing<P.Comparison, G.Comparison>
+  | Missing<P.ComparedTurn, G.ComparedTurn>
+  | Missing<P.TurnSide, G.TurnSide>,
   true
 > = {};
 /** The words of states are the same. */

@@ -279,7 +279,17 @@ export interface InboxItem {
   message: string;
   node?: string | null;
   since?: string | null;
-  approval?: { hash: string; runs?: Json; inputs?: Json; writes?: Json; routes?: Json } | null;
+  approval?: {
+    hash: string;
+    /** What would run, in a sentence. */
+    runs?: Json;
+    /** The same word by word, where it is a program, and the folder that it runs in. */
+    argv?: string[] | null;
+    cwd?: string | null;
+    inputs?: Json;
+    writes?: Json;
+    routes?: Json;
+  } | null;
   said?: string | null;
   next?: NextAct[];
 }
@@ -340,4 +350,37 @@ export interface Problem {
   detail: string;
   findings?: Finding[];
   questions?: TrustItem[];
+}
+export interface TurnSide {
+  seq: number;
+  outcome: string;
+  satisfied?: boolean | null;
+  to?: string[];
+  cost?: number | null;
+  tokens?: number | null;
+  durationMs?: number | null;
+}
+export interface ComparedTurn {
+  socket: string;
+  materia: string;
+  item?: string | null;
+  itemLabel?: string | null;
+  attempt: number;
+  verdict: "same" | "differs" | "only_a" | "only_b";
+  differs?: ("prompt" | "output" | "outcome" | "route" | "cost")[];
+  a?: TurnSide | null;
+  b?: TurnSide | null;
+}
+export interface Compared {
+  castId: string;
+  forkedFrom?: string | null;
+}
+/** What `materia compare A B --json` prints, as far as the page reads it. */
+export interface Comparison {
+  a: Compared;
+  b: Compared;
+  forkedAt?: number | null;
+  rows: ComparedTurn[];
+  routes: { edge: string; a: number; b: number }[];
+  variables: { path: string; a?: Json; b?: Json }[];
 }

@@ -137,7 +137,16 @@ const changes: Record<string, Change> = {
     const given = (event.data.items as Json[] | null | undefined)?.map(titleOf);
     const labels = given ?? (consumes ? (state.titles[consumes] ?? []) : []);
     const total: number = event.data.count ?? labels.length;
-    state.loops[id] = { id, entry: event.data.entry, index: 0, total, exhausted: false, labels, sentBack: 0 };
+    state.loops[id] = {
+      id,
+      entry: event.data.entry,
+      index: 0,
+      total,
+      exhausted: false,
+      labels,
+      sentBack: 0,
+      skipped: [],
+    };
     state.chapters.push({ from: event.seq, label: itemName(labels, 0) });
   },
   "cursor.advanced": (state, event) => {
@@ -147,6 +156,13 @@ const changes: Record<string, Change> = {
     const index: number = event.data.index;
     state.loops[id] = { ...before, index, total: event.data.count ?? before.total, exhausted: event.data.exhausted };
     if (!event.data.exhausted) state.chapters.push({ from: event.seq, label: itemName(before.labels, index) });
+  },
+  "item.skipped": (state, event) => {
+    const loop = state.loops[event.data.loop];
+    if (!loop) return;
+    const index: number = event.data.index ?? loop.index;
+    state.loops[loop.id] = { ...loop, skipped: [...loop.skipped, index] };
+    state.marks.push({ seq: event.seq, kind: "paused", text: `a person stopped ${itemKey(index)}` });
   },
   "loop.exhausted": (state, event) => {
     const before = state.loops[event.data.loop];

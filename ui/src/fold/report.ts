@@ -16,6 +16,7 @@ export function fromView(view: CastView): CastState {
       exhausted: loop.index >= loop.total,
       labels: loop.items.map((item) => item.label ?? item.title ?? ""),
       sentBack: 0,
+      skipped: loop.items.flatMap((item, index) => (item.state === "aborted" ? [index] : [])),
     };
   for (const socket of view.sockets ?? []) {
     state.visits[socket.socket] = socket.visits;

@@ -51,6 +51,8 @@ export interface LoopState {
   exhausted: boolean;
   labels: string[];
   sentBack: number;
+  /** Items that a person ended before they were done. */
+  skipped: number[];
 }
 export interface EdgeState {
   taken: number;

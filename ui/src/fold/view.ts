@@ -59,12 +59,26 @@ export function currentItem(loop: LoopState | undefined): { key: string; label: 
   return { key: itemKey(loop.index), label: loop.labels[loop.index] ?? "" };
 }
 
+/** The loop around a socket that has an item under way: the innermost one, else any. */
+export function openLoop(state: CastState, socket: string): LoopState | null {
+  const around = [...(state.plan?.nodes[socket]?.loops ?? [])].reverse();
+  const goesOn = (id: string) => currentItem(state.loops[id]) !== null;
+  const id = around.find(goesOn) ?? Object.keys(state.loops).find(goesOn);
+  return id ? (state.loops[id] ?? null) : null;
+}
+
 export function loopItems(state: CastState, loop: LoopState): LoopItem[] {
   const now = itemStateNow(state, loop);
   return Array.from({ length: loop.total }, (_, index) => ({
     key: itemKey(index),
     label: loop.labels[index] ?? null,
-    state: loop.exhausted || index < loop.index ? "done" : index === loop.index ? now : "idle",
+    state: loop.skipped.includes(index)
+      ? "aborted"
+      : loop.exhausted || index < loop.index
+        ? "done"
+        : index === loop.index
+          ? now
+          : "idle",
   }));
 }
 

@@ -1,55 +1,20 @@
 // The graph of a cast: cards with their state, loops with their items, lines that count.
-import {
-  type Edge,
-  EdgeLabelRenderer,
-  type EdgeProps,
-  Handle,
-  type Node,
-  type NodeProps,
-  Panel,
-  Position,
-  ReactFlow,
-  ReactFlowProvider,
-  useReactFlow,
-  useStore,
-} from "@xyflow/react";
+import { Panel, ReactFlow, ReactFlowProvider, useReactFlow, useStore } from "@xyflow/react";
 import "@xyflow/react/dist/base.css";
-import { Circle, Crosshair, Layers, Maximize, Minus, Plus, SquareTerminal } from "lucide-react";
-import { type KeyboardEvent, memo, type ReactNode, useEffect, useMemo } from "react";
-import type { Grid, SocketState } from "../api/types";
-import type { LoopItem } from "../fold";
-import { Mark, State } from "../shared/parts";
-import { oneLine } from "../shared/text";
+import { Maximize, Minus, Plus } from "lucide-react";
+import { type KeyboardEvent, useEffect, useMemo } from "react";
+import type { Grid } from "../api/types";
+import { typing } from "../shared/typing";
 import { useDrawing } from "./elk";
+import { Legend } from "./Legend";
+import { LineDrawn } from "./LineDrawn";
 import { type Drawn, FULL, type Point } from "./layout";
-import { Arrow, lineWords, pathThrough } from "./lines";
-import type { Line } from "./rows";
+import { End, Region, SocketCard } from "./nodes";
+import type { CardNode, CardView, EndNode, LineEdge, LineView, RegionNode, RegionView } from "./types";
 
-export interface CardView {
-  state: SocketState;
-  word: string;
-  /** Small print at the right: item and visit. */
-  note: string;
-  /** The newest line that it put out. */
-  live: string;
-  /** A hexagon: it asks before it runs. */
-  gate: boolean;
-  color?: string | null;
-}
-export interface LineView {
-  lit: boolean;
-  flash: boolean;
-  taken: number;
-  partial: boolean;
-  note: string;
-  spent: boolean;
-}
-export interface RegionView {
-  items: LoopItem[];
-  text: string;
-  note: string;
-  current: string | null;
-}
+export { KindIcon } from "./KindIcon";
+export type { CardView, LineView, RegionView } from "./types";
+
 export interface GraphProps {
   grid: Grid;
   cards: Record<string, CardView>;
@@ -60,223 +25,6 @@ export interface GraphProps {
   onSelect: (socket: string) => void;
   onItem: (item: string | null) => void;
 }
-
-type CardNode = Node<
-  {
-    card: CardView;
-    id: string;
-    name: string;
-    kind: string;
-    entry: boolean;
-    selected: boolean;
-    onSelect: (id: string) => void;
-  },
-  "socket"
->;
-type RegionNode = Node<
-  { id: string; view: RegionView; item: string | null; onItem: (item: string | null) => void },
-  "region"
->;
-type EndNode = Node<Record<string, never>, "end">;
-type LineEdge = Edge<
-  {
-    line: Line;
-    points: Point[];
-    label: Point;
-    double: boolean;
-    view: LineView | undefined;
-    inside: boolean;
-    feedBead: Point | null;
-  },
-  "line"
->;
-
-/** Lines are tied to these; where they really begin and end, the layout says. */
-const Ties = () => (
-  <>
-    <Handle type="target" position={Position.Left} isConnectable={false} />
-    <Handle type="source" position={Position.Right} isConnectable={false} />
-  </>
-);
-
-export const KindIcon = ({ kind }: { kind: string }) =>
-  kind === "utility" ? (
-    <SquareTerminal className="ico kind" aria-label="utility" />
-  ) : kind === "generator" ? (
-    <Layers className="ico kind" aria-label="generator" />
-  ) : (
-    <Circle className="ico kind" aria-label="agent" />
-  );
-
-const SocketCard = memo(({ data }: NodeProps<CardNode>) => {
-  const { card, id, name, kind, entry, selected, onSelect } = data;
-  return (
-    <>
-      <Ties />
-      <button
-        type="button"
-        className={`card st ${card.state} ${kind}${selected ? " sel" : ""}${entry ? " entry" : ""} nopan`}
-        aria-pressed={selected}
-        data-testid={`card-${id}`}
-        data-state={card.state}
-        data-socket={id}
-        onClick={() => onSelect(id)}
-      >
-        {entry ? <i className="start" /> : null}
-        {card.color ? <i className="spine" style={{ background: card.color }} /> : null}
-        {card.gate ? (
-          <svg className="gate" viewBox="0 0 18 18" aria-label="asks before it runs" role="img">
-            <path d="M9 1.500 15.500 5.250v7.500L9 16.500 2.500 12.750v-7.500z" />
-          </svg>
-        ) : null}
-        <span className="h">
-          <KindIcon kind={kind} />
-          <span className="t">{oneLine(name, 80)}</span>
-          <State state={card.state} word={card.word} />
-        </span>
-        <span className="m">
-          <span className="mono cut">{id}</span>
-          <span className="cut">{card.note}</span>
-        </span>
-        <span className="live cut">{card.live || "\u00a0"}</span>
-      </button>
-    </>
-  );
-});
-
-const Region = memo(({ data }: NodeProps<RegionNode>) => {
-  const { id, view, item, onItem } = data;
-  const words = view.items.length <= 24;
-  return (
-    <div className="region" data-testid={`region-${id}`}>
-      <Ties />
-      <div className="rtitle">
-        <strong>{id}</strong>
-        <span className="cut">{view.text}</span>
-        <span className="faint cut">{view.note}</span>
-        <span className="grow" />
-        {view.items.length > 0 ? (
-          <button
-            type="button"
-            className="btn quiet small nopan"
-            onClick={() => onItem(item ? null : view.current)}
-            data-testid="follow"
-          >
-            <Crosshair className="ico s" />
-            {item ? `Locked on ${item}` : "Following"}
-          </button>
-        ) : null}
-      </div>
-      {view.items.length > 120 ? null : (
-        <div className={`rstrip${words ? "" : " tight"}`} role="group" aria-label={`Items of ${id}`}>
-          {view.items.map((one) => (
-            <button
-              key={one.key}
-              type="button"
-              className={`st ${one.state} nopan`}
-              aria-pressed={(item ?? view.current) === one.key}
-              aria-label={`${one.key} ${oneLine(one.label ?? "", 80)}: ${one.state.replace("_", " ")}`}
-              data-testid={`item-${one.key}`}
-              data-state={one.state}
-              title={`${one.key} ${oneLine(one.label ?? "", 120)}`}
-              onClick={() => onItem(one.key)}
-            >
-              {words ? (
-                <>
-                  <Mark state={one.state} />
-                  <span className="cut">
-                    {one.key} {oneLine(one.label ?? "", 80)}
-                  </span>
-                </>
-              ) : null}
-            </button>
-          ))}
-        </div>
-      )}
-    </div>
-  );
-});
-
-const End = memo(() => (
-  <div className="ring-box">
-    <Ties />
-    <div className="ring" />
-    <span className="faint xs">end</span>
-  </div>
-));
-
-function Label({ at, className, children }: { at: Point; className: string; children: ReactNode }) {
-  return (
-    <div className={className} style={{ transform: `translate(-50%, -50%) translate(${at.x}px, ${at.y}px)` }}>
-      {children}
-    </div>
-  );
-}
-
-const LineDrawn = memo(({ data }: EdgeProps<LineEdge>) => {
-  if (!data) return null;
-  const { line, points, label, double, view, inside, feedBead } = data;
-  const path = pathThrough(points);
-  const words = line.feed ? "" : line.next ? "next item" : lineWords[line.kind];
-  const taken = view?.note || (view && view.taken > 0 ? `×${view.taken}${view.partial ? "+" : ""}` : "");
-  const lit = view?.lit ? " lit" : view?.spent ? " spent" : "";
-  const start = points[0];
-  const second = points[1];
-  // A short line has its words above and its count below; a long one carries both.
-  const level = points.length === 2 && start !== undefined && second !== undefined && start.y === second.y;
-  const bead = line.feed ? feedBead : line.kind === "satisfied" ? label : null;
-  const above = level && !double ? -15 : 0;
-  const look = `elab${line.feed ? " side" : ""}${inside ? " in" : ""}${lit}${double || level ? " over" : ""}`;
-  return (
-    <>
-      {double ? (
-        <>
-          <path className={`ln exit wide${lit}`} d={path} />
-          <path className={`ln exit hollow${inside ? " in" : ""}`} d={path} />
-        </>
-      ) : (
-        <path className={`ln ${line.kind}${line.feed ? " feed" : ""}${lit}${view?.flash ? " flash" : ""}`} d={path} />
-      )}
-      {double ? null : <Arrow points={points} className={`arrow${lit}`} />}
-      {bead ? (
-        <g className={`bead-g${lit}`} transform={`translate(${bead.x} ${bead.y})`}>
-          <circle className="bead" r="8.5" />
-          <path
-            d={
-              line.feed
-                ? "M0-4.500 5-2 0 .5-5-2zM-5 .6 0 3.100 5 .6M-5 3 0 5.500 5 3"
-                : "m-3.500 .3 2.400 2.500L3.500-2.800"
-            }
-          />
-        </g>
-      ) : null}
-      <EdgeLabelRenderer>
-        {words || (taken && !level) ? (
-          <Label at={{ x: label.x, y: label.y + (bead && !line.feed && !level ? -16 : above) }} className={look}>
-            {line.kind === "not_satisfied" ? <span aria-hidden="true">↺</span> : null}
-            {words ? <span>{words}</span> : null}
-            {taken && !level ? <span className="x">{taken}</span> : null}
-          </Label>
-        ) : null}
-        {taken && level ? (
-          <Label at={{ x: label.x, y: label.y + (words ? 17 : -11) }} className={look}>
-            <span className="x">{taken}</span>
-          </Label>
-        ) : null}
-        {line.order > 0 && start && second ? (
-          <div
-            className="ord"
-            style={{
-              transform: `translate(-50%, -50%) translate(${start.x + 8}px, ${start.y + (second.y > start.y ? 10 : -8)}px)`,
-            }}
-          >
-            {line.order}
-          </div>
-        ) : null}
-      </EdgeLabelRenderer>
-    </>
-  );
-});
 
 const nodeTypes = { socket: SocketCard, region: Region, end: End };
 const edgeTypes = { line: LineDrawn };
@@ -327,7 +75,7 @@ function nodesOf(props: GraphProps, drawn: Drawn): (CardNode | RegionNode | EndN
 }
 
 /** Where a line enters a region from above. */
-function borderCrossing(drawn: Drawn, points: Point[]): Point | null {
+export function borderCrossing(drawn: Drawn, points: Point[]): Point | null {
   const tip = points.at(-1);
   const region =
     tip &&
@@ -371,6 +119,15 @@ function Flow(props: GraphProps & { drawn: Drawn }) {
   useEffect(() => {
     if (width && height) void showAll(flow, drawn, width, height);
   }, [flow, drawn, width, height]);
+  useEffect(() => {
+    const onKey = (event: globalThis.KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || typing(event)) return;
+      if (event.key === "1") void showAll(flow, drawn, width, height);
+      else if (event.key === "0") void flow.zoomTo(1);
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, [flow, drawn, width, height]);
   return (
     <ReactFlow
       nodes={nodes}
@@ -406,37 +163,19 @@ function Flow(props: GraphProps & { drawn: Drawn }) {
         </button>
       </Panel>
       <Panel position="bottom-right" className="legend" aria-hidden="true">
-        {(["always", "satisfied", "not_satisfied", "feed", "exit", "lit"] as const).map((kind) => (
-          <span key={kind}>
-            <svg width="26" height="8" aria-hidden="true">
-              {kind === "exit" ? <path className="ln exit wide" d="M0 4h26" /> : null}
-              <path className={kind === "exit" ? "ln exit hollow" : `ln ${kind}`} d="M0 4h26" />
-              {kind === "satisfied" ? <circle className="bead" cx="13" cy="4" r="3" /> : null}
-            </svg>
-            {
-              {
-                always: "always",
-                satisfied: "satisfied",
-                not_satisfied: "not satisfied",
-                feed: "items",
-                exit: "loop exit",
-                lit: "started this turn",
-              }[kind]
-            }
-          </span>
-        ))}
+        <Legend />
       </Panel>
     </ReactFlow>
   );
 }
 
-function Zoom() {
+export function Zoom() {
   const zoom = useStore((store) => store.transform[2]);
   return <span className="pc">{Math.round(zoom * 100)} %</span>;
 }
 
 /** All of it, but not larger than it is, and from the top left where it is large enough to scroll. */
-function showAll(flow: ReturnType<typeof useReactFlow>, drawn: Drawn, width: number, height: number) {
+export function showAll(flow: ReturnType<typeof useReactFlow>, drawn: Drawn, width: number, height: number) {
   const left = Math.min(0, ...drawn.lines.flatMap((one) => one.points.map((point) => point.x)));
   const whole = { width: drawn.width - left + 56, height: drawn.height + 80 };
   const zoom = Math.max(0.25, Math.min(1, width / whole.width, height / whole.height));

@@ -12,9 +12,11 @@ interface MiniProps {
   counts?: Record<string, { text: string; differs: boolean }>;
   /** A second line on each card. */
   notes?: Record<string, string>;
+  /** The card that is looked at. */
+  picked?: string | undefined;
 }
 
-export function MiniGraph({ grid, sizes = SMALL, label, counts = {}, notes = {} }: MiniProps) {
+export function MiniGraph({ grid, sizes = SMALL, label, counts = {}, notes = {}, picked }: MiniProps) {
   const drawn = useDrawing(grid, sizes);
   if (!drawn) return <div className="mini" />;
   const left = Math.min(0, ...drawn.lines.flatMap((one) => one.points.map((point) => point.x)));
@@ -58,7 +60,7 @@ export function MiniGraph({ grid, sizes = SMALL, label, counts = {}, notes = {} 
         return (
           <g key={id}>
             <rect
-              className="mini-card"
+              className={`mini-card${id === picked ? " picked" : ""}`}
               x={box.x}
               y={box.y}
               width={box.width}

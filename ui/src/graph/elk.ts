@@ -1,13 +1,9 @@
-// Elk runs beside the page: laying out a large graph must not stop it. It is loaded with the pages that draw one.
-import ElkApi from "elkjs/lib/elk-api";
-import workerUrl from "elkjs/lib/elk-worker.min.js?url";
+// The drawing of a graph, made once for each graph and size.
 import { useEffect, useState } from "react";
 import type { Grid } from "../api/types";
+import { elk } from "./elk-engine";
 import { type Drawn, FULL, layout, type Sizes } from "./layout";
 
-const Elk = ((ElkApi as unknown as { default?: typeof ElkApi }).default ?? ElkApi) as typeof ElkApi;
-// It starts with the first page that has a graph, while that page still asks the server.
-const elk = new Elk({ workerFactory: () => new Worker(workerUrl) });
 const known = new Map<string, Promise<Drawn>>();
 
 function drawing(grid: Grid, sizes: Sizes): Promise<Drawn> {
@@ -16,6 +12,9 @@ function drawing(grid: Grid, sizes: Sizes): Promise<Drawn> {
   if (before) return before;
   const made = layout(elk, grid, sizes);
   known.set(key, made);
+  // An editor makes many; the oldest are the least likely to come back.
+  const oldest = known.keys().next();
+  if (known.size > 200 && !oldest.done) known.delete(oldest.value);
   return made;
 }
 

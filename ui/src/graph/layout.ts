@@ -50,6 +50,14 @@ export const MIDDLE: Sizes = {
   rowGap: 36,
 };
 
+export const EDITOR: Sizes = {
+  card: { width: 176, height: 56 },
+  gap: 84,
+  lane: 28,
+  region: { left: 22, top: 58, right: 22, bottom: 20 },
+  rowGap: 48,
+};
+
 const RING = 26;
 
 interface Level {

@@ -74,6 +74,8 @@ export function Confirm(
     body?: ReactNode;
     label?: string;
     ready?: boolean;
+    /** Another thing that can be done instead, below the question. */
+    more?: ReactNode;
   },
 ) {
   const [open, setOpen] = useState(false);
@@ -129,6 +131,7 @@ export function Confirm(
                 {props.verb}
               </button>
             </div>
+            {props.more}
           </div>
         </div>
       ) : null}

@@ -18,6 +18,7 @@ export type Act =
   | { do: "revive" }
   | { do: "stop" }
   | { do: "abort" }
+  | { do: "skip"; loop?: string }
   | { do: "fork"; at: number; castId?: string };
 
 export interface Done {
@@ -59,6 +60,8 @@ export function commandLine(castId: string, act: Act): string[] {
       return head("fork", "--at", String(act.at), ...(act.castId ? ["--cast-id", act.castId] : []));
     case "stop":
       return head("pause");
+    case "skip":
+      return head("skip", act.loop);
     default:
       return head(act.do);
   }

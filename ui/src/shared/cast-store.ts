@@ -51,9 +51,13 @@ export class CastStore {
   private catching = false;
   private closed = false;
 
-  constructor(id: string, project: string | null) {
+  /** Whether all of it is at hand, however long it is. */
+  private readonly wholly: boolean;
+
+  constructor(id: string, project: string | null, wholly = false) {
     this.id = id;
     this.project = project;
+    this.wholly = wholly;
   }
 
   subscribe = (listener: () => void): (() => void) => {
@@ -71,7 +75,7 @@ export class CastStore {
     try {
       const view = await get<CastView>(`/casts/${segment(this.id)}`, { project: this.project });
       if (this.closed) return;
-      if (view.lastSeq <= WHOLE_MAX) {
+      if (this.wholly || view.lastSeq <= WHOLE_MAX) {
         const events = await this.read(1, view.lastSeq);
         const state = fold(emptyState(this.id), events);
         this.change({ view, events, whole: true, state, error: null });

@@ -1,8 +1,12 @@
-// All keys, on `?`.
+// All keys, on `?`, and what the signs of a graph mean.
+import type { SocketState } from "../api/types";
+import { KindIcon } from "../graph/KindIcon";
+import { Legend } from "../graph/Legend";
 import { Dialog } from "./Dialog";
+import { State } from "./parts";
 
 const keys: [string, string][] = [
-  ["Ctrl K", "find a cast or a page"],
+  ["Ctrl K", "find casts, sockets, events, pages"],
   ["C", "new cast"],
   ["G then C, I, L, M, S", "go to casts, inbox, loadouts, materia, settings"],
   [".", "what needs you"],
@@ -10,12 +14,15 @@ const keys: [string, string][] = [
   ["Arrows", "cast: from card to card"],
   ["[ and ]", "cast: one event back, one on"],
   ["L", "cast: to the newest event"],
-  ["Space", "cast: play or hold"],
+  ["Space", "cast: hold, or play on"],
+  ["1, 0", "graph: all of it, its own size"],
   ["W, O", "cast: why, output of the socket"],
   ["J, K", "inbox: next, before"],
   ["Y, N", "inbox: approve, deny"],
   ["Esc", "close, go up"],
 ];
+
+const states: SocketState[] = ["idle", "queued", "running", "needs_you", "done", "failed", "stalled", "aborted"];
 
 export function Keys({ onClose }: { onClose: () => void }) {
   return (
@@ -31,6 +38,23 @@ export function Keys({ onClose }: { onClose: () => void }) {
           </div>
         ))}
       </dl>
+      <h2>Signs</h2>
+      <div className="signs">
+        {states.map((state) => (
+          <State key={state} state={state} />
+        ))}
+      </div>
+      <div className="signs dim">
+        {["agent", "utility", "generator"].map((kind) => (
+          <span key={kind} className="row">
+            <KindIcon kind={kind} />
+            {kind}
+          </span>
+        ))}
+      </div>
+      <div className="signs lines dim">
+        <Legend />
+      </div>
       <button type="button" className="btn" onClick={onClose}>
         Close
       </button>

@@ -12,6 +12,8 @@ export interface LiveState {
   next: string | number | null;
   projects: Project[];
   inbox: InboxItem[];
+  /** The newest event that was heard of the cast that is open. */
+  lastSeq: number | null;
   /** The server does not know this page. */
   signedOut: boolean;
 }
@@ -23,6 +25,7 @@ let state: LiveState = {
   next: null,
   projects: [],
   inbox: [],
+  lastSeq: null,
   signedOut: false,
 };
 const listeners = new Set<() => void>();
@@ -147,11 +150,24 @@ export function startLive(): void {
 export function watch(store: CastStore): () => void {
   watched = store;
   open();
+  const note = () => {
+    const seq = store.get().state?.seq ?? null;
+    if (watched === store && seq !== state.lastSeq) change({ lastSeq: seq });
+  };
+  const ignore = store.subscribe(note);
+  note();
   return () => {
+    ignore();
     if (watched !== store) return;
     watched = null;
+    change({ lastSeq: null });
     open();
   };
+}
+
+/** The cast whose page is open. */
+export function watchedCast(): CastStore | null {
+  return watched;
 }
 
 /** The project to name in requests and links: only where several are served. */
@@ -159,9 +175,16 @@ export function projectOf(projects: Project[], project: string | undefined): str
   return projects.length > 1 ? (project ?? null) : null;
 }
 
-export function castPath(cast: { castId: string; project?: string | undefined }, projects: Project[]): string {
+export function castPath(
+  cast: { castId: string; project?: string | undefined },
+  projects: Project[],
+  more: Record<string, string | number> = {},
+): string {
   const project = projectOf(projects, cast.project);
-  return `/casts/${encodeURIComponent(cast.castId)}${project ? `?project=${encodeURIComponent(project)}` : ""}`;
+  const query = new URLSearchParams(project ? { project } : {});
+  for (const [name, value] of Object.entries(more)) query.set(name, String(value));
+  const text = query.toString();
+  return `/casts/${encodeURIComponent(cast.castId)}${text ? `?${text}` : ""}`;
 }
 
 /** The time, once a second while somebody looks. */

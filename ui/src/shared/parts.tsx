@@ -99,13 +99,14 @@ export function Foreign({ text, mixed = false }: { text: string | null | undefin
   );
 }
 
-export function CopyButton({ text, label = "Copy" }: { text: string; label?: string }) {
+export function CopyButton({ text, label = "Copy", icon }: { text: string; label?: string; icon?: ReactNode }) {
   const [done, setDone] = useState(false);
   return (
     <button
       type="button"
       className="btn quiet small icon"
       aria-label={done ? "Copied" : label}
+      title={label}
       data-testid="copy"
       onClick={() => {
         void navigator.clipboard?.writeText(text).then(() => {
@@ -114,7 +115,7 @@ export function CopyButton({ text, label = "Copy" }: { text: string; label?: str
         });
       }}
     >
-      {done ? <Check className="ico s" /> : <Copy className="ico s" />}
+      {done ? <Check className="ico s" /> : (icon ?? <Copy className="ico s" />)}
     </button>
   );
 }

@@ -1,28 +1,41 @@
 // Addresses of the page. What is selected, filtered and looked at is in the address, so that it survives a reload.
 import { type AnchorHTMLAttributes, type ReactNode, useCallback, useSyncExternalStore } from "react";
+import { isExported } from "./exported";
 
 const listeners = new Set<() => void>();
 function changed(): void {
   for (const listener of listeners) listener();
 }
 globalThis.addEventListener?.("popstate", changed);
+globalThis.addEventListener?.("hashchange", changed);
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
+/** A page and what is looked at on it. A file has one page, and keeps the rest behind the hash. */
+function here(): string {
+  return isExported() ? `/${location.hash.slice(1)}` : location.pathname + location.search;
+}
+
 export function navigate(to: string, replace = false): void {
-  if (to === location.pathname + location.search) return;
-  if (replace) history.replaceState(null, "", to);
-  else history.pushState(null, "", to);
+  if (to === here()) return;
+  const address = isExported() ? `#${to.replace(/^[^?]*/, "")}` : to;
+  if (replace) history.replaceState(null, "", address);
+  else history.pushState(null, "", address);
   changed();
 }
 
 export function useAddress(): { path: string; search: URLSearchParams } {
-  const address = useSyncExternalStore(subscribe, () => location.pathname + location.search);
+  const address = useSyncExternalStore(subscribe, here);
   const [path = "/", query = ""] = address.split("?");
   return { path, search: new URLSearchParams(query) };
+}
+
+/** What is looked at now, for those who ask later than they are drawn. */
+export function searchNow(): URLSearchParams {
+  return new URLSearchParams(here().split("?")[1] ?? "");
 }
 
 export type Changes = Record<string, string | number | null | undefined>;
@@ -40,7 +53,7 @@ export function changedSearch(search: URLSearchParams, changes: Changes): string
 export function useSearch(): [URLSearchParams, (changes: Changes, push?: boolean) => void] {
   const { search } = useAddress();
   const change = useCallback((changes: Changes, push = false) => {
-    navigate(location.pathname + changedSearch(new URLSearchParams(location.search), changes), !push);
+    navigate(here().split("?")[0] + changedSearch(searchNow(), changes), !push);
   }, []);
   return [search, change];
 }
@@ -48,6 +61,8 @@ export function useSearch(): [URLSearchParams, (changes: Changes, push?: boolean
 type LinkProps = AnchorHTMLAttributes<HTMLAnchorElement> & { to: string; children: ReactNode };
 
 export function Link({ to, children, onClick, ...rest }: LinkProps) {
+  // A file has no other pages.
+  if (isExported()) return <span className={rest.className}>{children}</span>;
   return (
     <a
       {...rest}

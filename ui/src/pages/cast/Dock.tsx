@@ -1,14 +1,16 @@
 // The dock under the graph: timeline, events, output, state, cost.
-import { ChevronDown, ChevronUp } from "lucide-react";
+import { ChevronDown, ChevronUp, Maximize, X, ZoomIn } from "lucide-react";
 import { type PointerEvent, useRef, useState } from "react";
 import type { CastState } from "../../fold";
 import type { CastStore } from "../../shared/cast-store";
+import { keep, kept } from "../../shared/kept";
 import { Seg, Tabs } from "../../shared/parts";
 import { CostTab } from "./Cost";
 import { EventsTab } from "./Events";
 import { OutputLog } from "./OutputLog";
 import { StateTab } from "./StateTab";
-import { Timeline } from "./Timeline";
+import { Timeline } from "./timeline";
+import { ALL, type Window, zoomed } from "./timeline/scale";
 
 export type DockTab = "timeline" | "events" | "output" | "state" | "cost";
 const HEIGHT = "materia.dock";
@@ -26,13 +28,14 @@ export interface DockProps {
 export function Dock(props: DockProps) {
   const { state, search, change } = props;
   const tab = (search.get("dock") as DockTab | null) ?? "timeline";
-  const [height, setHeight] = useState(() => Number(localStorage.getItem(HEIGHT)) || 252);
+  const [height, setHeight] = useState(() => Number(kept(HEIGHT)) || 252);
   const [open, setOpen] = useState(true);
+  const [view, setView] = useState<Window>(ALL);
   const from = useRef<{ y: number; height: number } | null>(null);
   const size = (value: number) => {
     const next = Math.max(120, Math.min(innerHeight - 320, value));
     setHeight(next);
-    localStorage.setItem(HEIGHT, String(next));
+    keep(HEIGHT, String(next));
   };
   const move = (event: PointerEvent) => {
     if (from.current) size(from.current.height + from.current.y - event.clientY);
@@ -79,17 +82,8 @@ export function Dock(props: DockProps) {
           ]}
         />
         <span className="grow" />
-        {tab === "timeline" ? (
-          <Seg
-            small
-            label="Attempts"
-            now={search.get("attempts") ?? "all"}
-            onPick={(id) => change({ attempts: id === "all" ? null : id })}
-            items={[
-              { id: "all", label: "All turns" },
-              { id: "last", label: "Last of each item" },
-            ]}
-          />
+        {tab === "timeline" && open ? (
+          <TimelineTools search={search} change={change} view={view} setView={setView} />
         ) : null}
         <button
           type="button"
@@ -102,12 +96,79 @@ export function Dock(props: DockProps) {
         </button>
       </div>
       <div className="dbody" id="dock-body" role="tabpanel" aria-labelledby={`dock-${tab}`} hidden={!open} tabIndex={0}>
-        {tab === "timeline" ? <Timeline {...props} /> : null}
+        {tab === "timeline" ? <Timeline {...props} view={view} setView={setView} /> : null}
         {tab === "events" ? <EventsTab {...props} /> : null}
         {tab === "output" ? <OutputLog {...props} /> : null}
         {tab === "state" ? <StateTab {...props} /> : null}
         {tab === "cost" ? <CostTab state={state} /> : null}
       </div>
     </section>
+  );
+}
+
+/** What the timeline shows of time, beside its tabs. */
+function TimelineTools(
+  props: Pick<DockProps, "search" | "change"> & { view: Window; setView: (view: Window) => void },
+) {
+  const { search, change, view, setView } = props;
+  const middle = (view.from + view.to) / 2;
+  const whole = view.from === 0 && view.to === 1;
+  const brushed = search.get("evfrom");
+  return (
+    <>
+      {brushed ? (
+        <span className="chip" data-testid="brushed">
+          <button type="button" className="btn quiet small" onClick={() => change({ dock: "events" })}>
+            Events {brushed} to {search.get("evto")}
+          </button>
+          <button
+            type="button"
+            className="btn quiet small icon"
+            aria-label="Clear the choice of events"
+            data-testid="clear-brush"
+            onClick={() => change({ evfrom: null, evto: null })}
+          >
+            <X className="ico s" />
+          </button>
+        </span>
+      ) : (
+        <span className="hint faint sm wide-only nowrap cut">Drag over a span to filter the events</span>
+      )}
+      <Seg
+        small
+        label="Attempts"
+        now={search.get("attempts") ?? "all"}
+        onPick={(id) => change({ attempts: id === "all" ? null : id })}
+        items={[
+          { id: "all", label: "All turns" },
+          { id: "last", label: "Last of each item" },
+        ]}
+      />
+      {search.get("idle") === "shown" ? (
+        <button type="button" className="btn small" data-testid="cut-idle" onClick={() => change({ idle: null })}>
+          Cut idle time
+        </button>
+      ) : null}
+      <button
+        type="button"
+        className="btn quiet small icon"
+        aria-label="See less time, larger"
+        data-testid="tl-in"
+        onClick={() => setView(zoomed(view, middle, 0.5))}
+      >
+        <ZoomIn className="ico" />
+      </button>
+      <button
+        type="button"
+        className="btn quiet small"
+        disabled={whole}
+        aria-label="Fit"
+        data-testid="tl-fit"
+        onClick={() => setView(ALL)}
+      >
+        <Maximize className="ico s" />
+        <span className="fit-word">Fit</span>
+      </button>
+    </>
   );
 }

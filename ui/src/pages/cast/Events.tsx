@@ -1,17 +1,15 @@
 // The log as a table. Only rows that are seen are in the page; the server filters and finds.
-import { useVirtualizer } from "@tanstack/react-virtual";
-import { Search } from "lucide-react";
+import { Search, X } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { get, segment } from "../../api/client";
 import type { JournalEvent, Page } from "../../api/types";
 import { nameOf } from "../../fold";
-import { eventWords } from "../../shared/eventWords";
-import { clock, count } from "../../shared/format";
-import { JsonText } from "../../shared/JsonTree";
-import { CopyButton, ErrorBox, Foreign, Pick } from "../../shared/parts";
+import { count } from "../../shared/format";
+import { ErrorBox, Pick } from "../../shared/parts";
+import { searchNow } from "../../shared/router";
 import type { DockProps } from "./Dock";
+import { EventRows } from "./EventRows";
 
-const ROW = 22;
 const CHUNK = 200;
 const KINDS = [
   "run",
@@ -35,6 +33,8 @@ interface Filter {
   node: string;
   item: string;
   text: string;
+  from: string;
+  to: string;
 }
 
 export function EventsTab({ store, state, past, search, change }: DockProps) {
@@ -43,19 +43,21 @@ export function EventsTab({ store, state, past, search, change }: DockProps) {
     node: search.get("node") ?? "",
     item: search.get("evitem") ?? "",
     text: search.get("find") ?? "",
+    from: search.get("evfrom") ?? "",
+    to: search.get("evto") ?? "",
   };
   const filtered = Object.values(filter).some(Boolean);
   const [words, setWords] = useState(filter.text);
   useEffect(() => {
-    const timer = setTimeout(
-      () => words !== (new URLSearchParams(location.search).get("find") ?? "") && change({ find: words }),
-      250,
-    );
+    const timer = setTimeout(() => words !== (searchNow().get("find") ?? "") && change({ find: words }), 250);
     return () => clearTimeout(timer);
   }, [words, change]);
   const sockets = Object.entries(state.plan?.nodes ?? {});
   const items = [...new Set(state.turns.map((turn) => turn.item).filter((item): item is string => item !== null))];
   const open = Number(search.get("event") ?? 0);
+  const itemOfTurn = useMemo(() => new Map(state.turns.map((turn) => [turn.seq, turn.item ?? ""])), [state.turns]);
+  const itemOf = (event: JournalEvent): string =>
+    String(event.data?.item ?? itemOfTurn.get(event.data?.turn ?? event.seq) ?? "");
   const found = useFiltered(store.id, store.project, filter, filtered, state.seq);
   return (
     <div className="ev-wrap">
@@ -99,34 +101,95 @@ export function EventsTab({ store, state, past, search, change }: DockProps) {
             options={[{ value: "", label: "all" }, ...items.map((value) => ({ value, label: value }))]}
           />
         ) : null}
+        {filter.from ? (
+          <span className="chip" data-testid="events-span">
+            <span className="sm">
+              {filter.from} to {filter.to}
+            </span>
+            <button
+              type="button"
+              className="btn quiet small icon"
+              aria-label="All events again"
+              onClick={() => change({ evfrom: null, evto: null })}
+            >
+              <X className="ico s" />
+            </button>
+          </span>
+        ) : null}
+        <GoTo
+          last={state.seq}
+          onGo={(seq) =>
+            change(
+              { event: seq, at: seq, kind: null, node: null, evitem: null, find: null, evfrom: null, evto: null },
+              true,
+            )
+          }
+        />
         <span className="faint sm grow r" data-testid="events-count">
           {filtered
             ? found.events
-              ? `${count(found.events.length)}${found.more ? "+" : ""} of ${count(state.seq)} events`
+              ? `${count(found.events.length)}${found.next === null ? "" : "+"} of ${count(state.seq)} events`
               : "…"
             : `${count(state.seq)} events`}
         </span>
       </div>
       {found.error ? <ErrorBox error={found.error} /> : null}
       {filtered ? (
-        <Rows
+        <EventRows
           total={found.events?.length ?? 0}
           rowAt={(index) => found.events?.[index]}
-          want={() => {}}
-          at={past ? state.seq : null}
+          want={(_, to) => {
+            if (to > (found.events?.length ?? 0) - 50) found.more();
+          }}
+          itemOf={itemOf}
+          at={null}
           follow={false}
           open={open}
           change={change}
         />
       ) : (
-        <WholeLog {...{ store, state, past, open, change }} />
+        <WholeLog {...{ store, state, past, open, change, itemOf }} />
       )}
     </div>
   );
 }
 
+/** Straight to an event by its number. */
+function GoTo({ last, onGo }: { last: number; onGo: (seq: number) => void }) {
+  const [text, setText] = useState("");
+  const wanted = Number(text);
+  const there = Number.isInteger(wanted) && wanted >= 1 && wanted <= last;
+  return (
+    <form
+      className="goto"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!there) return;
+        onGo(wanted);
+        setText("");
+      }}
+    >
+      <input
+        className="field"
+        inputMode="numeric"
+        value={text}
+        placeholder="Go to event"
+        aria-label={`Go to event, 1 to ${last}`}
+        aria-invalid={text !== "" && !there}
+        data-testid="goto"
+        onChange={(event) => setText(event.target.value.replace(/\D/g, ""))}
+      />
+    </form>
+  );
+}
+
+interface WholeProps extends globalThis.Pick<DockProps, "store" | "state" | "past" | "change"> {
+  open: number;
+  itemOf: (event: JournalEvent) => string;
+}
+
 /** All events by their number; what the page does not hold is read where it is looked at. */
-function WholeLog({ store, state, past, open, change }: Pick_) {
+function WholeLog({ store, state, past, open, change, itemOf }: WholeProps) {
   const { events } = store.get();
   const first = events[0]?.seq ?? state.seq + 1;
   const [chunks, setChunks] = useState<Map<number, JournalEvent[]>>(new Map());
@@ -157,10 +220,11 @@ function WholeLog({ store, state, past, open, change }: Pick_) {
     return chunks.get(Math.floor(index / CHUNK))?.[index % CHUNK];
   };
   return (
-    <Rows
+    <EventRows
       total={state.seq}
       rowAt={rowAt}
       want={want}
+      itemOf={itemOf}
       at={past ? state.seq : null}
       follow={!past}
       open={open}
@@ -168,155 +232,61 @@ function WholeLog({ store, state, past, open, change }: Pick_) {
     />
   );
 }
-type Pick_ = globalThis.Pick<DockProps, "store" | "state" | "past" | "change"> & { open: number };
 
+interface Found {
+  key: string;
+  events: JournalEvent[] | null;
+  next: string | number | null;
+  error: Error | null;
+}
+
+/** What the server finds, a page at a time: the next one when the reader comes near the end of what is there. */
 function useFiltered(id: string, project: string | null, filter: Filter, on: boolean, seq: number) {
-  const [held, setHeld] = useState<{ key: string; events: JournalEvent[] | null; more: boolean; error: Error | null }>({
-    key: "",
-    events: null,
-    more: false,
-    error: null,
-  });
-  const { kind, node, item, text } = filter;
+  const [held, setHeld] = useState<Found>({ key: "", events: null, next: null, error: null });
+  const { kind, node, item, text, from, to } = filter;
+  const last = to ? Math.min(Number(to), seq) : seq;
+  const key = JSON.stringify([id, project, kind, node, item, text, from, last]);
+  const ask = useRef<(start: string | number) => Promise<Page<JournalEvent>>>(() => Promise.reject());
+  ask.current = (start) =>
+    get<Page<JournalEvent>>(`/casts/${segment(id)}/events`, {
+      project,
+      type: kind,
+      node,
+      item,
+      text,
+      from: start,
+      to: last,
+      order: "asc",
+      limit: 1000,
+    });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `key` names everything that is asked for
   useEffect(() => {
     if (!on) return;
-    const controller = new AbortController();
-    get<Page<JournalEvent>>(
-      `/casts/${segment(id)}/events`,
-      { project, type: kind, node, item, text, to: seq, order: "asc", limit: 1000 },
-      controller.signal,
-    ).then(
-      (page) => setHeld({ key: id, events: page.items, more: Boolean(page.next), error: null }),
-      (error: Error) => error.name !== "AbortError" && setHeld({ key: id, events: [], more: false, error }),
+    let left = false;
+    ask.current(from).then(
+      (page) => !left && setHeld({ key, events: page.items, next: page.next ?? null, error: null }),
+      (error: Error) => !left && setHeld({ key, events: [], next: null, error }),
     );
-    return () => controller.abort();
-  }, [id, project, kind, node, item, text, on, seq]);
-  return held;
-}
-
-interface RowsProps {
-  total: number;
-  rowAt: (index: number) => JournalEvent | undefined;
-  want: (from: number, to: number) => void;
-  /** The event that the page is at, if it is in the past. */
-  at: number | null;
-  follow: boolean;
-  open: number;
-  change: DockProps["change"];
-}
-
-function Rows({ total, rowAt, want, at, follow, open, change }: RowsProps) {
-  const box = useRef<HTMLDivElement>(null);
-  const stuck = useRef(true);
-  const list = useVirtualizer({
-    count: total,
-    getScrollElement: () => box.current,
-    estimateSize: () => ROW,
-    overscan: 12,
-  });
-  const shown = list.getVirtualItems();
-  const [from, to] = [shown[0]?.index ?? 0, shown.at(-1)?.index ?? 0];
-  useEffect(() => want(from, to));
-  useEffect(() => {
-    if (follow && stuck.current && total > 0) list.scrollToIndex(total - 1, { align: "end" });
-  }, [follow, total, list]);
-  useEffect(() => {
-    if (at !== null && total >= at) list.scrollToIndex(at - 1, { align: "center" });
-  }, [at, total, list]);
-  const detail = useMemo(
-    () =>
-      open ? Array.from({ length: total }, (_, index) => index).find((index) => rowAt(index)?.seq === open) : undefined,
-    [open, total, rowAt],
-  );
-  const event = detail === undefined ? undefined : rowAt(detail);
-  return (
-    <div className="ev-split">
-      <div
-        className="evlist"
-        ref={box}
-        role="table"
-        aria-label="Events"
-        aria-rowcount={total}
-        onScroll={() => {
-          const element = box.current;
-          if (element) stuck.current = element.scrollHeight - element.scrollTop - element.clientHeight < ROW * 2;
-        }}
-      >
-        <div className="evrow evhead" role="row">
-          <span role="columnheader" className="r">
-            Seq
-          </span>
-          <span role="columnheader">Time</span>
-          <span role="columnheader">Kind</span>
-          <span role="columnheader">Socket</span>
-          <span role="columnheader">What happened</span>
-        </div>
-        <div role="rowgroup" style={{ height: list.getTotalSize(), position: "relative" }}>
-          {shown.map((row) => {
-            const one = rowAt(row.index);
-            return (
-              <div
-                key={row.key}
-                className="evrow"
-                role="row"
-                data-testid={one ? `row-${one.seq}` : "row-empty"}
-                aria-rowindex={row.index + 1}
-                aria-selected={one !== undefined && (one.seq === at || one.seq === open)}
-                style={{ transform: `translateY(${row.start}px)` }}
-              >
-                {one ? (
-                  <>
-                    <span role="cell" className="r">
-                      <button
-                        type="button"
-                        className="ev"
-                        onClick={() => change({ at: one.seq }, true)}
-                        title="Show the page as of this event"
-                      >
-                        {one.seq}
-                      </button>
-                    </span>
-                    <span role="cell" className="faint">
-                      {clock(one.wallTime, true)}
-                    </span>
-                    <span role="cell" className="mono">
-                      {one.type}
-                    </span>
-                    <span role="cell" className="mono cut">
-                      {one.nodeId ?? ""}
-                    </span>
-                    <span role="cell" className="cut">
-                      <button
-                        type="button"
-                        className="what cut"
-                        onClick={() => change({ event: open === one.seq ? null : one.seq })}
-                      >
-                        <Foreign text={eventWords(one)} />
-                      </button>
-                    </span>
-                  </>
-                ) : (
-                  <span role="cell" className="faint">
-                    …
-                  </span>
-                )}
-              </div>
-            );
-          })}
-        </div>
-      </div>
-      {event ? (
-        <div className="evraw" data-testid="event-raw">
-          <div className="row">
-            <strong className="grow">Event {event.seq}</strong>
-            <CopyButton text={JSON.stringify(event, null, 2)} label="Copy the event" />
-            <button type="button" className="btn quiet small" onClick={() => change({ event: null })}>
-              Close
-            </button>
-          </div>
-          <JsonText value={event as never} />
-        </div>
-      ) : null}
-    </div>
-  );
+    return () => {
+      left = true;
+    };
+  }, [key, on]);
+  const asking = useRef(false);
+  const more = () => {
+    const newest = held.events?.at(-1)?.seq;
+    if (asking.current || held.next === null || newest === undefined || held.key !== key) return;
+    asking.current = true;
+    void ask
+      .current(newest + 1)
+      .then((page) =>
+        setHeld((now) =>
+          now.key === key ? { ...now, events: [...(now.events ?? []), ...page.items], next: page.next ?? null } : now,
+        ),
+      )
+      .catch(() => {})
+      .finally(() => {
+        asking.current = false;
+      });
+  };
+  return { ...held, more };
 }

@@ -1,6 +1,7 @@
 // The graph as a list: what a narrow screen shows in its place.
 import type { Grid, GridSocket } from "../../api/types";
-import { type CardView, KindIcon, type LineView, type RegionView } from "../../graph/Graph";
+import type { CardView, LineView, RegionView } from "../../graph/Graph";
+import { KindIcon } from "../../graph/KindIcon";
 import { linesOf, loopOf, rowsIn } from "../../graph/rows";
 import { State, Strip } from "../../shared/parts";
 import { oneLine } from "../../shared/text";
@@ -58,7 +59,7 @@ function One({ grid, socket, cards, lines, selected, onSelect }: OutlineProps & 
         onClick={() => onSelect(socket.id)}
       >
         <span className="h">
-          <KindIcon kind={socket.generator ? "generator" : socket.type} />
+          <KindIcon kind={socket.generator ? "generator" : socket.type} color={card.color} />
           <strong className="grow cut">{oneLine(socket.materia, 60)}</strong>
           <State state={card.state} word={card.word} />
         </span>

@@ -1,16 +1,20 @@
 // The variables of a cast as of the event that is looked at.
+import { nameOf } from "../../fold";
 import { JsonText } from "../../shared/JsonTree";
 import { EventLink } from "../../shared/Linked";
 import { Foreign } from "../../shared/parts";
 import type { DockProps } from "./Dock";
 
-export function StateTab({ state, change }: DockProps) {
+export function StateTab({ store, state, change, onSelect }: DockProps) {
+  const { events } = store.get();
+  const first = events[0]?.seq ?? 1;
   const names = Object.keys(state.variables);
   if (names.length === 0) return <p className="empty">No variable is set as of event {state.seq}.</p>;
   return (
     <div className="vars" data-testid="state">
       {names.map((name) => {
         const seq = state.changedAt[name];
+        const by = seq ? events[seq - first]?.nodeId : null;
         return (
           <details key={name} open={names.length < 6}>
             <summary>
@@ -20,7 +24,16 @@ export function StateTab({ state, change }: DockProps) {
               {seq ? (
                 <span className="faint sm">
                   set at event <EventLink seq={seq} onEvent={(at) => change({ at }, true)} />
-                  {seq === state.seq ? <strong> just now</strong> : null}
+                  {by ? (
+                    <>
+                      {" "}
+                      by{" "}
+                      <button type="button" className="ev" onClick={() => onSelect(by)}>
+                        {nameOf(state, by)}
+                      </button>
+                    </>
+                  ) : null}
+                  {seq === state.seq ? <strong className="tag"> changed just now</strong> : null}
                 </span>
               ) : null}
             </summary>

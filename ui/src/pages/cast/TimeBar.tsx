@@ -1,10 +1,10 @@
 // The bar of time: events from left to right, chapters by item, marks where something happened to the work.
 import { ChevronLeft, ChevronRight, Pause, Play } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import { typing } from "../../app";
 import type { CastState, MarkKind } from "../../fold";
 import { count } from "../../shared/format";
 import { oneLine } from "../../shared/text";
+import { typing } from "../../shared/typing";
 
 const SPEEDS = [1, 5, 25] as const;
 const MARKS_MAX = 60;
@@ -38,12 +38,18 @@ export function TimeBar({ state, tip, past, offline, onAt }: TimeBarProps) {
     if (!playing && !past) onAt(1);
     setPlaying(!playing);
   };
+  // The space bar stops following what goes on; pressed again it plays on from there.
+  const hold = useRef(() => {});
+  hold.current = () => {
+    if (!playing && !past && tip.status === "running") onAt(state.seq);
+    else toggle.current();
+  };
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const target = event.target as HTMLElement | null;
       if (event.key !== " " || typing(event) || target?.closest("button, a, [role=tab], summary")) return;
       event.preventDefault();
-      toggle.current();
+      hold.current();
     };
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);

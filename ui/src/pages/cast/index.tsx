@@ -1,18 +1,21 @@
 // One cast: what is happening, and why. The whole page shows one state: the newest, or that of an event.
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import type { SocketState } from "../../api/types";
-import { typing } from "../../app";
-import { type CastState, castState, sentence, shownState, socketState } from "../../fold";
+import { type CastState, castState, nameOf, sentence, shownState, socketState } from "../../fold";
 import { Graph } from "../../graph/Graph";
 import { CastStore } from "../../shared/cast-store";
+import { isExported } from "../../shared/exported";
 import { useLive, useNow, watch } from "../../shared/live";
 import { ErrorBox, State } from "../../shared/parts";
-import { Link, navigate, useSearch } from "../../shared/router";
+import { changedSearch, Link, navigate, searchNow, useSearch } from "../../shared/router";
 import { oneLine } from "../../shared/text";
+import { resolved, type TurnLink } from "../../shared/turnLink";
+import { typing } from "../../shared/typing";
+import { DemoEnd } from "./DemoEnd";
 import { Dock } from "./Dock";
 import { Header } from "./Header";
 import { Outline } from "./Outline";
-import { FocusPanel, type PanelTab } from "./Panel";
+import { FocusPanel, type PanelTab } from "./panel";
 import { TimeBar } from "./TimeBar";
 import { cardsOf, linesOfState, regionsOf } from "./views";
 
@@ -24,22 +27,31 @@ declare global {
   }
 }
 
-export function Cast({ id }: { id: string }) {
+export function Cast({ id, link = null }: { id: string; link?: TurnLink | null }) {
   const [search, change] = useSearch();
   const project = search.get("project");
-  const store = useMemo(() => new CastStore(id, project), [id, project]);
+  const store = useMemo(() => new CastStore(id, project, isExported()), [id, project]);
   const snapshot = useSyncExternalStore(store.subscribe, store.get);
   useEffect(() => {
     void store.load();
   }, [store]);
   const ready = snapshot.state !== null;
-  useEffect(() => (ready ? watch(store) : undefined), [store, ready]);
+  useEffect(() => (ready && !isExported() ? watch(store) : undefined), [store, ready]);
 
   const tip = snapshot.state;
+  // A link to a turn becomes the page with that turn in focus.
+  const linked = tip && link ? resolved(tip, link) : null;
+  const wish = linked ? JSON.stringify(linked) : null;
+  useEffect(() => {
+    if (!wish) return;
+    const focus = JSON.parse(wish) as Record<string, string | number | null>;
+    navigate(`/casts/${encodeURIComponent(id)}${changedSearch(searchNow(), focus)}`, true);
+  }, [wish, id]);
   const wanted = Number(search.get("at") ?? 0);
   const past = tip !== null && wanted > 0 && wanted < tip.seq;
   const shown = useStateAt(store, past ? wanted : null, tip);
-  const { connection } = useLive();
+  const { connection, inbox } = useLive();
+  const waits = inbox.length;
 
   useEffect(() => {
     if (!shown) return;
@@ -50,8 +62,8 @@ export function Cast({ id }: { id: string }) {
   useEffect(() => {
     if (!tip) return;
     const { word } = castState(tip);
-    document.title = `${word}: ${oneLine(tip.request, 60) || id} · Materia`;
-  }, [tip, id]);
+    document.title = `${waits > 0 ? `(${waits}) ` : ""}${word}: ${oneLine(tip.request, 60) || id} · Materia`;
+  }, [tip, id, waits]);
 
   if (snapshot.error && !tip)
     return (
@@ -75,7 +87,7 @@ export function Cast({ id }: { id: string }) {
       tip={tip}
       past={past}
       project={project}
-      offline={connection.kind !== "connected"}
+      offline={connection.kind !== "connected" && !isExported()}
       search={search}
       change={change}
     />
@@ -123,7 +135,9 @@ function interesting(state: CastState): string {
 function CastPage(props: CastPageProps) {
   const { store, state, tip, past, project, offline, search, change } = props;
   const { view, live } = store.get();
-  const now = useNow(!past && state.status === "running");
+  const clock = useNow(!past && (state.status === "running" || state.status === "waiting") && !isExported());
+  // In a file nothing goes on: its time is that of its last event.
+  const now = isExported() ? tip.ts / 1000 : clock;
   const grid = view?.graph;
   const socket = search.get("socket") ?? interesting(state);
   const item = search.get("item");
@@ -141,8 +155,13 @@ function CastPage(props: CastPageProps) {
   const target = useMemo(() => ({ castId: state.castId, project }), [state.castId, project]);
   if (!grid) return null;
   return (
-    <div className={`cast${past ? " past" : ""}`} data-testid="cast-page" data-seq={state.seq}>
+    <div
+      className={`cast${past ? " past" : ""}${search.get("beside") ? " beside" : ""}`}
+      data-testid="cast-page"
+      data-seq={state.seq}
+    >
       <Banner state={state} past={past} offline={offline} seq={tip.seq} />
+      {past || offline || isExported() ? null : <DemoEnd state={state} target={target} />}
       <Header
         state={state}
         tip={tip}
@@ -205,19 +224,27 @@ function Banner({ state, past, offline, seq }: { state: CastState; past: boolean
     state.status === "waiting" && !past && !["interactive", "run_for"].includes(state.waiting?.reason ?? "");
   if (waits) {
     const { state: look, word } = castState(state);
+    const asked = Object.values(state.questions).filter((one) => !one.denied && one.socket !== state.waiting?.node);
+    const more = [...asked.map((one) => `${nameOf(state, one.socket)} asks`), ...(offline ? ["not connected"] : [])];
     return (
       <div className={`banner st ${look}`} role="status" data-testid="banner">
         <State state={look} word={word} />
         <span className="grow">{sentence(state)}</span>
-        {offline ? <span className="faint">1 more: not connected</span> : null}
-        <Link className="btn" to={`/inbox?cast=${encodeURIComponent(state.castId)}`} data-testid="banner-act">
-          {{
-            approval: "Review and approve",
-            multi_turn: "Answer",
-            stall: "See the evidence",
-            budget: "Raise the budget",
-          }[state.waiting?.reason ?? ""] ?? "See what to do"}
-        </Link>
+        {more.length > 0 ? (
+          <span className="faint" data-testid="banner-more">
+            {more.length} more: {more.join(", ")}
+          </span>
+        ) : null}
+        {isExported() ? null : (
+          <Link className="btn" to={`/inbox?cast=${encodeURIComponent(state.castId)}&back=1`} data-testid="banner-act">
+            {{
+              approval: "Review and approve",
+              multi_turn: "Answer",
+              stall: "See the evidence",
+              budget: "Raise the budget",
+            }[state.waiting?.reason ?? ""] ?? "See what to do"}
+          </Link>
+        )}
       </div>
     );
   }
@@ -245,7 +272,7 @@ function useCastKeys(
       else if (event.key === "l" && past) setAt(null);
       else if (event.key === "w") setTab("why");
       else if (event.key === "o") setTab("output");
-      else if (event.key === "Escape" && !past) navigate("/casts");
+      else if (event.key === "Escape" && !past && !isExported()) navigate("/casts");
       else return;
       event.preventDefault();
     };

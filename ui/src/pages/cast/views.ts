@@ -3,6 +3,7 @@ import type { Grid } from "../../api/types";
 import { type CastState, currentItem, isOpen, lastTurn, litEdges, loopItems, shownState } from "../../fold";
 import type { CardView, LineView, RegionView } from "../../graph/Graph";
 import type { LiveText } from "../../shared/cast-store";
+import { materiaColor } from "../../shared/color";
 import { duration } from "../../shared/format";
 import { stateWords } from "../../shared/parts";
 import { oneLine } from "../../shared/text";
@@ -44,7 +45,7 @@ export function cardOf(
     note,
     live: oneLine(text, 120),
     gate: node?.approval === "before",
-    color: node?.color ?? null,
+    color: materiaColor(node?.color),
   };
 }
 

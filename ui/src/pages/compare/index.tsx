@@ -1,370 +1,213 @@
-// Compare: what two casts did, turn beside turn.
-import { useMemo, useState } from "react";
+// Compare: what two casts did, turn beside turn. What differs, the server says; `materia compare` prints the same.
 import { get, segment } from "../../api/client";
-import type { CastView, TurnView } from "../../api/types";
-import { type CastState, castState, emptyState, fold, nameOf } from "../../fold";
-import { KindIcon } from "../../graph/Graph";
+import type { CastView, Comparison } from "../../api/types";
+import { emptyState, fold, type Turn } from "../../fold";
 import { MIDDLE } from "../../graph/layout";
 import { MiniGraph } from "../../graph/MiniGraph";
-import { CastStore } from "../../shared/cast-store";
-import { WordDiff } from "../../shared/DiffView";
+import { CastStore, WHOLE_MAX } from "../../shared/cast-store";
 import { count, duration, money } from "../../shared/format";
-import { Cli, ErrorBox, Foreign, Seg, State } from "../../shared/parts";
-import { Link, useSearch } from "../../shared/router";
+import { useLive } from "../../shared/live";
+import { Cli, ErrorBox, Foreign, Pick } from "../../shared/parts";
+import { Link, navigate, useSearch } from "../../shared/router";
 import { oneLine } from "../../shared/text";
 import { useLoad } from "../../shared/useLoad";
-import { align, outcome, type Pair, routes, sharedUpTo } from "./align";
+import { Beside } from "./Beside";
+import { Heads, timeIn } from "./Heads";
+import { against } from "./layers";
+import { rowKey, Turns } from "./Turns";
 
-interface Whole {
-  state: CastState;
-  view: CastView;
+interface Both {
+  compared: Comparison;
+  views: [CastView, CastView];
+  shared: Turn[];
 }
 
-async function whole(id: string, project: string | null): Promise<Whole> {
-  const view = await get<CastView>(`/casts/${segment(id)}`, { project });
-  const events = await new CastStore(id, project).read(1, view.lastSeq);
-  return { view, state: fold(emptyState(id), events) };
+async function both(a: string, b: string, project: string | null): Promise<Both> {
+  const [compared, one, other] = await Promise.all([
+    get<Comparison>(`/casts/${segment(a)}/compare/${segment(b)}`, { project }),
+    get<CastView>(`/casts/${segment(a)}`, { project }),
+    get<CastView>(`/casts/${segment(b)}`, { project }),
+  ]);
+  const upTo = compared.forkedAt ?? 0;
+  // What they share is shown turn by turn, unless it is very long.
+  const events = upTo > 0 && upTo <= WHOLE_MAX ? await new CastStore(a, project).read(1, upTo) : [];
+  const shared = fold(emptyState(a), events).turns.filter((turn) => turn.endSeq !== undefined);
+  return { compared, views: [one, other], shared };
 }
 
 export function Compare({ a, b }: { a: string; b: string }) {
   const [search] = useSearch();
   const project = search.get("project");
-  const both = useLoad(() => Promise.all([whole(a, project), whole(b, project)]), `${a}:${b}:${project}`);
-  if (both.error)
+  const loaded = useLoad(() => both(a, b, project), `${a}:${b}:${project}`);
+  if (loaded.error)
     return (
       <div className="empty">
-        <ErrorBox error={both.error} />
+        <ErrorBox error={loaded.error} />
       </div>
     );
-  if (!both.value)
+  if (!loaded.value)
     return (
       <p className="empty" role="status">
         Reading both casts…
       </p>
     );
-  return <Both left={both.value[0]} right={both.value[1]} project={project} />;
+  return <Page {...loaded.value} project={project} />;
 }
 
-function difference(a: number, b: number, show: (value: number) => string): string {
-  const by = b - a;
-  return by === 0 ? "the same" : `${by < 0 ? "−" : "+"}${show(Math.abs(by))}`;
+const turnsOf = (value: number) => `${count(value)} ${value === 1 ? "turn" : "turns"}`;
+
+function saying({ compared, views: [a, b] }: Both): string {
+  const different = compared.rows.filter((row) => row.verdict !== "same").length;
+  const parts = [
+    against(a.usage.turns, b.usage.turns, turnsOf, "fewer", "more"),
+    against(a.usage.cost ?? 0, b.usage.cost ?? 0, money, "less", "more"),
+    against(timeIn(a), timeIn(b), duration, "shorter", "longer"),
+  ].filter(Boolean);
+  const first =
+    different === 0
+      ? "Their turns are the same."
+      : `${different} of ${compared.rows.length} turns ${compared.forkedAt ? "since they parted " : ""}differ.`;
+  return `${first} ${parts.length > 0 ? `B took ${parts.join(", ")} than A.` : "B took as much as A."}`;
 }
 
-function Both({ left, right, project }: { left: Whole; right: Whole; project: string | null }) {
-  const [a, b] = [left.state, right.state];
+function Page(props: Both & { project: string | null }) {
+  const { compared, views, shared, project } = props;
+  const [a, b] = views;
   const [search, change] = useSearch();
-  const [only, setOnly] = useState<"all" | "different">("all");
-  const pairs = useMemo(() => align(a, b), [a, b]);
-  const different = pairs.filter((pair) => pair.differs.length > 0);
-  const shared = sharedUpTo(a, b);
-  const shown = only === "all" ? pairs : different;
-  const picked = pairs.find((pair) => pair.key === search.get("turn")) ?? different[0] ?? pairs[0];
-  const time = (state: CastState) => state.turns.reduce((sum, turn) => sum + (turn.durationMs ?? 0), 0);
-  const variables = [...new Set([...Object.keys(a.variables), ...Object.keys(b.variables)])];
-  const routed = routes(a, b).filter((route) => route.a !== route.b);
-  const counts = Object.fromEntries(
-    routes(a, b).map((route) => [route.id, { text: `${route.a} : ${route.b}`, differs: route.a !== route.b }]),
-  );
-  const notes = Object.fromEntries(
-    Object.keys(a.plan?.nodes ?? {}).map((id) => [id, `A ${a.visits[id] ?? 0}, B ${b.visits[id] ?? 0}`]),
-  );
-  const rows = [
-    { mark: "A", state: a, whole: left },
-    { mark: "B", state: b, whole: right },
-  ];
+  const { casts } = useLive();
+  const { rows, routes } = compared;
+  const picked =
+    rows.find((row) => rowKey(row) === search.get("turn")) ?? rows.find((row) => row.verdict !== "same") ?? rows[0];
+  const others = [...casts.values()].filter((cast) => cast.castId !== a.castId && cast.castId !== b.castId);
   return (
     <div className="compare" data-testid="compare-page">
       <header className="chead2">
         <div className="row">
           <h1 className="grow cut">
-            <Foreign text={oneLine(a.request)} />
+            <Foreign text={oneLine(a.request ?? "") || a.castId} />
           </h1>
           <Link className="btn" to={`/casts/${encodeURIComponent(b.castId)}/compare/${encodeURIComponent(a.castId)}`}>
             Swap
           </Link>
+          <Pick
+            label="Compare A with"
+            value={b.castId}
+            testid="compare-with"
+            onPick={(id) => navigate(`/casts/${encodeURIComponent(a.castId)}/compare/${encodeURIComponent(id)}`)}
+            options={[
+              { value: b.castId, label: b.castId },
+              ...others.map((cast) => ({ value: cast.castId, label: oneLine(cast.request, 40) || cast.castId })),
+            ]}
+          />
         </div>
         <p className="dim" data-testid="compare-sentence">
-          {different.length === 0
-            ? "Their turns are the same."
-            : `${different.length} of ${pairs.length} turns differ.`}{" "}
-          B took {difference(a.usage.turns, b.usage.turns, (n) => `${n} turns`)},{" "}
-          {difference(a.usage.cost ?? 0, b.usage.cost ?? 0, money)}, {difference(time(a), time(b), duration)} against A.
+          {saying(props)}
         </p>
-        <table className="tbl heads">
-          <colgroup>
-            <col className="w-cast" />
-            <col />
-            <col className="w-state" />
-            <col className="w-num" />
-            <col className="w-num" />
-            <col className="w-num" />
-            <col className="w-num" />
-            <col className="w-num" />
-          </colgroup>
-          <thead>
-            <tr>
-              <th>Cast</th>
-              <th>Where it comes from</th>
-              <th>State</th>
-              <th className="r">Turns</th>
-              <th className="r">Tokens</th>
-              <th className="r">Cost</th>
-              <th className="r">Time in turns</th>
-              <th className="r">Events</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(({ mark, state }) => {
-              const look = castState(state);
-              return (
-                <tr key={mark}>
-                  <td>
-                    <span className={`ab ${mark.toLowerCase()}`}>{mark}</span>{" "}
-                    <Link className="mono" to={`/casts/${encodeURIComponent(state.castId)}`}>
-                      {state.castId}
-                    </Link>
-                  </td>
-                  <td>{state.fork ? `fork of ${state.fork.castId} at event ${state.fork.seq}` : "begun by itself"}</td>
-                  <td>
-                    <State state={look.state} word={look.word} />
-                  </td>
-                  <td className="r">{count(state.usage.turns)}</td>
-                  <td className="r">{count(state.usage.tokens)}</td>
-                  <td className="r">{money(state.usage.cost)}</td>
-                  <td className="r">{duration(time(state))}</td>
-                  <td className="r">{count(state.seq)}</td>
-                </tr>
-              );
-            })}
-            <tr className="strong">
-              <td>B against A</td>
-              <td />
-              <td />
-              <td className="r">{difference(a.usage.turns, b.usage.turns, count)}</td>
-              <td className="r">{difference(a.usage.tokens, b.usage.tokens, count)}</td>
-              <td className="r">{difference(a.usage.cost ?? 0, b.usage.cost ?? 0, money)}</td>
-              <td className="r">{difference(time(a), time(b), duration)}</td>
-              <td className="r">{difference(a.seq, b.seq, count)}</td>
-            </tr>
-          </tbody>
-        </table>
+        <Heads compared={compared} views={views} />
       </header>
       <div className="halves">
         <section aria-label="Turns, aligned">
-          <div className="bar2">
-            <h2>Turns, aligned</h2>
-            <span className="faint sm grow">by socket, item and visit</span>
-            <Seg
-              small
-              label="Which"
-              now={only}
-              onPick={setOnly}
-              items={[
-                { id: "all", label: `All ${pairs.length}` },
-                { id: "different", label: `Different ${different.length}` },
-              ]}
-            />
+          <Turns compared={compared} view={a} shared={shared} picked={picked} onPick={(turn) => change({ turn })} />
+          <Variables compared={compared} views={views} />
+          <div className="end-cli">
+            <Cli words={["materia", "compare", a.castId, b.castId]} />
           </div>
-          <table className="tbl">
-            <colgroup>
-              <col />
-              <col className="h-i" />
-              <col />
-              <col />
-              <col />
-            </colgroup>
-            <thead>
-              <tr>
-                <th>Socket</th>
-                <th>Item</th>
-                <th>
-                  <span className="ab">A</span>
-                </th>
-                <th>
-                  <span className="ab b">B</span>
-                </th>
-                <th>Difference</th>
-              </tr>
-            </thead>
-            <tbody>
-              {shown.map((pair, index) => (
-                <Row
-                  key={pair.key}
-                  pair={pair}
-                  state={a}
-                  first={
-                    pair.shared === false && (index === 0 || shown[index - 1]?.shared === true) && shared > 0
-                      ? shared
-                      : null
-                  }
-                  picked={pair === picked}
-                  onPick={() => change({ turn: pair.key })}
-                />
-              ))}
-            </tbody>
-          </table>
-          <div className="bar2">
-            <h2>State at the end</h2>
-          </div>
-          <table className="tbl">
-            <tbody>
-              {variables.map((name) => {
-                const same = JSON.stringify(a.variables[name]) === JSON.stringify(b.variables[name]);
-                return (
-                  <tr key={name} className={same ? "shared" : ""}>
-                    <td className="mono">
-                      <Foreign text={name} />
-                    </td>
-                    <td>{same ? "= the same" : <strong>≠ differs</strong>}</td>
-                  </tr>
-                );
-              })}
-              {variables.length === 0 ? (
-                <tr>
-                  <td className="faint">No variable is set.</td>
-                </tr>
-              ) : null}
-            </tbody>
-          </table>
         </section>
         <section aria-label="The graph and the turn">
           <div className="picture">
-            <MiniGraph
-              grid={left.view.graph}
-              sizes={MIDDLE}
-              label="The graph, with the turns and traversals of both"
-              counts={counts}
-              notes={notes}
-            />
             <p className="faint sm">
               Turns and traversals as A : B.{" "}
-              {routed.length === 0 ? "Both took every way equally often." : "Thick where they differ."}
+              {routes.length === 0 ? "Both took every way equally often." : "Thick where they differ."}
             </p>
+            <MiniGraph
+              grid={a.graph}
+              sizes={MIDDLE}
+              label="The graph, with the turns and traversals of both"
+              counts={countsOf(compared, views)}
+              notes={notesOf(views)}
+              picked={picked?.socket}
+            />
           </div>
-          {picked ? <Turns pair={picked} a={a} b={b} project={project} /> : null}
-          <div className="sides">
-            <div>
-              <Cli words={["materia", "show", a.castId]} />
-            </div>
-            <div>
-              <Cli words={["materia", "show", b.castId]} />
-            </div>
-          </div>
+          {picked ? (
+            <Beside
+              row={picked}
+              views={views}
+              project={project}
+              tab={(search.get("show") as "input" | "output" | "route" | null) ?? "input"}
+              onTab={(show) => change({ show })}
+            />
+          ) : null}
         </section>
       </div>
     </div>
   );
 }
 
-function Row({
-  pair,
-  state,
-  first,
-  picked,
-  onPick,
-}: {
-  pair: Pair;
-  state: CastState;
-  first: number | null;
-  picked: boolean;
-  onPick: () => void;
-}) {
-  const node = state.plan?.nodes[pair.socket];
-  const text = (turn: Pair["a"]) =>
-    turn
-      ? `${turn.satisfied === null ? "" : `${turn.satisfied ? "satisfied" : "not satisfied"}, `}${turn.outcome === "completed" ? "" : `${turn.outcome}, `}${duration(turn.durationMs ?? 0, true)}`
-      : "";
-  return (
-    <>
-      {first ? (
-        <tr className="part">
-          <td colSpan={5}>Shared up to event {first}. From here on they part.</td>
-        </tr>
-      ) : null}
-      <tr className={pair.shared ? "shared" : ""} aria-selected={picked}>
-        <td>
-          <span className="row">
-            <KindIcon kind={node?.generator ? "generator" : (node?.behavior.type ?? "agent")} />
-            <button type="button" className="rowpick cut" onClick={onPick}>
-              {oneLine(nameOf(state, pair.socket), 40)}
-            </button>
-          </span>
-        </td>
-        <td className="faint">{pair.item ?? ""}</td>
-        <td className={pair.a ? "" : "none"}>{text(pair.a)}</td>
-        <td className={pair.b ? "" : "none"}>{pair.shared ? "the same" : text(pair.b)}</td>
-        <td>
-          {pair.shared ? (
-            "= shared"
-          ) : pair.differs.length === 0 ? (
-            "= the same"
-          ) : (
-            <strong>≠ {pair.differs.join(", ")}</strong>
-          )}
-        </td>
-      </tr>
-    </>
+function countsOf(
+  compared: Comparison,
+  [a, b]: [CastView, CastView],
+): Record<string, { text: string; differs: boolean }> {
+  const taken = (view: CastView) => new Map((view.edges ?? []).map((edge) => [edge.id, edge.taken]));
+  const [left, right] = [taken(a), taken(b)];
+  const differ = new Set(compared.routes.map((route) => route.edge));
+  return Object.fromEntries(
+    [...new Set([...left.keys(), ...right.keys()])].map((id) => [
+      id,
+      { text: `${left.get(id) ?? 0} : ${right.get(id) ?? 0}`, differs: differ.has(id) },
+    ]),
   );
 }
 
-function Turns({ pair, a, b, project }: { pair: Pair; a: CastState; b: CastState; project: string | null }) {
-  const load = (id: string, seq: number | undefined) =>
-    seq ? get<TurnView>(`/casts/${segment(id)}/turns/${seq}`, { project }) : Promise.resolve(null);
-  const both = useLoad(
-    () => Promise.all([load(a.castId, pair.a?.seq), load(b.castId, pair.b?.seq)]),
-    `${a.castId}:${b.castId}:${pair.key}`,
-  );
-  const [x, y] = both.value ?? [null, null];
-  const side = (mark: "A" | "B", turn: TurnView | null, other: TurnView | null) => (
-    <div>
-      <div className="row">
-        <span className={`ab ${mark.toLowerCase()}`}>{mark}</span>
-        {turn ? (
-          <span className="dim sm">
-            visit {turn.visit}, event {turn.seq}
-          </span>
-        ) : (
-          <span className="dim sm">no such turn</span>
-        )}
-      </div>
-      {turn ? (
-        <>
-          <p className="sub">Input</p>
-          <WordDiff
-            before={(mark === "A" ? turn : other)?.prompt ?? ""}
-            after={(mark === "A" ? other : turn)?.prompt ?? ""}
-            side={mark === "A" ? "before" : "after"}
-          />
-          <p className="sub">Output</p>
-          <WordDiff
-            before={(mark === "A" ? turn : other)?.output ?? ""}
-            after={(mark === "A" ? other : turn)?.output ?? ""}
-            side={mark === "A" ? "before" : "after"}
-          />
-        </>
-      ) : null}
-    </div>
-  );
+function notesOf([a, b]: [CastView, CastView]): Record<string, string> {
+  const visits = (view: CastView, id: string) => view.sockets?.find((one) => one.socket === id)?.visits ?? 0;
+  return Object.fromEntries(a.graph.sockets.map(({ id }) => [id, `A ${visits(a, id)}, B ${visits(b, id)}`]));
+}
+
+function Variables({ compared, views: [a, b] }: { compared: Comparison; views: [CastView, CastView] }) {
+  const differ = new Set(compared.variables.map((one) => one.path.split(".")[0]));
+  const same = [...new Set([...Object.keys(a.state), ...Object.keys(b.state)])].filter((name) => !differ.has(name));
+  const short = (value: unknown) => (value === undefined ? "" : oneLine(JSON.stringify(value), 90));
   return (
     <>
       <div className="bar2">
-        <h2>
-          {oneLine(nameOf(a, pair.socket), 40)}
-          {pair.item ? `, ${pair.item}` : ""}
-        </h2>
-        <span className="dim sm">
-          {pair.a && pair.b
-            ? outcome(pair.a) === outcome(pair.b)
-              ? outcome(pair.a)
-              : `${outcome(pair.a)} : ${outcome(pair.b)}`
-            : ""}
-        </span>
+        <h2>State at the end</h2>
       </div>
-      {both.error ? <ErrorBox error={both.error} /> : null}
-      <div className="sides">
-        {side("A", x, y)}
-        {side("B", y, x)}
-      </div>
+      <table className="tbl" data-testid="variables">
+        <tbody>
+          {compared.variables.map((one) => (
+            <tr key={one.path}>
+              <td className="mono">
+                <Foreign text={one.path} />
+              </td>
+              <td className="mono cut">
+                <Foreign text={short(one.a)} />
+              </td>
+              <td className="mono cut">
+                <Foreign text={short(one.b)} />
+              </td>
+              <td>
+                <strong>≠ differs</strong>
+              </td>
+            </tr>
+          ))}
+          {same.map((name) => (
+            <tr key={name} className="shared">
+              <td className="mono">
+                <Foreign text={name} />
+              </td>
+              <td colSpan={2} className="mono cut">
+                <Foreign text={short(a.state[name])} />
+              </td>
+              <td>= the same</td>
+            </tr>
+          ))}
+          {same.length + differ.size === 0 ? (
+            <tr>
+              <td className="faint">No variable is set.</td>
+            </tr>
+          ) : null}
+        </tbody>
+      </table>
     </>
   );
 }

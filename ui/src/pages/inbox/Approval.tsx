@@ -4,9 +4,11 @@ import { get, segment } from "../../api/client";
 import type { CastView, Json } from "../../api/types";
 import { ActButton } from "../../shared/ActButton";
 import { type Act, commandLine } from "../../shared/acts";
-import { projectOf, useLive } from "../../shared/live";
+import { duration } from "../../shared/format";
+import { castPath, projectOf, useLive } from "../../shared/live";
 import { Cli, Foreign } from "../../shared/parts";
-import { pieces, plain } from "../../shared/text";
+import { Link } from "../../shared/router";
+import { oneLine, pieces, plain } from "../../shared/text";
 import { useLoad } from "../../shared/useLoad";
 import type { CardProps } from ".";
 
@@ -27,8 +29,9 @@ export function Approval({ item, onAnswered }: CardProps) {
     () => get<CastView>(`/casts/${segment(item.castId)}`, { project: target.project }),
     `${item.castId}:${hash}`,
   );
-  const behavior = view.value?.plan.nodes[node]?.behavior;
-  const argv = behavior?.type === "utility" ? behavior.command : null;
+  const plan = view.value?.plan.nodes[node];
+  const argv = item.approval?.argv ?? (plan?.behavior.type === "utility" ? plan.behavior.command : null);
+  const folder = item.approval?.cwd ?? plan?.cwd;
   const runs = argv ?? words(item.approval?.runs);
   const canRoute = item.approval?.routes === true;
   const [route, setRoute] = useState(false);
@@ -84,6 +87,35 @@ export function Approval({ item, onAnswered }: CardProps) {
               <dt>Socket</dt>
               <dd className="mono">
                 <Foreign text={node} mixed />
+              </dd>
+            </div>
+            {folder ? (
+              <div>
+                <dt>Folder</dt>
+                <dd className="mono" data-testid="cwd">
+                  <Foreign text={folder} mixed />
+                </dd>
+              </div>
+            ) : null}
+            {plan?.timeoutMs ? (
+              <div>
+                <dt>Limit</dt>
+                <dd>{duration(plan.timeoutMs)}</dd>
+              </div>
+            ) : null}
+            <div>
+              <dt>Policy</dt>
+              <dd>
+                <span className="mono">approval: {plan?.approval ?? "before"}</span> at this socket of{" "}
+                {oneLine(item.loadout, 40)}
+              </dd>
+            </div>
+            <div>
+              <dt>Who asked</dt>
+              <dd>
+                <Link to={castPath(item, projects, { socket: node, tab: "why" })} data-testid="who-asked">
+                  Why it came to this
+                </Link>
               </dd>
             </div>
             {item.approval?.writes ? (

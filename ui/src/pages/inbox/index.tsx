@@ -1,15 +1,18 @@
 // Inbox: everything that waits for a person, the riskiest first.
 import { useEffect, useMemo, useRef, useState } from "react";
-import { get, post } from "../../api/client";
-import type { InboxItem, Page, SocketState, TrustItem } from "../../api/types";
-import { typing } from "../../app";
+import type { InboxItem, SocketState } from "../../api/types";
 import { ago } from "../../shared/format";
 import { castPath, refreshInbox, useLive, useNow } from "../../shared/live";
-import { ErrorBox, Foreign, Mark, State } from "../../shared/parts";
-import { Link, useSearch } from "../../shared/router";
+import { Foreign, Mark, State } from "../../shared/parts";
+import { Link, navigate, useSearch } from "../../shared/router";
 import { oneLine } from "../../shared/text";
+import { typing } from "../../shared/typing";
 import { Approval } from "./Approval";
-import { BudgetCard, Conversation, OtherCard, Stall } from "./cards";
+import { BudgetCard } from "./Budget";
+import { Conversation } from "./Conversation";
+import { OtherCard } from "./Other";
+import { Stall } from "./Stall";
+import { TrustCards } from "./Trust";
 
 const risk: Record<string, number> = { trust: 0, approval: 1, stall: 3, multi_turn: 2, budget: 4, manual: 5 };
 const titles: Record<string, string> = {
@@ -85,6 +88,8 @@ export function Inbox() {
   const answeredBy = (item: InboxItem, text: string) => {
     setAnswered((before) => [{ key: `${keyOf(item)}${Date.now()}`, text, at: Date.now() }, ...before].slice(0, 20));
     void refreshInbox();
+    // Whoever came from a cast to answer it goes back to see what follows.
+    if (search.get("back")) navigate(castPath(item, live.projects));
   };
   const casts = new Set(items.map((item) => item.castId)).size;
   return (
@@ -201,61 +206,4 @@ function Card(props: CardProps) {
     default:
       return <OtherCard {...props} />;
   }
-}
-
-/** Configurations that nobody has approved yet: what they would run. */
-function TrustCards() {
-  const [items, setItems] = useState<TrustItem[]>([]);
-  const [error, setError] = useState<unknown>(null);
-  const load = () =>
-    get<Page<TrustItem>>("/trust").then(
-      (page) => setItems(page.items),
-      () => setItems([]),
-    );
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once
-  useEffect(() => void load(), []);
-  const approve = (item: TrustItem) => post("/trust", { project: item.project, hash: item.hash }).then(load, setError);
-  return items.map((item) => (
-    <article key={item.hash} className="icard" data-testid="trust-card">
-      <header>
-        <div className="row">
-          <State state="needs_you" word="Trust" />
-          <h2 className="grow">A configuration wants to run programs</h2>
-        </div>
-        <p className="sm dim">
-          {item.loadout ? `Loadout ${item.loadout}` : "The project's configuration"} ·{" "}
-          <span className="mono">{item.hash.slice(0, 12)}</span>
-        </p>
-      </header>
-      <div className="ibody">
-        <p className="sub">What it would run</p>
-        <ul className="runs">
-          {item.runs.map((run) => (
-            <li key={run} className="mono">
-              <Foreign text={run} mixed />
-            </li>
-          ))}
-        </ul>
-        {item.changed && item.changed.length > 0 ? (
-          <>
-            <p className="sub">What has changed since you last approved</p>
-            <ul className="runs">
-              {item.changed.map((one) => (
-                <li key={one} className="mono">
-                  <Foreign text={one} mixed />
-                </li>
-              ))}
-            </ul>
-          </>
-        ) : null}
-        {error ? <ErrorBox error={error} /> : null}
-      </div>
-      <footer>
-        <button type="button" className="btn primary" onClick={() => void approve(item)}>
-          Approve what is shown
-        </button>
-        <span className="faint sm">By hash: if it changes, you are asked again.</span>
-      </footer>
-    </article>
-  ));
 }

@@ -1,27 +1,44 @@
-// Loadouts and materia: what there is, and where it is written.
+// Loadouts and materia: what there is, where it is written, and the ways into their editors.
+import { type FormEvent, useState } from "react";
 import { get, segment } from "../../api/client";
+import { type DraftItem, listDrafts } from "../../api/editor";
 import type { LoadoutView, NamedItem, Page } from "../../api/types";
+import { templates } from "../../document";
 import { MIDDLE } from "../../graph/layout";
 import { MiniGraph } from "../../graph/MiniGraph";
 import { useLive } from "../../shared/live";
 import { Cli, ErrorBox, Foreign } from "../../shared/parts";
-import { Link } from "../../shared/router";
+import { Link, navigate, useSearch } from "../../shared/router";
 import { oneLine } from "../../shared/text";
 import { useLoad } from "../../shared/useLoad";
+import { startNew, templateNamed } from "../editor/begin";
+import { draftId } from "../editor/state";
 
 function useProject(): string | null {
   return useLive().projects[0]?.id ?? null;
 }
+/** Drafts by their id; a server without drafts has none. */
+function useDrafts(project: string | null): Map<string, DraftItem> {
+  const list = useLoad(project ? () => listDrafts(project).catch(() => ({ items: [] })) : null, `drafts:${project}`);
+  return new Map((list.value?.items ?? []).map((one) => [one.id, one]));
+}
 
-export function Loadouts({ name }: { name: string | null }) {
+export function Loadouts() {
   const project = useProject();
+  const [search, change] = useSearch();
   const list = useLoad(project ? () => get<Page<NamedItem>>("/loadouts", { project }) : null, `loadouts:${project}`);
+  const drafts = useDrafts(project);
   const items = list.value?.items ?? [];
-  const shown = items.find((item) => item.name === name) ?? items.find((item) => item.active) ?? items[0];
-  const wanted = name ?? shown?.name ?? null;
+  const shown = items.find((item) => item.name === search.get("show")) ?? items.find((item) => item.active) ?? items[0];
+  const wanted = shown?.name ?? null;
   const one = useLoad(
     project && wanted ? () => get<LoadoutView>(`/loadouts/${segment(wanted)}`, { project }) : null,
     `${project}:${wanted}`,
+  );
+  const unsaved = [...drafts.values()].filter(
+    (draft) =>
+      draft.id.startsWith("loadout.") &&
+      !items.some((item) => draftId({ kind: "loadout", name: item.name }) === draft.id),
   );
   return (
     <div className="library" data-testid="loadouts-page">
@@ -29,23 +46,34 @@ export function Loadouts({ name }: { name: string | null }) {
         <header>
           <h1>Loadouts</h1>
           <p className="dim">A loadout says what runs, in which order, and where it goes from there.</p>
+          <NewLoadout taken={items.map((item) => item.name)} />
         </header>
         {list.error ? <ErrorBox error={list.error} /> : null}
         <ul>
           {items.map((item) => (
             <li key={item.name}>
-              <Link
-                to={`/loadouts/${encodeURIComponent(item.name)}`}
-                {...(item.name === wanted ? { "aria-current": "page" as const } : {})}
+              <button
+                type="button"
+                className="pickrow"
+                data-testid={`loadout-row-${item.name}`}
+                aria-current={item.name === wanted}
+                onClick={() => change({ show: item.name })}
+                onDoubleClick={() => navigate(`/loadouts/${encodeURIComponent(item.name)}`)}
               >
                 <span className="grow cut">
                   <Foreign text={oneLine(item.name, 80)} />
                 </span>
+                {drafts.has(draftId({ kind: "loadout", name: item.name })) ? <span className="tag">draft</span> : null}
                 <span className="faint sm">
                   {item.layer}
                   {item.active ? ", active" : ""}
                 </span>
-              </Link>
+              </button>
+            </li>
+          ))}
+          {unsaved.map((draft) => (
+            <li key={draft.id} className="sm dim unsaved">
+              A draft that was never saved: <span className="mono">{draft.id.split(".").slice(1, -1).join(".")}</span>
             </li>
           ))}
         </ul>
@@ -58,6 +86,9 @@ export function Loadouts({ name }: { name: string | null }) {
               <h2 className="grow">
                 <Foreign text={one.value.name} />
               </h2>
+              <Link className="btn" to={`/loadouts/${encodeURIComponent(one.value.name)}`} data-testid="open-editor">
+                {shown?.layer === "shipped" ? "Look at it, or copy it" : "Edit"}
+              </Link>
               <Link className="btn primary" to={`/casts?new=1&loadout=${encodeURIComponent(one.value.name)}`}>
                 Start a cast
               </Link>
@@ -67,11 +98,13 @@ export function Loadouts({ name }: { name: string | null }) {
               <span className="mono">
                 <Foreign text={shown?.file} />
               </span>{" "}
-              · {one.value.graph.sockets.length} sockets
+              · {one.value.graph?.sockets.length ?? 0} sockets
             </p>
-            <div className="bigpicture">
-              <MiniGraph grid={one.value.graph} sizes={MIDDLE} label={`The graph of ${one.value.name}`} />
-            </div>
+            {one.value.graph ? (
+              <div className="bigpicture">
+                <MiniGraph grid={one.value.graph} sizes={MIDDLE} label={`The graph of ${one.value.name}`} />
+              </div>
+            ) : null}
             {one.value.findings.length === 0 ? (
               <p className="dim">✓ Sound: nothing was found.</p>
             ) : (
@@ -83,35 +116,6 @@ export function Loadouts({ name }: { name: string | null }) {
                 ))}
               </ul>
             )}
-            <table className="tbl">
-              <thead>
-                <tr>
-                  <th>Socket</th>
-                  <th>Materia</th>
-                  <th>Kind</th>
-                  <th>Ways out</th>
-                </tr>
-              </thead>
-              <tbody>
-                {one.value.graph.sockets.map((socket) => (
-                  <tr key={socket.id}>
-                    <td className="mono">{socket.id}</td>
-                    <td>
-                      <Foreign text={socket.materia} />
-                    </td>
-                    <td>{socket.generator ? "generator" : socket.type}</td>
-                    <td>
-                      {socket.edges
-                        .map(
-                          (edge) =>
-                            `${edge.when === "always" ? "" : `${edge.when.replace("_", " ")} `}→ ${edge.to}${edge.maxTraversals ? ` (${edge.maxTraversals}×)` : ""}`,
-                        )
-                        .join(", ")}
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
             <div className="stack">
               <Cli words={["materia", "check"]} />
               <Cli words={["materia", "grid", one.value.name]} />
@@ -123,29 +127,105 @@ export function Loadouts({ name }: { name: string | null }) {
   );
 }
 
+function NewLoadout({ taken }: { taken: string[] }) {
+  const [name, setName] = useState("");
+  const [template, setTemplate] = useState("");
+  const begin = (event: FormEvent) => {
+    event.preventDefault();
+    if (!name.trim() || taken.includes(name)) return;
+    startNew(name, template ? templateNamed(template) : { sockets: {} });
+    navigate(`/loadouts/${encodeURIComponent(name)}?new=1`);
+  };
+  return (
+    <form className="newone" onSubmit={begin}>
+      <input
+        className="field"
+        aria-label="Name of a new loadout"
+        placeholder="Name of a new loadout"
+        data-testid="new-name"
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+      />
+      <select
+        className="field"
+        aria-label="Begin with"
+        data-testid="new-template"
+        value={template}
+        onChange={(event) => setTemplate(event.target.value)}
+      >
+        <option value="">blank</option>
+        {templates.map((one) => (
+          <option key={one.name} value={one.name}>
+            {one.name}
+          </option>
+        ))}
+      </select>
+      <button type="submit" className="btn" data-testid="new-loadout" disabled={!name.trim() || taken.includes(name)}>
+        {taken.includes(name) ? "Taken" : "New"}
+      </button>
+    </form>
+  );
+}
+
+interface MateriaItem extends NamedItem {
+  kind?: string;
+  generator?: boolean;
+  group?: string;
+}
+
 export function Materia() {
   const project = useProject();
-  const list = useLoad(project ? () => get<Page<NamedItem>>("/materia", { project }) : null, `materia:${project}`);
+  const list = useLoad(project ? () => get<Page<MateriaItem>>("/materia", { project }) : null, `materia:${project}`);
+  const [name, setName] = useState("");
+  const items = list.value?.items ?? [];
+  const taken = items.some((item) => item.name === name);
   return (
     <div className="page" data-testid="materia-page">
       <h1>Materia</h1>
       <p className="dim">
         A materia is one behaviour: a prompt for an agent, or a program. Loadouts put them into sockets.
       </p>
+      <form
+        className="newone"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (name.trim() && !taken) navigate(`/materia/${encodeURIComponent(name)}?new=1`);
+        }}
+      >
+        <input
+          className="field"
+          aria-label="Name of a new materia"
+          placeholder="Name of a new materia"
+          data-testid="new-materia-name"
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+        />
+        <button type="submit" className="btn" data-testid="new-materia" disabled={!name.trim() || taken}>
+          {taken ? "Taken" : "New"}
+        </button>
+      </form>
       {list.error ? <ErrorBox error={list.error} /> : null}
       <table className="tbl">
         <thead>
           <tr>
             <th>Name</th>
+            <th>Kind</th>
+            <th>Group</th>
             <th>Layer</th>
             <th>Written in</th>
           </tr>
         </thead>
         <tbody>
-          {(list.value?.items ?? []).map((item) => (
+          {items.map((item) => (
             <tr key={item.name}>
               <td className="med">
-                <Foreign text={oneLine(item.name, 80)} />
+                <Link to={`/materia/${encodeURIComponent(item.name)}`} data-testid={`materia-${item.name}`}>
+                  <Foreign text={oneLine(item.name, 80)} />
+                </Link>
+              </td>
+              <td>{item.generator ? `Generator, ${item.kind ?? ""}` : (item.kind ?? "")}</td>
+              <td>
+                <Foreign text={item.group} />
               </td>
               <td>{item.layer}</td>
               <td className="mono">

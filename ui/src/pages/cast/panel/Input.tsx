@@ -1,16 +1,16 @@
 // What a turn was given: its prompt by layers, raw, or beside the turn before it.
 import { useState } from "react";
-import { get, segment } from "../../api/client";
-import type { TurnView } from "../../api/types";
-import type { Turn } from "../../fold";
-import type { CastStore } from "../../shared/cast-store";
-import { WordDiff } from "../../shared/DiffView";
-import { bytes, count } from "../../shared/format";
-import { JsonText } from "../../shared/JsonTree";
-import { EventLink, Linked } from "../../shared/Linked";
-import { CopyButton, Foreign, Seg } from "../../shared/parts";
-import { sliceBytes } from "../../shared/text";
-import { useLoad } from "../../shared/useLoad";
+import { get, segment } from "../../../api/client";
+import type { TurnView } from "../../../api/types";
+import type { Turn } from "../../../fold";
+import type { CastStore } from "../../../shared/cast-store";
+import { WordDiff } from "../../../shared/DiffView";
+import { bytes, count } from "../../../shared/format";
+import { JsonText } from "../../../shared/JsonTree";
+import { EventLink, Linked } from "../../../shared/Linked";
+import { CopyButton, Foreign, Seg } from "../../../shared/parts";
+import { sliceBytes } from "../../../shared/text";
+import { useLoad } from "../../../shared/useLoad";
 
 /** Layers that bring a reason or an instruction are what a reader looks for. */
 const KEY_LAYERS = new Set(["tick", "rework", "instruction", "message", "said", "repair"]);

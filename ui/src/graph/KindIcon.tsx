@@ -1,0 +1,41 @@
+// What kind a socket is, by its shape. A materia's own colour fills it and nothing else.
+import type { ReactNode } from "react";
+import { materiaColor } from "../shared/color";
+
+const shapes: Record<string, { label: string; body: ReactNode }> = {
+  agent: {
+    label: "agent",
+    body: (
+      <>
+        <circle className="own" cx="8" cy="8" r="5.5" />
+        <path d="M5.1 7.2a3.2 3.2 0 0 1 2-2.1" />
+      </>
+    ),
+  },
+  utility: { label: "utility", body: <path d="m3 4.5 3.5 3.5L3 11.500M8.500 12H13" /> },
+  generator: {
+    label: "generator",
+    body: (
+      <>
+        <path className="own" d="M8 2.300 14 5.500 8 8.700 2 5.500z" />
+        <path d="m2 8.300 6 3.200 6-3.200M2 11.100l6 3.200 6-3.200" />
+      </>
+    ),
+  },
+};
+
+export function KindIcon({ kind, color }: { kind: string; color?: string | null | undefined }) {
+  const { label, body } = shapes[kind] ?? shapes.agent ?? { label: kind, body: null };
+  const own = materiaColor(color);
+  return (
+    <svg
+      className={`ico kind${own ? " owned" : ""}`}
+      viewBox="0 0 16 16"
+      role="img"
+      aria-label={label}
+      {...(own ? { style: { color: own } } : {})}
+    >
+      {body}
+    </svg>
+  );
+}

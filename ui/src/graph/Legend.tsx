@@ -1,0 +1,22 @@
+// What the lines of a graph mean.
+const kinds = {
+  always: "always",
+  satisfied: "satisfied",
+  not_satisfied: "not satisfied",
+  feed: "items",
+  exit: "loop exit",
+  lit: "started this turn",
+} as const;
+
+export function Legend() {
+  return (Object.keys(kinds) as (keyof typeof kinds)[]).map((kind) => (
+    <span key={kind}>
+      <svg width="26" height="8" aria-hidden="true">
+        {kind === "exit" ? <path className="ln exit wide" d="M0 4h26" /> : null}
+        <path className={kind === "exit" ? "ln exit hollow" : `ln ${kind}`} d="M0 4h26" />
+        {kind === "satisfied" ? <circle className="bead" cx="13" cy="4" r="3" /> : null}
+      </svg>
+      {kinds[kind]}
+    </span>
+  ));
+}

@@ -1,0 +1,79 @@
+// A line of a graph with its words: its condition, and how often it was taken.
+import { EdgeLabelRenderer, type EdgeProps } from "@xyflow/react";
+import { memo, type ReactNode } from "react";
+import type { Point } from "./layout";
+import { Arrow, lineWords, pathThrough } from "./lines";
+import type { LineEdge } from "./types";
+
+export function Label({ at, className, children }: { at: Point; className: string; children: ReactNode }) {
+  return (
+    <div className={className} style={{ transform: `translate(-50%, -50%) translate(${at.x}px, ${at.y}px)` }}>
+      {children}
+    </div>
+  );
+}
+
+export const LineDrawn = memo(({ data }: EdgeProps<LineEdge>) => {
+  if (!data) return null;
+  const { line, points, label, double, view, inside, feedBead } = data;
+  const path = pathThrough(points);
+  const words = line.feed ? "" : line.next ? "next item" : lineWords[line.kind];
+  const taken = view?.note || (view && view.taken > 0 ? `×${view.taken}${view.partial ? "+" : ""}` : "");
+  const lit = view?.lit ? " lit" : view?.spent ? " spent" : "";
+  const start = points[0];
+  const second = points[1];
+  // A short line has its words above and its count below; a long one carries both.
+  const level = points.length === 2 && start !== undefined && second !== undefined && start.y === second.y;
+  const bead = line.feed ? feedBead : line.kind === "satisfied" ? label : null;
+  const above = level && !double ? -15 : 0;
+  const look = `elab${line.feed ? " side" : ""}${inside ? " in" : ""}${lit}${double || level ? " over" : ""}`;
+  return (
+    <>
+      {double ? (
+        <>
+          <path className={`ln exit wide${lit}`} d={path} />
+          <path className={`ln exit hollow${inside ? " in" : ""}`} d={path} />
+        </>
+      ) : (
+        <path className={`ln ${line.kind}${line.feed ? " feed" : ""}${lit}${view?.flash ? " flash" : ""}`} d={path} />
+      )}
+      {double ? null : <Arrow points={points} className={`arrow${lit}`} />}
+      {bead ? (
+        <g className={`bead-g${lit}`} transform={`translate(${bead.x} ${bead.y})`}>
+          <circle className="bead" r="8.5" />
+          <path
+            d={
+              line.feed
+                ? "M0-4.500 5-2 0 .5-5-2zM-5 .6 0 3.100 5 .6M-5 3 0 5.500 5 3"
+                : "m-3.500 .3 2.400 2.500L3.500-2.800"
+            }
+          />
+        </g>
+      ) : null}
+      <EdgeLabelRenderer>
+        {words || (taken && !level) ? (
+          <Label at={{ x: label.x, y: label.y + (bead && !line.feed && !level ? -16 : above) }} className={look}>
+            {line.kind === "not_satisfied" ? <span aria-hidden="true">↺</span> : null}
+            {words ? <span>{words}</span> : null}
+            {taken && !level ? <span className="x">{taken}</span> : null}
+          </Label>
+        ) : null}
+        {taken && level ? (
+          <Label at={{ x: label.x, y: label.y + (words ? 17 : -11) }} className={look}>
+            <span className="x">{taken}</span>
+          </Label>
+        ) : null}
+        {line.order > 0 && start && second ? (
+          <div
+            className="ord"
+            style={{
+              transform: `translate(-50%, -50%) translate(${start.x + 8}px, ${start.y + (second.y > start.y ? 10 : -8)}px)`,
+            }}
+          >
+            {line.order}
+          </div>
+        ) : null}
+      </EdgeLabelRenderer>
+    </>
+  );
+});

@@ -1,0 +1,137 @@
+// Cards, regions and the end: what stands in a graph.
+import { Handle, type NodeProps, Position } from "@xyflow/react";
+import { Crosshair } from "lucide-react";
+import { memo } from "react";
+import { Mark, State } from "../shared/parts";
+import { oneLine } from "../shared/text";
+import { groupItems } from "./groups";
+import { KindIcon } from "./KindIcon";
+import type { CardNode, RegionNode } from "./types";
+
+/** Lines are tied to these; where they really begin and end, the layout says. */
+const Ties = () => (
+  <>
+    <Handle type="target" position={Position.Left} isConnectable={false} />
+    <Handle type="source" position={Position.Right} isConnectable={false} />
+  </>
+);
+
+export const SocketCard = memo(({ data }: NodeProps<CardNode>) => {
+  const { card, id, name, kind, entry, selected, onSelect } = data;
+  return (
+    <>
+      <Ties />
+      <button
+        type="button"
+        className={`card st ${card.state} ${kind}${selected ? " sel" : ""}${entry ? " entry" : ""} nopan`}
+        aria-pressed={selected}
+        data-testid={`card-${id}`}
+        data-state={card.state}
+        data-socket={id}
+        onClick={() => onSelect(id)}
+      >
+        {entry ? <i className="start" /> : null}
+        {card.color ? <i className="spine" style={{ background: card.color }} /> : null}
+        {card.gate ? (
+          <svg className="gate" viewBox="0 0 18 18" aria-label="asks before it runs" role="img">
+            <path d="M9 1.500 15.500 5.250v7.500L9 16.500 2.500 12.750v-7.500z" />
+          </svg>
+        ) : null}
+        <span className="h">
+          <KindIcon kind={kind} color={card.color} />
+          <span className="t">{oneLine(name, 80)}</span>
+          <State state={card.state} word={card.word} />
+        </span>
+        <span className="m">
+          <span className="mono cut">{id}</span>
+          <span className="cut">{card.note}</span>
+        </span>
+        <span className="live cut">{card.live || "\u00a0"}</span>
+      </button>
+    </>
+  );
+});
+
+/** Words up to 24 items, cells up to 120, then neighbours share one. */
+function ItemStrip({ id, view, item, onItem }: RegionNode["data"]) {
+  const words = view.items.length <= 24;
+  const here = item ?? view.current;
+  if (view.items.length > 120)
+    return (
+      <div className="rstrip tight" role="group" aria-label={`Items of ${id}`}>
+        {groupItems(view.items, 60).map((group) => (
+          <button
+            key={group.first}
+            type="button"
+            className={`st ${group.state} nopan`}
+            aria-pressed={here === group.pick}
+            aria-label={`${group.first} to ${group.last}: ${group.done} of ${group.size} done`}
+            title={`${group.first} to ${group.last}: ${group.done} of ${group.size} done`}
+            data-testid={`items-${group.first}`}
+            onClick={() => onItem(group.pick)}
+          />
+        ))}
+      </div>
+    );
+  return (
+    <div className={`rstrip${words ? "" : " tight"}`} role="group" aria-label={`Items of ${id}`}>
+      {view.items.map((one) => (
+        <button
+          key={one.key}
+          type="button"
+          className={`st ${one.state} nopan`}
+          aria-pressed={here === one.key}
+          aria-label={`${one.key} ${oneLine(one.label ?? "", 80)}: ${one.state.replace("_", " ")}`}
+          data-testid={`item-${one.key}`}
+          data-state={one.state}
+          title={`${one.key} ${oneLine(one.label ?? "", 120)}`}
+          onClick={() => onItem(one.key)}
+        >
+          {words ? (
+            <>
+              <Mark state={one.state} />
+              <span className="cut">
+                {one.key} {oneLine(one.label ?? "", 80)}
+              </span>
+            </>
+          ) : null}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+export const Region = memo(({ data }: NodeProps<RegionNode>) => {
+  const { id, view, item, onItem } = data;
+  return (
+    <div className="region" data-testid={`region-${id}`}>
+      <Ties />
+      <div className="rtitle">
+        <strong>{id}</strong>
+        <span className="cut">{view.text}</span>
+        <span className="faint cut">{view.note}</span>
+        <span className="grow" />
+        {view.items.length > 0 ? (
+          <button
+            type="button"
+            className="btn quiet small nopan"
+            onClick={() => onItem(item ? null : view.current)}
+            data-testid="follow"
+          >
+            <Crosshair className="ico s" />
+            {item ? `Locked on ${item}` : "Following"}
+          </button>
+        ) : null}
+      </div>
+      <ItemStrip id={id} view={view} item={item} onItem={onItem} />
+    </div>
+  );
+});
+
+export const End = memo(() => (
+  <div className="ring-box">
+    <Ties />
+    <div className="ring" />
+    <span className="faint xs">end</span>
+  </div>
+));

@@ -1,0 +1,63 @@
+// What the graph is told of each card, line and region, and how its library wants to hear it.
+import type { Edge, Node } from "@xyflow/react";
+import type { SocketState } from "../api/types";
+import type { LoopItem } from "../fold";
+import type { Point } from "./layout";
+import type { Line } from "./rows";
+
+export interface CardView {
+  state: SocketState;
+  word: string;
+  /** Small print at the right: item and visit. */
+  note: string;
+  /** The newest line that it put out. */
+  live: string;
+  /** A hexagon: it asks before it runs. */
+  gate: boolean;
+  /** The materia's own colour, already found to be one. */
+  color?: string | null;
+}
+export interface LineView {
+  lit: boolean;
+  flash: boolean;
+  taken: number;
+  partial: boolean;
+  note: string;
+  spent: boolean;
+}
+export interface RegionView {
+  items: LoopItem[];
+  text: string;
+  note: string;
+  current: string | null;
+}
+
+export type CardNode = Node<
+  {
+    card: CardView;
+    id: string;
+    name: string;
+    kind: string;
+    entry: boolean;
+    selected: boolean;
+    onSelect: (id: string) => void;
+  },
+  "socket"
+>;
+export type RegionNode = Node<
+  { id: string; view: RegionView; item: string | null; onItem: (item: string | null) => void },
+  "region"
+>;
+export type EndNode = Node<Record<string, never>, "end">;
+export type LineEdge = Edge<
+  {
+    line: Line;
+    points: Point[];
+    label: Point;
+    double: boolean;
+    view: LineView | undefined;
+    inside: boolean;
+    feedBead: Point | null;
+  },
+  "line"
+>;

@@ -1,0 +1,224 @@
+// What can be done to a cast, beside its head: the modes, pause, guide, fork, stop.
+import { GitFork, MessageSquare, Pause, Play, RotateCcw, Square } from "lucide-react";
+import { useState } from "react";
+import { type CastState, currentItem, nameOf, openLoop } from "../../fold";
+import { ActButton, Confirm, type Target } from "../../shared/ActButton";
+import { type Act, commandLine, type Done } from "../../shared/acts";
+import { Cli, Foreign, Pick, Seg } from "../../shared/parts";
+import { oneLine } from "../../shared/text";
+
+interface ActProps {
+  state: CastState;
+  target: Target;
+  onDone: (done: Done, act: Act) => void;
+}
+
+export function Acts({ state, past, target, socket, onDone }: ActProps & { past: boolean; socket: string }) {
+  const over = state.status === "completed" || state.status === "aborted" || state.status === "failed";
+  const fork = <Fork state={state} target={target} onDone={onDone} past={past} />;
+  if (past) return <div className="acts">{fork}</div>;
+  const rests = state.status === "waiting" || (state.status === "running" && state.pace === "INTERACTIVE");
+  return (
+    <div className="acts">
+      {over ? null : <Modes state={state} target={target} onDone={onDone} />}
+      {over ? null : rests ? (
+        <ActButton target={target} act={{ do: "resume" }} onDone={onDone} testid="resume">
+          <Play className="ico" />
+          Resume
+        </ActButton>
+      ) : (
+        <ActButton target={target} act={{ do: "pause" }} onDone={onDone} testid="pause">
+          <Pause className="ico" />
+          Pause
+        </ActButton>
+      )}
+      {state.status === "failed" ? (
+        ["edge_exhausted", "no_advance"].includes(state.error?.code ?? "") ? (
+          <ActButton target={target} act={{ do: "revive" }} onDone={onDone} testid="revive">
+            <RotateCcw className="ico" />
+            Revive
+          </ActButton>
+        ) : (
+          <ActButton target={target} act={{ do: "recast" }} onDone={onDone} testid="recast">
+            <RotateCcw className="ico" />
+            Try again
+          </ActButton>
+        )
+      ) : null}
+      {over ? null : <Guide key={socket} state={state} target={target} socket={socket} onDone={onDone} />}
+      {fork}
+      {over ? null : <Stop state={state} target={target} socket={socket} onDone={onDone} />}
+    </div>
+  );
+}
+
+function Modes({ state, target, onDone }: ActProps) {
+  const [act, setAct] = useState<Act | null>(null);
+  return (
+    <>
+      <span className="modes">
+        <Seg
+          label="Pace"
+          now={state.pace}
+          onPick={(value) => setAct({ do: "mode", value })}
+          items={[
+            { id: "AUTO", label: "Auto" },
+            { id: "INTERACTIVE", label: "Interactive" },
+          ]}
+        />
+        <Seg
+          label="What turns may write"
+          now={state.globalMode}
+          onPick={(value) => setAct({ do: "globalMode", value })}
+          items={[
+            { id: "PLANNING", label: "Planning" },
+            { id: "IMPLEMENTATION", label: "Implementation" },
+          ]}
+        />
+      </span>
+      {act ? (
+        <span className="pop-host">
+          <div className="pop" role="group" aria-label="Change the mode">
+            <h3>
+              {act.do === "mode"
+                ? act.value === "AUTO"
+                  ? "Let turns start by themselves"
+                  : "Start no turn by itself"
+                : act.do === "globalMode" && act.value === "PLANNING"
+                  ? "Let turns write documents only"
+                  : "Let turns write what their socket allows"}
+            </h3>
+            <div className="stack">
+              <div className="dim">Nothing is interrupted and nothing is lost.</div>
+              <Cli words={commandLine(target.castId, act)} />
+              <div className="foot">
+                <button type="button" className="btn" onClick={() => setAct(null)}>
+                  Cancel
+                </button>
+                <ActButton
+                  className="btn primary"
+                  target={target}
+                  act={act}
+                  testid="mode-confirm"
+                  onDone={(result, what) => {
+                    setAct(null);
+                    onDone(result, what);
+                  }}
+                >
+                  Change it
+                </ActButton>
+              </div>
+            </div>
+          </div>
+        </span>
+      ) : null}
+    </>
+  );
+}
+
+function Guide({ state, target, socket, onDone }: ActProps & { socket: string }) {
+  const [node, setNode] = useState(socket);
+  const draft = `materia.draft.${target.castId}`;
+  const [text, setText] = useState(() => sessionStorage.getItem(draft) ?? "");
+  const keep = (value: string) => {
+    setText(value);
+    sessionStorage.setItem(draft, value);
+  };
+  const act: Act = { do: "say", node, text };
+  return (
+    <Confirm
+      target={target}
+      act={act}
+      testid="guide"
+      title="Tell a socket something"
+      text="It is one more input: the socket takes it with its next turn, and you find it in its prompt."
+      verb="Send"
+      ready={text.trim() !== ""}
+      onDone={(result, what) => {
+        keep("");
+        onDone(result, what);
+      }}
+      body={
+        <>
+          <Pick
+            label="To"
+            value={node}
+            onPick={setNode}
+            options={Object.entries(state.plan?.nodes ?? {}).map(([id, plan]) => ({
+              value: id,
+              label: plan.materia === id ? id : `${nameOf(state, id)} (${id})`,
+            }))}
+          />
+          <textarea
+            className="field"
+            rows={3}
+            value={text}
+            aria-label="What it is told"
+            data-testid="guide-text"
+            onChange={(event) => keep(event.target.value)}
+            // biome-ignore lint/a11y/noAutofocus: the box was just asked for
+            autoFocus
+          />
+        </>
+      }
+    >
+      <MessageSquare className="ico" />
+      Guide
+    </Confirm>
+  );
+}
+
+function Fork({ state, target, onDone, past }: ActProps & { past: boolean }) {
+  return (
+    <Confirm
+      className={`btn${past ? " primary" : ""}`}
+      target={target}
+      act={{ do: "fork", at: state.seq }}
+      onDone={onDone}
+      testid="fork"
+      title={`Fork at event ${state.seq}`}
+      text="A new cast begins with everything that this one had at that event. This one is not touched."
+      verb={`Fork at event ${state.seq}`}
+    >
+      <GitFork className="ico" />
+      {past ? "Fork here" : "Fork"}
+    </Confirm>
+  );
+}
+
+/** Ends the cast, or only the item that is under way: each names its thing and asks in place. */
+function Stop({ state, target, socket, onDone }: ActProps & { socket: string }) {
+  const loop = openLoop(state, socket);
+  const item = loop ? currentItem(loop) : null;
+  const skip: Act = { do: "skip", ...(loop ? { loop: loop.id } : {}) };
+  return (
+    <Confirm
+      className="btn danger"
+      target={target}
+      act={{ do: "abort" }}
+      onDone={onDone}
+      testid="stop"
+      title="Stop this cast"
+      text="It ends for good. What it made and its log stay. To stop it for now, pause it instead."
+      verb="Stop this cast"
+      danger
+      more={
+        item ? (
+          <div className="or" data-testid="stop-item-part">
+            <h3>
+              Or stop the item {item.key} <Foreign text={oneLine(item.label, 60)} />
+            </h3>
+            <div className="dim">It ends as not satisfied and the cast goes on with what follows.</div>
+            <Cli words={commandLine(target.castId, skip)} />
+            <ActButton className="btn" target={target} act={skip} testid="skip" onDone={onDone}>
+              Stop item {item.key}
+            </ActButton>
+          </div>
+        ) : null
+      }
+    >
+      <Square className="ico" />
+      Stop
+    </Confirm>
+  );
+}

@@ -1,0 +1,69 @@
+// At the end of the demo: what a reader could do next.
+import { useState } from "react";
+import type { CastState } from "../../fold";
+import { Confirm, type Target } from "../../shared/ActButton";
+import { isDemo, keepDemo } from "../../shared/demo";
+import { Cli, State } from "../../shared/parts";
+import { Link, navigate } from "../../shared/router";
+
+export function DemoEnd({ state, target }: { state: CastState; target: Target }) {
+  const [closed, setClosed] = useState(false);
+  const [own, setOwn] = useState(false);
+  if (closed || state.status !== "completed" || !isDemo(state.castId)) return null;
+  const back = state.marks.find((mark) => mark.kind === "back");
+  return (
+    <section className="banner demo-end st done" aria-label="What next" data-testid="demo-end">
+      <State state="done" word="The demo is done" />
+      <span className="grow">
+        Every step is an event: go back with the bar of time, or try another way from one of them.
+      </span>
+      {back ? (
+        <Confirm
+          target={target}
+          act={{ do: "fork", at: back.seq }}
+          testid="demo-fork"
+          title={`Fork at event ${back.seq}, where the work was sent back`}
+          text="A new cast begins with everything that this one had at that event. This one is not touched."
+          verb="Fork from the rework"
+          onDone={(done) => done.castId && navigate(`/casts/${encodeURIComponent(done.castId)}`)}
+        >
+          Fork from the rework
+        </Confirm>
+      ) : null}
+      <Link className="btn" to={`/loadouts/${encodeURIComponent(state.loadout)}`} data-testid="demo-loadout">
+        Open this loadout
+      </Link>
+      <span className="pop-host">
+        <button
+          type="button"
+          className="btn primary"
+          aria-expanded={own}
+          data-testid="demo-own"
+          onClick={() => setOwn(!own)}
+        >
+          Run it on my repository
+        </button>
+        {own ? (
+          <div className="pop" role="group" aria-label="On your repository">
+            <h3>In a terminal, in your repository</h3>
+            <div className="stack">
+              <div className="dim">A server shows the folder that it was started in. These two begin it there.</div>
+              <Cli words={["materia", "init"]} />
+              <Cli words={["materia", "ui"]} />
+            </div>
+          </div>
+        ) : null}
+      </span>
+      <button
+        type="button"
+        className="btn quiet"
+        onClick={() => {
+          keepDemo(null);
+          setClosed(true);
+        }}
+      >
+        Close
+      </button>
+    </section>
+  );
+}

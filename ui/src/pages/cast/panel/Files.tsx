@@ -1,0 +1,66 @@
+// The files that a turn left, and what is in them.
+import { getText, segment } from "../../../api/client";
+import type { TurnView } from "../../../api/types";
+import type { CastStore } from "../../../shared/cast-store";
+import { DiffView } from "../../../shared/DiffView";
+import { bytes } from "../../../shared/format";
+import { ErrorBox, Foreign } from "../../../shared/parts";
+import { useLoad } from "../../../shared/useLoad";
+import type { PanelProps } from ".";
+
+export function FilesTab({
+  full,
+  store,
+  search,
+  change,
+}: {
+  full: TurnView | null;
+  store: CastStore;
+  search: URLSearchParams;
+  change: PanelProps["change"];
+}) {
+  const files = full?.artifacts ?? [];
+  const chosen = files.find((file) => file.path === search.get("file"));
+  // What the turn made comes before what is kept about it.
+  const made = files.find((file) => !/\.(meta|input|output)\.json$|\.prompt\.txt$/.test(file.path));
+  const name = (chosen ?? made ?? files[0])?.path ?? null;
+  const text = useLoad(
+    name
+      ? () =>
+          getText(`/casts/${segment(store.id)}/files/${name.split("/").map(segment).join("/")}`, {
+            project: store.project,
+          })
+      : null,
+    `${store.id}:${name}`,
+  );
+  if (files.length === 0)
+    return <p className="dim">{full ? "This turn left no files." : "No turn has ended here yet."}</p>;
+  return (
+    <>
+      <ul className="files">
+        {files.map((file) => (
+          <li key={file.path}>
+            <button
+              type="button"
+              className="btn quiet small"
+              aria-pressed={file.path === name}
+              onClick={() => change({ file: file.path })}
+            >
+              <span className="mono cut">
+                <Foreign text={file.path} />
+              </span>
+              <span className="faint">{bytes(file.bytes)}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {text.error ? (
+        <ErrorBox error={text.error} />
+      ) : text.value !== null ? (
+        <DiffView text={text.value} />
+      ) : (
+        <p className="dim">Reading…</p>
+      )}
+    </>
+  );
+}

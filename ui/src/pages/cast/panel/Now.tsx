@@ -1,0 +1,52 @@
+// What a socket puts out right now.
+import type { TurnView } from "../../../api/types";
+import type { Turn } from "../../../fold";
+import { count } from "../../../shared/format";
+import { plain } from "../../../shared/text";
+import type { PanelProps } from ".";
+
+export function NowTab({
+  store,
+  socket,
+  state,
+  past,
+  turn,
+  full,
+}: PanelProps & { turn: Turn | undefined; full: TurnView | null }) {
+  const live = store.get().live[socket];
+  if (turn?.outcome === "running" && !past) {
+    if (!live || live.lines.length === 0)
+      return <p className="dim">The turn is under way since event {turn.seq}. Nothing was heard of it yet.</p>;
+    return (
+      <>
+        <p className="dim sm">
+          Live, {count(live.lines.length + live.dropped)} lines, {count(live.chars)} characters
+          {live.dropped > 0 ? (
+            <strong data-testid="truncated"> · the first {count(live.dropped)} lines are not shown here</strong>
+          ) : null}
+        </p>
+        <div className="text" data-testid="live-output" role="log" aria-live="off">
+          {live.lines.join("\n")}
+        </div>
+      </>
+    );
+  }
+  const waits = state.waits[socket]?.length ?? 0;
+  return (
+    <>
+      <p className="dim">
+        {turn?.outcome === "running"
+          ? `As of event ${state.seq} the turn is under way.`
+          : turn
+            ? `Nothing runs here. The last turn ended at event ${turn.endSeq}.`
+            : "Nothing has run here yet."}
+      </p>
+      {waits > 0 ? (
+        <p className="dim">
+          {waits} {waits === 1 ? "input waits" : "inputs wait"} here.
+        </p>
+      ) : null}
+      {full?.output && !past ? <div className="text faint-top">{plain(full.output)}</div> : null}
+    </>
+  );
+}

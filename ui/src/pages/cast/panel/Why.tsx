@@ -1,0 +1,134 @@
+// Why a socket ran, or why it does not run; and how it is started by hand.
+import { useState } from "react";
+import { get, segment } from "../../../api/client";
+import type { Why } from "../../../api/types";
+import { type CastState, nameOf } from "../../../fold";
+import { Confirm, type Target } from "../../../shared/ActButton";
+import { isExported } from "../../../shared/exported";
+import { EventLink, Linked } from "../../../shared/Linked";
+import { Cli, ErrorBox } from "../../../shared/parts";
+import { type Loaded, useLoad } from "../../../shared/useLoad";
+import type { PanelProps } from ".";
+
+export function WhyTab({ store, state, socket, past, onEvent, target }: PanelProps) {
+  const why: Loaded<Why> = useLoad(
+    () =>
+      get<Why>(`/casts/${segment(store.id)}/nodes/${segment(socket)}/why`, {
+        project: store.project,
+        at: past ? state.seq : null,
+      }),
+    `${store.id}:${socket}:${state.seq}`,
+  );
+  if (why.error) return <ErrorBox error={why.error} />;
+  if (!why.value)
+    return (
+      <p className="dim" role="status">
+        Reading…
+      </p>
+    );
+  const answer = why.value;
+  const names = (id: string) => state.plan?.nodes[id]?.materia;
+  const unmet = answer.conditions.filter((one) => !one.holds);
+  const met = answer.conditions.filter((one) => one.holds);
+  const shown = met.filter((one) => one.events.length > 0 && /\d/.test(one.text));
+  const quiet = met.filter((one) => !shown.includes(one));
+  return (
+    <>
+      <p className="why-s" data-testid="why-sentence">
+        <Linked text={answer.sentence} onEvent={onEvent} names={names} />
+      </p>
+      {answer.because.length > 0 ? (
+        <>
+          <h3 className="sub">{answer.ran ? "How it came to run" : "What is known"}</h3>
+          <ol className="chain">
+            {answer.because.map((one) => (
+              <li key={`${one.seq}${one.text}`}>
+                {one.seq ? <EventLink seq={one.seq} onEvent={onEvent} /> : <span />}
+                <div>
+                  <Linked text={one.text} onEvent={onEvent} names={names} />
+                </div>
+              </li>
+            ))}
+          </ol>
+        </>
+      ) : null}
+      <h3 className="sub">
+        Would another turn start now?{" "}
+        {answer.runnable ? "Yes" : `No, ${unmet.length} of ${answer.conditions.length} conditions do not hold`}
+      </h3>
+      <ul className="cond">
+        {[...unmet, ...shown].map((one) => (
+          <li key={one.name} className={one.holds ? "ok" : "no"}>
+            <span aria-hidden="true">{one.holds ? "✓" : "×"}</span>
+            <span className="k">{one.name}</span>
+            <span>
+              <Linked text={one.text} onEvent={onEvent} names={names} />
+              {one.of?.map((part) => (
+                <span key={part.name} className="part">
+                  <Linked text={part.text} onEvent={onEvent} names={names} />
+                </span>
+              ))}
+            </span>
+            <span className="evs">
+              {one.events.slice(0, 4).map((seq) => (
+                <EventLink key={seq} seq={seq} onEvent={onEvent} />
+              ))}
+            </span>
+          </li>
+        ))}
+        {quiet.length > 0 ? (
+          <li className="ok">
+            <span aria-hidden="true">✓</span>
+            <span className="rest">{quiet.map((one) => one.name).join(", ")}</span>
+          </li>
+        ) : null}
+      </ul>
+      {answer.suggestion ? (
+        <>
+          <h3 className="sub">What would let it run</h3>
+          {answer.suggestion.steps.map((step) => (
+            <div key={step.text} className="step">
+              <span className="dim sm">
+                <Linked text={step.text} onEvent={onEvent} names={names} />
+              </span>
+              {step.command ? <Cli words={step.command.split(" ")} /> : null}
+            </div>
+          ))}
+        </>
+      ) : null}
+      {!past && !isExported() && (state.status === "running" || state.status === "waiting") ? (
+        <div className="step">
+          <Trigger state={state} target={target} socket={socket} />
+        </div>
+      ) : null}
+    </>
+  );
+}
+
+function Trigger({ state, target, socket }: { state: CastState; target: Target; socket: string }) {
+  const [message, setMessage] = useState("");
+  const asks = state.questions[socket] !== undefined;
+  return (
+    <Confirm
+      target={target}
+      act={{ do: "trigger", node: socket, ...(message.trim() ? { message } : {}), ...(asks ? { approve: true } : {}) }}
+      testid="trigger"
+      title={`Start a turn of ${nameOf(state, socket)}`}
+      text={`It takes everything that waits there, whatever the pace or its trigger.${asks ? " Its question is answered with yes, too." : ""}`}
+      verb="Start the turn"
+      onDone={() => setMessage("")}
+      body={
+        <textarea
+          className="field"
+          rows={2}
+          aria-label="What it is told, if anything"
+          placeholder="What it is told, if anything"
+          value={message}
+          onChange={(event) => setMessage(event.target.value)}
+        />
+      }
+    >
+      Start a turn by hand
+    </Confirm>
+  );
+}

@@ -1,0 +1,198 @@
+// The focus panel: one socket, one item, one turn.
+import { ChevronLeft, ChevronRight, Columns2, Link as LinkIcon } from "lucide-react";
+import { get, segment } from "../../../api/client";
+import type { TurnView } from "../../../api/types";
+import { type CastState, nameOf } from "../../../fold";
+import { KindIcon } from "../../../graph/KindIcon";
+import type { Target } from "../../../shared/ActButton";
+import type { CastStore } from "../../../shared/cast-store";
+import { isExported } from "../../../shared/exported";
+import { EventLink } from "../../../shared/Linked";
+import { CopyButton, ErrorBox, Foreign, Pick, State, Tabs } from "../../../shared/parts";
+import { turnPath } from "../../../shared/turnLink";
+import { useLoad } from "../../../shared/useLoad";
+import { useWide } from "../../../shared/useWide";
+import { cardOf } from "../views";
+import { FilesTab } from "./Files";
+import { HistoryTab } from "./History";
+import { InputTab } from "./Input";
+import { NowTab } from "./Now";
+import { OutputTab } from "./Output";
+import { WhyTab } from "./Why";
+
+export type PanelTab = "now" | "input" | "output" | "why" | "history" | "files";
+
+export interface PanelProps {
+  store: CastStore;
+  state: CastState;
+  past: boolean;
+  socket: string;
+  item: string | null;
+  search: URLSearchParams;
+  change: (changes: Record<string, string | number | null>, push?: boolean) => void;
+  onEvent: (seq: number) => void;
+  now: number;
+  target: Target;
+}
+
+export function FocusPanel(props: PanelProps) {
+  const { store, state, past, socket, item, search, change, onEvent, now, target } = props;
+  const turns = state.turns.filter((turn) => turn.socket === socket);
+  const ofItem = item ? turns.filter((turn) => turn.item === item) : turns;
+  const wanted = Number(search.get("turn") ?? 0);
+  const turn = turns.find((one) => one.seq === wanted) ?? ofItem.at(-1);
+  const live = store.get().live[socket];
+  const card = cardOf(state, socket, live, now, past);
+  const fallback: PanelTab = !turn ? "why" : turn.outcome === "running" ? "input" : "output";
+  const tab = (search.get("tab") as PanelTab | null) ?? fallback;
+  const kind = state.plan?.nodes[socket]?.generator
+    ? "generator"
+    : (state.plan?.nodes[socket]?.behavior.type ?? "agent");
+  const loaded = useLoad(
+    turn ? () => get<TurnView>(`/casts/${segment(store.id)}/turns/${turn.seq}`, { project: store.project }) : null,
+    `${store.id}:${turn?.seq}:${turn?.endSeq ?? ""}`,
+  );
+  const full = turn && loaded.value?.seq === turn.seq ? loaded.value : null;
+  const beside = search.get("beside") === "1";
+  const wide = useWide(1400);
+  const twice = beside && wide && (tab === "input" || tab === "output");
+  const place = turn ? turns.indexOf(turn) : -1;
+  const items = [...new Set(turns.map((one) => one.item).filter((key): key is string => key !== null))];
+  const files = turn?.endSeq ? (full?.artifacts.length ?? 0) : 0;
+  return (
+    <aside
+      className="panel"
+      aria-label={`${nameOf(state, socket)}${turn ? `, visit ${turn.visit}` : ""}`}
+      data-testid="panel"
+    >
+      <div className="phead">
+        <div className="row">
+          <KindIcon kind={kind} color={card.color} />
+          <h2 className="cut">
+            <Foreign text={nameOf(state, socket)} />
+          </h2>
+          <span className="mono faint">{socket}</span>
+          <span className="grow" />
+          <State state={card.state} word={card.word} testid="panel-state" />
+        </div>
+        <div className="turn">
+          {items.length > 0 ? (
+            <Pick
+              label="Item"
+              value={item ?? turn?.item ?? ""}
+              testid="pick-item"
+              onPick={(value) => change({ item: value, turn: null })}
+              options={items.map((key) => ({ value: key, label: key }))}
+            />
+          ) : null}
+          {turn ? (
+            <Pick
+              label="Visit"
+              value={String(turn.seq)}
+              testid="pick-turn"
+              onPick={(value) => change({ turn: value, item: null })}
+              options={turns.map((one) => ({
+                value: String(one.seq),
+                label: `${one.visit}${one.attempt > 1 ? `, attempt ${one.attempt}` : ""} of ${turns.at(-1)?.visit}`,
+              }))}
+            />
+          ) : (
+            <span className="faint sm">No turn yet</span>
+          )}
+          {turn ? (
+            <span className="faint sm nowrap">
+              event <EventLink seq={turn.seq} onEvent={onEvent} />
+            </span>
+          ) : null}
+          {turn && !isExported() ? (
+            <CopyButton
+              text={location.origin + turnPath(store.id, turn)}
+              label="Copy the link to this turn"
+              icon={<LinkIcon className="ico s" />}
+            />
+          ) : null}
+          <span className="grow" />
+          <button
+            type="button"
+            className="btn quiet small icon beside-only"
+            aria-label="Input and output side by side"
+            title="Input and output side by side"
+            aria-pressed={beside}
+            data-testid="beside"
+            onClick={() => change({ beside: beside ? null : "1" })}
+          >
+            <Columns2 className="ico" />
+          </button>
+          <button
+            type="button"
+            className="btn quiet small icon"
+            aria-label="Turn before"
+            disabled={place <= 0}
+            onClick={() => change({ turn: turns[place - 1]?.seq ?? null, item: null })}
+          >
+            <ChevronLeft className="ico" />
+          </button>
+          <button
+            type="button"
+            className="btn quiet small icon"
+            aria-label="Turn after"
+            disabled={place < 0 || place >= turns.length - 1}
+            onClick={() => change({ turn: turns[place + 1]?.seq ?? null, item: null })}
+          >
+            <ChevronRight className="ico" />
+          </button>
+        </div>
+        <Tabs<PanelTab>
+          name="tab"
+          label="Turn"
+          now={tab}
+          onPick={(id) => change({ tab: id })}
+          items={[
+            { id: "now", label: "Now" },
+            { id: "input", label: "Input" },
+            { id: "output", label: "Output" },
+            { id: "why", label: "Why" },
+            { id: "history", label: "History", count: turns.length },
+            { id: "files", label: "Files", count: files || undefined },
+          ]}
+        />
+      </div>
+      <div
+        className="pbody"
+        id="tab-body"
+        role="tabpanel"
+        aria-labelledby={`tab-${tab}`}
+        data-testid={`panel-${tab}`}
+        tabIndex={0}
+      >
+        {loaded.error && (tab === "input" || tab === "output" || tab === "files") ? (
+          <ErrorBox error={loaded.error} />
+        ) : null}
+        {tab === "now" ? <NowTab {...props} turn={turn} full={full} /> : null}
+        {twice ? (
+          <div className="twice">
+            <section aria-label="Input">
+              <InputTab turn={turn} full={full} turns={turns} onEvent={onEvent} store={store} />
+            </section>
+            <section aria-label="Output">
+              <OutputTab turn={turn} full={full} onEvent={onEvent} search={search} change={change} />
+            </section>
+          </div>
+        ) : null}
+        {tab === "input" && !twice ? (
+          <InputTab turn={turn} full={full} turns={turns} onEvent={onEvent} store={store} />
+        ) : null}
+        {tab === "output" && !twice ? (
+          <OutputTab turn={turn} full={full} onEvent={onEvent} search={search} change={change} />
+        ) : null}
+        {tab === "why" ? <WhyTab {...props} target={target} /> : null}
+        {tab === "history" ? (
+          <HistoryTab turns={turns} now={turn} pick={(seq) => change({ turn: seq, item: null })} time={now} />
+        ) : null}
+        {tab === "files" ? (
+          <FilesTab full={turn?.endSeq ? full : null} store={store} search={search} change={change} />
+        ) : null}
+      </div>
+    </aside>
+  );
+}

@@ -1,0 +1,48 @@
+// The lane of a loop: its items, one behind the other.
+import { type CastState, loopItems } from "../../../fold";
+import { oneLine } from "../../../shared/text";
+import type { Places } from ".";
+
+interface LoopLaneProps {
+  state: CastState;
+  id: string;
+  depth: number;
+  places: Places;
+  end: number;
+}
+
+export function LoopLane({ state, id, depth, places, end }: LoopLaneProps) {
+  const loop = state.loops[id];
+  const members = new Set(state.plan?.loops?.[id]?.members ?? []);
+  const items = loop ? loopItems(state, loop) : [];
+  return (
+    <div className="lane-row">
+      <span className="lane-l" style={{ paddingLeft: depth * 16 }}>
+        <span className="faint" aria-hidden="true">
+          ↺
+        </span>
+        <span className="cut">{oneLine(id, 40)}</span>
+      </span>
+      <div className="lane">
+        {items.map((item) => {
+          const turns = state.turns.filter((turn) => turn.item === item.key && members.has(turn.socket));
+          const first = turns[0];
+          if (!first) return null;
+          const from = first.start / 1000;
+          const to = item.state === "done" ? Math.max(...turns.map((turn) => (turn.end ?? turn.start) / 1000)) : end;
+          return (
+            <span key={item.key}>
+              <span
+                className={`bar item st ${item.state}`}
+                style={{ left: places.left(from), width: places.wide(from, to) }}
+              />
+              <span className="itlab cut" style={{ left: places.left(from), maxWidth: places.wide(from, to) }}>
+                {item.key} {oneLine(item.label ?? "", 60)}
+              </span>
+            </span>
+          );
+        })}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,256 @@
+// Turns over time: a lane a socket, a bar a turn. Widths are durations; long stretches in which nothing ran are cut.
+import { Hand } from "lucide-react";
+import { type ReactNode, useMemo } from "react";
+import type { SocketState } from "../../../api/types";
+import { type CastState, nameOf, type Turn } from "../../../fold";
+import { KindIcon } from "../../../graph/KindIcon";
+import { isExported } from "../../../shared/exported";
+import { duration } from "../../../shared/format";
+import { oneLine } from "../../../shared/text";
+import type { DockProps } from "../Dock";
+import { LoopLane } from "./LoopLane";
+import { type Rest, restsOf } from "./rests";
+import { axisStep, eventsIn, idleStretches, type Scale, type Span, scaleOf, type Window } from "./scale";
+import { useAxis } from "./useAxis";
+
+export interface TimelineProps extends DockProps {
+  view: Window;
+  setView: (view: Window) => void;
+}
+
+/** Where something is drawn, for those who draw it. */
+export interface Places {
+  left: (time: number) => string;
+  wide: (from: number, to: number, least?: number) => string;
+}
+
+export function Timeline(props: TimelineProps) {
+  const { store, state, past, now, search, change, onSelect, view, setView } = props;
+  const only = search.get("attempts") ?? "all";
+  const turns = useMemo(() => (only === "last" ? lastAttempts(state.turns) : state.turns), [only, state.turns]);
+  const goesOn = (state.status === "running" || state.status === "waiting") && !past && !isExported();
+  const runs = goesOn && state.status === "running";
+  const span = spanOf(state, turns, only, goesOn ? now : state.ts / 1000);
+  const bars = turns.map((turn) => ({ from: turn.start / 1000, to: turn.end ? turn.end / 1000 : span.to }));
+  const { idle, usual } = idleStretches(bars, span);
+  const cut = search.get("idle") !== "shown";
+  const scale = scaleOf(span, cut ? idle : [], usual);
+  const { events } = store.get();
+  const rests = useMemo(() => restsOf(events, state.seq), [events, state.seq]);
+  const axis = useAxis(scale, view, setView, (brushed) => {
+    const found = brushed ? eventsIn(events, brushed) : null;
+    change({ evfrom: found?.from ?? null, evto: found?.to ?? null });
+  });
+  const places: Places = {
+    left: (time) => `${axis.at(time) * 100}%`,
+    wide: (from, to, least = 3) => `max(${least}px, ${Math.max(0, axis.at(to) - axis.at(from)) * 100}%)`,
+  };
+  const chosen = axis.drag ?? chosenSpan(search, events);
+  return (
+    <div className="tl-wrap">
+      {state.turnsFrom > 1 ? <p className="faint sm">Turns since event {state.turnsFrom}</p> : null}
+      <div
+        className="tl"
+        data-testid="timeline"
+        data-drawn={scale.drawn * (view.to - view.from)}
+        data-cut={scale.gaps.length}
+        {...axis.handlers}
+      >
+        <div className="axis" ref={axis.lane}>
+          <Marks state={state} span={span} scale={scale} view={view} places={places} crowded={runs} />
+          {scale.gaps.map((gap) => (
+            <i
+              key={gap.from}
+              className="gap"
+              style={{ left: places.left(gap.from), width: places.wide(gap.from, gap.to) }}
+            >
+              <button
+                type="button"
+                title={`Nothing ran for ${duration(gap.to - gap.from)}; press to see all of it`}
+                data-testid="gap"
+                onClick={() => change({ idle: "shown" })}
+              >
+                {duration(gap.to - gap.from)}
+              </button>
+            </i>
+          ))}
+          {runs ? (
+            <i className="nowline" style={{ left: places.left(span.to) }}>
+              <span>{duration(span.to - state.startTs / 1000)}</span>
+            </i>
+          ) : null}
+          {chosen ? (
+            <i
+              className="brush"
+              data-testid="brush"
+              style={{ left: places.left(chosen.from), width: places.wide(chosen.from, chosen.to, 2) }}
+            />
+          ) : null}
+        </div>
+        {lanesOf(state).map((lane) =>
+          lane.kind === "loop" ? (
+            <LoopLane
+              key={`loop-${lane.id}`}
+              state={state}
+              id={lane.id}
+              depth={lane.depth}
+              places={places}
+              end={span.to}
+            />
+          ) : (
+            <div className="lane-row" key={lane.id}>
+              <button
+                type="button"
+                className="lane-l"
+                style={{ paddingLeft: lane.depth * 16 }}
+                onClick={() => onSelect(lane.id)}
+              >
+                <KindIcon kind={lane.type} color={state.plan?.nodes[lane.id]?.color} />
+                <span className="cut">{oneLine(nameOf(state, lane.id), 40)}</span>
+              </button>
+              <div className="lane">
+                {rests
+                  .filter((rest) => rest.socket === lane.id)
+                  .map((rest) => (
+                    <RestBar key={`${rest.kind}${rest.from}`} rest={rest} end={span.to} places={places} scale={scale} />
+                  ))}
+                {turns
+                  .filter((turn) => turn.socket === lane.id)
+                  .map((turn) => (
+                    <TurnBar
+                      key={turn.seq}
+                      state={state}
+                      turn={turn}
+                      end={span.to}
+                      scale={scale}
+                      view={view}
+                      places={places}
+                      onPick={() => change({ socket: turn.socket, turn: turn.seq, item: null })}
+                    />
+                  ))}
+              </div>
+            </div>
+          ),
+        )}
+      </div>
+    </div>
+  );
+}
+
+function spanOf(state: CastState, turns: Turn[], only: string, end: number): Span {
+  const held = turns[0] ? turns[0].start / 1000 : state.startTs / 1000;
+  const from = only === "last" || state.turnsFrom > 1 ? held : state.startTs / 1000;
+  return { from, to: Math.max(from + 1, end) };
+}
+
+function chosenSpan(search: URLSearchParams, events: readonly { seq: number; ts: number }[]): Span | null {
+  const [from, to] = [Number(search.get("evfrom") ?? 0), Number(search.get("evto") ?? 0)];
+  const [first, last] = [events.find((one) => one.seq === from), events.find((one) => one.seq === to)];
+  return first && last ? { from: first.ts / 1000, to: last.ts / 1000 } : null;
+}
+
+function Marks(props: {
+  state: CastState;
+  span: Span;
+  scale: Scale;
+  view: Window;
+  places: Places;
+  /** Whether the end has a mark of its own. */
+  crowded: boolean;
+}): ReactNode {
+  const { state, span, scale, view, places, crowded } = props;
+  const base = state.startTs / 1000;
+  const step = axisStep(scale.drawn * (view.to - view.from));
+  const first = Math.ceil((span.from - base) / step) * step;
+  const marks: number[] = [];
+  // Marks within a stretch that is cut would lie on top of each other.
+  for (let ms = first; base + ms <= span.to && marks.length < 400; ms += step) {
+    const gap = scale.gaps.find((one) => base + ms > one.from && base + ms < one.to);
+    if (gap) ms += Math.floor((gap.to - base - ms) / step) * step;
+    else if (!crowded || scale.at(base + ms) < view.to - 0.05 * (view.to - view.from)) marks.push(ms);
+  }
+  return marks.map((ms) => (
+    <span key={ms} className="mark-t" style={{ left: places.left(base + ms) }}>
+      <b>{step < 1000 ? `${(ms / 1000).toFixed(1)} s` : duration(ms)}</b>
+      <i className="gridline" />
+    </span>
+  ));
+}
+
+function TurnBar(props: {
+  state: CastState;
+  turn: Turn;
+  end: number;
+  scale: Scale;
+  view: Window;
+  places: Places;
+  onPick: () => void;
+}) {
+  const { state, turn, end, scale, view, places, onPick } = props;
+  const from = turn.start / 1000;
+  const to = turn.end ? turn.end / 1000 : end;
+  const took = duration(turn.durationMs ?? to - from, true);
+  const share = (scale.at(to) - scale.at(from)) / (view.to - view.from);
+  const verdict = turn.satisfied === false ? "not satisfied" : turn.satisfied ? "satisfied" : took;
+  const words = share < 0.04 ? "" : verdict;
+  return (
+    <button
+      type="button"
+      className={`bar st ${barState(turn)}`}
+      style={{ left: places.left(from), width: places.wide(from, to) }}
+      data-testid={`bar-${turn.seq}`}
+      data-ms={to - from}
+      aria-label={`${nameOf(state, turn.socket)} visit ${turn.visit}: ${verdict || turn.outcome}, ${took}`}
+      title={`visit ${turn.visit}${turn.item ? `, ${turn.item}` : ""}: ${turn.outcome}, ${took}`}
+      onClick={onPick}
+    >
+      {words}
+    </button>
+  );
+}
+
+function RestBar({ rest, end, places, scale }: { rest: Rest; end: number; places: Places; scale: Scale }) {
+  const to = rest.to ?? end;
+  if (scale.at(to) - scale.at(rest.from) < 0.002) return null;
+  const asks = rest.kind === "needs_you";
+  return (
+    <span
+      className={`bar rest st ${rest.kind}`}
+      role="img"
+      aria-label={`${asks ? "waited for you" : "its input waited"} for ${duration(to - rest.from)}`}
+      title={`${asks ? "Waited for you" : "Its input waited"} for ${duration(to - rest.from)}`}
+      data-testid={`rest-${rest.kind}-${rest.socket}`}
+      style={{ left: places.left(rest.from), width: places.wide(rest.from, to) }}
+    >
+      {asks ? <Hand className="ico s" aria-hidden="true" /> : null}
+    </span>
+  );
+}
+
+function lastAttempts(turns: Turn[]): Turn[] {
+  const last = new Map<string, Turn>();
+  for (const turn of turns) last.set(`${turn.socket}#${turn.item ?? turn.visit}`, turn);
+  return turns.filter((turn) => last.get(`${turn.socket}#${turn.item ?? turn.visit}`) === turn);
+}
+
+function barState(turn: Turn): SocketState {
+  if (turn.outcome === "running") return "running";
+  if (turn.outcome === "completed") return "done";
+  return turn.outcome === "interrupted" ? "aborted" : "failed";
+}
+
+type Lane = { kind: "socket"; id: string; depth: number; type: string } | { kind: "loop"; id: string; depth: number };
+
+function lanesOf(state: CastState): Lane[] {
+  const lanes: Lane[] = [];
+  const seen = new Set<string>();
+  for (const [id, node] of Object.entries(state.plan?.nodes ?? {})) {
+    const around = node.loops ?? [];
+    around.forEach((loop, depth) => {
+      if (!seen.has(loop)) lanes.push({ kind: "loop", id: loop, depth });
+      seen.add(loop);
+    });
+    lanes.push({ kind: "socket", id, depth: around.length, type: node.generator ? "generator" : node.behavior.type });
+  }
+  return lanes;
+}

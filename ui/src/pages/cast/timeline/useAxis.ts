@@ -1,0 +1,88 @@
+// The axis as it is looked at: zoomed by the wheel, moved sideways, and brushed.
+import { type PointerEvent, type RefObject, useEffect, useRef, useState } from "react";
+import { moved, type Scale, type Span, type Window, zoomed } from "./scale";
+
+const STEP = 1.15;
+const BRUSH_MIN_PX = 5;
+
+export interface Axis {
+  lane: RefObject<HTMLDivElement | null>;
+  /** The place of a time in what is looked at, as a share of its width. */
+  at: (time: number) => number;
+  /** The times between which the reader drags, while they do. */
+  drag: Span | null;
+  handlers: {
+    onPointerDown: (event: PointerEvent) => void;
+    onPointerMove: (event: PointerEvent) => void;
+    onPointerUp: (event: PointerEvent) => void;
+  };
+}
+
+export function useAxis(
+  scale: Scale,
+  view: Window,
+  setView: (view: Window) => void,
+  onBrush: (span: Span | null) => void,
+): Axis {
+  const lane = useRef<HTMLDivElement>(null);
+  const [drag, setDrag] = useState<Span | null>(null);
+  const began = useRef<{ x: number; time: number } | null>(null);
+  const shareAt = (x: number): number => {
+    const box = lane.current?.getBoundingClientRect();
+    if (!box || box.width === 0) return 0;
+    const share = Math.min(1, Math.max(0, (x - box.left) / box.width));
+    return view.from + share * (view.to - view.from);
+  };
+  const held = useRef({ view, setView, shareAt });
+  held.current = { view, setView, shareAt };
+  useEffect(() => {
+    const element = lane.current?.closest<HTMLElement>(".tl");
+    if (!element) return;
+    const onWheel = (event: WheelEvent) => {
+      const now = held.current;
+      const body = element.closest<HTMLElement>(".dbody");
+      const scrolls = body !== null && body.scrollHeight > body.clientHeight + 1;
+      const onAxis = (event.target as HTMLElement).closest(".axis") !== null;
+      if (Math.abs(event.deltaX) > Math.abs(event.deltaY) || event.shiftKey) {
+        const by =
+          ((event.deltaX || event.deltaY) / Math.max(1, lane.current?.clientWidth ?? 1)) *
+          (now.view.to - now.view.from);
+        now.setView(moved(now.view, by));
+      } else if (!scrolls || onAxis || event.ctrlKey || event.metaKey || event.altKey) {
+        now.setView(zoomed(now.view, now.shareAt(event.clientX), event.deltaY > 0 ? STEP : 1 / STEP));
+      } else return;
+      event.preventDefault();
+    };
+    // The page must not scroll while the wheel zooms, so the listener may not be a passive one.
+    element.addEventListener("wheel", onWheel, { passive: false });
+    return () => element.removeEventListener("wheel", onWheel);
+  }, []);
+  const spanTo = (x: number): Span | null => {
+    if (!began.current || Math.abs(x - began.current.x) < BRUSH_MIN_PX) return null;
+    const time = scale.time(shareAt(x));
+    return { from: Math.min(began.current.time, time), to: Math.max(began.current.time, time) };
+  };
+  return {
+    lane,
+    drag,
+    at: (time) => (scale.at(time) - view.from) / (view.to - view.from),
+    handlers: {
+      onPointerDown: (event) => {
+        const target = event.target as HTMLElement;
+        if (event.button !== 0 || target.closest("button, .lane-l")) return;
+        began.current = { x: event.clientX, time: scale.time(shareAt(event.clientX)) };
+        event.currentTarget.setPointerCapture(event.pointerId);
+      },
+      onPointerMove: (event) => {
+        if (began.current) setDrag(spanTo(event.clientX));
+      },
+      onPointerUp: (event) => {
+        if (!began.current) return;
+        const span = spanTo(event.clientX);
+        began.current = null;
+        setDrag(null);
+        onBrush(span);
+      },
+    },
+  };
+}

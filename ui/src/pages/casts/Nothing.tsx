@@ -1,0 +1,129 @@
+// Before the first cast: what a cast is, the demo, and what is missing for one's own.
+import { Play } from "lucide-react";
+import { useRef, useState } from "react";
+import { get, newKey, post } from "../../api/client";
+import type { AgentReport, LoadoutView, Summary } from "../../api/types";
+import { MiniGraph } from "../../graph/MiniGraph";
+import { keepDemo } from "../../shared/demo";
+import { castPath, useLive } from "../../shared/live";
+import { CopyButton, ErrorBox, Foreign } from "../../shared/parts";
+import { Link, navigate } from "../../shared/router";
+import { useLoad } from "../../shared/useLoad";
+
+const steps = [
+  ["Plans three items", "Auto-Plan splits the request."],
+  ["Builds each", "Real files change, in a scratch folder."],
+  ["Sends one back", "With a reason, into the next prompt."],
+  ["Asks you once", "Then it goes on, until no item is left."],
+];
+
+export function Nothing() {
+  const { projects } = useLive();
+  const project = projects[0]?.id ?? null;
+  const demo = useLoad(() => get<{ available: boolean }>("/demo"), "demo");
+  const available = demo.value?.available === true;
+  const picture = useLoad(
+    available ? () => get<LoadoutView>("/loadouts/Demo", { project }) : null,
+    `demo:${available}:${project}`,
+  );
+  const agents = useLoad(project ? () => get<AgentReport>("/agents", { project }) : null, `agents:${project}`);
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const key = useRef(newKey());
+  const run = async () => {
+    if (busy) return;
+    setBusy(true);
+    setError(null);
+    try {
+      const made = await post<Summary>("/demo", {}, key.current);
+      keepDemo(made.castId);
+      navigate(castPath(made, projects));
+    } catch (fault) {
+      setError(fault);
+      key.current = newKey();
+      setBusy(false);
+    }
+  };
+  const there = (agents.value?.agents ?? []).filter((agent) => agent.installed);
+  return (
+    <div className="nothing" data-testid="nothing">
+      <h1>Nothing has been cast here yet</h1>
+      <p className="lead dim">
+        A cast runs a loadout: a graph of agents and commands. You see what it does, why, and what it needs from you.
+        {available
+          ? " The demo shows a whole one in half a minute, with scripted agents. It needs no key and no network."
+          : ""}
+      </p>
+      <div className="row">
+        {available ? (
+          <button
+            type="button"
+            className="btn primary big"
+            disabled={busy}
+            onClick={() => void run()}
+            data-testid="run-demo"
+          >
+            <Play className="ico" />
+            Run the demo
+          </button>
+        ) : (
+          <Link className="btn primary big" to="/casts?new=1">
+            Start a cast
+          </Link>
+        )}
+        <Link className="btn big" to="/loadouts">
+          Open a loadout
+        </Link>
+        <span className="faint sm">
+          or in the terminal <span className="mono">materia demo{available ? "" : " --ui"}</span>
+        </span>
+      </div>
+      {error ? <ErrorBox error={error} /> : null}
+      {available ? (
+        <section className="show" aria-label="The demo">
+          <header>
+            <strong>Demo</strong> <span className="dim">Three items, one sent back, one question to you.</span>
+          </header>
+          {picture.value ? (
+            <div className="picture">
+              <MiniGraph grid={picture.value.graph} label="The graph of the demo" />
+            </div>
+          ) : null}
+          <ol>
+            {steps.map(([title, text]) => (
+              <li key={title}>
+                <strong>{title}</strong>
+                <span className="dim">{text}</span>
+              </li>
+            ))}
+          </ol>
+        </section>
+      ) : null}
+      {agents.value ? (
+        <section aria-label="Agents">
+          <p className="dim">
+            {there.length > 0
+              ? `To cast on your own repository, ${there.map((agent) => agent.label).join(", ")} can be used here.`
+              : "To cast on your own repository, install one agent. None is on this machine yet."}
+          </p>
+          <ul className="agents">
+            {agents.value.agents.map((agent) => (
+              <li key={agent.name}>
+                <span className="med">{agent.label}</span>
+                <span className="dim">{agent.installed ? `installed, ${agent.version ?? ""}` : "not installed"}</span>
+                <span className="cut mono" title={agent.missing ?? ""}>
+                  <Foreign text={agent.missing ?? ""} />
+                </span>
+                {agent.missing ? (
+                  <CopyButton text={agent.missing} label={`Copy what ${agent.label} needs`} />
+                ) : (
+                  <span />
+                )}
+              </li>
+            ))}
+          </ul>
+        </section>
+      ) : null}
+    </div>
+  );
+}

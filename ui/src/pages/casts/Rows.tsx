@@ -1,0 +1,131 @@
+// The rows of the list of casts, by group.
+import type { ReactNode } from "react";
+import type { Summary } from "../../api/types";
+import { castState } from "../../fold/view";
+import { ago, dayOrClock, duration, money } from "../../shared/format";
+import { castPath, keyOf, useLive } from "../../shared/live";
+import { Foreign, State, Strip } from "../../shared/parts";
+import { Link } from "../../shared/router";
+import { oneLine } from "../../shared/text";
+
+export function Group({
+  title,
+  casts,
+  now,
+  tall = false,
+}: {
+  title: string;
+  casts: Summary[];
+  now: number;
+  tall?: boolean;
+}) {
+  if (casts.length === 0) return null;
+  return (
+    <tbody data-testid={`group-${title}`}>
+      <tr className="ghead">
+        <th colSpan={9} scope="colgroup">
+          {title} <span className="faint">{casts.length}</span>
+        </th>
+      </tr>
+      {casts.map((cast) => (
+        <CastRow key={keyOf(cast)} cast={cast} now={now} tall={tall} />
+      ))}
+    </tbody>
+  );
+}
+
+const verbs: Record<string, string> = {
+  approval: "Review",
+  multi_turn: "Answer",
+  stall: "See evidence",
+  budget: "Raise budget",
+  manual: "Start turn",
+  trust: "Review",
+};
+
+function CastRow({ cast, now, tall }: { cast: Summary; now: number; tall: boolean }) {
+  const { projects } = useLive();
+  const { state, word } = castState(cast);
+  const to = castPath(cast, projects);
+  const began = Date.parse(cast.startedAt ?? "");
+  const updated = Date.parse(cast.updatedAt ?? cast.startedAt ?? "");
+  const waiting = cast.status === "waiting" && state !== "idle";
+  const time = waiting
+    ? `waits ${ago(now - updated)}`
+    : duration((cast.status === "running" && cast.driven !== false ? now : updated) - began);
+  const verb = waiting ? verbs[cast.waiting?.reason ?? ""] : undefined;
+  const note: ReactNode = cast.waiting
+    ? cast.waiting.message
+    : cast.error
+      ? cast.error.message
+      : cast.fromCastId
+        ? `from ${cast.fromCastId}`
+        : "";
+  const name = projects.length > 1 ? projects.find((one) => one.id === cast.project)?.name : undefined;
+  return (
+    <tr className={tall && note ? "tall" : ""} data-testid={`cast-${cast.castId}`}>
+      <td>
+        <State state={state} word={word} />
+      </td>
+      <td>
+        <span className="what">
+          <Link to={to} className="plain req">
+            <span className="cut">
+              <Foreign text={oneLine(cast.request) || cast.castId} />
+            </span>
+          </Link>
+          {note ? (
+            <span className="note cut">
+              <Foreign text={oneLine(String(note).replaceAll("`", ""))} />
+            </span>
+          ) : null}
+          <span className="narrow-only faint xs">
+            {cast.loadout} · {time}
+          </span>
+        </span>
+      </td>
+      <td className="wide">
+        <span className="cut">{oneLine(cast.loadout, 60)}</span>
+        {name ? <span className="note mono cut">{name}</span> : null}
+      </td>
+      <td className="wide">
+        {cast.items && cast.items.total > 0 ? <Items cast={cast} /> : <span className="faint">no items</span>}
+      </td>
+      <td className="r wide">{cast.usage?.turns ?? ""}</td>
+      <td className="r wide">
+        {cast.usage?.cost === null || cast.usage?.cost === undefined ? (
+          <span className="faint">unknown</span>
+        ) : (
+          money(cast.usage.cost)
+        )}
+      </td>
+      <td className="r wide">{time}</td>
+      <td className="r wide faint">{dayOrClock(cast.startedAt, now)}</td>
+      <td className="r wide">
+        {verb ? (
+          <Link className="btn" to={`/inbox?cast=${encodeURIComponent(cast.castId)}`}>
+            {verb}
+          </Link>
+        ) : null}
+      </td>
+    </tr>
+  );
+}
+
+function Items({ cast }: { cast: Summary }) {
+  const { done, total } = cast.items ?? { done: 0, total: 0 };
+  const { state } = castState(cast);
+  const now = state === "done" ? "done" : state;
+  const cells = Array.from({ length: total }, (_, index) => ({
+    key: String(index),
+    state: index < done ? ("done" as const) : index === done ? now : ("idle" as const),
+  }));
+  return (
+    <span className="items">
+      <Strip cells={cells} label={`${done} of ${total} items done`} />
+      <span className="faint nowrap">
+        {done} of {total}
+      </span>
+    </span>
+  );
+}

@@ -1,0 +1,95 @@
+// The two casts: who they are, where they stand, what they took.
+import type { CastView, Comparison } from "../../api/types";
+import { castState } from "../../fold";
+import { count, duration, money } from "../../shared/format";
+import { State } from "../../shared/parts";
+import { Link } from "../../shared/router";
+
+interface HeadsProps {
+  compared: Comparison;
+  views: [CastView, CastView];
+}
+
+function by(a: number, b: number, show: (value: number) => string): string {
+  return a === b ? "the same" : `${b < a ? "−" : "+"}${show(Math.abs(b - a))}`;
+}
+
+/** Time in turns over all of a cast. */
+export function timeIn(view: CastView): number {
+  return view.visits.reduce((sum, visit) => sum + (visit.durationMs ?? 0), 0);
+}
+
+export function Heads({ compared, views }: HeadsProps) {
+  const [a, b] = views;
+  return (
+    <table className="tbl heads">
+      <colgroup>
+        <col className="w-cast" />
+        <col />
+        <col className="w-state" />
+        <col className="w-num" />
+        <col className="w-num" />
+        <col className="w-num" />
+        <col className="w-num" />
+        <col className="w-num" />
+      </colgroup>
+      <thead>
+        <tr>
+          <th>Cast</th>
+          <th>Where it comes from</th>
+          <th>State</th>
+          <th className="r">Turns</th>
+          <th className="r">Tokens</th>
+          <th className="r">Cost</th>
+          <th className="r">Time in turns</th>
+          <th className="r">Events</th>
+        </tr>
+      </thead>
+      <tbody>
+        {views.map((view, index) => {
+          const look = castState(view);
+          const mark = index === 0 ? "A" : "B";
+          const from = (index === 0 ? compared.a : compared.b).forkedFrom;
+          return (
+            <tr key={mark}>
+              <td>
+                <span className={`ab ${mark.toLowerCase()}`}>{mark}</span>{" "}
+                <Link className="mono" to={`/casts/${encodeURIComponent(view.castId)}`}>
+                  {view.castId}
+                </Link>
+              </td>
+              <td>
+                {from ? (
+                  <>
+                    fork of {from === (index === 0 ? b : a).castId ? (index === 0 ? "B" : "A") : from}
+                    {compared.forkedAt ? ` at event ${compared.forkedAt}` : ""}
+                  </>
+                ) : (
+                  "begun by itself"
+                )}
+              </td>
+              <td>
+                <State state={look.state} word={look.word} />
+              </td>
+              <td className="r">{count(view.usage.turns)}</td>
+              <td className="r">{count(view.usage.tokens)}</td>
+              <td className="r">{money(view.usage.cost)}</td>
+              <td className="r">{duration(timeIn(view))}</td>
+              <td className="r">{count(view.lastSeq)}</td>
+            </tr>
+          );
+        })}
+        <tr className="strong">
+          <td>B against A</td>
+          <td />
+          <td />
+          <td className="r">{by(a.usage.turns, b.usage.turns, count)}</td>
+          <td className="r">{by(a.usage.tokens, b.usage.tokens, count)}</td>
+          <td className="r">{by(a.usage.cost ?? 0, b.usage.cost ?? 0, money)}</td>
+          <td className="r">{by(timeIn(a), timeIn(b), duration)}</td>
+          <td className="r">{by(a.lastSeq, b.lastSeq, count)}</td>
+        </tr>
+      </tbody>
+    </table>
+  );
+}

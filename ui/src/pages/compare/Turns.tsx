@@ -1,0 +1,166 @@
+// The turns of both casts, aligned by the server; those that they share stand first.
+import { useState } from "react";
+import type { CastView, ComparedTurn, Comparison, TurnSide } from "../../api/types";
+import type { Turn } from "../../fold";
+import { KindIcon } from "../../graph/KindIcon";
+import { duration } from "../../shared/format";
+import { Foreign, Seg } from "../../shared/parts";
+import { oneLine } from "../../shared/text";
+
+export const rowKey = (row: ComparedTurn) => `${row.socket} ${row.item ?? ""} ${row.attempt} ${row.a ? "a" : "b"}`;
+
+const words: Record<string, string> = {
+  outcome: "verdict",
+  prompt: "input",
+  output: "output",
+  route: "route",
+  cost: "cost",
+};
+
+export function sideText(side: TurnSide | null | undefined): string {
+  if (!side) return "";
+  const verdict = side.satisfied === true ? "satisfied" : side.satisfied === false ? "not satisfied" : "";
+  const outcome = side.outcome === "completed" ? "" : side.outcome;
+  return [verdict, outcome, side.durationMs || (!verdict && !outcome) ? duration(side.durationMs ?? 0, true) : ""]
+    .filter(Boolean)
+    .join(", ");
+}
+
+interface TurnsProps {
+  compared: Comparison;
+  view: CastView;
+  /** Turns before they parted. */
+  shared: Turn[];
+  picked: ComparedTurn | undefined;
+  onPick: (key: string) => void;
+}
+
+export function Turns({ compared, view, shared, picked, onPick }: TurnsProps) {
+  const [only, setOnly] = useState<"all" | "different">("all");
+  const different = compared.rows.filter((row) => row.verdict !== "same");
+  const rows = only === "all" ? compared.rows : different;
+  const all = compared.rows.length + shared.length;
+  return (
+    <>
+      <div className="bar2">
+        <h2>Turns, aligned</h2>
+        <span className="faint sm grow">by socket, item and attempt</span>
+        <Seg
+          small
+          label="Which"
+          now={only}
+          onPick={setOnly}
+          items={[
+            { id: "all", label: `All ${all}` },
+            { id: "different", label: `Different ${different.length}` },
+          ]}
+        />
+      </div>
+      <table className="tbl">
+        <colgroup>
+          <col />
+          <col className="h-i" />
+          <col />
+          <col />
+          <col />
+        </colgroup>
+        <thead>
+          <tr>
+            <th>Socket</th>
+            <th>Item</th>
+            <th>
+              <span className="ab">A</span>
+            </th>
+            <th>
+              <span className="ab b">B</span>
+            </th>
+            <th>Difference</th>
+          </tr>
+        </thead>
+        <tbody>
+          {compared.forkedAt && only === "all" ? (
+            <tr className="part">
+              <td colSpan={5}>Shared: events 1 to {compared.forkedAt}</td>
+            </tr>
+          ) : null}
+          {only === "all"
+            ? shared.map((turn) => (
+                <tr key={turn.seq} className="shared">
+                  <Name view={view} socket={turn.socket} />
+                  <td className="faint">{turn.item ?? ""}</td>
+                  <td>
+                    {sideText({
+                      seq: turn.seq,
+                      outcome: turn.outcome,
+                      satisfied: turn.satisfied,
+                      durationMs: turn.durationMs ?? null,
+                    })}
+                  </td>
+                  <td>the same</td>
+                  <td>= shared</td>
+                </tr>
+              ))
+            : null}
+          {compared.forkedAt && rows.length > 0 ? (
+            <tr className="part">
+              <td colSpan={5}>They part after event {compared.forkedAt}</td>
+            </tr>
+          ) : null}
+          {rows.map((row) => (
+            <tr
+              key={rowKey(row)}
+              aria-selected={row === picked}
+              className={row.verdict === "same" ? "shared" : ""}
+              data-testid="compared"
+              data-row={JSON.stringify([row.socket, row.item ?? null, row.attempt, row.verdict, row.differs ?? []])}
+            >
+              <Name view={view} socket={row.socket} onPick={() => onPick(rowKey(row))} />
+              <td className="faint">{row.item ?? ""}</td>
+              <td className={row.a ? "" : "none"}>{sideText(row.a)}</td>
+              <td className={row.b ? "" : "none"}>{sideText(row.b)}</td>
+              <td>
+                {row.verdict === "same" ? (
+                  "= the same"
+                ) : row.verdict === "only_a" ? (
+                  <strong>− only A</strong>
+                ) : row.verdict === "only_b" ? (
+                  <strong>+ only B</strong>
+                ) : (
+                  <strong className="wrap">≠ {(row.differs ?? []).map((one) => words[one] ?? one).join(", ")}</strong>
+                )}
+              </td>
+            </tr>
+          ))}
+          {rows.length === 0 && shared.length === 0 ? (
+            <tr>
+              <td colSpan={5} className="faint">
+                No turn has run.
+              </td>
+            </tr>
+          ) : null}
+        </tbody>
+      </table>
+    </>
+  );
+}
+
+function Name({ view, socket, onPick }: { view: CastView; socket: string; onPick?: () => void }) {
+  const node = view.plan.nodes[socket];
+  const name = oneLine(node?.materia ?? socket, 40);
+  return (
+    <td>
+      <span className="row">
+        <KindIcon kind={node?.generator ? "generator" : (node?.behavior.type ?? "agent")} color={node?.color} />
+        {onPick ? (
+          <button type="button" className="rowpick cut" onClick={onPick}>
+            <Foreign text={name} />
+          </button>
+        ) : (
+          <span className="cut">
+            <Foreign text={name} />
+          </span>
+        )}
+      </span>
+    </td>
+  );
+}

@@ -1,0 +1,236 @@
+// The canvas: the loadout as a graph that can be changed with the mouse. What it shows comes from the document.
+import {
+  type Connection,
+  type EdgeChange,
+  type FinalConnectionState,
+  type NodeChange,
+  Panel,
+  ReactFlow,
+  ReactFlowProvider,
+  useReactFlow,
+  useStore,
+} from "@xyflow/react";
+import "@xyflow/react/dist/base.css";
+import { Maximize, Minus, Plus } from "lucide-react";
+import {
+  type DragEvent,
+  type RefObject,
+  useCallback,
+  useEffect,
+  useImperativeHandle,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
+import type { Finding } from "../../api/types";
+import { type Selected, type Spot, templates } from "../../document";
+import { showAll, Zoom } from "../../graph/Graph";
+import type { Drawn } from "../../graph/layout";
+import { add, addTemplate, link, place, type Where } from "./acts";
+import { edgesOf, nodesOf } from "./drawing";
+import { edgeTypes, type LineEdge } from "./EditorLine";
+import { type EditorNode, nodeTypes } from "./nodes";
+import type { EditorState } from "./state";
+import type { EditorStore } from "./store";
+import { marksOf } from "./views";
+
+export const DRAGGED = "application/x-materia";
+
+export interface View {
+  fit: () => void;
+  whole: () => void;
+}
+export interface CanvasProps {
+  store: EditorStore;
+  state: EditorState;
+  drawn: Drawn;
+  findings: Finding[];
+  found: Set<string> | null;
+  /** What a walk went over. */
+  walked: { sockets: Set<string>; edges: Set<string>; now: Set<string> } | null;
+  view: RefObject<View | null>;
+  onDrag: (spots: Record<string, Spot> | null) => void;
+  onAsk: (where: Where, at: Spot) => void;
+  onLink: (loadout: string) => void;
+}
+
+export function Canvas(props: CanvasProps) {
+  return (
+    <ReactFlowProvider>
+      <Flow {...props} />
+    </ReactFlowProvider>
+  );
+}
+
+function Flow(props: CanvasProps) {
+  const { store, state, drawn, found, walked, findings, onAsk } = props;
+  const flow = useReactFlow<EditorNode, LineEdge>();
+  const { loadout } = state;
+  const marks = useMemo(() => (loadout ? marksOf(loadout, findings) : new Map()), [loadout, findings]);
+  const onLoop = useCallback((id: string) => store.select([{ kind: "loop", id }]), [store]);
+  const nodes = useMemo(
+    () => nodesOf({ state, drawn, marks, found, walked, onLoop }),
+    [state, drawn, marks, found, walked, onLoop],
+  );
+  const edges = useMemo(
+    () => edgesOf({ state, drawn, findings, found, walked }),
+    [state, drawn, findings, found, walked],
+  );
+  const [over, setOver] = useState<string | null>(null);
+  const moving = useRef<Record<string, Spot>>({});
+  useView(props);
+
+  const onNodes = (changes: NodeChange<EditorNode>[]) => {
+    let next: Selected[] | null = null;
+    for (const change of changes) {
+      if (change.type === "select" && !change.id.includes(":")) {
+        next ??= [...store.state.selection];
+        next = next.filter((one) => one.kind !== "socket" || one.id !== change.id);
+        if (change.selected) next = [...next.filter((one) => one.kind === "socket"), { kind: "socket", id: change.id }];
+      }
+      if (change.type === "position" && change.position && !state.readOnly)
+        moving.current = { ...moving.current, [change.id]: change.position };
+    }
+    if (next) store.select(next);
+    if (changes.some((change) => change.type === "position" && change.dragging)) props.onDrag({ ...moving.current });
+  };
+  const onEdges = (changes: EdgeChange<LineEdge>[]) => {
+    for (const change of changes)
+      if (change.type === "select")
+        store.select(
+          change.selected
+            ? [{ kind: "edge", id: change.id }]
+            : store.state.selection.filter((one) => one.kind !== "edge" || one.id !== change.id),
+        );
+  };
+  const onStop = () => {
+    const spots = moving.current;
+    moving.current = {};
+    const far = Object.entries(spots).filter(([id, spot]) => {
+      const box = drawn.sockets[id];
+      return box && (loadout?.layout[id]?.x !== spot.x || loadout?.layout[id]?.y !== spot.y);
+    });
+    if (far.length > 0) place(store, Object.fromEntries(far));
+    props.onDrag(null);
+  };
+  const onConnect = ({ source, target }: Connection) => link(store, source, target.startsWith("end:") ? "end" : target);
+  const onConnectEnd = (event: MouseEvent | TouchEvent, ended: FinalConnectionState) => {
+    if (ended.toNode || !ended.fromNode || ended.fromHandle?.type !== "source") return;
+    const at = "clientX" in event ? { x: event.clientX, y: event.clientY } : { x: 0, y: 0 };
+    onAsk({ from: ended.fromNode.id }, at);
+  };
+  const edgeUnder = (event: DragEvent) =>
+    (event.target as Element).closest<SVGElement>("[data-edge]")?.dataset.edge ?? null;
+  const onDrop = (event: DragEvent) => {
+    const text = event.dataTransfer.getData(DRAGGED);
+    setOver(null);
+    if (!text) return;
+    event.preventDefault();
+    const { kind, name } = JSON.parse(text) as { kind: string; name: string };
+    if (kind === "loadout") props.onLink(name);
+    else if (kind === "template") {
+      const template = templates.find((one) => one.name === name);
+      if (template) addTemplate(store, template);
+    } else add(store, name, { edge: edgeUnder(event) });
+  };
+
+  return (
+    <ReactFlow<EditorNode, LineEdge>
+      nodes={nodes}
+      edges={edges}
+      nodeTypes={nodeTypes}
+      edgeTypes={edgeTypes}
+      className={over ? "over" : ""}
+      nodesDraggable={!state.readOnly}
+      nodesConnectable={!state.readOnly}
+      nodesFocusable={false}
+      edgesFocusable={false}
+      disableKeyboardA11y
+      deleteKeyCode={null}
+      selectionKeyCode="Shift"
+      multiSelectionKeyCode={["Control", "Meta", "Shift"]}
+      zoomOnDoubleClick={false}
+      nodeDragThreshold={4}
+      minZoom={0.05}
+      maxZoom={2}
+      onlyRenderVisibleElements={(loadout?.sockets.length ?? 0) > 60}
+      proOptions={{ hideAttribution: true }}
+      onNodesChange={onNodes}
+      onEdgesChange={onEdges}
+      onNodeDragStop={onStop}
+      onSelectionDragStop={onStop}
+      onNodeDoubleClick={() =>
+        document.querySelector<HTMLElement>("[data-inspector] select, [data-inspector] input")?.focus()
+      }
+      onPaneClick={() => store.select([])}
+      onConnect={onConnect}
+      onConnectEnd={onConnectEnd}
+      onDragOver={(event) => {
+        if (!event.dataTransfer.types.includes(DRAGGED)) return;
+        event.preventDefault();
+        const edge = edgeUnder(event);
+        if (edge !== over) setOver(edge);
+      }}
+      onDragLeave={() => setOver(null)}
+      onDrop={onDrop}
+    >
+      <Panel position="bottom-left" className="zoom">
+        <button type="button" className="btn quiet icon" aria-label="Zoom out" onClick={() => void flow.zoomOut()}>
+          <Minus className="ico" />
+        </button>
+        <Zoom />
+        <button type="button" className="btn quiet icon" aria-label="Zoom in" onClick={() => void flow.zoomIn()}>
+          <Plus className="ico" />
+        </button>
+        <button
+          type="button"
+          className="btn quiet icon"
+          aria-label="Show all of it"
+          onClick={() => props.view.current?.fit()}
+        >
+          <Maximize className="ico" />
+        </button>
+      </Panel>
+      <Panel position="bottom-right" className="hints" aria-hidden="true">
+        <span>
+          <kbd>A</kbd> add
+        </span>
+        <span>
+          <kbd>E</kbd> connect
+        </span>
+        <span>
+          <kbd>Ctrl G</kbd> loop
+        </span>
+        <span>
+          <kbd>Shift L</kbd> lay out
+        </span>
+      </Panel>
+    </ReactFlow>
+  );
+}
+
+/** All of it is shown when it is opened; later the view is the person's. */
+function useView({ drawn, view }: CanvasProps): void {
+  const flow = useReactFlow();
+  const width = useStore((store) => store.width);
+  const height = useStore((store) => store.height);
+  const shown = useRef(0);
+  const fit = useCallback(() => void showAll(flow, drawn, width, height), [flow, drawn, width, height]);
+  useEffect(() => {
+    if (!width || !height) return;
+    const count = Object.keys(drawn.sockets).length;
+    // The first things that are added are brought into view as well.
+    if (shown.current === 0 || (count !== shown.current && outside(drawn, flow.getViewport(), width, height))) {
+      void showAll(flow, drawn, width, height);
+    }
+    shown.current = Math.max(1, count);
+  }, [flow, drawn, width, height]);
+  useImperativeHandle(view, () => ({ fit, whole: () => void flow.zoomTo(1) }), [fit, flow]);
+}
+
+function outside(drawn: Drawn, at: { x: number; y: number; zoom: number }, width: number, height: number): boolean {
+  return Object.values(drawn.sockets).some((box) => {
+    const [x, y] = [box.x * at.zoom + at.x, box.y * at.zoom + at.y];
+    return x < 0 || y < 0 || x + box.width * at.zoom > width || y + box.height * at.zoom > height;
+  });
+}

@@ -1,0 +1,58 @@
+// The drawer: the same document as a tree, as text, and as a walk; beside it what was found.
+import { useMemo } from "react";
+import type { Walk } from "../../api/editor";
+import type { Finding } from "../../api/types";
+import { Tabs } from "../../shared/parts";
+import { JsonPane } from "./JsonPane";
+import { Outline } from "./Outline";
+import { Problems, summary } from "./Problems";
+import { Simulate } from "./Simulate";
+import type { EditorState } from "./state";
+import type { EditorStore } from "./store";
+import { marksOf } from "./views";
+
+export type DrawerTab = "outline" | "json" | "simulate";
+
+interface DrawerProps {
+  store: EditorStore;
+  state: EditorState;
+  findings: Finding[];
+  tab: DrawerTab;
+  onTab: (tab: DrawerTab) => void;
+  onWalk: (walk: Walk | null) => void;
+}
+
+export function Drawer({ store, state, findings, tab, onTab, onWalk }: DrawerProps) {
+  const { loadout } = state;
+  const marks = useMemo(() => (loadout ? marksOf(loadout, findings) : new Map()), [loadout, findings]);
+  return (
+    <section className="drawer" aria-label="Drawer">
+      <div className="dh">
+        <Tabs
+          name="drawer"
+          label="Drawer"
+          items={[
+            { id: "outline", label: "Outline" },
+            { id: "json", label: "JSON" },
+            { id: "simulate", label: "Simulate" },
+          ]}
+          now={tab}
+          onPick={onTab}
+        />
+        <span className="grow" />
+        <span className="xs faint mono">{state.file}</span>
+      </div>
+      <div className="dh side">
+        <h2 className="sm strong">
+          Problems <span className="faint">{summary(findings)}</span>
+        </h2>
+      </div>
+      <div id="drawer-body" className="dbody" role="tabpanel" aria-labelledby={`drawer-${tab}`}>
+        {tab === "outline" ? <Outline store={store} state={state} marks={marks} /> : null}
+        {tab === "json" ? <JsonPane store={store} state={state} findings={findings} /> : null}
+        {tab === "simulate" ? <Simulate state={state} onWalk={onWalk} /> : null}
+      </div>
+      <Problems store={store} state={state} findings={findings} />
+    </section>
+  );
+}

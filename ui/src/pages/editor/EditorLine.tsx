@@ -1,0 +1,96 @@
+// A line of the editor's graph: by its condition, wide enough to be pressed, with its order and its bounds.
+import { type Edge, EdgeLabelRenderer, type EdgeProps } from "@xyflow/react";
+import { memo } from "react";
+import { Label } from "../../graph/LineDrawn";
+import type { Point } from "../../graph/layout";
+import { Arrow, lineWords, pathThrough } from "../../graph/lines";
+import type { Line } from "../../graph/rows";
+
+export interface LineData extends Record<string, unknown> {
+  line: Line;
+  points: Point[];
+  label: Point;
+  double: boolean;
+  words: string;
+  note: string;
+  inside: boolean;
+  feedBead: Point | null;
+  selected: boolean;
+  lit: boolean;
+  dim: boolean;
+  /** What a finding makes of it. */
+  fault: "" | "failed" | "needs_you";
+  faultWords: string;
+}
+export type LineEdge = Edge<LineData, "line">;
+
+const EditorLine = memo(({ data }: EdgeProps<LineEdge>) => {
+  if (!data) return null;
+  const { line, points, label, double, words, note, inside, feedBead, selected, lit, dim, fault, faultWords } = data;
+  const path = pathThrough(points);
+  const look = `${selected ? " sel" : ""}${lit ? " lit" : ""}${dim ? " dimmed" : ""}${fault ? ` ${fault}` : ""}`;
+  const start = points[0];
+  const second = points[1];
+  const level = points.length === 2 && start !== undefined && second !== undefined && start.y === second.y;
+  const bead = line.feed ? feedBead : line.kind === "satisfied" ? label : null;
+  const above = level && !double ? -15 : bead && !line.feed ? -16 : 0;
+  const said = [words, faultWords].filter(Boolean).join(", ");
+  return (
+    <>
+      {double ? (
+        <>
+          <path className={`ln exit wide${look}`} d={path} />
+          <path className={`ln exit hollow${inside ? " in" : ""}`} d={path} />
+        </>
+      ) : (
+        <path className={`ln ${line.kind}${line.feed ? " feed" : ""}${look}`} d={path} />
+      )}
+      {double ? null : <Arrow points={points} className={`arrow${look}`} />}
+      <path className="hit" d={path} data-edge={line.id} data-testid={`edge-${line.id}`} data-kind={line.kind} />
+      {bead ? (
+        <g className={`bead-g${look}`} transform={`translate(${bead.x} ${bead.y})`}>
+          <circle className="bead" r="8.500" />
+          <path
+            d={
+              line.feed
+                ? "M0-4.500 5-2 0 .5-5-2zM-5 .6 0 3.100 5 .6M-5 3 0 5.500 5 3"
+                : "m-3.500 .3 2.400 2.500L3.500-2.800"
+            }
+          />
+        </g>
+      ) : null}
+      <EdgeLabelRenderer>
+        {said || note ? (
+          <Label
+            at={{ x: label.x, y: label.y + above }}
+            className={`elab${line.feed ? " side" : ""}${inside ? " in" : ""}${double || level ? " over" : ""}${look}`}
+          >
+            {line.kind === "not_satisfied" ? <span aria-hidden="true">↺</span> : null}
+            {said ? <span>{said}</span> : null}
+            {note ? <span className="x">{note}</span> : null}
+          </Label>
+        ) : null}
+        {line.order > 0 && start && second ? (
+          <div
+            className="ord"
+            data-testid={`order-${line.id}`}
+            style={{
+              transform: `translate(-50%, -50%) translate(${start.x + 8}px, ${start.y + (second.y > start.y ? 10 : -8)}px)`,
+            }}
+          >
+            {line.order}
+          </div>
+        ) : null}
+      </EdgeLabelRenderer>
+    </>
+  );
+});
+
+export const edgeTypes = { line: EditorLine };
+
+export function wordsOf(line: Line, condition: string | null): string {
+  if (line.feed) return "";
+  if (line.next) return "next item, or again";
+  if (line.loop) return condition === null ? "ends" : `exit, ${condition.replace("_", " ")}`;
+  return lineWords[line.kind];
+}

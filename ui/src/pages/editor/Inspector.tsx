@@ -1,0 +1,150 @@
+// The inspector: what is selected, and everything that can be said about it.
+import { useState } from "react";
+import type { Finding } from "../../api/types";
+import { edgeById, exitOf, innermost, type Selected, thingAt } from "../../document";
+import { KindIcon } from "../../graph/Graph";
+import { Foreign, Tabs } from "../../shared/parts";
+import { Link } from "../../shared/router";
+import { setSocket } from "./acts";
+import { EdgeForm, LoadoutForm, LoopForm } from "./OtherForms";
+import { SocketForm } from "./SocketForm";
+import type { EditorState } from "./state";
+import type { EditorStore } from "./store";
+import { keyOf } from "./views";
+
+type Tab = "socket" | "edge" | "prompt" | "loop" | "loadout";
+
+export function Inspector({ store, state, findings }: { store: EditorStore; state: EditorState; findings: Finding[] }) {
+  const { selection, loadout, materia } = state;
+  const [wish, setWish] = useState<{ of: string; tab: Tab } | null>(null);
+  if (!loadout) return <aside className="insp" aria-label="Inspector" />;
+  const first: Selected = selection.at(-1) ?? { kind: "loadout" };
+  const edge = first.kind === "edge" ? edgeById(loadout, first.id) : null;
+  const exit = first.kind === "edge" ? exitOf(loadout, first.id) : null;
+  const socket = loadout.sockets.find((one) => one.id === (first.kind === "socket" ? first.id : edge?.socket.id));
+  const loop =
+    first.kind === "loop"
+      ? loadout.loops.find((one) => one.id === first.id)
+      : (exit?.loop ?? (socket ? innermost(loadout, socket.id) : null));
+  const info = materia.get(socket?.materia ?? "");
+  const tabs: { id: Tab; label: string }[] = [
+    ...(first.kind === "edge" ? [{ id: "edge" as const, label: exit ? "Exit" : "Edge" }] : []),
+    ...(socket ? [{ id: "socket" as const, label: "Socket" }] : []),
+    ...(socket && info?.kind !== "utility" ? [{ id: "prompt" as const, label: "Prompt" }] : []),
+    ...(socket && info?.kind === "utility" ? [{ id: "prompt" as const, label: "Command" }] : []),
+    ...(loop ? [{ id: "loop" as const, label: "Loop" }] : []),
+    { id: "loadout", label: "Loadout" },
+  ];
+  const usual: Tab = first.kind;
+  const chosen = wish?.of === keyOf(first) ? wish.tab : usual;
+  const tab = tabs.some((one) => one.id === chosen) ? chosen : "loadout";
+  const about = (thing: Selected) =>
+    findings.filter((finding) => {
+      const place = thingAt(loadout, finding.pointer);
+      return place && keyOf(place) === keyOf(thing) && finding.severity !== "info";
+    });
+  const title =
+    first.kind === "edge"
+      ? exit
+        ? `Exit of ${exit.loop.id}`
+        : `${edge?.socket.materia} to ${loadout.sockets.find((one) => one.id === edge?.edge.to)?.materia ?? edge?.edge.to}`
+      : first.kind === "loop"
+        ? first.id
+        : socket
+          ? info?.label || socket.materia || "no materia"
+          : loadout.name;
+  return (
+    <aside className="insp" aria-label="Inspector" data-testid="inspector" data-inspector>
+      <div className="ih">
+        <div className="row">
+          {socket && first.kind === "socket" ? (
+            <KindIcon kind={info?.generator ? "generator" : (info?.kind ?? "agent")} />
+          ) : null}
+          <h2 className="cut">
+            <Foreign text={title} />
+          </h2>
+          {socket && first.kind === "socket" ? <span className="mono faint cut">{socket.id}</span> : null}
+          {selection.length > 1 ? <span className="faint sm">and {selection.length - 1} more</span> : null}
+        </div>
+        <Tabs
+          name="insp"
+          label="Inspector"
+          items={tabs}
+          now={tab}
+          onPick={(id) => setWish({ of: keyOf(first), tab: id })}
+        />
+      </div>
+      <div id="insp-body" role="tabpanel" aria-labelledby={`insp-${tab}`}>
+        {tab === "edge" && first.kind === "edge" ? (
+          <EdgeForm store={store} state={state} id={first.id} findings={about(first)} />
+        ) : null}
+        {tab === "socket" && socket ? (
+          <SocketForm
+            key={socket.id}
+            store={store}
+            state={state}
+            socket={socket}
+            findings={[
+              ...about({ kind: "socket", id: socket.id }),
+              ...socket.edges.flatMap((one) => about({ kind: "edge", id: one.id })),
+            ]}
+          />
+        ) : null}
+        {tab === "prompt" && socket ? (
+          <>
+            <section className="f">
+              <h3 className="l">
+                {info?.kind === "utility" ? "What runs" : "What is asked"}
+                <span className="faint">{info ? `${info.layer}, ${info.file}` : ""}</span>
+              </h3>
+              <pre className="text asked">
+                <Foreign text={wordsOfMateria(info?.value)} />
+              </pre>
+              <Link className="btn small" to={`/materia/${encodeURIComponent(socket.materia)}`}>
+                Open the materia
+              </Link>
+            </section>
+            {info?.kind === "utility" ? null : (
+              <section className="f">
+                <h3 className="l">
+                  Added here<span className="faint">behind the materia's words</span>
+                </h3>
+                <textarea
+                  className="field"
+                  rows={5}
+                  aria-label="Words added to the prompt"
+                  disabled={
+                    state.readOnly || (socket.raw.prompt !== undefined && typeof socket.raw.prompt !== "string")
+                  }
+                  value={typeof socket.raw.prompt === "string" ? socket.raw.prompt : ""}
+                  onChange={(event) =>
+                    setSocket(store, socket.id, ["prompt"], event.target.value || undefined, `${socket.id} prompt`)
+                  }
+                />
+              </section>
+            )}
+          </>
+        ) : null}
+        {tab === "loop" && loop ? (
+          <LoopForm
+            key={loop.id}
+            store={store}
+            state={state}
+            loop={loop}
+            findings={about({ kind: "loop", id: loop.id })}
+          />
+        ) : null}
+        {tab === "loadout" ? <LoadoutForm store={store} state={state} findings={about({ kind: "loadout" })} /> : null}
+      </div>
+    </aside>
+  );
+}
+
+function wordsOfMateria(value: Record<string, unknown> | undefined): string {
+  if (!value) return "There is no materia of this name.";
+  if (typeof value.prompt === "string") return value.prompt;
+  if (value.prompt) return JSON.stringify(value.prompt, null, 2);
+  if (Array.isArray(value.command)) return value.command.join(" ");
+  if (value.script) return JSON.stringify(value.script, null, 2);
+  return "Nothing is asked.";
+}

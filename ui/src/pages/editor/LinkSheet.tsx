@@ -1,0 +1,82 @@
+// A loadout dropped behind this one: what would be stitched is shown, or why it cannot be, and it can be saved.
+import { useEffect, useState } from "react";
+import { type Linked, link } from "../../api/editor";
+import { MIDDLE } from "../../graph/layout";
+import { MiniGraph } from "../../graph/MiniGraph";
+import { Dialog } from "../../shared/Dialog";
+import { Cli, ErrorBox, Foreign } from "../../shared/parts";
+import { navigate } from "../../shared/router";
+import { startNew } from "./begin";
+import type { EditorState } from "./state";
+
+export function LinkSheet({ state, behind, onClose }: { state: EditorState; behind: string; onClose: () => void }) {
+  const { project, file, text, subject } = state;
+  const [found, setFound] = useState<Linked | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const [name, setName] = useState(`${subject.name}-then-${behind}`.replace(/[^A-Za-z0-9._-]/g, "-").slice(0, 64));
+  useEffect(() => {
+    link(project, { [file]: text }, [`loadout:${subject.name}`, `loadout:${behind}`]).then(setFound, setError);
+  }, [project, file, text, subject.name, behind]);
+  const taken = state.files.some((one) => one.text.includes(`${JSON.stringify(name)}:`));
+  const save = () => {
+    if (!found?.loadout) return;
+    startNew(name, found.loadout);
+    onClose();
+    navigate(`/loadouts/${encodeURIComponent(name)}?new=1`);
+  };
+  return (
+    <Dialog label="Link" onClose={onClose} className="linksheet">
+      <h2>
+        {subject.name}, then {behind}
+      </h2>
+      {error ? <ErrorBox error={error} /> : null}
+      {found?.graph ? (
+        <div className="bigpicture" data-testid="link-graph">
+          <MiniGraph grid={found.graph} sizes={MIDDLE} label="What would be stitched" />
+        </div>
+      ) : null}
+      {(found?.findings ?? []).map((finding) => (
+        <p
+          key={`${finding.code}${finding.message}`}
+          className={`err st ${finding.severity === "error" ? "failed" : "needs_you"}`}
+          data-testid="link-finding"
+        >
+          <span>
+            <Foreign text={finding.message} />
+            {finding.help ? (
+              <span className="faint">
+                {" "}
+                <Foreign text={finding.help} />
+              </span>
+            ) : null}{" "}
+            <code>{finding.code}</code>
+          </span>
+        </p>
+      ))}
+      <Cli words={["materia", "link", `loadout:${subject.name}`, `loadout:${behind}`, "--", "…"]} />
+      <div className="foot">
+        <label className="grow row">
+          <span className="nowrap">Save it as</span>
+          <input
+            className="field"
+            data-testid="link-name"
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
+        </label>
+        <button type="button" className="btn" onClick={onClose}>
+          Close
+        </button>
+        <button
+          type="button"
+          className="btn primary"
+          data-testid="link-save"
+          disabled={!found?.loadout || taken || name.trim() === ""}
+          onClick={save}
+        >
+          {taken ? "The name is taken" : "Open as a new loadout"}
+        </button>
+      </div>
+    </Dialog>
+  );
+}

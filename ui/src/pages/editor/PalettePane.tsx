@@ -1,0 +1,183 @@
+// The palette: every materia by kind, beginnings of graphs, and loadouts that can be linked behind this one.
+import { Workflow } from "lucide-react";
+import { type DragEvent, type ReactNode, type RefObject, useState } from "react";
+import type { MateriaInfo } from "../../document";
+import { templates } from "../../document";
+import { KindIcon } from "../../graph/Graph";
+import { materiaColor } from "../../shared/color";
+import { Foreign } from "../../shared/parts";
+import { oneLine } from "../../shared/text";
+import { add, addTemplate } from "./acts";
+import { DRAGGED } from "./Canvas";
+import type { EditorState } from "./state";
+import type { EditorStore } from "./store";
+
+/** What a materia is besides its kind, as words. */
+export function badgeOf(info: MateriaInfo, group: string): string {
+  if (group === "Generator") return info.kind === "utility" ? "utility" : info.multiTurn ? "multi-turn" : "Generator";
+  if (info.multiTurn) return "multi-turn";
+  return info.kind === "agent" && info.parse === "json" ? "verdict" : "";
+}
+
+/** Generators, agents, utilities; inside each those of one group stand together. */
+export function grouped(materia: Map<string, MateriaInfo>): { name: string; items: MateriaInfo[] }[] {
+  const all = [...materia.values()];
+  const order = (items: MateriaInfo[]) => {
+    const first = new Map<string, number>();
+    for (const one of items) if (!first.has(one.group)) first.set(one.group, first.size);
+    return items.toSorted((a, b) => (first.get(a.group) ?? 0) - (first.get(b.group) ?? 0));
+  };
+  return [
+    { name: "Agent", items: order(all.filter((one) => one.kind === "agent" && !one.generator)) },
+    { name: "Generator", items: order(all.filter((one) => one.generator)) },
+    { name: "Utility", items: order(all.filter((one) => one.kind === "utility" && !one.generator)) },
+  ];
+}
+
+export const fitting = (words: string, ...texts: string[]): boolean => {
+  const text = texts.join(" ").toLowerCase();
+  return words
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+};
+
+interface PaletteProps {
+  store: EditorStore;
+  state: EditorState;
+  loadouts: string[];
+  input: RefObject<HTMLInputElement | null>;
+  onLink: (loadout: string) => void;
+}
+
+export function PalettePane({ store, state, loadouts, input, onLink }: PaletteProps) {
+  const [words, setWords] = useState("");
+  const put = (name: string) => {
+    const sockets = store.selectedSockets();
+    const edge = state.selection[0]?.kind === "edge" ? state.selection[0].id : null;
+    add(store, name, { after: sockets.length === 1 ? (sockets[0] ?? null) : null, edge });
+  };
+  const groups = grouped(state.materia).map((group) => ({
+    ...group,
+    items: group.items.filter((one) => fitting(words, one.name, one.label, one.description, one.group)),
+  }));
+  const begin = templates.filter((one) => fitting(words, one.name, one.description));
+  const others = loadouts.filter((name) => name !== state.subject.name && fitting(words, name));
+  return (
+    <aside className="pal" aria-label="Palette" data-testid="palette">
+      <label className="find">
+        <span className="sr">Find materia</span>
+        <input
+          ref={input}
+          value={words}
+          placeholder="Find materia"
+          data-testid="palette-find"
+          onChange={(event) => setWords(event.target.value)}
+        />
+      </label>
+      {groups.map((group) =>
+        group.items.length === 0 ? null : (
+          <Group key={group.name} name={group.name} count={group.items.length}>
+            {group.items.map((one, index) => (
+              <Entry
+                key={one.name}
+                kind="materia"
+                name={one.name}
+                icon={<KindIcon kind={one.generator ? "generator" : one.kind} color={one.color} />}
+                title={one.label || one.name}
+                badge={badgeOf(one, group.name)}
+                text={one.description || `From ${one.file}.`}
+                color={one.color}
+                apart={index > 0 && group.items[index - 1]?.group !== one.group}
+                onPut={() => put(one.name)}
+              />
+            ))}
+          </Group>
+        ),
+      )}
+      {begin.length > 0 ? (
+        <Group name="Templates" count={begin.length}>
+          {begin.map((one) => (
+            <Entry
+              key={one.name}
+              kind="template"
+              name={one.name}
+              icon={<Workflow className="ico kind" aria-hidden="true" />}
+              title={one.name}
+              badge=""
+              text={one.description}
+              onPut={() => addTemplate(store, one)}
+            />
+          ))}
+        </Group>
+      ) : null}
+      {others.length > 0 ? (
+        <Group name="Loadouts to link behind" count={others.length}>
+          {others.map((name) => (
+            <Entry
+              key={name}
+              kind="loadout"
+              name={name}
+              icon={<Workflow className="ico kind" aria-hidden="true" />}
+              title={name}
+              badge=""
+              text="Shows what would be stitched."
+              onPut={() => onLink(name)}
+            />
+          ))}
+        </Group>
+      ) : null}
+    </aside>
+  );
+}
+
+function Group({ name, count, children }: { name: string; count: number; children: ReactNode }) {
+  return (
+    <section aria-label={name}>
+      <h2>
+        {name}
+        <span>{count}</span>
+      </h2>
+      <ul>{children}</ul>
+    </section>
+  );
+}
+
+function Entry(props: {
+  kind: string;
+  name: string;
+  icon: ReactNode;
+  title: string;
+  badge: string;
+  text: string;
+  color?: string;
+  apart?: boolean;
+  onPut: () => void;
+}) {
+  const drag = (event: DragEvent) => {
+    event.dataTransfer.setData(DRAGGED, JSON.stringify({ kind: props.kind, name: props.name }));
+    event.dataTransfer.effectAllowed = "copy";
+  };
+  const color = materiaColor(props.color);
+  return (
+    <li className={props.apart ? "apart" : ""}>
+      <button
+        type="button"
+        draggable
+        onDragStart={drag}
+        onClick={props.onPut}
+        data-testid={`${props.kind === "materia" ? "pal" : props.kind}-${props.name}`}
+      >
+        {props.icon}
+        <span className="n cut">
+          <Foreign text={oneLine(props.title, 60)} />
+        </span>
+        <span className="faint xs">{props.badge}</span>
+        <span className="d cut">
+          <Foreign text={oneLine(props.text, 160)} />
+        </span>
+        {color ? <i className="spine" style={{ background: color }} /> : null}
+      </button>
+    </li>
+  );
+}

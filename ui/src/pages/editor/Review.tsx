@@ -1,0 +1,211 @@
+// Before saving: what changes, as things and as lines; whom it concerns; and what the next cast will ask about.
+import { useEffect, useMemo, useState } from "react";
+import { Refusal } from "../../api/client";
+import { type ConfigFile, check, type DocumentChange, type DocumentDiff, diff, saveConfig } from "../../api/editor";
+import type { Plan } from "../../api/types";
+import { readLoadout } from "../../document";
+import { Dialog } from "../../shared/Dialog";
+import { diffLines } from "../../shared/diff";
+import { useLive } from "../../shared/live";
+import { ErrorBox, Foreign } from "../../shared/parts";
+import { oneLine, plain } from "../../shared/text";
+import { type EditorState, readText } from "./state";
+import type { EditorStore } from "./store";
+
+export function Review({ store, state, onClose }: { store: EditorStore; state: EditorState; onClose: () => void }) {
+  const { base, text, project, file, layer, subject, hash } = state;
+  const [found, setFound] = useState<DocumentDiff | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const [typed, setTyped] = useState("");
+  const [busy, setBusy] = useState(false);
+  const runs = useNewRuns(state);
+  const live = useLive();
+  useEffect(() => {
+    diff(base, text).then(setFound, setError);
+  }, [base, text]);
+  const before = useMemo(() => readLoadout(readText(base).value, subject.name), [base, subject.name]);
+  const cleared =
+    subject.kind === "loadout" && (state.loadout?.sockets.length ?? 0) === 0 && (before?.sockets.length ?? 0) > 0;
+  const running = [...live.casts.values()].filter(
+    (cast) => cast.loadout === subject.name && (cast.status === "running" || cast.status === "waiting"),
+  ).length;
+  const save = async () => {
+    setBusy(true);
+    setError(null);
+    try {
+      const answer = await saveConfig(project, layer, file, text, hash);
+      await store.saved(text, answer.hash);
+      store.say(`Saved in ${file}.`);
+      onClose();
+    } catch (reason) {
+      setBusy(false);
+      if (reason instanceof Refusal && reason.problem.status === 412) {
+        const theirs = (reason.problem as unknown as { theirs: ConfigFile | null }).theirs;
+        store.patch({
+          conflict: { of: "file", base, yours: text, theirs: theirs?.text ?? "", mark: theirs?.hash ?? hash },
+        });
+        onClose();
+      } else setError(reason);
+    }
+  };
+  return (
+    <Dialog label="Review and save" onClose={onClose} className="review">
+      <header>
+        <h2>Review and save</h2>
+        <span className="dim sm">
+          {layer}, <span className="mono">{file}</span>
+        </span>
+      </header>
+      <div className="cols">
+        <section aria-label="What changes" className="things">
+          <p className="counts" data-testid="counts">
+            {found
+              ? `${found.added.length} added, ${found.removed.length} removed, ${found.changed.length} changed`
+              : "Comparing."}
+          </p>
+          {found ? (
+            <>
+              <Changes title="Added" list={found.added} />
+              <Changes title="Removed" list={found.removed} />
+              <Changes title="Changed" list={found.changed} />
+            </>
+          ) : null}
+          <h3>Whom it concerns</h3>
+          <p className="dim sm" data-testid="concerns">
+            {running === 0
+              ? "No cast of it is under way."
+              : `${running} ${running === 1 ? "cast of it is" : "casts of it are"} under way and ${running === 1 ? "stays" : "stay"} with the loadout as it was.`}
+          </p>
+          <h3>What the next cast will ask</h3>
+          {runs === null ? (
+            <p className="dim sm">Checking.</p>
+          ) : runs.length === 0 ? (
+            <p className="dim sm" data-testid="trust">
+              Nothing new would run.
+            </p>
+          ) : (
+            <>
+              <p className="dim sm" data-testid="trust">
+                Saving approves nothing. Before its first cast you will be asked whether this may run:
+              </p>
+              <ul className="runs mono">
+                {runs.map((one) => (
+                  <li key={one}>
+                    <Foreign text={oneLine(one, 300)} />
+                  </li>
+                ))}
+              </ul>
+            </>
+          )}
+        </section>
+        <section aria-label="Lines" className="lines">
+          <LineDiff before={base} after={text} />
+        </section>
+      </div>
+      {cleared ? (
+        <label className="cleared">
+          <span>This removes every socket of {subject.name}. Type its name to save it empty.</span>
+          <input
+            className="field"
+            data-testid="type-name"
+            value={typed}
+            onChange={(event) => setTyped(event.target.value)}
+          />
+        </label>
+      ) : null}
+      {error ? <ErrorBox error={error} /> : null}
+      <div className="foot">
+        <button type="button" className="btn" onClick={onClose}>
+          Go on editing
+        </button>
+        <button
+          type="button"
+          className={`btn ${cleared ? "danger" : "primary"}`}
+          data-autofocus={!cleared || undefined}
+          data-testid="save"
+          disabled={busy || (cleared && typed !== subject.name)}
+          onClick={() => void save()}
+        >
+          {cleared ? `Save ${subject.name} without sockets` : `Save ${file}`}
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+function Changes({ title, list }: { title: string; list: DocumentChange[] }) {
+  if (list.length === 0) return null;
+  return (
+    <>
+      <h3>{title}</h3>
+      <ul className="changes">
+        {list.map((one) => (
+          <li key={`${one.path} ${one.kind}`} data-testid="change" data-kind={one.kind}>
+            <Foreign text={oneLine(one.name, 160)} />
+            {title === "Changed" && one.kind !== "layout" ? (
+              <span className="faint">
+                {" "}
+                <del className="del">{short(one.from)}</del> <ins className="ins">{short(one.to)}</ins>
+              </span>
+            ) : null}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+const short = (value: unknown) => (value === undefined ? "" : oneLine(JSON.stringify(value), 60));
+
+/** Changed lines with a few around them. */
+export function LineDiff({ before, after }: { before: string; after: string }) {
+  const rows = useMemo(() => {
+    const all: { kind: "same" | "add" | "del"; text: string }[] = [];
+    for (const part of diffLines(before, after))
+      for (const line of part.text.replace(/\n$/, "").split("\n")) all.push({ kind: part.kind, text: line });
+    const near = (index: number) => all.slice(Math.max(0, index - 2), index + 3).some((row) => row.kind !== "same");
+    return all.map((row, index) => ({ ...row, index, shown: near(index) }));
+  }, [before, after]);
+  const shown = rows.filter((row) => row.shown);
+  if (shown.length === 0) return <p className="dim">The text is the same.</p>;
+  return (
+    <div className="diff" data-testid="line-diff">
+      {shown.map((row, place) => (
+        <div key={row.index} className={row.kind}>
+          <i>{row.kind === "add" ? "+" : row.kind === "del" ? "−" : ""}</i>
+          <span>
+            {place > 0 && (shown[place - 1]?.index ?? 0) + 1 < row.index ? <span className="skip-mark">⋯ </span> : null}
+            {plain(row.text)}
+          </span>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/** What would run that the saved loadout does not run. */
+function useNewRuns(state: EditorState): string[] | null {
+  const { project, file, text, base, subject } = state;
+  const [runs, setRuns] = useState<string[] | null>(null);
+  useEffect(() => {
+    let left = false;
+    const planOf = (one: string) =>
+      check(project, { [file]: one }, subject.kind === "loadout" ? subject.name : null).then(
+        (answer) => answer.plan ?? null,
+        () => null,
+      );
+    void Promise.all([planOf(base), planOf(text)]).then(([before, after]) => {
+      if (left) return;
+      const known = new Set(before ? runsOf(before) : []);
+      setRuns(after ? [...new Set(runsOf(after))].filter((one) => !known.has(one)) : []);
+    });
+    return () => {
+      left = true;
+    };
+  }, [project, file, text, base, subject]);
+  return runs;
+}
+function runsOf(plan: Plan): string[] {
+  return Object.entries(plan.nodes).flatMap(([id, node]) =>
+    node.behavior.type === "utility" ? [`${node.behavior.command.join(" ")}   (${node.materia}, ${id})`] : [],
+  );
+}

@@ -1,0 +1,326 @@
+// Short questions of the editor: what to add, where to connect to, what to call it, which loop to make.
+import { type FormEvent, useMemo, useState } from "react";
+import type { Condition } from "../../api/types";
+import { freeLoopId, inOrder, likelyCondition, loopFault, makeLoop } from "../../document";
+import { KindIcon } from "../../graph/Graph";
+import { Dialog } from "../../shared/Dialog";
+import { Foreign } from "../../shared/parts";
+import { oneLine } from "../../shared/text";
+import { add, link, rename, type Where } from "./acts";
+import { SelectField } from "./fields";
+import { badgeOf, fitting, grouped } from "./PalettePane";
+import { conditions, nameFault, targets } from "./SocketForm";
+import type { EditorState } from "./state";
+import type { EditorStore } from "./store";
+
+export function AddSheet(props: { store: EditorStore; state: EditorState; where: Where; onClose: () => void }) {
+  const { store, state, where, onClose } = props;
+  const [words, setWords] = useState("");
+  const [at, setAt] = useState(0);
+  const found = useMemo(() => {
+    const all = grouped(state.materia).flatMap((group) =>
+      group.items.map((one) => ({ key: one.name, one, badge: badgeOf(one, group.name), group: group.name })),
+    );
+    const list = all.filter(({ one, group }) => fitting(words, one.name, one.label, one.description, one.group, group));
+    // What is called so comes before what only mentions it.
+    const first = words.toLowerCase();
+    return list
+      .toSorted((a, b) => Number(b.key.toLowerCase().startsWith(first)) - Number(a.key.toLowerCase().startsWith(first)))
+      .slice(0, 12);
+  }, [state.materia, words]);
+  const ends = where.from && fitting(words, "end");
+  const take = (name: string | null) => {
+    onClose();
+    if (name === null && where.from) link(store, where.from, "end");
+    else if (name !== null) add(store, name, where);
+  };
+  const count = found.length + (ends ? 1 : 0);
+  const pick = (index: number) => {
+    const one = found[index];
+    if (one) take(one.key);
+    else if (ends && index === found.length) take(null);
+  };
+  const title = where.edge
+    ? "Put between"
+    : where.from
+      ? `Lead ${where.from} to`
+      : where.after
+        ? `Add after ${where.after}`
+        : "Add";
+  return (
+    <Dialog label={title} onClose={onClose} className="palette">
+      <input
+        className="field"
+        data-autofocus
+        data-testid="add-input"
+        aria-label={title}
+        placeholder={`${title}: name of a materia`}
+        value={words}
+        onChange={(event) => {
+          setWords(event.target.value);
+          setAt(0);
+        }}
+        onKeyDown={(event) => {
+          if (event.key === "ArrowDown") setAt(Math.min(at + 1, count - 1));
+          else if (event.key === "ArrowUp") setAt(Math.max(at - 1, 0));
+          else if (event.key === "Enter") pick(at);
+          else return;
+          event.preventDefault();
+        }}
+      />
+      <ul data-testid="add-list">
+        {found.map(({ key, one, badge }, index) => (
+          <li key={key}>
+            <button type="button" aria-current={index === at} onClick={() => take(key)}>
+              <KindIcon kind={one.generator ? "generator" : one.kind} />
+              <span className="med nowrap">
+                <Foreign text={oneLine(one.label || one.name, 60)} />
+              </span>
+              <span className="cut grow faint">
+                <Foreign text={oneLine(one.description, 120)} />
+              </span>
+              <span className="faint sm">{badge}</span>
+            </button>
+          </li>
+        ))}
+        {ends ? (
+          <li>
+            <button type="button" aria-current={at === found.length} data-testid="add-end" onClick={() => take(null)}>
+              <span className="med">end</span>
+              <span className="faint">The cast ends there.</span>
+            </button>
+          </li>
+        ) : null}
+      </ul>
+      {count === 0 ? <p className="faint">No materia has these words.</p> : null}
+    </Dialog>
+  );
+}
+
+export function ConnectSheet(props: { store: EditorStore; state: EditorState; from: string; onClose: () => void }) {
+  const { store, state, from, onClose } = props;
+  const [words, setWords] = useState("");
+  const [at, setAt] = useState(0);
+  const [when, setWhen] = useState<Condition>(() => (state.loadout ? likelyCondition(state.loadout, from) : "always"));
+  const found = targets(state)
+    .filter((one) => fitting(words, one.label))
+    .slice(0, 14);
+  const take = (to: string | undefined) => {
+    if (!to) return;
+    onClose();
+    link(store, from, to, when);
+  };
+  const materia = state.loadout?.sockets.find((one) => one.id === from)?.materia;
+  return (
+    <Dialog label={`Connect ${from}`} onClose={onClose} className="palette">
+      <div className="row">
+        <span className="nowrap">
+          {materia}, {from}
+        </span>
+        <SelectField
+          label="Condition"
+          testid="connect-when"
+          value={when}
+          options={conditions}
+          onChange={(value) => setWhen(value as Condition)}
+        />
+        <input
+          className="field"
+          data-autofocus
+          data-testid="connect-input"
+          aria-label="Leads to"
+          placeholder="leads to"
+          value={words}
+          onChange={(event) => {
+            setWords(event.target.value);
+            setAt(0);
+          }}
+          onKeyDown={(event) => {
+            if (event.key === "ArrowDown") setAt(Math.min(at + 1, found.length - 1));
+            else if (event.key === "ArrowUp") setAt(Math.max(at - 1, 0));
+            else if (event.key === "Enter") take(found[at]?.value);
+            else return;
+            event.preventDefault();
+          }}
+        />
+      </div>
+      <ul>
+        {found.map((one, index) => (
+          <li key={one.value}>
+            <button type="button" aria-current={index === at} onClick={() => take(one.value)}>
+              {one.label}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </Dialog>
+  );
+}
+
+export function RenameSheet(props: { store: EditorStore; state: EditorState; id: string; onClose: () => void }) {
+  const [typed, setTyped] = useState(props.id);
+  const fault = typed === props.id ? null : nameFault(props.state, typed);
+  const done = (event: FormEvent) => {
+    event.preventDefault();
+    if (fault) return;
+    props.onClose();
+    if (typed !== props.id) rename(props.store, props.id, typed);
+  };
+  return (
+    <Dialog label={`Rename ${props.id}`} onClose={props.onClose} className="ask-sheet">
+      <form onSubmit={done}>
+        <h2>Rename {props.id}</h2>
+        <p className="dim">Everything that names it is changed too.</p>
+        <input
+          className="field mono"
+          data-autofocus
+          data-testid="rename-input"
+          aria-label="New id"
+          value={typed}
+          onFocus={(event) => event.target.select()}
+          onChange={(event) => setTyped(event.target.value)}
+        />
+        {fault ? <p className="err">{fault}</p> : null}
+        <div className="foot">
+          <button type="button" className="btn" onClick={props.onClose}>
+            Cancel
+          </button>
+          <button type="submit" className="btn primary" disabled={fault !== null}>
+            Rename
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** A strip over the canvas: what the loop consumes, and where it leads when no item is left. */
+export function LoopStrip(props: { store: EditorStore; state: EditorState; ids: string[]; onClose: () => void }) {
+  const { store, state, onClose } = props;
+  const loadout = state.loadout;
+  const ids = useMemo(() => (loadout ? inOrder(loadout, props.ids) : []), [loadout, props.ids]);
+  const generators = (loadout?.sockets ?? []).filter(
+    (socket) => state.materia.get(socket.materia)?.generator && !ids.includes(socket.id),
+  );
+  const feeding = generators.find((one) => one.edges.some((edge) => ids.includes(edge.to))) ?? generators.at(-1);
+  const last = ids.at(-1) ?? "";
+  const leaves = loadout?.sockets.find((one) => one.id === last)?.edges.find((edge) => !ids.includes(edge.to))?.to;
+  const [consumes, setConsumes] = useState(feeding?.id ?? "");
+  const [from, setFrom] = useState(last);
+  const [when, setWhen] = useState<Condition>(() => {
+    const materia = loadout?.sockets.find((one) => one.id === last)?.materia ?? "";
+    return state.materia.get(materia)?.parse === "json" ? "satisfied" : "always";
+  });
+  const [to, setTo] = useState(leaves ?? "end");
+  if (!loadout) return null;
+  const fault = loopFault(loadout, ids);
+  const label = (id: string) => `${loadout.sockets.find((one) => one.id === id)?.materia ?? ""}, ${id}`;
+  const make = (event: FormEvent) => {
+    event.preventDefault();
+    const id = freeLoopId(loadout);
+    store.edit(`make the loop ${id}`, (writer) =>
+      makeLoop(writer, loadout.name, {
+        id,
+        sockets: ids,
+        consumes: consumes || null,
+        advance: when,
+        exits: [{ from, condition: when, to }],
+      }),
+    );
+    store.select([{ kind: "loop", id }]);
+    onClose();
+  };
+  return (
+    <form
+      className="strip-form"
+      aria-label="Make a loop"
+      data-testid="loop-strip"
+      onSubmit={make}
+      onKeyDown={(event) => event.key === "Escape" && onClose()}
+    >
+      <strong>Make a loop</strong>
+      {fault ? (
+        <span className="err" data-testid="loop-fault">
+          {fault}
+        </span>
+      ) : (
+        <>
+          <label>
+            <span>consumes from</span>
+            <select
+              className="field"
+              data-testid="wizard-consumes"
+              // biome-ignore lint/a11y/noAutofocus: the question was just asked for
+              autoFocus
+              value={consumes}
+              onChange={(event) => setConsumes(event.target.value)}
+            >
+              {generators.map((one) => (
+                <option key={one.id} value={one.id}>
+                  {label(one.id)}
+                </option>
+              ))}
+              <option value="">nothing</option>
+            </select>
+          </label>
+          <label>
+            <span>moved on by</span>
+            <select
+              className="field"
+              data-testid="wizard-from"
+              value={from}
+              onChange={(event) => setFrom(event.target.value)}
+            >
+              {ids.map((id) => (
+                <option key={id} value={id}>
+                  {label(id)}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label>
+            <span>if</span>
+            <select
+              className="field"
+              data-testid="wizard-when"
+              value={when}
+              onChange={(event) => setWhen(event.target.value as Condition)}
+            >
+              {conditions.map((one) => (
+                <option key={one.value} value={one.value}>
+                  {one.label}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label>
+            <span>and exits to</span>
+            <select
+              className="field"
+              data-testid="wizard-to"
+              value={to}
+              onChange={(event) => setTo(event.target.value)}
+            >
+              {targets(state)
+                .filter((one) => !ids.includes(one.value))
+                .map((one) => (
+                  <option key={one.value} value={one.value}>
+                    {one.label}
+                  </option>
+                ))}
+            </select>
+          </label>
+        </>
+      )}
+      <span className="grow" />
+      <button type="button" className="btn small" onClick={onClose}>
+        Cancel
+      </button>
+      {fault ? null : (
+        <button type="submit" className="btn small primary" data-testid="make-loop">
+          Make the loop
+        </button>
+      )}
+    </form>
+  );
+}

@@ -1,0 +1,213 @@
+// A walk through the graph: a person chooses outcomes, the program's own kernel routes. No agent runs.
+import { useEffect, useRef, useState } from "react";
+import { type Choice, castChoices, type Outcome, simulate, type Walk, type WalkAsk } from "../../api/editor";
+import { useLive } from "../../shared/live";
+import { ErrorBox, Foreign } from "../../shared/parts";
+import { oneLine } from "../../shared/text";
+import type { EditorState } from "./state";
+
+const words: Record<Outcome, string> = {
+  satisfied: "Satisfied",
+  not_satisfied: "Not satisfied",
+  done: "Done",
+  fails: "Fails",
+  items: "Work items",
+};
+
+export interface Walked {
+  sockets: Set<string>;
+  edges: Set<string>;
+  now: Set<string>;
+}
+export function walkedBy(walk: Walk | null): Walked | null {
+  if (!walk) return null;
+  return {
+    sockets: new Set(walk.steps.map((step) => step.socket)),
+    edges: new Set(walk.steps.flatMap((step) => step.routes.map((route) => route.edge))),
+    now: new Set(walk.asks.map((one) => one.socket)),
+  };
+}
+
+export function Simulate({ state, onWalk }: { state: EditorState; onWalk: (walk: Walk | null) => void }) {
+  const { project, file, text, subject, fault } = state;
+  const [choices, setChoices] = useState<Choice[]>([]);
+  const [walk, setWalk] = useState<Walk | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const turn = useRef(0);
+  const live = useLive();
+  const casts = [...live.casts.values()].filter((cast) => cast.loadout === subject.name).slice(0, 20);
+  const show = useRef(onWalk);
+  show.current = onWalk;
+  useEffect(() => {
+    turn.current += 1;
+    const mine = turn.current;
+    if (fault) return;
+    const timer = setTimeout(() => {
+      simulate(project, { [file]: text }, subject.name, "", choices).then(
+        (answer) => {
+          if (mine !== turn.current) return;
+          setWalk(answer);
+          setError(null);
+          show.current(answer);
+        },
+        (reason: unknown) => mine === turn.current && setError(reason),
+      );
+    }, 40);
+    return () => clearTimeout(timer);
+  }, [project, file, text, subject.name, choices, fault]);
+  useEffect(() => () => show.current(null), []);
+
+  const choose = (ask: WalkAsk, outcome: Outcome, items?: number) =>
+    setChoices([...choices, { socket: ask.socket, outcome, ...(items === undefined ? {} : { items }) }]);
+  const openCast = (id: string) => {
+    if (!id) return;
+    castChoices(project, id).then(
+      (answer) => setChoices(answer.choices),
+      (reason: unknown) => setError(reason),
+    );
+  };
+  return (
+    <div className="walk" data-testid="simulate">
+      <div className="walkbar">
+        <button type="button" className="btn small" disabled={choices.length === 0} onClick={() => setChoices([])}>
+          Begin again
+        </button>
+        <button
+          type="button"
+          className="btn small"
+          disabled={choices.length === 0}
+          data-testid="walk-back"
+          onClick={() => setChoices(choices.slice(0, -1))}
+        >
+          One step back
+        </button>
+        {casts.length > 0 ? (
+          <select
+            className="field"
+            aria-label="Walk as a cast went"
+            value=""
+            onChange={(event) => openCast(event.target.value)}
+          >
+            <option value="">Walk as a cast went</option>
+            {casts.map((cast) => (
+              <option key={cast.castId} value={cast.castId}>
+                {oneLine(cast.request, 50) || cast.castId}
+              </option>
+            ))}
+          </select>
+        ) : null}
+        <span className="grow" />
+        <Download label="Save as script" name={`${subject.name}-script.json`} value={walk?.script} />
+        <Download label="Save as case" name={`${subject.name}-case.json`} value={walk?.case} />
+      </div>
+      {error ? <ErrorBox error={error} /> : null}
+      <ol className="steps" data-testid="steps">
+        {(walk?.steps ?? []).map((step, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a step is its place in the walk
+          <li key={index} data-testid="step" data-socket={step.socket}>
+            <span className="n">{index + 1}</span>
+            <strong>
+              <Foreign text={oneLine(step.materia, 60)} />
+            </strong>
+            <span className="mono faint">{step.socket}</span>
+            {step.item ? (
+              <span className="faint cut">
+                {step.item} <Foreign text={oneLine(step.itemLabel ?? "", 40)} />
+              </span>
+            ) : null}
+            <span>{step.outcome.replace("_", " ")}</span>
+            <span className="dim">
+              {step.routes.map((route) => `${route.exit ? "exit " : ""}to ${route.to}`).join(", ") || "nothing follows"}
+            </span>
+          </li>
+        ))}
+        {(walk?.asks ?? []).map((ask) => (
+          <Ask key={`${ask.socket} ${ask.visit} ${ask.item ?? ""}`} ask={ask} onChoose={choose} />
+        ))}
+      </ol>
+      {walk && walk.asks.length === 0 ? (
+        <p className={`verdict${walk.status === "failed" ? " bad" : ""}`} data-testid="walk-end">
+          {walk.status === "completed" ? "The cast ends here, completed." : null}
+          {walk.status === "failed"
+            ? `The cast fails here. ${walk.message ?? walk.findings?.[0]?.message ?? ""}`
+            : null}
+          {walk.status === "waiting" ? `The cast waits here. ${walk.message ?? ""}` : null}
+        </p>
+      ) : null}
+    </div>
+  );
+}
+
+function Ask({ ask, onChoose }: { ask: WalkAsk; onChoose: (ask: WalkAsk, outcome: Outcome, items?: number) => void }) {
+  const [items, setItems] = useState(2);
+  return (
+    <li className="ask" data-testid={`ask-${ask.socket}`}>
+      <span className="n">?</span>
+      <strong>
+        <Foreign text={oneLine(ask.materia, 60)} />
+      </strong>
+      <span className="mono faint">{ask.socket}</span>
+      {ask.item ? (
+        <span className="faint cut">
+          {ask.item} <Foreign text={oneLine(ask.itemLabel ?? "", 40)} />
+        </span>
+      ) : null}
+      {ask.outcomes.map((outcome) =>
+        outcome === "items" ? (
+          <span key={outcome} className="row">
+            <input
+              className="field num"
+              type="number"
+              min={0}
+              max={99}
+              aria-label="How many work items"
+              data-testid="walk-items"
+              value={items}
+              onChange={(event) => setItems(Math.max(0, Math.min(99, Number(event.target.value))))}
+            />
+            <button
+              type="button"
+              className="btn small"
+              data-testid="choose-items"
+              onClick={() => onChoose(ask, outcome, items)}
+            >
+              {items === 1 ? "work item" : "work items"}
+            </button>
+          </span>
+        ) : (
+          <button
+            key={outcome}
+            type="button"
+            className="btn small"
+            data-testid={`choose-${outcome}`}
+            onClick={() => onChoose(ask, outcome)}
+          >
+            {words[outcome]}
+          </button>
+        ),
+      )}
+    </li>
+  );
+}
+
+function Download({ label, name, value }: { label: string; name: string; value: unknown }) {
+  return (
+    <button
+      type="button"
+      className="btn small"
+      disabled={value === undefined || value === null}
+      onClick={() => {
+        const url = URL.createObjectURL(
+          new Blob([`${JSON.stringify(value, null, 2)}\n`], { type: "application/json" }),
+        );
+        const anchor = document.createElement("a");
+        anchor.href = url;
+        anchor.download = name.replace(/[^A-Za-z0-9._-]/g, "_");
+        anchor.click();
+        setTimeout(() => URL.revokeObjectURL(url), 1000);
+      }}
+    >
+      {label}
+    </button>
+  );
+}

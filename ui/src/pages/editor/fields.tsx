@@ -1,0 +1,208 @@
+// Controls of the inspector. Each shows one field of the document and writes it as it is typed.
+import { Plus, X } from "lucide-react";
+import { type ReactNode, useEffect, useState } from "react";
+import type { Finding, Json } from "../../api/types";
+import { Foreign } from "../../shared/parts";
+
+export function Part({ title, hint, children }: { title: string; hint?: string; children: ReactNode }) {
+  return (
+    <section className="f">
+      <h3 className="l">
+        {title}
+        {hint ? <span className="faint">{hint}</span> : null}
+      </h3>
+      {children}
+    </section>
+  );
+}
+
+export function Row({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <div className="kvrow">
+      <span className="k">{label}</span>
+      <div className="v">{children}</div>
+    </div>
+  );
+}
+
+interface Common {
+  label: string;
+  testid?: string;
+  disabled?: boolean;
+}
+
+export function TextField(
+  props: Common & {
+    value: string;
+    placeholder?: string;
+    mono?: boolean;
+    onChange: (value: string | undefined) => void;
+  },
+) {
+  return (
+    <input
+      className={`field${props.mono ? " mono" : ""}`}
+      aria-label={props.label}
+      data-testid={props.testid}
+      value={props.value}
+      placeholder={props.placeholder}
+      disabled={props.disabled}
+      spellCheck={false}
+      onChange={(event) => props.onChange(event.target.value || undefined)}
+    />
+  );
+}
+
+/** A name: it is taken when the person is done with it, and only if it can be one. */
+export function NameField(
+  props: Common & { value: string; fault: (value: string) => string | null; onDone: (value: string) => void },
+) {
+  const [typed, setTyped] = useState(props.value);
+  useEffect(() => setTyped(props.value), [props.value]);
+  const fault = typed === props.value ? null : props.fault(typed);
+  const done = () => {
+    if (typed !== props.value && !fault) props.onDone(typed);
+  };
+  return (
+    <>
+      <input
+        className="field mono"
+        aria-label={props.label}
+        aria-invalid={fault !== null}
+        data-testid={props.testid}
+        value={typed}
+        disabled={props.disabled}
+        spellCheck={false}
+        onChange={(event) => setTyped(event.target.value)}
+        onBlur={done}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") done();
+          if (event.key === "Escape") setTyped(props.value);
+        }}
+      />
+      {fault ? <p className="err">{fault}</p> : null}
+    </>
+  );
+}
+
+export function NumberField(
+  props: Common & {
+    value: Json | undefined;
+    placeholder?: string;
+    step?: number;
+    onChange: (value: number | undefined) => void;
+  },
+) {
+  const shown = typeof props.value === "number" ? String(props.value) : "";
+  const [typed, setTyped] = useState(shown);
+  useEffect(
+    () => setTyped((now) => (Number(now) === Number(shown) && now !== "" && shown !== "" ? now : shown)),
+    [shown],
+  );
+  return (
+    <input
+      className="field"
+      inputMode="decimal"
+      aria-label={props.label}
+      data-testid={props.testid}
+      value={typed}
+      placeholder={props.placeholder}
+      disabled={props.disabled}
+      onChange={(event) => {
+        setTyped(event.target.value);
+        const number = Number(event.target.value);
+        if (event.target.value.trim() === "") props.onChange(undefined);
+        else if (Number.isFinite(number)) props.onChange(number);
+      }}
+    />
+  );
+}
+
+export function SelectField(
+  props: Common & { value: string; options: { value: string; label: string }[]; onChange: (value: string) => void },
+) {
+  const known = props.options.some((one) => one.value === props.value);
+  return (
+    <select
+      className="field"
+      aria-label={props.label}
+      data-testid={props.testid}
+      value={props.value}
+      disabled={props.disabled}
+      onChange={(event) => props.onChange(event.target.value)}
+    >
+      {known ? null : <option value={props.value}>{props.value || "choose"}</option>}
+      {props.options.map((one) => (
+        <option key={one.value} value={one.value}>
+          {one.label}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** Names and values: the lines of an object whose values are words. */
+export function Pairs(
+  props: Common & {
+    value: { [key: string]: Json };
+    names: [string, string];
+    add: string;
+    onChange: (value: { [key: string]: Json } | undefined) => void;
+  },
+) {
+  const entries = Object.entries(props.value);
+  const write = (next: [string, Json][]) => props.onChange(next.length > 0 ? Object.fromEntries(next) : undefined);
+  return (
+    <div className="pairs">
+      {entries.map(([key, value], index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the name is what is being typed
+        <div className="pair" key={index}>
+          <input
+            className="field mono"
+            aria-label={`${props.names[0]} ${index + 1}`}
+            value={key}
+            disabled={props.disabled}
+            onChange={(event) => write(entries.map((one, at) => (at === index ? [event.target.value, one[1]] : one)))}
+          />
+          <input
+            className="field mono"
+            aria-label={`${props.names[1]} ${index + 1}`}
+            value={typeof value === "string" ? value : JSON.stringify(value)}
+            disabled={props.disabled}
+            onChange={(event) => write(entries.map((one, at) => (at === index ? [one[0], event.target.value] : one)))}
+          />
+          <button
+            type="button"
+            className="btn quiet small icon"
+            aria-label={`Remove ${key}`}
+            disabled={props.disabled}
+            onClick={() => write(entries.filter((_, at) => at !== index))}
+          >
+            <X className="ico s" />
+          </button>
+        </div>
+      ))}
+      <button
+        type="button"
+        className="btn quiet small addline"
+        disabled={props.disabled || "" in props.value}
+        onClick={() => write([...entries, ["", ""]])}
+      >
+        <Plus className="ico s" />
+        {props.add}
+      </button>
+    </div>
+  );
+}
+
+/** What was found about one place, in its own words. */
+export function Found({ findings }: { findings: Finding[] }) {
+  return findings.map((finding) => (
+    <p
+      key={`${finding.code}${finding.pointer}${finding.message}`}
+      className={`err st ${finding.severity === "error" ? "failed" : "needs_you"}`}
+    >
+      <Foreign text={finding.message} />
+    </p>
+  ));
+}

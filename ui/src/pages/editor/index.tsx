@@ -1,0 +1,281 @@
+// The loadout editor: palette, canvas, inspector and drawer around one document.
+import { X } from "lucide-react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import type { Walk } from "../../api/editor";
+import { at, find, gridOf, type Selected, type Spot } from "../../document";
+import { useDrawing } from "../../graph/elk";
+import { EDITOR } from "../../graph/layout";
+import { withSpots } from "../../graph/pinned";
+import { noteRefusal, useLive } from "../../shared/live";
+import { ErrorBox } from "../../shared/parts";
+import { Link, searchNow, useSearch } from "../../shared/router";
+import { layOut, type Where } from "./acts";
+import { begunWith } from "./begin";
+import { Canvas, type View } from "./Canvas";
+import { CopySheet } from "./CopySheet";
+import { Drawer, type DrawerTab } from "./Drawer";
+import { Inspector } from "./Inspector";
+import { LinkSheet } from "./LinkSheet";
+import { MergeView } from "./MergeView";
+import { loadoutNames } from "./names";
+import { openSubject } from "./opening";
+import { PalettePane } from "./PalettePane";
+import { Review } from "./Review";
+import { SaveBar, saveReason } from "./SaveBar";
+import { AddSheet, ConnectSheet, LoopStrip, RenameSheet } from "./Sheets";
+import { walkedBy } from "./Simulate";
+import { readText } from "./state";
+import { EditorStore, useEditor } from "./store";
+import { focusCard, useKeys } from "./useKeys";
+import { findingsOf, keyOf, matches } from "./views";
+
+export function Editor({ name }: { name: string }) {
+  const project = useLive().projects[0]?.id ?? null;
+  const [store, setStore] = useState<EditorStore | null>(null);
+  const [error, setError] = useState<Error | null>(null);
+  useEffect(() => {
+    if (!project) return;
+    let made: EditorStore | null = null;
+    let left = false;
+    openSubject(project, { kind: "loadout", name })
+      .then(
+        ({ state, exists }) => {
+          if (left) return;
+          const fresh = !exists && searchNow().get("new") !== null;
+          if (!exists && !fresh) throw new Error(`There is no loadout ${name}.`);
+          made = new EditorStore(state);
+          if (fresh) begin(made, name);
+          const [kind, ...rest] = (searchNow().get("sel") ?? "").split(":");
+          const id = rest.join(":");
+          if (id && (kind === "socket" || kind === "edge" || kind === "loop")) made.select([{ kind, id }]);
+          setStore(made);
+        },
+        (reason: Error) => {
+          noteRefusal(reason);
+          if (!left) setError(reason);
+        },
+      )
+      .catch((reason: Error) => !left && setError(reason));
+    return () => {
+      left = true;
+      made?.close();
+      setStore(null);
+      setError(null);
+    };
+  }, [project, name]);
+  if (error)
+    return (
+      <div className="page">
+        <h1>{name}</h1>
+        <ErrorBox error={error} />
+        <p>
+          <Link to="/loadouts">All loadouts</Link>
+        </p>
+      </div>
+    );
+  return store ? <Opened store={store} key={name} /> : <p className="empty">Opening.</p>;
+}
+
+/** A new loadout begins with what was asked for elsewhere: as it was written there, or worked out. */
+function begin(store: EditorStore, name: string): void {
+  const text = begunWith(name);
+  store.edit(`new loadout ${name}`, (writer) => {
+    if (!text.includes("\n")) {
+      writer.set(at(name), readText(text).value ?? {});
+      return;
+    }
+    writer.set(at(name), {});
+    const node = find(writer.root(), at(name));
+    if (node) writer.splice(node.offset, node.length, text);
+  });
+}
+
+type Sheet =
+  | { kind: "add"; where: Where }
+  | { kind: "connect"; from: string }
+  | { kind: "rename"; id: string }
+  | { kind: "loop"; ids: string[] }
+  | { kind: "link"; behind: string }
+  | { kind: "review" }
+  | { kind: "copy" };
+
+function Opened({ store }: { store: EditorStore }) {
+  const state = useEditor(store);
+  const [search, change] = useSearch();
+  const [sheet, setSheet] = useState<Sheet | null>(null);
+  const [walk, setWalk] = useState<Walk | null>(null);
+  const [dragged, setDragged] = useState<Record<string, Spot> | null>(null);
+  const view = useRef<View | null>(null);
+  const finder = useRef<HTMLInputElement>(null);
+  const palette = useRef<HTMLInputElement>(null);
+  const { loadout, materia, conflict, notice } = state;
+  const words = search.get("find");
+  const tab = (search.get("drawer") ?? "outline") as DrawerTab;
+  const grid = useMemo(() => (loadout ? gridOf(loadout, materia) : null), [loadout, materia]);
+  const laid = useDrawing(grid, EDITOR);
+  const drawn = useMemo(
+    () => (laid && grid && loadout ? withSpots(laid, grid, { ...loadout.layout, ...dragged }, EDITOR) : laid),
+    [laid, grid, loadout, dragged],
+  );
+  const findings = useMemo(() => findingsOf(state), [state]);
+  const found = useMemo(() => (words === null ? null : matches(state, words)), [state, words]);
+  const walked = useMemo(() => walkedBy(walk), [walk]);
+  const others = useMemo(() => loadoutNames(state.files), [state.files]);
+  const close = useCallback(() => setSheet(null), []);
+  const review = () => {
+    if (state.readOnly) setSheet({ kind: "copy" });
+    else if (state.text !== state.base && saveReason(state, findings) === null) setSheet({ kind: "review" });
+    else if (state.text === state.base) store.say("Everything is saved.");
+    else store.say(`Not saved: ${saveReason(state, findings)}.`);
+  };
+  useKeys({
+    store,
+    drawn,
+    view,
+    onAdd: (where) => setSheet({ kind: "add", where }),
+    onConnect: (from) => setSheet({ kind: "connect", from }),
+    onRename: (id) => setSheet({ kind: "rename", id }),
+    onLoop: (ids) => setSheet({ kind: "loop", ids }),
+    onReview: review,
+    onFind: () => {
+      change({ find: words ?? " " });
+      requestAnimationFrame(() => finder.current?.select());
+    },
+  });
+  useSelection(state.selection, change);
+  useEffect(() => {
+    document.title = `${state.text === state.base ? "" : "• "}${state.subject.name} · Materia`;
+  }, [state.text, state.base, state.subject.name]);
+
+  return (
+    <div className="editor" data-testid="editor">
+      <SaveBar
+        store={store}
+        state={state}
+        findings={findings}
+        onReview={review}
+        onLayOut={() => layOut(store)}
+        onSimulate={() => change({ drawer: "simulate" })}
+        onCopy={() => setSheet({ kind: "copy" })}
+      />
+      <PalettePane
+        store={store}
+        state={state}
+        loadouts={others}
+        input={palette}
+        onLink={(behind) => setSheet({ kind: "link", behind })}
+      />
+      <section className="canvas graph" aria-label="Graph" data-testid="canvas">
+        {drawn ? (
+          <Canvas
+            store={store}
+            state={state}
+            drawn={drawn}
+            findings={findings}
+            found={found}
+            walked={walked}
+            view={view}
+            onDrag={setDragged}
+            onAsk={(where) => setSheet({ kind: "add", where })}
+            onLink={(behind) => setSheet({ kind: "link", behind })}
+          />
+        ) : null}
+        {loadout && loadout.sockets.length === 0 ? (
+          <p className="blank" data-testid="blank">
+            Nothing is here yet. Press <kbd>A</kbd>, or drag a materia from the left.
+          </p>
+        ) : null}
+        {sheet?.kind === "loop" ? <LoopStrip store={store} state={state} ids={sheet.ids} onClose={close} /> : null}
+        {words === null ? null : (
+          <label className="finder">
+            <span className="sr">Find in the loadout</span>
+            <input
+              ref={finder}
+              className="field"
+              data-testid="find"
+              placeholder="Find in ids, names and prompts"
+              value={words.trim() === "" ? "" : words}
+              onChange={(event) => change({ find: event.target.value || " " })}
+              onKeyDown={(event) => {
+                if (event.key === "Escape") change({ find: null });
+                if (event.key === "Enter" && found) {
+                  const first = [...found][0];
+                  if (first) store.select([{ kind: "socket", id: first }]);
+                }
+              }}
+            />
+            <span className="faint sm" role="status" data-testid="found">
+              {found ? `${found.size} of ${loadout?.sockets.length ?? 0}` : ""}
+            </span>
+            <button
+              type="button"
+              className="btn quiet small icon"
+              aria-label="Close"
+              onClick={() => change({ find: null })}
+            >
+              <X className="ico s" />
+            </button>
+          </label>
+        )}
+        {notice ? (
+          <div className="toast" role="status" data-testid="notice">
+            <span>{notice.text}</span>
+            {notice.undo ? (
+              <button type="button" className="btn small" data-testid="toast-undo" onClick={() => store.undo()}>
+                Undo
+              </button>
+            ) : null}
+            <button
+              type="button"
+              className="btn quiet small icon"
+              aria-label="Close"
+              onClick={() => store.patch({ notice: null })}
+            >
+              <X className="ico s" />
+            </button>
+          </div>
+        ) : null}
+      </section>
+      <Inspector store={store} state={state} findings={findings} />
+      <Drawer
+        store={store}
+        state={state}
+        findings={findings}
+        tab={tab}
+        onTab={(id) => change({ drawer: id })}
+        onWalk={setWalk}
+      />
+      {sheet?.kind === "add" ? <AddSheet store={store} state={state} where={sheet.where} onClose={close} /> : null}
+      {sheet?.kind === "connect" ? (
+        <ConnectSheet store={store} state={state} from={sheet.from} onClose={close} />
+      ) : null}
+      {sheet?.kind === "rename" ? <RenameSheet store={store} state={state} id={sheet.id} onClose={close} /> : null}
+      {sheet?.kind === "link" ? <LinkSheet state={state} behind={sheet.behind} onClose={close} /> : null}
+      {sheet?.kind === "copy" ? <CopySheet state={state} onClose={close} /> : null}
+      {sheet?.kind === "review" ? <Review store={store} state={state} onClose={close} /> : null}
+      {conflict ? (
+        <MergeView store={store} conflict={conflict} key={`${conflict.mark}${conflict.yours.length}`} />
+      ) : null}
+    </div>
+  );
+}
+
+/** What is selected is in the address, and its card has the focus unless a person is elsewhere. */
+function useSelection(selection: Selected[], change: (changes: Record<string, string | null>) => void): void {
+  const last = selection.at(-1);
+  const key = last && last.kind !== "loadout" ? keyOf(last) : null;
+  const first = useRef(true);
+  useEffect(() => {
+    change({ sel: key });
+    const now = document.activeElement;
+    const free = !now || now === document.body || now.closest(".react-flow");
+    if (last?.kind === "socket" && free && !first.current) focusLater(last.id);
+    first.current = false;
+  }, [key, last, change]);
+}
+/** A card that was just added is drawn a moment later. */
+function focusLater(id: string, tries = 20): void {
+  const card = document.querySelector(`.editor [data-socket="${CSS.escape(id)}"]`);
+  if (card) focusCard(id);
+  else if (tries > 0) setTimeout(() => focusLater(id, tries - 1), 30);
+}

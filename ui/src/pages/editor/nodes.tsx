@@ -1,0 +1,112 @@
+// Cards, regions and the end, as the editor draws them.
+import { Handle, type Node, type NodeProps, Position } from "@xyflow/react";
+import { CircleAlert, TriangleAlert } from "lucide-react";
+import { memo } from "react";
+import { KindIcon } from "../../graph/Graph";
+import { oneLine } from "../../shared/text";
+import type { Marks } from "./views";
+
+export interface CardData extends Record<string, unknown> {
+  id: string;
+  title: string;
+  note: string;
+  kind: string;
+  entry: boolean;
+  gate: boolean;
+  color: string;
+  selected: boolean;
+  dim: boolean;
+  lit: boolean;
+  now: boolean;
+  marks: Marks | undefined;
+}
+export interface RegionData extends Record<string, unknown> {
+  id: string;
+  text: string;
+  note: string;
+  selected: boolean;
+  marks: Marks | undefined;
+  onSelect: (id: string) => void;
+}
+export type CardNode = Node<CardData, "socket">;
+export type RegionNode = Node<RegionData, "region">;
+export type EndNode = Node<Record<string, never>, "end">;
+export type EditorNode = CardNode | RegionNode | EndNode;
+
+export function Badge({ marks }: { marks: Marks | undefined }) {
+  if (!marks || marks.errors + marks.warnings === 0) return null;
+  const errors = marks.errors > 0;
+  const count = errors ? marks.errors : marks.warnings;
+  const Icon = errors ? CircleAlert : TriangleAlert;
+  return (
+    <span className={`found st ${errors ? "failed" : "needs_you"}`}>
+      <Icon className="ico s" />
+      {count}
+      <span className="sr">{errors ? " errors" : " warnings"}</span>
+    </span>
+  );
+}
+
+const Card = memo(({ data }: NodeProps<CardNode>) => {
+  const { id, title, note, kind, entry, gate, color, selected, dim, lit, now, marks } = data;
+  return (
+    <>
+      <Handle type="target" position={Position.Left} className="port" aria-hidden="true" />
+      <div
+        role="button"
+        tabIndex={0}
+        className={`card st idle ${kind}${selected ? " sel" : ""}${entry ? " entry" : ""}${dim ? " dimmed" : ""}${lit ? " lit" : ""}${now ? " now" : ""} nopan`}
+        aria-pressed={selected}
+        aria-label={`${oneLine(title, 80)}, ${id}, ${note}${entry ? ", entry" : ""}`}
+        data-testid={`card-${id}`}
+        data-socket={id}
+      >
+        {entry ? <i className="start" /> : null}
+        {color ? <i className="spine" style={{ background: color }} /> : null}
+        {gate ? (
+          <svg className="gate" viewBox="0 0 18 18" aria-hidden="true">
+            <path d="M9 1.500 15.500 5.250v7.500L9 16.500 2.500 12.750v-7.500z" />
+          </svg>
+        ) : null}
+        <Badge marks={marks} />
+        <span className="h">
+          <KindIcon kind={kind} color={color} />
+          <span className="t">{oneLine(title, 80)}</span>
+        </span>
+        <span className="m">
+          <span className="mono cut">{id}</span>
+          <span className="cut">{note}</span>
+        </span>
+      </div>
+      <Handle type="source" position={Position.Right} className="port" aria-hidden="true" />
+    </>
+  );
+});
+
+const Region = memo(({ data }: NodeProps<RegionNode>) => (
+  <div className={`region${data.selected ? " sel" : ""}`} data-testid={`region-${data.id}`}>
+    <Handle type="source" position={Position.Right} isConnectable={false} aria-hidden="true" />
+    <button
+      type="button"
+      className="rtitle nopan"
+      aria-pressed={data.selected}
+      data-testid={`loop-${data.id}`}
+      onClick={() => data.onSelect(data.id)}
+    >
+      <strong>{oneLine(data.id, 60)}</strong>
+      <span className="cut">{data.text}</span>
+      <span className="faint cut">{data.note}</span>
+      <Badge marks={data.marks} />
+    </button>
+  </div>
+));
+
+const End = memo(() => (
+  <div className="ring-box" data-testid="end">
+    <Handle type="target" position={Position.Left} className="port" aria-hidden="true" />
+    <div className="ring" />
+    <span className="faint xs">end</span>
+  </div>
+));
+
+export const nodeTypes = { socket: Card, region: Region, end: End };

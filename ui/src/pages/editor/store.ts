@@ -1,0 +1,167 @@
+// The editor's one store: edits go through it, are noted for undo, kept on the server and checked.
+import { useSyncExternalStore } from "react";
+import { check } from "../../api/editor";
+import { type Change, difference, noted, redone, type Selected, socketParams, undone, Writer } from "../../document";
+import { Keeper } from "./keeper";
+import { type EditorState, worked } from "./state";
+
+const CHECK_AFTER_MS = 60;
+const TYPING_PAUSE_MS = 1200;
+
+export class EditorStore {
+  state: EditorState;
+  private readonly listeners = new Set<() => void>();
+  private readonly keeper: Keeper;
+  private checkTimer: ReturnType<typeof setTimeout> | null = null;
+  private checks = 0;
+  private typedAt = 0;
+  private typings = 0;
+  private closed = false;
+
+  constructor(state: EditorState) {
+    this.state = worked(state);
+    this.keeper = new Keeper(this);
+    this.checkSoon(0);
+  }
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+  snapshot = (): EditorState => this.state;
+
+  patch(part: Partial<EditorState>): void {
+    this.state = { ...this.state, ...part };
+    for (const listener of this.listeners) listener();
+  }
+
+  close(): void {
+    this.closed = true;
+    if (this.checkTimer) clearTimeout(this.checkTimer);
+    this.keeper.close();
+  }
+
+  /** Does one thing to the document. Answers with what `act` answers, or nothing where it cannot be done now. */
+  edit<T>(label: string, act: (writer: Writer) => T, mark?: string): T | null {
+    const { text, fault, readOnly } = this.state;
+    if (readOnly) {
+      this.say("This loadout is shipped. Make a copy to change it.");
+      return null;
+    }
+    if (fault) {
+      this.say(`Line ${fault.line}: ${fault.message}. Mend the text first.`);
+      return null;
+    }
+    const writer = new Writer(text);
+    const result = act(writer);
+    if (writer.text !== text) this.write(writer.text, { label, splices: writer.splices, ...(mark ? { mark } : {}) });
+    return result;
+  }
+
+  /** What a person typed into the text itself. */
+  type(text: string): void {
+    const splice = difference(this.state.text, text);
+    if (!splice || this.state.readOnly) return;
+    // What is typed without a pause is one change.
+    const now = Date.now();
+    if (now - this.typedAt > TYPING_PAUSE_MS) this.typings += 1;
+    this.typedAt = now;
+    this.write(text, { label: "edit the text", splices: [splice], mark: `text ${this.typings}` });
+  }
+
+  /** Puts another text in the place of this one, as one change. */
+  replace(label: string, text: string): void {
+    const splice = difference(this.state.text, text);
+    if (splice) this.write(text, { label, splices: [splice] });
+  }
+
+  private write(text: string, change: Change): void {
+    this.change({ text, history: noted(this.state.history, change), notice: null });
+  }
+  private change(part: Partial<EditorState>): void {
+    this.state = worked({ ...this.state, ...part });
+    for (const listener of this.listeners) listener();
+    this.keeper.soon();
+    this.checkSoon();
+  }
+
+  undo(): void {
+    const { past, future } = this.state.history;
+    const last = past.at(-1);
+    if (!last) return;
+    this.change({
+      text: undone(this.state.text, last),
+      history: { past: past.slice(0, -1), future: [...future, last] },
+      notice: null,
+    });
+  }
+  redo(): void {
+    const { past, future } = this.state.history;
+    const next = future.at(-1);
+    if (!next) return;
+    this.change({
+      text: redone(this.state.text, next),
+      history: { past: [...past, next], future: future.slice(0, -1) },
+      notice: null,
+    });
+  }
+
+  select(selection: Selected[]): void {
+    this.patch({ selection });
+  }
+  selectedSockets(): string[] {
+    return this.state.selection.flatMap((one) => (one.kind === "socket" ? [one.id] : []));
+  }
+  say(text: string, undo = false): void {
+    this.patch({ notice: { text, undo } });
+  }
+  params = (materia: string): string[] => socketParams(this.state.materia.get(materia)?.value);
+
+  keepNow(): Promise<void> {
+    return this.keeper.now();
+  }
+  /** The file is saved: there is no draft of it any more. */
+  saved(text: string, hash: string): Promise<void> {
+    const { files, layer, file } = this.state;
+    const one = { layer, file, text, hash, editable: true };
+    const known = files.some((other) => other.layer === layer && other.file === file);
+    this.patch({
+      base: text,
+      hash,
+      savedAt: new Date().toISOString(),
+      conflict: null,
+      files: known
+        ? files.map((other) => (other.layer === layer && other.file === file ? one : other))
+        : [...files, one],
+    });
+    return this.keeper.drop();
+  }
+  /** Goes on from another base, with a text that has what both changed. */
+  settle(text: string, base: string, hash: string, version?: number): void {
+    const label = "merge";
+    const splice = difference(this.state.text, text);
+    const history = splice ? noted(this.state.history, { label, splices: [splice] }) : this.state.history;
+    const kept = version === undefined ? this.state.kept : { ...this.state.kept, version };
+    this.change({ text, base, hash, history, conflict: null, kept });
+  }
+
+  checkSoon(after = CHECK_AFTER_MS): void {
+    if (this.checkTimer) clearTimeout(this.checkTimer);
+    this.checkTimer = setTimeout(() => void this.checkNow(), after);
+  }
+  async checkNow(): Promise<void> {
+    this.checks += 1;
+    const turn = this.checks;
+    const { project, file, text, subject } = this.state;
+    try {
+      const answer = await check(project, { [file]: text }, subject.kind === "loadout" ? subject.name : null);
+      if (turn === this.checks && !this.closed) this.patch({ findings: answer.findings, checked: text });
+    } catch {
+      // Without the server nothing is known about the text; the connection is shown at the top.
+    }
+  }
+}
+
+export function useEditor(store: EditorStore): EditorState {
+  return useSyncExternalStore(store.subscribe, store.snapshot);
+}

@@ -1,0 +1,189 @@
+// The editor's keys. Letters do nothing while somebody types or a question is open; only Delete deletes.
+import { useEffect, useRef } from "react";
+import { neighbour } from "../../graph/Graph";
+import type { Drawn } from "../../graph/layout";
+import { typing } from "../../shared/typing";
+import {
+  above,
+  breakLoop,
+  chosenSockets,
+  copyText,
+  layOut,
+  pasteText,
+  place,
+  removeSelected,
+  type Where,
+} from "./acts";
+import type { View } from "./Canvas";
+import type { EditorStore } from "./store";
+
+export interface KeyActs {
+  store: EditorStore;
+  drawn: Drawn | null;
+  view: { current: View | null };
+  onAdd: (where: Where) => void;
+  onConnect: (from: string) => void;
+  onRename: (id: string) => void;
+  onLoop: (ids: string[]) => void;
+  onReview: () => void;
+  onFind: () => void;
+}
+
+const STEP = 16;
+const ways: Record<string, [number, number]> = {
+  ArrowRight: [1, 0],
+  ArrowLeft: [-1, 0],
+  ArrowDown: [0, 1],
+  ArrowUp: [0, -1],
+};
+
+export function focusCard(id: string): void {
+  requestAnimationFrame(() =>
+    document.querySelector<HTMLElement>(`.editor [data-socket="${CSS.escape(id)}"]`)?.focus({ preventScroll: true }),
+  );
+}
+
+export function useKeys(acts: KeyActs): void {
+  const now = useRef(acts);
+  now.current = acts;
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.defaultPrevented) return;
+      const handled = event.ctrlKey || event.metaKey ? withControl(event, now.current) : plainKey(event, now.current);
+      if (handled) event.preventDefault();
+    };
+    const quiet = (event: Event) => typing(event as KeyboardEvent);
+    const onCopy = (event: ClipboardEvent) => {
+      if (quiet(event)) return;
+      const text = copyText(now.current.store);
+      if (!text) return;
+      event.clipboardData?.setData("text/plain", text);
+      event.preventDefault();
+      if (event.type === "cut") removeSelected(now.current.store);
+      else now.current.store.say("Copied as JSON.");
+    };
+    const onPaste = (event: ClipboardEvent) => {
+      if (quiet(event)) return;
+      event.preventDefault();
+      pasteText(now.current.store, event.clipboardData?.getData("text/plain") ?? "");
+    };
+    addEventListener("keydown", onKey);
+    document.addEventListener("copy", onCopy);
+    document.addEventListener("cut", onCopy);
+    document.addEventListener("paste", onPaste);
+    return () => {
+      removeEventListener("keydown", onKey);
+      document.removeEventListener("copy", onCopy);
+      document.removeEventListener("cut", onCopy);
+      document.removeEventListener("paste", onPaste);
+    };
+  }, []);
+}
+
+function withControl(event: KeyboardEvent, acts: KeyActs): boolean {
+  const key = event.key.toLowerCase();
+  if (key === "s") {
+    if (!document.querySelector("[role=dialog]")) acts.onReview();
+    return true;
+  }
+  if (typing(event)) return false;
+  if (key === "z" && event.shiftKey) acts.store.redo();
+  else if (key === "z") acts.store.undo();
+  else if (key === "y") acts.store.redo();
+  else if (key === "g" && event.shiftKey) breakLoop(acts.store);
+  else if (key === "g") acts.onLoop(chosenSockets(acts.store));
+  else if (key === "f") acts.onFind();
+  else if (key === "a") {
+    const { loadout } = acts.store.state;
+    acts.store.select((loadout?.sockets ?? []).map((socket) => ({ kind: "socket", id: socket.id })));
+  } else if (key === "d") {
+    const text = copyText(acts.store);
+    if (text) pasteText(acts.store, text);
+  } else return false;
+  return true;
+}
+
+function plainKey(event: KeyboardEvent, acts: KeyActs): boolean {
+  if (typing(event)) return false;
+  const { store } = acts;
+  const { selection } = store.state;
+  const sockets = store.selectedSockets();
+  const last = selection.at(-1);
+  const from = sockets.at(-1) ?? null;
+  if (ways[event.key]) return arrow(event, acts, from);
+  if (event.altKey) return false;
+  switch (event.key) {
+    case "a":
+    case "A":
+      acts.onAdd(last?.kind === "edge" ? { edge: last.id } : { after: from });
+      return true;
+    case "e":
+    case "E":
+      if (from) acts.onConnect(from);
+      else store.say("Select the socket that the edge leaves.");
+      return true;
+    case "F2":
+      if (from) acts.onRename(from);
+      return from !== null;
+    case "Delete":
+      removeSelected(store);
+      return true;
+    case "L":
+      layOut(store);
+      return true;
+    case "1":
+      acts.view.current?.fit();
+      return true;
+    case "0":
+      acts.view.current?.whole();
+      return true;
+    case "Enter":
+      return enterInspector(event);
+    case "Escape":
+      return goUp(store);
+    default:
+      return false;
+  }
+}
+
+/** Into the inspector, unless a button was pressed. */
+function enterInspector(event: KeyboardEvent): boolean {
+  const target = event.target as HTMLElement;
+  if (target.closest("button, a, summary") || !target.closest(".editor, body")) return false;
+  document.querySelector<HTMLElement>("[data-inspector] [role=tabpanel] :is(select, input, textarea, button)")?.focus();
+  return true;
+}
+
+function goUp(store: EditorStore): boolean {
+  if (document.activeElement?.closest("[data-inspector]")) {
+    const id = store.selectedSockets().at(-1);
+    if (id) focusCard(id);
+    return true;
+  }
+  store.select(above(store));
+  return true;
+}
+
+function arrow(event: KeyboardEvent, acts: KeyActs, from: string | null): boolean {
+  const { store, drawn } = acts;
+  if (!drawn || (event.target as HTMLElement).closest("[role=tablist], [role=tree]")) return false;
+  const way = ways[event.key];
+  if (event.altKey && way) {
+    const spots = Object.fromEntries(
+      store.selectedSockets().flatMap((id) => {
+        const box = drawn.sockets[id];
+        return box ? [[id, { x: box.x + way[0] * STEP, y: box.y + way[1] * STEP }]] : [];
+      }),
+    );
+    if (Object.keys(spots).length > 0) place(store, spots);
+    return true;
+  }
+  const first = store.state.loadout?.entry ?? store.state.loadout?.sockets[0]?.id ?? null;
+  const next = from ? neighbour(drawn, from, event.key) : first;
+  if (!next) return true;
+  const one = { kind: "socket" as const, id: next };
+  const kept = store.state.selection.filter((other) => other.kind === "socket" && other.id !== next);
+  store.select(event.shiftKey ? [...kept, one] : [one]);
+  focusCard(next);
+  return true;
+}

@@ -1,0 +1,90 @@
+// What is seen of a loadout: findings by the thing they are about, words on lines, matches of a search.
+import type { Finding } from "../../api/types";
+import type { MateriaInfo } from "../../document";
+import { edgeById, type Loadout, object, type Selected, thingAt } from "../../document";
+import type { EditorState } from "./state";
+
+export interface Marks {
+  errors: number;
+  warnings: number;
+}
+export const rank = (finding: Finding): number =>
+  finding.severity === "error" ? 0 : finding.severity === "warning" ? 1 : 2;
+
+/** The findings of the text that is shown, worst first; those about what is open come before others. */
+export function findingsOf(state: EditorState): Finding[] {
+  const own = (finding: Finding) => {
+    const [, top, name] = (finding.pointer ?? "").split("/");
+    const field = state.subject.kind === "loadout" ? "loadouts" : "materia";
+    return top === field && name === state.subject.name.replaceAll("~", "~0").replaceAll("/", "~1") ? 0 : 1;
+  };
+  return state.findings
+    .filter((finding) => !finding.file || finding.file === state.file || finding.file.endsWith(`/${state.file}`))
+    .toSorted((a, b) => rank(a) - rank(b) || own(a) - own(b) || (a.line ?? 0) - (b.line ?? 0));
+}
+
+export const keyOf = (one: Selected): string => (one.kind === "loadout" ? "loadout" : `${one.kind}:${one.id}`);
+
+export function marksOf(loadout: Loadout, findings: Finding[]): Map<string, Marks> {
+  const marks = new Map<string, Marks>();
+  const add = (key: string, finding: Finding) => {
+    const now = marks.get(key) ?? { errors: 0, warnings: 0 };
+    if (rank(finding) === 0) now.errors += 1;
+    else if (rank(finding) === 1) now.warnings += 1;
+    marks.set(key, now);
+  };
+  for (const finding of findings) {
+    if (rank(finding) > 1) continue;
+    const thing = thingAt(loadout, finding.pointer);
+    if (!thing) continue;
+    add(keyOf(thing), finding);
+    // A finding about an edge is also seen on the card that it leaves.
+    const socket = thing.kind === "edge" ? edgeById(loadout, thing.id)?.socket.id : undefined;
+    if (socket) add(`socket:${socket}`, finding);
+  }
+  return marks;
+}
+
+/** The words on a line besides its condition. */
+export function edgeNote(raw: Record<string, unknown>): string {
+  const parts: string[] = [];
+  const where = object((raw.where ?? null) as never);
+  if (typeof where.path === "string") {
+    const last = where.path.split(".").at(-1);
+    if (where.exists === false) parts.push(`if ${last} is missing`);
+    else if (where.exists === true) parts.push(`if ${last} is there`);
+    else if ("notEquals" in where) parts.push(`if ${last} is not ${JSON.stringify(where.notEquals)}`);
+    else parts.push(`if ${last} is ${JSON.stringify(where.equals ?? null)}`);
+  }
+  if (typeof raw.maxTraversals === "number") parts.push(`at most ${raw.maxTraversals}`);
+  if (typeof raw.deliveryMode === "string" && raw.deliveryMode !== "queue")
+    parts.push(
+      raw.deliveryMode === "debounce" ? `debounce ${raw.debounceMs ?? "?"} ms` : raw.deliveryMode.replaceAll("_", " "),
+    );
+  return parts.join(", ");
+}
+
+/** What a card says at its lower right. */
+export function cardNote(raw: Record<string, unknown>, info: MateriaInfo | undefined, inLoop: boolean): string {
+  const generator = info?.generator ?? false;
+  if (generator && inLoop) return "Generator, loop";
+  if (generator) return "Generator";
+  if (inLoop) return "Loop consumer";
+  if (raw.trigger === "scheduled") return "scheduled";
+  if (raw.trigger === "manual_only") return "by hand";
+  if (!info) return "unknown materia";
+  return info.kind === "utility" ? "utility" : String(raw.parse ?? info.parse);
+}
+
+/** The sockets whose id, materia, words or commands have what is looked for. */
+export function matches(state: EditorState, words: string): Set<string> | null {
+  const wanted = words.trim().toLowerCase();
+  if (!wanted || !state.loadout) return null;
+  const found = new Set<string>();
+  for (const socket of state.loadout.sockets) {
+    const info = state.materia.get(socket.materia);
+    const text = `${socket.id} ${JSON.stringify(socket.raw)} ${info?.label ?? ""} ${JSON.stringify(info?.value ?? {})}`;
+    if (text.toLowerCase().includes(wanted)) found.add(socket.id);
+  }
+  return found;
+}

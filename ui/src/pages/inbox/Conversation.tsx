@@ -1,0 +1,117 @@
+// A socket that talks with a person: what was said, and the next answer.
+import { useState } from "react";
+import { ActButton } from "../../shared/ActButton";
+import { type Act, commandLine } from "../../shared/acts";
+import { Cli, ErrorBox, Foreign } from "../../shared/parts";
+import { plain } from "../../shared/text";
+import { useLoad } from "../../shared/useLoad";
+import type { CardProps } from ".";
+import { events, useTarget } from "./target";
+
+/** What an answer says, where it is an object with a context; else all of it. */
+export function spoken(output: string): { text: string; items: string[] } {
+  try {
+    const value = JSON.parse(output) as { context?: unknown; workItems?: { title?: unknown }[] };
+    const items = Array.isArray(value.workItems) ? value.workItems.map((one) => String(one?.title ?? "")) : [];
+    if (typeof value.context === "string" || items.length > 0)
+      return { text: typeof value.context === "string" ? value.context : "", items };
+  } catch {
+    // Not an object: shown as it is.
+  }
+  return { text: output, items: [] };
+}
+
+function Said({ output }: { output: string }) {
+  const { text, items } = spoken(output);
+  return (
+    <>
+      {text ? <div className="text prose">{plain(text)}</div> : null}
+      {items.length > 0 ? (
+        <ol className="plan">
+          {items.map((title, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: items are named by their place
+            <li key={index}>
+              <span className="faint">WI-{index + 1}</span> <Foreign text={title} />
+            </li>
+          ))}
+        </ol>
+      ) : null}
+    </>
+  );
+}
+
+export function Conversation({ item, onAnswered }: CardProps) {
+  const target = useTarget(item);
+  const draft = `materia.answer.${item.castId}`;
+  const [text, setText] = useState(() => sessionStorage.getItem(draft) ?? "");
+  const [sent, setSent] = useState(0);
+  const keep = (value: string) => {
+    setText(value);
+    sessionStorage.setItem(draft, value);
+  };
+  const talk = useLoad(async () => {
+    const [said, told] = await Promise.all([
+      events(item, target.project, "turn.completed"),
+      events(item, target.project, "message.received"),
+    ]);
+    return [...said.items, ...told.items].sort((a, b) => a.seq - b.seq);
+  }, `${item.castId}:${item.since}:${sent}`);
+  const say: Act = { do: "say", ...(item.node ? { node: item.node } : {}), text };
+  const finish: Act = { do: "continue", ...(item.node ? { node: item.node } : {}) };
+  return (
+    <>
+      <div className="ibody talk">
+        {talk.error ? <ErrorBox error={talk.error} /> : null}
+        {(talk.value ?? []).map((event) => (
+          <div key={event.seq} className={event.type === "message.received" ? "you" : ""}>
+            <span className="who">
+              <strong>{event.type === "message.received" ? "You" : item.node}</strong>
+              <span className="faint sm">event {event.seq}</span>
+            </span>
+            <div>
+              {event.type === "message.received" ? (
+                <div className="text prose">{plain(event.data.text)}</div>
+              ) : (
+                <Said output={String(event.data.output)} />
+              )}
+            </div>
+          </div>
+        ))}
+        {talk.value === null && item.said ? <Said output={item.said} /> : null}
+        <label className="sr" htmlFor={`answer-${item.castId}`}>
+          Your answer
+        </label>
+        <textarea
+          id={`answer-${item.castId}`}
+          className="field"
+          rows={3}
+          value={text}
+          placeholder="Your answer. It is one more input of the socket, which answers and waits again."
+          data-testid="answer"
+          onChange={(event) => keep(event.target.value)}
+        />
+      </div>
+      <footer>
+        <ActButton
+          className="btn primary"
+          target={target}
+          act={say}
+          disabled={!text.trim()}
+          testid="say"
+          onDone={() => {
+            keep("");
+            setSent(sent + 1);
+            onAnswered(`Answered: ${item.node}`);
+          }}
+        >
+          Send the answer
+        </ActButton>
+        <ActButton target={target} act={finish} testid="continue" onDone={() => onAnswered(`Finished: ${item.node}`)}>
+          Accept and go on
+        </ActButton>
+        <span className="grow" />
+        <Cli bare words={commandLine(item.castId, text.trim() ? say : finish)} />
+      </footer>
+    </>
+  );
+}

@@ -1,0 +1,36 @@
+// Whatever else waits: what the server says can be done.
+import { ActButton } from "../../shared/ActButton";
+import { asAct, commandLine } from "../../shared/acts";
+import { Cli, Foreign } from "../../shared/parts";
+import type { CardProps } from ".";
+import { useTarget } from "./target";
+
+/** Anything else: what the server says can be done. */
+export function OtherCard({ item, onAnswered }: CardProps) {
+  const target = useTarget(item);
+  const acts = (item.next ?? []).filter((act) => !["say", "nodeBudget"].includes(act.do)).map(asAct);
+  return (
+    <>
+      <div className="ibody">
+        <p>
+          <Foreign text={item.message} />
+        </p>
+      </div>
+      <footer>
+        {acts.map((act) => (
+          <ActButton
+            key={JSON.stringify(act)}
+            className={act.do === "abort" ? "btn danger" : "btn"}
+            target={target}
+            act={act}
+            onDone={() => onAnswered(`${act.do}: ${item.castId}`)}
+          >
+            {act.do}
+          </ActButton>
+        ))}
+        <span className="grow" />
+        {acts[0] ? <Cli bare words={commandLine(item.castId, acts[0])} /> : null}
+      </footer>
+    </>
+  );
+}

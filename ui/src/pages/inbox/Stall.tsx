@@ -1,0 +1,158 @@
+// A socket that goes round in circles: two outputs that are the same, and the ways out of it.
+import { useState } from "react";
+import { get, segment } from "../../api/client";
+import type { CastView, JournalEvent } from "../../api/types";
+import { ActButton, Confirm } from "../../shared/ActButton";
+import { type Act, commandLine } from "../../shared/acts";
+import { castPath, useLive } from "../../shared/live";
+import { Cli, ErrorBox, Foreign } from "../../shared/parts";
+import { Link } from "../../shared/router";
+import { oneLine, plain } from "../../shared/text";
+import { useLoad } from "../../shared/useLoad";
+import type { CardProps } from ".";
+import { events, useTarget } from "./target";
+
+export function Stall({ item, onAnswered }: CardProps) {
+  const target = useTarget(item);
+  const [text, setText] = useState("");
+  const { projects } = useLive();
+  const evidence = useLoad(async () => {
+    const changed = await events(item, target.project, "mode.changed");
+    const seqs: number[] = changed.items.findLast((event) => event.data.reason === "stall")?.data.evidence ?? [];
+    const ended = await events(item, target.project, "turn");
+    return seqs.map((seq) => ({ seq, end: ended.items.find((event) => event.data.turn === seq) }));
+  }, `${item.castId}:${item.since}`);
+  const view = useLoad(
+    () => get<CastView>(`/casts/${segment(item.castId)}`, { project: target.project }),
+    `${item.castId}:${item.since}`,
+  );
+  const loop = view.value ? itemUnderWay(view.value, item.node ?? "") : null;
+  const skip: Act = { do: "skip", ...(loop ? { loop: loop.id } : {}) };
+  const say: Act = { do: "say", ...(item.node ? { node: item.node } : {}), text };
+  const shown = (evidence.value ?? []).slice(-2);
+  const same = shown.length === 2 && output(shown[0]?.end) === output(shown[1]?.end);
+  return (
+    <>
+      <div className="ibody">
+        <p>
+          <Foreign text={item.message} />
+        </p>
+        {evidence.error ? <ErrorBox error={evidence.error} /> : null}
+        <div className="pair" data-testid="evidence">
+          {shown.map((one) => (
+            <figure key={one.seq}>
+              <figcaption className="row sm">
+                <span className="grow">
+                  Turn of event{" "}
+                  <Link to={castPath(item, projects, { turn: one.seq, socket: item.node ?? "" })} className="ev">
+                    {one.seq}
+                  </Link>
+                </span>
+                {same ? <span className="tag">= the same</span> : null}
+              </figcaption>
+              <pre className="text">{plain(output(one.end))}</pre>
+            </figure>
+          ))}
+        </div>
+        <label className="sm dim">
+          Tell it what to do differently
+          <textarea
+            className="field"
+            rows={2}
+            value={text}
+            data-testid="guide-stall"
+            onChange={(event) => setText(event.target.value)}
+          />
+        </label>
+      </div>
+      <footer>
+        <ActButton
+          className="btn primary"
+          target={target}
+          act={say}
+          disabled={!text.trim()}
+          testid="say"
+          onDone={() => {
+            setText("");
+            onAnswered(`Told: ${item.node}`);
+          }}
+        >
+          Tell it
+        </ActButton>
+        <ActButton
+          target={target}
+          act={{ do: "resume" }}
+          testid="resume-stall"
+          onDone={() => onAnswered(`Went on: ${item.castId}`)}
+        >
+          Go on as it is
+        </ActButton>
+        {loop ? (
+          <Confirm
+            target={target}
+            act={skip}
+            testid="skip"
+            title={`Stop item ${loop.key}`}
+            text={
+              <>
+                {loop.label ? (
+                  <>
+                    “<Foreign text={oneLine(loop.label, 80)} />”{" "}
+                  </>
+                ) : null}
+                ends as not satisfied. The cast goes on with what follows; other items are not touched.
+              </>
+            }
+            verb={`Stop item ${loop.key}`}
+            onDone={() => onAnswered(`Stopped item ${loop.key}: ${item.castId}`)}
+          >
+            Stop item {loop.key}
+          </Confirm>
+        ) : null}
+        {shown[0] ? (
+          <Link
+            className="btn"
+            to={castPath(item, projects, { at: Math.max(1, shown[0].seq - 1) })}
+            data-testid="fork-stall"
+          >
+            Fork from before
+          </Link>
+        ) : null}
+        <Confirm
+          className="btn danger"
+          target={target}
+          act={{ do: "abort" }}
+          testid="stop-stall"
+          title="Stop this cast"
+          text="It ends for good. What it made and its log stay."
+          verb="Stop this cast"
+          danger
+          onDone={() => onAnswered(`Stopped: ${item.castId}`)}
+        >
+          Stop this cast
+        </Confirm>
+        <span className="grow" />
+        <Cli bare words={commandLine(item.castId, text.trim() ? say : { do: "resume" })} />
+      </footer>
+    </>
+  );
+}
+
+function output(event: JournalEvent | undefined): string {
+  return String(event?.data.output ?? event?.data.message ?? "");
+}
+
+/** The item that the loop around a socket is at. */
+export function itemUnderWay(view: CastView, socket: string): { id: string; key: string; label: string } | null {
+  const around = [...(view.plan.nodes[socket]?.loops ?? [])].reverse();
+  for (const id of around) {
+    const loop = view.loops?.find((one) => one.id === id);
+    if (loop && loop.index < loop.total)
+      return {
+        id,
+        key: loop.items[loop.index]?.key ?? `WI-${loop.index + 1}`,
+        label: loop.items[loop.index]?.label ?? loop.items[loop.index]?.title ?? "",
+      };
+  }
+  return null;
+}

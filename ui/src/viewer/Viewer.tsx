@@ -1,0 +1,80 @@
+// The frame around an exported cast: what the file is, and the cast page.
+import { FileText, Moon, Sun } from "lucide-react";
+import { useState } from "react";
+import { Cast } from "../pages/cast";
+import { Boundary } from "../shared/Boundary";
+import { count } from "../shared/format";
+import { CopyButton } from "../shared/parts";
+import { applyTheme, theme } from "../shared/theme";
+import type { Exported } from "./source";
+
+declare global {
+  interface Window {
+    /** The hash that the program wrote beside the cast, for tests. */
+    __stateHash?: string;
+  }
+}
+
+export function Viewer({ file }: { file: Exported }) {
+  const end = file.events.at(-1);
+  window.__stateHash = file.stateHash;
+  return (
+    <div className="app file">
+      <header className="top">
+        <FileText className="ico" aria-hidden="true" />
+        <span className="mono cut" data-testid="file-cast">
+          {file.cast.castId}
+        </span>
+        <span className="file-line cut grow" data-testid="file-line">
+          An exported file, read only: {count(end?.seq ?? 0)} events
+          {end ? `, the last at ${end.wallTime.slice(0, 16).replace("T", " ")}` : ""}
+          {file.writtenBy ? `, written by ${file.writtenBy}` : ""}. It asks nothing of any server.
+        </span>
+        {file.stateHash ? (
+          <span className="faint nowrap wide-only">
+            State{" "}
+            <span className="mono" data-testid="state-hash" title={file.stateHash}>
+              {file.stateHash.slice(0, 12)}
+            </span>{" "}
+            <CopyButton text={file.stateHash} label="Copy the hash of the state" />
+          </span>
+        ) : null}
+        <Look />
+      </header>
+      <main className="main" id="main" tabIndex={-1}>
+        <Boundary>
+          <Cast id={file.cast.castId} />
+        </Boundary>
+      </main>
+    </div>
+  );
+}
+
+function Look() {
+  const [dark, setDark] = useState(
+    () => theme() === "dark" || (theme() === "system" && matchMedia("(prefers-color-scheme: dark)").matches),
+  );
+  return (
+    <button
+      type="button"
+      className="btn quiet icon"
+      aria-label={dark ? "Light" : "Dark"}
+      onClick={() => {
+        applyTheme(dark ? "light" : "dark");
+        document.documentElement.dataset.theme = dark ? "light" : "dark";
+        setDark(!dark);
+      }}
+    >
+      {dark ? <Sun className="ico" /> : <Moon className="ico" />}
+    </button>
+  );
+}
+
+export function Broken({ reason }: { reason: string }) {
+  return (
+    <main className="empty" data-testid="file-broken">
+      <h1>This file cannot be shown</h1>
+      <p>{reason}</p>
+    </main>
+  );
+}

@@ -1,0 +1,148 @@
+// A cast as a file of its own: opened from the disk, without a server (check C17 of the design).
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { startFixtures } from "../dev/server.mjs";
+import { violations } from "./axe.mjs";
+import { byId, launch, open } from "./browser.mjs";
+
+const demo = "20261115T124651-09a44c";
+const viewer = fileURLToPath(new URL("../dist/viewer.html", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "materia-export-"));
+let browser;
+let server;
+before(async () => {
+  browser = await launch();
+  server = await startFixtures();
+});
+after(async () => {
+  await browser?.close();
+  await server?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** What the program writes, put together from the answers of a server. */
+async function exportOf(id) {
+  const { key } = await ask("/session", { method: "POST", body: JSON.stringify({ code: "fixture" }) });
+  const get = (path) => ask(path, { headers: { "X-Materia-Key": key } });
+  const cast = await get(`/casts/${id}`);
+  const { items: events } = await get(`/casts/${id}/events?limit=100000`);
+  const turns = {};
+  for (const event of events)
+    if (event.type === "turn.started") turns[event.seq] = await get(`/casts/${id}/turns/${event.seq}`);
+  const whys = {};
+  for (const socket of cast.graph.sockets)
+    whys[socket.id] = await get(`/casts/${id}/nodes/${socket.id}/why`).catch(() => undefined);
+  const files = [];
+  for (const file of (await get(`/casts/${id}/files`)).items) {
+    const answer = await fetch(`${server.url}/api/casts/${id}/files/${file.path}`, {
+      headers: { "X-Materia-Key": key },
+    });
+    files.push({ ...file, text: await answer.text() });
+  }
+  return { version: 1, cast, events, turns, cost: await get(`/casts/${id}/cost`), whys, files, stateHash: "c0ffee" };
+}
+async function ask(path, init) {
+  const answer = await fetch(`${server.url}/api${path}`, init);
+  if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
+  return answer.json();
+}
+function write(name, value) {
+  const json = JSON.stringify(value).replaceAll("<", "\\u003c");
+  const element = `<script type="application/json" id="materia-export">${json}</script>`;
+  const file = join(folder, name);
+  writeFileSync(
+    file,
+    readFileSync(viewer, "utf8").replace("<!--materia-export-->", () => element),
+  );
+  return pathToFileURL(file).href;
+}
+/** Opens a file and notes every request but the one for itself. */
+async function look(address, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+  const page = await context.newPage();
+  page.trouble = [];
+  page.on("pageerror", (error) => page.trouble.push(`error: ${error.message}`));
+  page.on("console", (message) => {
+    if (/Content Security Policy|violates/i.test(message.text())) page.trouble.push(`policy: ${message.text()}`);
+  });
+  page.on("request", (request) => {
+    if (request.url().split("#")[0] !== address.split("#")[0]) page.trouble.push(`asked: ${request.url()}`);
+  });
+  await page.goto(address);
+  return page;
+}
+
+test("C17: an exported cast opens from the disk and shows what the page shows", async () => {
+  const address = write("cast.html", await exportOf(demo));
+  const live = await open(browser, server.link);
+  await live.goto(`${server.url}/casts/${demo}`);
+  await live.waitForFunction(() => window.__state?.status === "completed");
+  const page = await look(address);
+  await byId(page, "card-Socket-2").waitFor();
+  assert.match(await byId(page, "file-line").textContent(), /exported file, read only/i);
+  assert.equal(await byId(page, "state-hash").getAttribute("title"), "c0ffee");
+  assert.deepEqual(await page.evaluate(() => window.__state), await live.evaluate(() => window.__state));
+  // Nothing can be done, and nothing leads elsewhere.
+  for (const act of ["pause", "resume", "guide", "fork", "stop", "budget-act", "trigger", "banner-act"])
+    assert.equal(await byId(page, act).count(), 0, act);
+  assert.equal(await page.locator("a[href]").count(), 0);
+  // Every part of the page works: the past, the turn, why, events, filters, files.
+  await page.keyboard.press("[");
+  await byId(page, "where").getByText("Viewing event").waitFor();
+  assert.match(page.url(), /#\?at=\d+$/);
+  await page.reload();
+  await byId(page, "where").getByText("Viewing event").waitFor();
+  await byId(page, "live").click();
+  await byId(page, "card-Socket-2").click();
+  await byId(page, "tab-input").click();
+  await byId(page, "prompt-layers").waitFor();
+  await byId(page, "tab-why").click();
+  await byId(page, "why-sentence").waitFor();
+  await byId(page, "tab-output").click();
+  await byId(page, "output-text").waitFor();
+  await byId(page, "dock-events").click();
+  await byId(page, "events-kind").selectOption("handoff");
+  await page.waitForFunction(() =>
+    /^\d+ of \d+ events$/.test(document.querySelector('[data-testid="events-count"]').textContent),
+  );
+  for (const tab of ["timeline", "output", "state", "cost"]) await byId(page, `dock-${tab}`).click();
+  assert.deepEqual(await violations(page), []);
+  assert.deepEqual(page.trouble, []);
+  await page.context().close();
+  await live.context().close();
+});
+
+test("C17: what a cast says stays text in the file, too", async () => {
+  const value = await exportOf(demo);
+  const evil =
+    "</script><script>window.__hit=1</script><!--<script>\u2028<img src=https://evil.test/x onerror=__hit=2>";
+  value.events[0].data.request = evil;
+  value.cast.request = evil;
+  for (const turn of Object.values(value.turns)) turn.output = evil;
+  const page = await look(write("evil.html", value));
+  await byId(page, "card-Socket-2").click();
+  await byId(page, "tab-output").click();
+  await page.waitForTimeout(200);
+  assert.match(await page.locator("h1").textContent(), /<\/script>/);
+  assert.equal(await page.evaluate(() => window.__hit), undefined);
+  assert.deepEqual(page.trouble, []);
+  await page.context().close();
+});
+
+test("a file without a cast, or with one of another version, says so", async () => {
+  for (const [name, value, words] of [
+    ["later.html", { version: 2 }, /another version/],
+    ["none.html", { version: 1 }, /no cast/],
+  ]) {
+    const page = await look(write(name, value));
+    assert.match(await byId(page, "file-broken").textContent(), words);
+    await page.context().close();
+  }
+  const page = await look(pathToFileURL(viewer).href);
+  assert.match(await byId(page, "file-broken").textContent(), /damaged/);
+  await page.context().close();
+});
