@@ -3,6 +3,7 @@
 //! Folders are named, not told: whoever gets the file does not learn where things lie on this machine.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use materia_contract::api::{CastView, Cost, TurnView};
 use materia_contract::body::Why;
@@ -101,7 +102,8 @@ fn events(
 fn files(folders: &Folders) -> Vec<ExportedFile> {
     let mut room = FILES_BYTES_MAX;
     let one = |file: materia_contract::api::FileItem| {
-        let wanted = file.path.ends_with(".diff") || file.path.ends_with(".patch");
+        let ending = Path::new(&file.path).extension();
+        let wanted = ending.is_some_and(|it| it == "diff" || it == "patch");
         let fits = file.bytes <= FILE_BYTES_MAX.min(room);
         let text = (wanted && fits)
             .then(|| view::file(folders, &file.path).ok())

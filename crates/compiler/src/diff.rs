@@ -67,6 +67,9 @@ impl Spot {
     }
 }
 
+/// The entries of an object, where it is there and is one.
+type Entries<'a> = Option<&'a Map<String, Value>>;
+
 /// Every name of both, those of the first in their order, then the new ones.
 fn pairs<'a>(
     from: &'a Map<String, Value>,
@@ -100,8 +103,8 @@ impl Found {
         &mut self,
         spot: &Spot,
         (word, kind): (&str, ChangedKind),
-        was: Option<&Map<String, Value>>,
-        is: Option<&Map<String, Value>>,
+        was: Entries<'_>,
+        is: Entries<'_>,
     ) {
         let none = Map::new();
         let spot = Spot { path: spot.path.clone(), name: String::new() };
@@ -111,12 +114,7 @@ impl Found {
     }
 }
 
-fn loadouts(
-    found: &mut Found,
-    spot: &Spot,
-    was: Option<&Map<String, Value>>,
-    is: Option<&Map<String, Value>>,
-) {
+fn loadouts(found: &mut Found, spot: &Spot, was: Entries<'_>, is: Entries<'_>) {
     let none = Map::new();
     let spot = Spot { path: spot.path.clone(), name: String::new() };
     for (name, was, is) in pairs(was.unwrap_or(&none), is.unwrap_or(&none)) {
@@ -154,7 +152,7 @@ fn each(
     found: &mut Found,
     spot: &Spot,
     word: &str,
-    (was, is): (Option<&Map<String, Value>>, Option<&Map<String, Value>>),
+    (was, is): (Entries<'_>, Entries<'_>),
     look: fn(&mut Found, &Spot, Option<&Value>, Option<&Value>),
 ) {
     let none = Map::new();

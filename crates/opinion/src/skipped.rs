@@ -20,9 +20,9 @@ impl Opinion {
         let Some(region) = chart.plan.loops.get_index_of(&data.region) else {
             return Err(self.objection(format!("the plan has no loop `{}`", data.region)));
         };
-        let moves =
+        let is_its =
             chart.node(mover).advance.is_some() && chart.nodes[mover].loops.last() == Some(&region);
-        hold!(self, moves, "`{}` does not move loop `{}` on", chart.name(mover), data.region);
+        hold!(self, is_its, "`{}` does not move loop `{}` on", chart.name(mover), data.region);
         let at = &self.loops[region];
         let count = at.items.as_ref().map_or(0, |items| items.len());
         let there = at.entry > 0 && (at.index as usize) < count && at.index == data.index;

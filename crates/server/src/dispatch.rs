@@ -97,15 +97,10 @@ async fn answer(
     if endpoint.method.changes() {
         content_type(&head.headers)?;
     }
-    let holds_configuration = match endpoint.name {
-        Name::SaveConfig
-        | Name::Check
-        | Name::KeepDraft
-        | Name::Diff
-        | Name::Simulate
-        | Name::Link => true,
-        _ => false,
-    };
+    let holds_configuration = matches!(
+        endpoint.name,
+        Name::SaveConfig | Name::Check | Name::KeepDraft | Name::Diff | Name::Simulate | Name::Link
+    );
     let most = if holds_configuration { CONFIG_BYTES_MAX } else { BODY_BYTES_MAX };
     let body = read(body, most, endpoint.method.changes()).await?;
     let parts = parts.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();

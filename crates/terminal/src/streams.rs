@@ -28,6 +28,7 @@ pub struct Terminal {
 
 impl Terminal {
     /// The streams of this process.
+    #[must_use]
     pub fn of_process(json: bool, quiet: bool) -> Self {
         let watched = io::stderr().is_terminal();
         // Data goes out as it is: a stream that takes colours out would take parts of it for one.

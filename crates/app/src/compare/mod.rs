@@ -93,8 +93,8 @@ fn rows(one: Vec<TurnRead>, other: Vec<TurnRead>) -> Vec<ComparedTurn> {
         if let Some(place) = place {
             partner.insert(place, rows.len());
         }
-        let match_ = place.and_then(|place| other[place].take());
-        rows.push(row(*attempt, Some(turn), match_));
+        let partner_turn = place.and_then(|place| other[place].take());
+        rows.push(row(*attempt, Some(&turn), partner_turn.as_ref()));
     }
     // Only the second has these: each goes behind the row that was before it there.
     let mut behind: BTreeMap<usize, Vec<ComparedTurn>> = BTreeMap::new();
@@ -105,7 +105,7 @@ fn rows(one: Vec<TurnRead>, other: Vec<TurnRead>) -> Vec<ComparedTurn> {
             Some(turn) => {
                 let attempt = attempts.entry(key(&turn)).or_default();
                 *attempt += 1;
-                behind.entry(before).or_default().push(row(*attempt, None, Some(turn)));
+                behind.entry(before).or_default().push(row(*attempt, None, Some(&turn)));
             }
         }
     }
@@ -117,8 +117,8 @@ fn rows(one: Vec<TurnRead>, other: Vec<TurnRead>) -> Vec<ComparedTurn> {
     merged
 }
 
-fn row(attempt: u32, a: Option<TurnRead>, b: Option<TurnRead>) -> ComparedTurn {
-    let (verdict, differs, prompt, output) = match (&a, &b) {
+fn row(attempt: u32, a: Option<&TurnRead>, b: Option<&TurnRead>) -> ComparedTurn {
+    let (verdict, differs, prompt, output) = match (a, b) {
         (Some(a), Some(b)) => {
             let differs = aspects(a, b);
             let verdict =
@@ -134,7 +134,7 @@ fn row(attempt: u32, a: Option<TurnRead>, b: Option<TurnRead>) -> ComparedTurn {
         (Some(_), None) => (ComparedVerdict::OnlyA, Vec::new(), None, None),
         (None, _) => (ComparedVerdict::OnlyB, Vec::new(), None, None),
     };
-    let named = a.as_ref().or(b.as_ref());
+    let named = a.or(b);
     let side = |turn: Option<&TurnRead>| turn.map(|turn| turn.side.clone());
     ComparedTurn {
         socket: named.map_or_else(|| NodeId::new("?"), |turn| turn.socket.clone()),
@@ -144,8 +144,8 @@ fn row(attempt: u32, a: Option<TurnRead>, b: Option<TurnRead>) -> ComparedTurn {
         attempt,
         verdict,
         differs,
-        a: side(a.as_ref()),
-        b: side(b.as_ref()),
+        a: side(a),
+        b: side(b),
         prompt,
         output,
     }

@@ -129,6 +129,7 @@ fn without_own(input: &Value) -> String {
 }
 
 /// Notes what an event says of a turn, or which way it took.
+#[expect(clippy::wildcard_enum_match_arm, reason = "nothing else is compared")]
 fn noted(
     event: &Event,
     turns: &mut [TurnRead],

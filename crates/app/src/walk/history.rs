@@ -8,6 +8,7 @@ use materia_contract::{Event, EventBody, NodeId, Plan, TurnCompleted};
 /// How the turns of a cast ended, in the order in which they did. Attempts that were made again count once, with the
 /// last of them; turns that the runtime answered need nobody's choice.
 #[must_use]
+#[expect(clippy::wildcard_enum_match_arm, reason = "only ends of turns are choices")]
 pub fn choices(plan: &Plan, events: &[Event]) -> Vec<Choice> {
     let mut nodes: BTreeMap<u64, NodeId> = BTreeMap::new();
     let mut choices = Vec::new();

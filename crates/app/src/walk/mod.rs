@@ -146,6 +146,7 @@ impl<'a> Walking<'a> {
         }
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "turns and ways are all that a walk shows")]
     fn note(&mut self, event: Event) {
         let Event { seq, node, body, .. } = event;
         match body {

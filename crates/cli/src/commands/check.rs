@@ -1,3 +1,4 @@
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -48,7 +49,7 @@ fn diff(old: &Path, new: &Path, terminal: &mut Terminal) -> Result<Exit, Failure
     let mut text = String::new();
     for (mark, changes) in [("+", &found.added), ("-", &found.removed), ("~", &found.changed)] {
         for change in changes {
-            text.push_str(&format!("{mark} {}\n", clean::one_line(&change.name, 200)));
+            let _ = writeln!(text, "{mark} {}", clean::one_line(&change.name, 200));
         }
     }
     if found.is_empty() {

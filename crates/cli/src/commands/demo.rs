@@ -16,6 +16,7 @@ use crate::terminal::Terminal;
 #[command(
     after_help = "Examples:\n  materia demo\n  materia demo ~/materia-demo\n  materia demo --ui"
 )]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(crate) struct DemoArgs {
     /// The folder of the project, new or empty; otherwise one among the temporary files
     #[arg(value_name = "DIR")]

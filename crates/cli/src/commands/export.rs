@@ -49,10 +49,8 @@ pub(crate) fn export(
     let mut options = OpenOptions::new();
     options.write(true).create_new(!args.force).create(args.force).truncate(args.force);
     let mut file = options.open(&args.output).map_err(|error| {
-        let help = match error.kind() {
-            std::io::ErrorKind::AlreadyExists => "; `--force` writes over it",
-            _ => "",
-        };
+        let taken = error.kind() == std::io::ErrorKind::AlreadyExists;
+        let help = if taken { "; `--force` writes over it" } else { "" };
         Failure::storage(format!("`{shown}` cannot be written: {error}{help}"))
     })?;
     let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());

@@ -69,9 +69,9 @@ fn at_work(run: &Run, place: usize) -> Option<Skippable> {
     let items = state.items.as_ref()?;
     let count = u32::try_from(items.len()).unwrap_or(u32::MAX);
     let mut nodes = run.plan().nodes.values().enumerate();
-    let moves =
+    let is_it =
         |node: &materia_contract::Node| node.advance.is_some() && node.loops.last() == Some(name);
-    let (mover, _) = nodes.find(|(_, node)| moves(node))?;
+    let (mover, _) = nodes.find(|(_, node)| is_it(node))?;
     let entered = state.entry > 0 && state.index < count;
     entered.then_some(Skippable { region: place, mover, index: state.index, count })
 }

@@ -267,7 +267,8 @@ impl<'a> World<'a> {
         if self.opinion.life() == Life::Failed && self.dice.percent(70) {
             let again = Input::taken_up(Do::Recast, RunPlace::named());
             let skip = Input::act(Do::Skip { region: None, reason: Some("enough of it".into()) });
-            if !(self.dice.percent(20) && self.take(skip)) && !self.take(again) {
+            let skipped = self.dice.percent(20) && self.take(skip);
+            if !skipped && !self.take(again) {
                 let _ = self.take(Input::act(Do::Revive));
             }
         }

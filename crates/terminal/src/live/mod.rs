@@ -89,6 +89,7 @@ pub struct Watching {
 
 impl Watching {
     /// Begins with the story so far.
+    #[must_use]
     pub fn new(terminal: &Terminal, plan: &Plan, story: Story) -> Self {
         let live = Live::new(terminal, plan, story);
         let mut drawing = None;

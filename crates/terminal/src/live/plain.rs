@@ -34,6 +34,7 @@ struct Known {
 
 impl Plain {
     /// Tells it to `err`, going on from the story so far.
+    #[must_use]
     pub fn new(err: People, story: Story) -> Self {
         Self {
             err,
