@@ -29,6 +29,7 @@ mod ledger;
 mod limits;
 mod listen;
 mod metrics;
+mod overheard;
 mod page;
 mod peer;
 mod pending;

@@ -14,14 +14,18 @@ use futures_util::StreamExt as _;
 use materia_app::shown::Shown;
 use materia_app::{Failure, view};
 use materia_contract::api::CastSummary;
-use materia_contract::{CastStatus, RunId};
-use materia_engine::{Clock as _, Journal as _, SystemClock, blocking, off_thread};
+use materia_contract::{CastStatus, Record, RunId};
+use materia_engine::{
+    Clock as _, Journal as _, LoadError, SystemClock, blocking, load_at, off_thread,
+};
+use materia_kernel::turns_in_flight;
 use serde_json::json;
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, broadcast};
 use tokio::time::Instant;
 
 use crate::limits::{STREAM_PULSE, STREAMS_MAX};
+use crate::overheard::Overheard;
 use crate::problem::Refused;
 use crate::request::Request;
 use crate::rooms::{Cast, Live, Room, Served};
@@ -34,6 +38,9 @@ const CHANGES_LOOK: Duration = Duration::from_millis(100);
 /// How far before its last id a stream of summaries begins again: clocks of several processes are not one. A summary that
 /// is told twice does no harm.
 const CHANGES_BACK_MICROS: i64 = 5_000_000;
+
+/// How often is looked what turns say that another process looks after.
+const OVERHEAR_LOOK: Duration = Duration::from_millis(250);
 
 /// The longest piece of live words.
 const LIVE_CHARS_MAX: usize = 8_192;
@@ -103,13 +110,15 @@ struct Following {
     cast: Cast,
     shown: Shown,
     after: u64,
+    /// The beginnings of turns that are under way there.
+    before: Vec<Record>,
 }
 
 impl Following {
     /// Behind event `after`; one that is not there yet is waited for.
     async fn begin(cast: Cast, after: u64) -> Result<Self, Refused> {
         let of = cast.clone();
-        let (shown, after) = off_thread(move || {
+        let (shown, after, before) = off_thread(move || {
             let head = blocking(of.journal()).head(&of.id).map_err(Failure::from)?;
             let newest = head.map_or(0, |head| head.seq);
             if after > newest {
@@ -118,10 +127,11 @@ impl Following {
                 return Err(Refused::unknown(detail));
             }
             let shown = Shown::behind(of.journal(), &of.id, of.folders(), after);
-            Ok((shown.map_err(Failure::from)?, after))
+            let before = under_way(&of, after).map_err(Failure::from)?;
+            Ok((shown.map_err(Failure::from)?, after, before))
         })
         .await?;
-        Ok(Self { cast, shown, after })
+        Ok(Self { cast, shown, after, before })
     }
 
     /// Tells every event, and what turns say meanwhile.
@@ -129,6 +139,12 @@ impl Following {
         let mut tail = self.cast.room.journal.tail(&self.cast.id, self.after);
         let mut live = self.cast.room.live.subscribe();
         let mut pulse = tokio::time::interval_at(Instant::now() + STREAM_PULSE, STREAM_PULSE);
+        let mut listen = tokio::time::interval(OVERHEAR_LOOK);
+        listen.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut overheard = Overheard::of(&self.cast);
+        for record in self.before.drain(..) {
+            overheard.note(&record);
+        }
         loop {
             tokio::select! {
                 biased;
@@ -137,6 +153,7 @@ impl Following {
                     let Some(Ok(records)) = records else { return Ok(()) };
                     let mut text = String::new();
                     for record in &records {
+                        overheard.note(record);
                         let data = self.shown.json(record);
                         let id = (ids == Ids::Seq).then(|| record.seq.to_string());
                         text.push_str(&sse::event("journal", id.as_deref(), &data));
@@ -148,10 +165,39 @@ impl Following {
                     Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => {}
                     Err(broadcast::error::RecvError::Closed) => return Ok(()),
                 },
+                _ = listen.tick(), if !overheard.is_empty() => {
+                    // What this server drives it hears itself.
+                    if self.cast.room.host.runs().contains(&self.cast.id) {
+                        continue;
+                    }
+                    let (ears, said) = off_thread(move || {
+                        let said = overheard.look();
+                        (overheard, said)
+                    })
+                    .await;
+                    overheard = ears;
+                    for said in &said {
+                        pen.write(words(said)).await?;
+                    }
+                }
                 _ = pulse.tick() => pen.write(sse::PULSE.to_owned()).await?,
             }
         }
     }
+}
+
+/// The beginnings of the turns that were under way behind an event.
+fn under_way(cast: &Cast, after: u64) -> Result<Vec<Record>, LoadError> {
+    if after == 0 {
+        return Ok(Vec::new());
+    }
+    let run = load_at(cast.journal(), &cast.id, after)?;
+    let count = run.created().map_or(0, |created| created.plan.nodes.len());
+    let mut found = Vec::new();
+    for turn in (0..count).flat_map(|node| turns_in_flight(&run, node)) {
+        found.extend(blocking(cast.journal()).records(&cast.id, turn - 1, 1)?);
+    }
+    Ok(found)
 }
 
 fn words(said: &Live) -> String {

@@ -5,6 +5,7 @@
 mod apart;
 mod asking;
 mod bench;
+mod beside;
 mod bodies;
 mod carrying;
 mod casting;

@@ -163,3 +163,57 @@ fn on_a_full_disk_nothing_begins_and_nothing_is_left() {
     disk.bench.run(&CAST).exits(0);
     disk.bench.run(&["replay", "c1"]).exits(0);
 }
+
+/// Asks a server of this bench.
+fn ask(bench: &Bench, method: &str, path: &str, body: &Value) -> Option<(u16, Value)> {
+    crate::serving::ask(bench, method, path, &format!("key-of:{path}"), body)
+}
+
+#[test]
+fn a_server_whose_disk_fills_up_says_so_goes_on_answering_and_carries_on_once_there_is_room() {
+    let Some(disk) = Disk::new(LARGE) else { return };
+    let bench = &disk.bench;
+    bench.run(&["cast", "--trust", "--cast-id", "first", "go"]).exits(0);
+    let server = bench.start(&["serve", "--listen", "127.0.0.1:0"]);
+    crate::bench::until("the server answers", || {
+        ask(bench, "GET", "/api/projects", &Value::Null).is_some()
+    });
+    // Room for a part of a cast.
+    disk.grow(used(bench) + 300);
+    let begun = ask(bench, "POST", "/api/casts", &json!({ "castId": "second", "noRequest": true }));
+    let began = matches!(begun, Some((201, _)));
+    if !began {
+        let (status, problem) = begun.unwrap();
+        assert_eq!((status, &problem["code"]), (500, &json!("storage")), "{problem}");
+    }
+    // However full it is, questions are answered, and no more begins than there is room for.
+    crate::bench::until("nobody drives it any more", || {
+        let (_, list) = ask(bench, "GET", "/api/casts", &Value::Null).unwrap();
+        list["items"].as_array().unwrap().iter().all(|cast| cast["driven"] == false)
+    });
+    let held = ask(bench, "GET", "/api/casts/second", &Value::Null);
+    let completed = held.is_some_and(|(_, cast)| cast["status"] == "completed");
+    assert!(!completed, "there was room for all of it");
+    let (status, first) = ask(bench, "GET", "/api/casts/first", &Value::Null).unwrap();
+    assert_eq!((status, &first["status"]), (200, &json!("completed")));
+    disk.grow(LARGE);
+    if began {
+        let resumed = ask(bench, "POST", "/api/casts/second/commands", &json!({ "do": "resume" }));
+        assert!(matches!(resumed, Some((200 | 202, _))), "{resumed:?}");
+        crate::bench::until("it goes on once there is room", || {
+            let cast = ask(bench, "GET", "/api/casts/second", &Value::Null);
+            cast.is_some_and(|(_, cast)| cast["status"] == "completed")
+        });
+        bench.run(&["replay", "second"]).exits(0);
+    }
+    bench.run(&["replay", "first"]).exits(0);
+    bench.run(&["stop"]).exits(0);
+    drop(server);
+}
+
+/// How many KiB the project takes.
+fn used(bench: &Bench) -> usize {
+    let output = Command::new("du").args(["-sk"]).arg(bench.project()).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.split_whitespace().next().and_then(|word| word.parse().ok()).unwrap_or(0)
+}

@@ -19,7 +19,13 @@ const KILLS: usize = 100;
 const LIFE_MAX: Duration = Duration::from_millis(400);
 
 /// Asks the server that runs; `None` where nobody answers.
-fn ask(bench: &Bench, method: &str, path: &str, key: &str, body: &Value) -> Option<(u16, Value)> {
+pub(crate) fn ask(
+    bench: &Bench,
+    method: &str,
+    path: &str,
+    key: &str,
+    body: &Value,
+) -> Option<(u16, Value)> {
     let said = std::fs::read(bench.state().join("server.json")).ok()?;
     let server: Value = serde_json::from_slice(&said).ok()?;
     let host = server["url"].as_str()?.strip_prefix("http://")?.to_owned();

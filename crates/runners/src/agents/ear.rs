@@ -117,13 +117,13 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    fn new(bytes_max: usize) -> Self {
+    pub(super) fn new(bytes_max: usize) -> Self {
         Self { open: Vec::new(), bytes_max, skipping: false }
     }
 
     /// Takes a piece and hands out every line that is whole now, without its line feed. Says
     /// whether every line had its place; of one that had not, only the beginning was handed out.
-    fn take(&mut self, bytes: &[u8], mut line: impl FnMut(&[u8])) -> bool {
+    pub(super) fn take(&mut self, bytes: &[u8], mut line: impl FnMut(&[u8])) -> bool {
         let mut fits = true;
         let mut pieces = bytes.split(|byte| *byte == b'\n').peekable();
         while let Some(piece) = pieces.next() {

@@ -4,6 +4,7 @@
 
 mod acts;
 mod crowds;
+mod editing;
 mod guard;
 mod stage;
 mod streams;
