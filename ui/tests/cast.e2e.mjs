@@ -149,6 +149,7 @@ test("C8, C10: the input is the prompt, layer by layer, and has the reason of th
       .evaluateAll((all) => all.map((one) => one.textContent));
     assert.equal(layers.join(""), begun.prompt);
     assert.ok((await byId(page, "layer-tick").textContent()).includes("the option must not be taken for the name"));
+    assert.match(await byId(page, "reason-mark").first().textContent(), /the option must not be taken/);
     await byId(page, "seg-raw").click();
     assert.equal(await byId(page, "prompt-raw").evaluate((one) => one.textContent), begun.prompt);
     await byId(page, "seg-diff").click();

@@ -16,7 +16,13 @@ interface ActProps {
 export function Acts({ state, past, target, socket, onDone }: ActProps & { past: boolean; socket: string }) {
   const over = state.status === "completed" || state.status === "aborted" || state.status === "failed";
   const fork = <Fork state={state} target={target} onDone={onDone} past={past} />;
-  if (past) return <div className="acts">{fork}</div>;
+  if (past)
+    return (
+      <div className="acts">
+        <span className="faint sm">Read only</span>
+        {fork}
+      </div>
+    );
   const rests = state.status === "waiting" || (state.status === "running" && state.pace === "INTERACTIVE");
   return (
     <div className="acts">
@@ -181,7 +187,7 @@ function Fork({ state, target, onDone, past }: ActProps & { past: boolean }) {
       verb={`Fork at event ${state.seq}`}
     >
       <GitFork className="ico" />
-      {past ? "Fork here" : "Fork"}
+      {past ? `Fork at ${state.seq}` : "Fork"}
     </Confirm>
   );
 }
