@@ -132,6 +132,7 @@ export function App({ refused }: { refused: string | null }) {
           >
             <circle cx="10" cy="10" r="7" />
             <circle cx="10" cy="10" r="2.200" fill="currentColor" stroke="none" />
+            <circle className="moon" cx="15" cy="5" r="2.300" strokeWidth="1.500" />
           </svg>
         </span>
         {rail.map(({ id, to, word, icon: Icon }) => (

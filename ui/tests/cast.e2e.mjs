@@ -149,6 +149,7 @@ test("C8, C10: the input is the prompt, layer by layer, and has the reason of th
       .evaluateAll((all) => all.map((one) => one.textContent));
     assert.equal(layers.join(""), begun.prompt);
     assert.ok((await byId(page, "layer-tick").textContent()).includes("the option must not be taken for the name"));
+    assert.match(await byId(page, "reason-mark").first().textContent(), /the option must not be taken/);
     await byId(page, "seg-raw").click();
     assert.equal(await byId(page, "prompt-raw").evaluate((one) => one.textContent), begun.prompt);
     await byId(page, "seg-diff").click();
@@ -201,20 +202,34 @@ test("C12: a stall shows two outputs that are the same", () =>
   }));
 
 test("C12: stopping an item ends that item and no other", () =>
-  withCast(`/casts/${demo}`, { live: [[demo, 44]] }, async (page) => {
+  withCast(`/casts/${demo}`, { live: [[demo, 39]] }, async (page) => {
     await byId(page, "stop").click();
-    assert.match(await byId(page, "stop-item-part").textContent(), new RegExp(`materia skip ${demo} workItems`));
+    await byId(page, "skip-reason").fill("not worth it");
+    assert.match(
+      await byId(page, "stop-item-part").textContent(),
+      new RegExp(`materia skip ${demo} workItems --reason 'not worth it'`),
+    );
     await byId(page, "skip").click();
     await page.waitForFunction(
       () => document.querySelector('[data-testid="item-WI-2"]')?.getAttribute("data-state") === "aborted",
     );
-    assert.deepEqual(server.commands.at(-1).body, { do: "skip", loop: "workItems" });
+    assert.deepEqual(server.commands.at(-1).body, { do: "skip", loop: "workItems", reason: "not worth it" });
     const states = await page
       .locator('[data-testid^="item-WI-"]')
       .evaluateAll((all) => all.map((one) => one.dataset.state));
     assert.equal(states[0], "done");
     assert.notEqual(states[2], "aborted");
     assert.equal(await byId(page, "cast-state").textContent(), "Running");
+    // The next item is at work: as long as it is, it cannot be stopped.
+    await server.append(
+      demo,
+      "turn.started",
+      { visit: 9, attempt: 1, item: "WI-3", consumed: [], layers: [] },
+      "Socket-2",
+    );
+    await byId(page, "card-Socket-2").and(page.locator('[data-state="running"]')).waitFor();
+    if ((await byId(page, "stop-item-part").count()) === 0) await byId(page, "stop").click();
+    assert.equal(await byId(page, "skip").isDisabled(), true);
   }));
 
 test("C13: the sum of the costs is the head's and the server's, for every recorded cast", () =>

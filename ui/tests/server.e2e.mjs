@@ -69,6 +69,19 @@ const config = {
       },
       loops: { items: { sockets: ["build"], consumes: { from: "plan", output: "workItems" } } },
     },
+    Picky: {
+      entry: "plan",
+      sockets: {
+        plan: { materia: "Lister", edges: [{ to: "build" }] },
+        build: {
+          materia: "Writer",
+          approval: "before",
+          advance: { cursor: "workItemIndex", when: "always" },
+          edges: [{ to: "build" }],
+        },
+      },
+      loops: { items: { sockets: ["build"], consumes: { from: "plan", output: "workItems" } } },
+    },
     Talks: {
       entry: "a",
       sockets: {
@@ -361,6 +374,36 @@ test("C14: a fork from the page shares its past and goes on; the old cast is as 
   assert.deepEqual(listed, asRows(told));
   const line = spawnSync(binary, ["compare", asked, fork, "--json"], { cwd: project, env, encoding: "utf8" });
   if (!/unrecognized subcommand/.test(line.stderr)) assert.deepEqual(listed, asRows(JSON.parse(line.stdout)));
+  assert.deepEqual(page.trouble, []);
+  await page.context().close();
+});
+
+test("C12: stopping an item ends that item; the cast goes on with the next, as the server says", { skip }, async () => {
+  const items = ["One", "Two", "Three"].map((title) => ({ title, context: title }));
+  const turns = {
+    plan: [{ json: { workItems: items } }],
+    build: items.map(({ title }) => ({ text: `Did ${title}.` })),
+  };
+  writeFileSync(join(root, "picky.json"), JSON.stringify({ turns }));
+  const words = ["cast", "--loadout", "Picky", "--script", join(root, "picky.json"), "--trust", "--cast-id", "picky"];
+  spawnSync(binary, [...words, "three things"], { cwd: project, env, stdio: "ignore" });
+  const page = await open(browser, await link());
+  await page.goto(`${server.url}/casts/picky`);
+  await done(page, "Needs you");
+  await byId(page, "stop").click();
+  await byId(page, "skip-reason").fill("not this one");
+  await byId(page, "skip").click();
+  await page.waitForFunction(() => window.__state?.loops.items?.index === 1 && window.__state.status === "waiting");
+  await sameAt(page, "picky");
+  const states = await page
+    .locator('[data-testid^="item-WI-"]')
+    .evaluateAll((all) => all.map((one) => one.dataset.state));
+  assert.deepEqual(states, ["aborted", "needs_you", "idle"]);
+  const { items: events } = await ask(page, "/casts/picky/events?type=item");
+  assert.deepEqual(
+    events.map(({ type, data }) => [type, data.item, data.reason]),
+    [["item.skipped", "WI-1", "not this one"]],
+  );
   assert.deepEqual(page.trouble, []);
   await page.context().close();
 });

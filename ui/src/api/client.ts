@@ -16,6 +16,11 @@ export function storedKey(): string | null {
   return kept(KEY);
 }
 
+/** Forgets the key: the page must be opened with a link again. */
+export function forgetKey(): void {
+  keep(KEY, null);
+}
+
 export function authorised(headers: Record<string, string> = {}): Record<string, string> {
   const key = storedKey();
   return key ? { ...headers, "X-Materia-Key": key } : headers;

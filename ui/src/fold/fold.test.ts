@@ -111,3 +111,35 @@ test("each way of waiting has its state", () => {
   expect(shownState(at(named("20261115T123108-c0ffee"), 99), "coder")).toBe("stalled");
   expect(shownState(at(named("20261115T123108-c0ffee"), 99), "tester")).toBe("queued");
 });
+
+test("an item that a person stopped is not done, and what waited for it is gone", () => {
+  const cut = demo.events.findIndex((event) => event.type === "follow_up.captured");
+  const before = fold(at(demo, cut), [
+    { seq: cut + 1, ts: 1, wallTime: "", type: "payload.delivered", nodeId: "Socket-2", data: { payloadId: "p" } },
+  ]);
+  expect(before.waits["Socket-2"]).toContain("p");
+  const index = before.loops.workItems?.index ?? 0;
+  const state = fold(before, [
+    {
+      seq: cut + 2,
+      ts: 2,
+      wallTime: "",
+      type: "item.skipped",
+      data: { loop: "workItems", index, item: "WI-2", itemLabel: "", dropped: ["p"], reason: "enough" },
+    },
+    {
+      seq: cut + 3,
+      ts: 3,
+      wallTime: "",
+      type: "cursor.advanced",
+      data: { loop: "workItems", index: index + 1, count: 3, exhausted: false },
+    },
+  ]);
+  expect(state.waits["Socket-2"]).toEqual([]);
+  const loop = state.loops.workItems;
+  expect(loop && loopItems(state, loop).map((item) => item.state)).toEqual(["done", "aborted", "running"]);
+  expect(state.marks.at(-1)?.text).toContain("enough");
+  // What was folded before is as it was.
+  expect(before.waits["Socket-2"]).toEqual(["p"]);
+  expect(before.loops.workItems?.skipped).toEqual([]);
+});

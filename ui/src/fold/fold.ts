@@ -162,7 +162,13 @@ const changes: Record<string, Change> = {
     if (!loop) return;
     const index: number = event.data.index ?? loop.index;
     state.loops[loop.id] = { ...loop, skipped: [...loop.skipped, index] };
-    state.marks.push({ seq: event.seq, kind: "paused", text: `a person stopped ${itemKey(index)}` });
+    const dropped = new Set<string>(event.data.dropped ?? []);
+    for (const [node, inputs] of Object.entries(state.waits)) {
+      const left = inputs.filter((id) => !dropped.has(id));
+      if (left.length < inputs.length) state.waits[node] = left;
+    }
+    const why = event.data.reason ? `: ${event.data.reason}` : "";
+    state.marks.push({ seq: event.seq, kind: "paused", text: `a person stopped ${itemKey(index)}${why}` });
   },
   "loop.exhausted": (state, event) => {
     const before = state.loops[event.data.loop];

@@ -18,6 +18,8 @@ test("each act has its command line", () => {
   expect(line({ do: "trigger", node: "a", message: "again", approve: true })).toBe(
     "materia trigger c1 a again --approve",
   );
+  expect(line({ do: "skip" })).toBe("materia skip c1");
+  expect(line({ do: "skip", loop: "workItems", reason: "enough" })).toBe("materia skip c1 workItems --reason enough");
   expect(line({ do: "pause" })).toBe("materia pause c1");
   expect(startLine({ request: "do it", loadout: "Demo", planning: true, budget: { maxTokens: 5 } }).join(" ")).toBe(
     "materia cast --loadout Demo --planning --max-tokens 5 do it",

@@ -18,7 +18,7 @@ export type Act =
   | { do: "revive" }
   | { do: "stop" }
   | { do: "abort" }
-  | { do: "skip"; loop?: string }
+  | { do: "skip"; loop?: string; reason?: string }
   | { do: "fork"; at: number; castId?: string };
 
 export interface Done {
@@ -61,7 +61,7 @@ export function commandLine(castId: string, act: Act): string[] {
     case "stop":
       return head("pause");
     case "skip":
-      return head("skip", act.loop);
+      return head("skip", act.loop, ...(act.reason ? ["--reason", act.reason] : []));
     default:
       return head(act.do);
   }

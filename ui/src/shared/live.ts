@@ -4,6 +4,7 @@ import { address, authorised, get, Refusal } from "../api/client";
 import { type Connection, type Message, openStream } from "../api/sse";
 import type { InboxItem, JournalEvent, LiveNews, Page, Project, Summary } from "../api/types";
 import type { CastStore } from "./cast-store";
+import { fresh, tellAbout } from "./notify";
 
 export interface LiveState {
   connection: Connection;
@@ -33,6 +34,8 @@ let watched: CastStore | null = null;
 let close: (() => void) | null = null;
 let cursor: string | null = null;
 let inboxTimer: ReturnType<typeof setTimeout> | null = null;
+/** What waited before the page was opened is no news. */
+let inboxRead = false;
 let pending: Summary[] = [];
 let frame: ReturnType<typeof setTimeout> | null = null;
 
@@ -68,6 +71,8 @@ export async function loadCasts(
 export async function refreshInbox(): Promise<void> {
   try {
     const page = await get<Page<InboxItem>>("/inbox");
+    tellAbout(inboxRead ? fresh(state.inbox, page.items) : []);
+    inboxRead = true;
     change({ inbox: page.items });
   } catch (error) {
     noteRefusal(error);

@@ -1,11 +1,11 @@
 // What can be done to a cast, beside its head: the modes, pause, guide, fork, stop.
 import { GitFork, MessageSquare, Pause, Play, RotateCcw, Square } from "lucide-react";
 import { useState } from "react";
-import { type CastState, currentItem, nameOf, openLoop } from "../../fold";
+import { type CastState, nameOf } from "../../fold";
 import { ActButton, Confirm, type Target } from "../../shared/ActButton";
 import { type Act, commandLine, type Done } from "../../shared/acts";
-import { Cli, Foreign, Pick, Seg } from "../../shared/parts";
-import { oneLine } from "../../shared/text";
+import { Cli, Pick, Seg } from "../../shared/parts";
+import { SkipButton, SkipPart } from "./SkipItem";
 
 interface ActProps {
   state: CastState;
@@ -16,7 +16,13 @@ interface ActProps {
 export function Acts({ state, past, target, socket, onDone }: ActProps & { past: boolean; socket: string }) {
   const over = state.status === "completed" || state.status === "aborted" || state.status === "failed";
   const fork = <Fork state={state} target={target} onDone={onDone} past={past} />;
-  if (past) return <div className="acts">{fork}</div>;
+  if (past)
+    return (
+      <div className="acts">
+        <span className="faint sm">Read only</span>
+        {fork}
+      </div>
+    );
   const rests = state.status === "waiting" || (state.status === "running" && state.pace === "INTERACTIVE");
   return (
     <div className="acts">
@@ -45,6 +51,7 @@ export function Acts({ state, past, target, socket, onDone }: ActProps & { past:
           </ActButton>
         )
       ) : null}
+      {state.status === "failed" ? <SkipButton state={state} target={target} socket={socket} onDone={onDone} /> : null}
       {over ? null : <Guide key={socket} state={state} target={target} socket={socket} onDone={onDone} />}
       {fork}
       {over ? null : <Stop state={state} target={target} socket={socket} onDone={onDone} />}
@@ -181,16 +188,13 @@ function Fork({ state, target, onDone, past }: ActProps & { past: boolean }) {
       verb={`Fork at event ${state.seq}`}
     >
       <GitFork className="ico" />
-      {past ? "Fork here" : "Fork"}
+      {past ? `Fork at ${state.seq}` : "Fork"}
     </Confirm>
   );
 }
 
 /** Ends the cast, or only the item that is under way: each names its thing and asks in place. */
 function Stop({ state, target, socket, onDone }: ActProps & { socket: string }) {
-  const loop = openLoop(state, socket);
-  const item = loop ? currentItem(loop) : null;
-  const skip: Act = { do: "skip", ...(loop ? { loop: loop.id } : {}) };
   return (
     <Confirm
       className="btn danger"
@@ -202,20 +206,7 @@ function Stop({ state, target, socket, onDone }: ActProps & { socket: string }) 
       text="It ends for good. What it made and its log stay. To stop it for now, pause it instead."
       verb="Stop this cast"
       danger
-      more={
-        item ? (
-          <div className="or" data-testid="stop-item-part">
-            <h3>
-              Or stop the item {item.key} <Foreign text={oneLine(item.label, 60)} />
-            </h3>
-            <div className="dim">It ends as not satisfied and the cast goes on with what follows.</div>
-            <Cli words={commandLine(target.castId, skip)} />
-            <ActButton className="btn" target={target} act={skip} testid="skip" onDone={onDone}>
-              Stop item {item.key}
-            </ActButton>
-          </div>
-        ) : null
-      }
+      more={<SkipPart state={state} target={target} socket={socket} onDone={onDone} />}
     >
       <Square className="ico" />
       Stop

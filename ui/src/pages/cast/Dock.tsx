@@ -132,7 +132,7 @@ function TimelineTools(
           </button>
         </span>
       ) : (
-        <span className="hint faint sm wide-only nowrap cut">Drag over a span to filter the events</span>
+        <span className="brush-hint faint sm wide-only nowrap cut">Drag over a span to filter the events</span>
       )}
       <Seg
         small

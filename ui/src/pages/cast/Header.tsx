@@ -65,6 +65,7 @@ export function Header({ state, tip, past, driven, now, target, socket, change }
       <div className="sent">
         <State state={look.state} word={look.word} testid="cast-state" />
         <span className="cut" data-testid="cast-sentence">
+          {past ? <strong>As of event {count(state.seq)}: </strong> : null}
           <Foreign text={oneLine(sentence(state), 400)} />
         </span>
         {state.fork ? (

@@ -55,12 +55,15 @@ export function TimeBar({ state, tip, past, offline, onAt }: TimeBarProps) {
     return () => removeEventListener("keydown", onKey);
   }, []);
   const place = (at: number) => `${end > 1 ? ((at - 1) / (end - 1)) * 100 : 100}%`;
+  const wide = (events: number) => `calc(${(events / Math.max(1, end - 1)) * 100}% - 2px)`;
+  /** How far a chapter lies behind the event that is looked at. */
+  const reached = (from: number, to: number) => wide(Math.max(Math.min(to, state.seq) - from, 0));
   const chapters = tip.chapters.length > 0 ? tip.chapters : [{ from: 1, label: "" }];
   const marks = tip.marks.filter((mark) => mark.kind !== "resumed").slice(-MARKS_MAX);
   const ticks = tip.turns.length <= 200 ? tip.turns : [];
   return (
     <div className="time" data-testid="time-bar">
-      <span className="steps">
+      <span className="time-steps">
         <button
           type="button"
           className="btn quiet small icon"
@@ -102,17 +105,17 @@ export function TimeBar({ state, tip, past, offline, onAt }: TimeBarProps) {
       <div className="track">
         {chapters.map((chapter, index) => {
           const to = chapters[index + 1]?.from ?? end;
-          const width = `calc(${((Math.max(to - chapter.from, 0) || 1) / Math.max(1, end - 1)) * 100}% - 2px)`;
+          const width = wide(Math.max(to - chapter.from, 0) || 1);
           const now = state.seq >= chapter.from && (state.seq < to || index === chapters.length - 1);
           return (
             <span key={`${chapter.from}`}>
               <span className={`ch${now ? " now" : ""}`} style={{ left: place(chapter.from), maxWidth: width }}>
                 {oneLine(chapter.label, 60)}
               </span>
-              <span
-                className={`bar${chapter.from > state.seq ? " ahead" : ""}`}
-                style={{ left: place(chapter.from), width }}
-              />
+              <span className="bar ahead" style={{ left: place(chapter.from), width }} />
+              {chapter.from <= state.seq ? (
+                <span className="bar" style={{ left: place(chapter.from), width: reached(chapter.from, to) }} />
+              ) : null}
             </span>
           );
         })}
@@ -159,8 +162,9 @@ export function TimeBar({ state, tip, past, offline, onAt }: TimeBarProps) {
           onAt(null);
         }}
       >
-        <i />
+        {past ? null : <i />}
         {past ? "Go to the end" : offline ? "Not live" : tip.status === "running" ? "Live" : "At the end"}
+        {past ? <kbd>L</kbd> : null}
       </button>
     </div>
   );

@@ -106,11 +106,12 @@ export function regionsOf(state: CastState, grid: Grid): Record<string, RegionVi
       continue;
     }
     const now = currentItem(loop);
-    const done = loop.exhausted ? loop.total : loop.index;
+    const stopped = loop.skipped.length;
+    const done = (loop.exhausted ? loop.total : loop.index) - loop.skipped.filter((index) => index < loop.index).length;
     out[id] = {
       items: loopItems(state, loop),
       text: now ? `item ${loop.index + 1} of ${loop.total} “${oneLine(now.label, 60)}”` : `all ${loop.total} items`,
-      note: `${done} done${loop.sentBack ? ` · ${loop.sentBack} sent back` : ""}`,
+      note: `${done} done${loop.sentBack ? ` · ${loop.sentBack} sent back` : ""}${stopped ? ` · ${stopped} stopped` : ""}`,
       current: now?.key ?? null,
     };
   }

@@ -17,7 +17,7 @@ export function CopySheet({ state, onClose }: { state: EditorState; onClose: () 
     if (fault) return;
     startNew(name, new Writer(state.text).raw(["loadouts", state.subject.name]) ?? "{}");
     onClose();
-    navigate(`/loadouts/${encodeURIComponent(name)}?new=1`);
+    navigate(`/loadouts/${encodeURIComponent(name)}?begin=1`);
   };
   return (
     <Dialog label="Copy" onClose={onClose} className="ask-sheet">

@@ -97,7 +97,7 @@ export function Inspector({ store, state, findings }: { store: EditorStore; stat
                 {info?.kind === "utility" ? "What runs" : "What is asked"}
                 <span className="faint">{info ? `${info.layer}, ${info.file}` : ""}</span>
               </h3>
-              <pre className="text asked">
+              <pre className="text asked" tabIndex={0}>
                 <Foreign text={wordsOfMateria(info?.value)} />
               </pre>
               <Link className="btn small" to={`/materia/${encodeURIComponent(socket.materia)}`}>

@@ -22,7 +22,7 @@ export function LinkSheet({ state, behind, onClose }: { state: EditorState; behi
     if (!found?.loadout) return;
     startNew(name, found.loadout);
     onClose();
-    navigate(`/loadouts/${encodeURIComponent(name)}?new=1`);
+    navigate(`/loadouts/${encodeURIComponent(name)}?begin=1`);
   };
   return (
     <Dialog label="Link" onClose={onClose} className="linksheet">

@@ -82,7 +82,7 @@ export function MergeView({ store, conflict }: { store: EditorStore; conflict: C
         <button
           type="button"
           className="btn"
-          data-testid="merge-theirs"
+          data-testid="all-theirs"
           onClick={() => setChoices(conflicts.map(() => "theirs"))}
         >
           Theirs everywhere
@@ -90,7 +90,7 @@ export function MergeView({ store, conflict }: { store: EditorStore; conflict: C
         <button
           type="button"
           className="btn"
-          data-testid="merge-yours"
+          data-testid="all-yours"
           onClick={() => setChoices(conflicts.map(() => "yours"))}
         >
           Yours everywhere

@@ -106,7 +106,7 @@ export function Outline(props: { store: EditorStore; state: EditorState; marks: 
   };
   return (
     <div
-      className="outline"
+      className="ed-outline"
       role="tree"
       aria-label="Outline"
       aria-multiselectable="true"

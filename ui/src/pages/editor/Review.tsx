@@ -3,17 +3,25 @@ import { useEffect, useMemo, useState } from "react";
 import { Refusal } from "../../api/client";
 import { type ConfigFile, check, type DocumentChange, type DocumentDiff, diff, saveConfig } from "../../api/editor";
 import type { Plan } from "../../api/types";
-import { readLoadout } from "../../document";
+import { Writer } from "../../document";
 import { Dialog } from "../../shared/Dialog";
 import { diffLines } from "../../shared/diff";
 import { useLive } from "../../shared/live";
 import { ErrorBox, Foreign } from "../../shared/parts";
+import { navigate } from "../../shared/router";
 import { oneLine, plain } from "../../shared/text";
-import { type EditorState, readText } from "./state";
+import { isCleared } from "./SaveBar";
+import type { EditorState } from "./state";
 import type { EditorStore } from "./store";
 
 export function Review({ store, state, onClose }: { store: EditorStore; state: EditorState; onClose: () => void }) {
-  const { base, text, project, file, layer, subject, hash } = state;
+  const { base, project, file, layer, subject, hash } = state;
+  const cleared = isCleared(state);
+  // A loadout without sockets is none: what is saved has it no more.
+  const text = useMemo(
+    () => (cleared ? without(state.text, subject.name) : state.text),
+    [cleared, state.text, subject.name],
+  );
   const [found, setFound] = useState<DocumentDiff | null>(null);
   const [error, setError] = useState<unknown>(null);
   const [typed, setTyped] = useState("");
@@ -23,9 +31,6 @@ export function Review({ store, state, onClose }: { store: EditorStore; state: E
   useEffect(() => {
     diff(base, text).then(setFound, setError);
   }, [base, text]);
-  const before = useMemo(() => readLoadout(readText(base).value, subject.name), [base, subject.name]);
-  const cleared =
-    subject.kind === "loadout" && (state.loadout?.sockets.length ?? 0) === 0 && (before?.sockets.length ?? 0) > 0;
   const running = [...live.casts.values()].filter(
     (cast) => cast.loadout === subject.name && (cast.status === "running" || cast.status === "waiting"),
   ).length;
@@ -37,6 +42,7 @@ export function Review({ store, state, onClose }: { store: EditorStore; state: E
       await store.saved(text, answer.hash);
       store.say(`Saved in ${file}.`);
       onClose();
+      if (cleared) navigate("/loadouts");
     } catch (reason) {
       setBusy(false);
       if (reason instanceof Refusal && reason.problem.status === 412) {
@@ -104,7 +110,9 @@ export function Review({ store, state, onClose }: { store: EditorStore; state: E
       </div>
       {cleared ? (
         <label className="cleared">
-          <span>This removes every socket of {subject.name}. Type its name to save it empty.</span>
+          <span>
+            {subject.name} has no sockets any more. Type its name to take the loadout out of {file}.
+          </span>
           <input
             className="field"
             data-testid="type-name"
@@ -126,11 +134,18 @@ export function Review({ store, state, onClose }: { store: EditorStore; state: E
           disabled={busy || (cleared && typed !== subject.name)}
           onClick={() => void save()}
         >
-          {cleared ? `Save ${subject.name} without sockets` : `Save ${file}`}
+          {cleared ? `Remove ${subject.name} and save` : `Save ${file}`}
         </button>
       </div>
     </Dialog>
   );
+}
+
+function without(text: string, name: string): string {
+  const writer = new Writer(text);
+  writer.remove(["loadouts", name]);
+  if (writer.value(["activeLoadout"]) === name) writer.remove(["activeLoadout"]);
+  return writer.text;
 }
 
 function Changes({ title, list }: { title: string; list: DocumentChange[] }) {

@@ -1,10 +1,11 @@
 // The bar above the canvas: what it is, whether it is kept, and the way to save it.
 import { Check, Redo2, Undo2 } from "lucide-react";
 import type { Finding } from "../../api/types";
+import { readLoadout } from "../../document";
 import { clock } from "../../shared/format";
 import { Foreign } from "../../shared/parts";
 import { Link } from "../../shared/router";
-import type { EditorState } from "./state";
+import { type EditorState, readText } from "./state";
 import type { EditorStore } from "./store";
 
 export interface SaveBarProps {
@@ -17,10 +18,22 @@ export interface SaveBarProps {
   onCopy: () => void;
 }
 
+/** Whether every socket of a loadout that had some is gone. Saving takes the loadout away then. */
+export function isCleared(state: EditorState): boolean {
+  const { subject, loadout, base } = state;
+  if (subject.kind !== "loadout" || !loadout || loadout.sockets.length > 0) return false;
+  return (readLoadout(readText(base).value, subject.name)?.sockets.length ?? 0) > 0;
+}
+
 export function saveReason(state: EditorState, findings: Finding[]): string | null {
   if (state.fault) return `mend line ${state.fault.line} first`;
-  const errors = findings.filter((one) => one.severity === "error").length;
   if (state.checked !== state.text) return null;
+  const own = `/loadouts/${state.subject.name}`;
+  const cleared = isCleared(state);
+  // What is only wrong because nothing is left goes with the loadout.
+  const errors = findings.filter(
+    (one) => one.severity === "error" && !(cleared && one.pointer?.startsWith(own)),
+  ).length;
   return errors > 0 ? `mend ${errors} ${errors === 1 ? "error" : "errors"} first` : null;
 }
 

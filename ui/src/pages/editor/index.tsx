@@ -9,7 +9,7 @@ import { withSpots } from "../../graph/pinned";
 import { noteRefusal, useLive } from "../../shared/live";
 import { ErrorBox } from "../../shared/parts";
 import { Link, searchNow, useSearch } from "../../shared/router";
-import { layOut, type Where } from "./acts";
+import { layOut, removeSelected, type Where } from "./acts";
 import { begunWith } from "./begin";
 import { Canvas, type View } from "./Canvas";
 import { CopySheet } from "./CopySheet";
@@ -41,7 +41,7 @@ export function Editor({ name }: { name: string }) {
       .then(
         ({ state, exists }) => {
           if (left) return;
-          const fresh = !exists && searchNow().get("new") !== null;
+          const fresh = !exists && searchNow().get("begin") !== null;
           if (!exists && !fresh) throw new Error(`There is no loadout ${name}.`);
           made = new EditorStore(state);
           if (fresh) begin(made, name);
@@ -179,6 +179,22 @@ function Opened({ store }: { store: EditorStore }) {
             onAsk={(where) => setSheet({ kind: "add", where })}
             onLink={(behind) => setSheet({ kind: "link", behind })}
           />
+        ) : null}
+        {state.selection.length > 1 && !sheet && !state.readOnly ? (
+          <div className="many" role="group" aria-label="Selection">
+            <span className="sm">{state.selection.length} selected</span>
+            <button
+              type="button"
+              className="btn small"
+              data-testid="make-loop-button"
+              onClick={() => setSheet({ kind: "loop", ids: store.selectedSockets() })}
+            >
+              Make a loop
+            </button>
+            <button type="button" className="btn small" onClick={() => removeSelected(store)}>
+              Delete
+            </button>
+          </div>
         ) : null}
         {loadout && loadout.sockets.length === 0 ? (
           <p className="blank" data-testid="blank">

@@ -57,11 +57,14 @@ const Card = memo(({ data }: NodeProps<CardNode>) => {
         tabIndex={0}
         className={`card st idle ${kind}${selected ? " sel" : ""}${entry ? " entry" : ""}${dim ? " dimmed" : ""}${lit ? " lit" : ""}${now ? " now" : ""} nopan`}
         aria-pressed={selected}
-        aria-label={`${oneLine(title, 80)}, ${id}, ${note}${entry ? ", entry" : ""}`}
         data-testid={`card-${id}`}
         data-socket={id}
       >
-        {entry ? <i className="start" /> : null}
+        {entry ? (
+          <i className="start">
+            <span className="sr">entry</span>
+          </i>
+        ) : null}
         {color ? <i className="spine" style={{ background: color }} /> : null}
         {gate ? (
           <svg className="gate" viewBox="0 0 18 18" aria-hidden="true">

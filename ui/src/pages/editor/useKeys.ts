@@ -104,6 +104,9 @@ function withControl(event: KeyboardEvent, acts: KeyActs): boolean {
 }
 
 function plainKey(event: KeyboardEvent, acts: KeyActs): boolean {
+  // Out of the inspector, also from a field of it.
+  const inside = (event.target as HTMLElement | null)?.closest?.("[data-inspector]");
+  if (event.key === "Escape" && inside && !document.querySelector("[role=dialog]")) return goUp(acts.store);
   if (typing(event)) return false;
   const { store } = acts;
   const { selection } = store.state;

@@ -1,9 +1,10 @@
 // Launch: what should be done, by which loadout, with what bounds; and the command that does the same.
 import { useEffect, useMemo, useRef, useState } from "react";
 import { get, newKey, post, Refusal, segment } from "../../api/client";
-import type { Budget, LoadoutView, NamedItem, Page, Summary, TrustItem } from "../../api/types";
+import type { AgentReport, Budget, LoadoutView, NamedItem, Page, Summary } from "../../api/types";
 import { MiniGraph } from "../../graph/MiniGraph";
 import { type Start, startLine } from "../../shared/acts";
+import { type Bounds, NO_BOUNDS, usualBounds } from "../../shared/bounds";
 import { Dialog } from "../../shared/Dialog";
 import { count, money, short } from "../../shared/format";
 import { castPath, useLive } from "../../shared/live";
@@ -11,6 +12,8 @@ import { Cli, ErrorBox, Foreign, Seg } from "../../shared/parts";
 import { navigate, useSearch } from "../../shared/router";
 import { oneLine } from "../../shared/text";
 import { useLoad } from "../../shared/useLoad";
+import { Bound } from "./Bound";
+import { Trust } from "./Trust";
 
 const DRAFT = "materia.launch";
 
@@ -20,7 +23,7 @@ interface Draft {
   from: string;
   pace: "AUTO" | "INTERACTIVE";
   mode: "PLANNING" | "IMPLEMENTATION";
-  budget: { maxTurns: string; maxTokens: string; maxCost: string };
+  budget: Bounds;
   project: string;
 }
 const empty: Draft = {
@@ -29,24 +32,17 @@ const empty: Draft = {
   from: "",
   pace: "AUTO",
   mode: "IMPLEMENTATION",
-  budget: { maxTurns: "", maxTokens: "", maxCost: "" },
+  budget: NO_BOUNDS,
   project: "",
 };
 
 function kept(): Draft {
   try {
-    return { ...empty, ...(JSON.parse(sessionStorage.getItem(DRAFT) ?? "{}") as Partial<Draft>) };
+    const draft = JSON.parse(sessionStorage.getItem(DRAFT) ?? "{}") as Partial<Draft>;
+    return { ...empty, budget: usualBounds(), ...draft };
   } catch {
-    return empty;
+    return { ...empty, budget: usualBounds() };
   }
-}
-
-/** Half and nine tenths of what past casts took. */
-export function usual(values: number[]): { half: number; most: number; all: number[] } | null {
-  const sorted = values.filter((value) => value > 0).sort((a, b) => a - b);
-  if (sorted.length < 3) return null;
-  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
-  return { half: at(0.5), most: at(0.9), all: sorted };
 }
 
 export function Launch({ onClose }: { onClose: () => void }) {
@@ -74,6 +70,8 @@ export function Launch({ onClose }: { onClose: () => void }) {
     chosen ? () => get<LoadoutView>(`/loadouts/${segment(chosen.name)}`, { project }) : null,
     `${project}:${chosen?.name}`,
   );
+  const agents = useLoad(project ? () => get<AgentReport>("/agents", { project }) : null, `agents:${project}`);
+  const there = (agents.value?.agents ?? []).filter((agent) => agent.installed);
   const past = useMemo(
     () => [...live.casts.values()].filter((cast) => cast.loadout === chosen?.name && cast.status === "completed"),
     [live.casts, chosen?.name],
@@ -219,7 +217,9 @@ export function Launch({ onClose }: { onClose: () => void }) {
           <p className="faint sm">
             {past.length >= 3
               ? `Usual: between half and nine of ten of the ${past.length} casts of ${chosen?.name} that are done.`
-              : `${past.length} ${past.length === 1 ? "cast" : "casts"} of this loadout are done; from three on you see what is usual.`}
+              : past.length === 0
+                ? "No cast of this loadout is done yet; from three on you see what is usual."
+                : `${past.length} ${past.length === 1 ? "cast of this loadout is" : "casts of this loadout are"} done; from three on you see what is usual.`}
           </p>
           {error && !trust ? <ErrorBox error={error} /> : null}
           {error instanceof Refusal && error.problem.findings ? (
@@ -263,10 +263,19 @@ export function Launch({ onClose }: { onClose: () => void }) {
                     onChange={() => set({ loadout: item.name })}
                     data-testid={`loadout-${item.name}`}
                   />
-                  <span className="grow cut">{oneLine(item.name, 60)}</span>
-                  <span className="faint sm">
-                    {item.layer}
-                    {item.active ? ", active" : ""}
+                  <span className="grow">
+                    <span className="row">
+                      <span className="grow cut name">{oneLine(item.name, 60)}</span>
+                      <span className="faint sm nowrap">
+                        {item.layer}
+                        {item.active ? ", active" : ""}
+                      </span>
+                    </span>
+                    {item.description ? (
+                      <span className="sm dim cut about">
+                        <Foreign text={oneLine(item.description, 120)} />
+                      </span>
+                    ) : null}
                   </span>
                 </label>
               </li>
@@ -282,7 +291,12 @@ export function Launch({ onClose }: { onClose: () => void }) {
             {picture.value ? (
               <p className="dim sm">
                 {picture.value.findings.length === 0 ? "✓ Sound." : `${picture.value.findings.length} findings.`}{" "}
-                {picture.value.graph.sockets.length} sockets.
+                {picture.value.graph.sockets.length} sockets.{" "}
+                {agents.value
+                  ? there.length > 0
+                    ? `Agents: ${there.map((agent) => `${agent.label}${agent.version ? ` ${agent.version}` : ""}`).join(", ")}.`
+                    : "No agent is installed here."
+                  : null}
               </p>
             ) : null}
           </div>
@@ -306,69 +320,5 @@ export function Launch({ onClose }: { onClose: () => void }) {
         </button>
       </footer>
     </Dialog>
-  );
-}
-
-function Bound(props: {
-  name: string;
-  value: string;
-  onChange: (value: string) => void;
-  past: number[];
-  show: (value: number) => string;
-  testid: string;
-}) {
-  const range = usual(props.past);
-  const limit = Number(props.value);
-  const end = Math.max(limit || 0, range ? (range.all.at(-1) ?? 0) * 1.1 : 0) || 1;
-  return (
-    <div className="bound">
-      <label htmlFor={props.testid}>{props.name}</label>
-      <input
-        id={props.testid}
-        className="field r"
-        inputMode="decimal"
-        value={props.value}
-        placeholder="none"
-        data-testid={props.testid}
-        onChange={(event) => props.onChange(event.target.value.replace(/[^0-9.]/g, ""))}
-      />
-      <span className="range" aria-hidden="true">
-        {range ? (
-          <i style={{ left: `${(range.half / end) * 100}%`, width: `${((range.most - range.half) / end) * 100}%` }} />
-        ) : null}
-        {limit ? <b style={{ left: `${(limit / end) * 100}%` }} /> : null}
-      </span>
-      <span className="faint sm">{range ? `${props.show(range.half)} to ${props.show(range.most)} usual` : ""}</span>
-    </div>
-  );
-}
-
-function Trust({ items, project, onApproved }: { items: TrustItem[]; project: string; onApproved: () => void }) {
-  const [error, setError] = useState<unknown>(null);
-  const approve = async () => {
-    try {
-      for (const item of items) await post("/trust", { project: item.project ?? project, hash: item.hash });
-      onApproved();
-    } catch (fault) {
-      setError(fault);
-    }
-  };
-  return (
-    <div className="trust" data-testid="trust-question">
-      <strong>Nobody has approved what this would run</strong>
-      <ul className="runs">
-        {items
-          .flatMap((item) => item.runs)
-          .map((run) => (
-            <li key={run} className="mono">
-              <Foreign text={run} mixed />
-            </li>
-          ))}
-      </ul>
-      {error ? <ErrorBox error={error} /> : null}
-      <button type="button" className="btn primary" onClick={() => void approve()} data-testid="trust-approve">
-        Approve what is shown, and start
-      </button>
-    </div>
   );
 }

@@ -28,7 +28,7 @@ export function MateriaEditor({ name }: { name: string }) {
       .then(({ state, exists }) => {
         if (left) return;
         const from = searchNow().get("from");
-        const fresh = !exists && searchNow().get("new") !== null;
+        const fresh = !exists && searchNow().get("begin") !== null;
         if (!exists && !fresh) throw new Error(`There is no materia ${name}.`);
         made = new EditorStore(state);
         if (fresh) {
@@ -79,12 +79,12 @@ function Opened({ store }: { store: EditorStore }) {
     return () => removeEventListener("keydown", onKey);
   }, [store]);
   const copy = () =>
-    navigate(`/materia/${encodeURIComponent(freeName(store, name))}?new=1&from=${encodeURIComponent(name)}`);
+    navigate(`/materia/${encodeURIComponent(freeName(store, name))}?begin=1&from=${encodeURIComponent(name)}`);
   const kind = raw.type === "utility" ? "utility" : "agent";
   return (
     <div className="materia-editor" data-testid="materia-editor">
       <SaveBar store={store} state={state} findings={findings} onReview={() => setReview(true)} onCopy={copy} />
-      <div className="forms">
+      <div className="forms" role="region" aria-label={`Fields of ${name}`} tabIndex={0}>
         <Form store={store} raw={raw} kind={kind} readOnly={state.readOnly} />
         <Found findings={own} />
         {kind === "utility" ? <TryIt project={state.project} materia={name} saved={state.text === state.base} /> : null}
@@ -177,7 +177,9 @@ function Form(props: { store: EditorStore; raw: { [key: string]: Json }; kind: s
       {kind === "agent" ? (
         <Part title="What it is asked" hint={typeof raw.prompt === "object" ? "from a file" : ""}>
           {raw.prompt !== undefined && typeof raw.prompt !== "string" ? (
-            <pre className="text asked">{JSON.stringify(raw.prompt, null, 2)}</pre>
+            <pre className="text asked" tabIndex={0}>
+              {JSON.stringify(raw.prompt, null, 2)}
+            </pre>
           ) : (
             <textarea
               className="field"
@@ -193,7 +195,9 @@ function Form(props: { store: EditorStore; raw: { [key: string]: Json }; kind: s
       ) : (
         <Part title="What runs" hint="no shell reads it; a word a line">
           {raw.script ? (
-            <pre className="text asked">{JSON.stringify(raw.script, null, 2)}</pre>
+            <pre className="text asked" tabIndex={0}>
+              {JSON.stringify(raw.script, null, 2)}
+            </pre>
           ) : (
             <textarea
               className="field mono"

@@ -134,7 +134,7 @@ function NewLoadout({ taken }: { taken: string[] }) {
     event.preventDefault();
     if (!name.trim() || taken.includes(name)) return;
     startNew(name, template ? templateNamed(template) : { sockets: {} });
-    navigate(`/loadouts/${encodeURIComponent(name)}?new=1`);
+    navigate(`/loadouts/${encodeURIComponent(name)}?begin=1`);
   };
   return (
     <form className="newone" onSubmit={begin}>
@@ -189,7 +189,7 @@ export function Materia() {
         className="newone"
         onSubmit={(event) => {
           event.preventDefault();
-          if (name.trim() && !taken) navigate(`/materia/${encodeURIComponent(name)}?new=1`);
+          if (name.trim() && !taken) navigate(`/materia/${encodeURIComponent(name)}?begin=1`);
         }}
       >
         <input

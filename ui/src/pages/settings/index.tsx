@@ -1,11 +1,10 @@
 // Settings: how the page looks, which agents there are, which server this is.
-import { useState } from "react";
-import { get } from "../../api/client";
+import { forgetKey, get } from "../../api/client";
 import type { AgentReport, Finding } from "../../api/types";
 import { useLive } from "../../shared/live";
-import { Cli, ErrorBox, Foreign, Seg, State } from "../../shared/parts";
-import { applyTheme, type Theme, theme } from "../../shared/theme";
+import { Cli, ErrorBox, Foreign, State } from "../../shared/parts";
 import { useLoad } from "../../shared/useLoad";
+import { Own } from "./Own";
 
 interface Config {
   items: { layer: string; file: string; text: string; hash: string; editable: boolean }[];
@@ -15,30 +14,22 @@ interface Config {
 export function Settings() {
   const live = useLive();
   const project = live.projects[0]?.id ?? null;
-  const [now, setNow] = useState<Theme>(theme());
   const agents = useLoad(project ? () => get<AgentReport>("/agents", { project }) : null, `agents:${project}`);
   const config = useLoad(project ? () => get<Config>("/config", { project }) : null, `config:${project}`);
   const health = useLoad(() => get<{ version: string }>("/health"), "health");
   return (
     <div className="page" data-testid="settings-page">
       <h1>Settings</h1>
-      <h2>Look</h2>
-      <Seg
-        label="Theme"
-        now={now}
-        onPick={(next) => {
-          applyTheme(next);
-          setNow(next);
-        }}
-        items={[
-          { id: "system", label: "As the system" },
-          { id: "light", label: "Light" },
-          { id: "dark", label: "Dark" },
-        ]}
-      />
+      <Own />
       <h2>Agents</h2>
       {agents.error ? <ErrorBox error={agents.error} /> : null}
       <table className="tbl">
+        <colgroup>
+          <col className="s-agent" />
+          <col className="s-state" />
+          <col className="s-version" />
+          <col />
+        </colgroup>
         <thead>
           <tr>
             <th>Agent</th>
@@ -111,10 +102,23 @@ export function Settings() {
         and belongs to this address.
       </p>
       <Cli words={["materia", "ui", "--no-open"]} />
+      <p>
+        <button
+          type="button"
+          className="btn"
+          data-testid="sign-out"
+          onClick={() => {
+            forgetKey();
+            location.assign("/");
+          }}
+        >
+          Sign out of this browser
+        </button>
+      </p>
       <h2>About</h2>
       <p className="dim">
         Materia {health.value?.version ?? ""} at <span className="mono">{location.host}</span>. Press <kbd>?</kbd> for
-        the keys.
+        the keys and signs.
       </p>
     </div>
   );

@@ -21,9 +21,28 @@ interface InputProps {
   turns: Turn[];
   store: CastStore;
   onEvent: (seq: number) => void;
+  /** Why the work was sent back to this turn, if it was. */
+  reason: string | null;
 }
 
-export function InputTab({ turn, full, turns, store, onEvent }: InputProps) {
+/** A text with the reason for which the work was sent back made to stand out, as it is or as JSON writes it. */
+function Marked({ text, reason }: { text: string; reason: string | null }) {
+  const shapes = reason && reason.length >= 8 ? [reason, JSON.stringify(reason).slice(1, -1)] : [];
+  const found = shapes.find((one) => text.includes(one));
+  if (!found) return <Foreign text={text} />;
+  const at = text.indexOf(found);
+  return (
+    <>
+      <Foreign text={text.slice(0, at)} />
+      <mark data-testid="reason-mark">
+        <Foreign text={found} />
+      </mark>
+      <Foreign text={text.slice(at + found.length)} />
+    </>
+  );
+}
+
+export function InputTab({ turn, full, turns, store, onEvent, reason }: InputProps) {
   const [view, setView] = useState<"layers" | "raw" | "diff">("layers");
   if (!turn) return <p className="dim">No turn has run here yet.</p>;
   if (!full)
@@ -96,7 +115,7 @@ export function InputTab({ turn, full, turns, store, onEvent }: InputProps) {
                 </span>
               </header>
               <div className="text">
-                <Foreign text={sliceBytes(encoded, layer.start, layer.end)} />
+                <Marked text={sliceBytes(encoded, layer.start, layer.end)} reason={reason} />
               </div>
             </section>
           ))}

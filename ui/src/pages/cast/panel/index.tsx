@@ -2,7 +2,7 @@
 import { ChevronLeft, ChevronRight, Columns2, Link as LinkIcon } from "lucide-react";
 import { get, segment } from "../../../api/client";
 import type { TurnView } from "../../../api/types";
-import { type CastState, nameOf } from "../../../fold";
+import { type CastState, nameOf, sentBackBy } from "../../../fold";
 import { KindIcon } from "../../../graph/KindIcon";
 import type { Target } from "../../../shared/ActButton";
 import type { CastStore } from "../../../shared/cast-store";
@@ -53,6 +53,7 @@ export function FocusPanel(props: PanelProps) {
     `${store.id}:${turn?.seq}:${turn?.endSeq ?? ""}`,
   );
   const full = turn && loaded.value?.seq === turn.seq ? loaded.value : null;
+  const reason = turn ? (sentBackBy(state, turn)?.reason ?? null) : null;
   const beside = search.get("beside") === "1";
   const wide = useWide(1400);
   const twice = beside && wide && (tab === "input" || tab === "output");
@@ -172,7 +173,7 @@ export function FocusPanel(props: PanelProps) {
         {twice ? (
           <div className="twice">
             <section aria-label="Input">
-              <InputTab turn={turn} full={full} turns={turns} onEvent={onEvent} store={store} />
+              <InputTab turn={turn} full={full} turns={turns} onEvent={onEvent} store={store} reason={reason} />
             </section>
             <section aria-label="Output">
               <OutputTab turn={turn} full={full} onEvent={onEvent} search={search} change={change} />
@@ -180,7 +181,7 @@ export function FocusPanel(props: PanelProps) {
           </div>
         ) : null}
         {tab === "input" && !twice ? (
-          <InputTab turn={turn} full={full} turns={turns} onEvent={onEvent} store={store} />
+          <InputTab turn={turn} full={full} turns={turns} onEvent={onEvent} store={store} reason={reason} />
         ) : null}
         {tab === "output" && !twice ? (
           <OutputTab turn={turn} full={full} onEvent={onEvent} search={search} change={change} />

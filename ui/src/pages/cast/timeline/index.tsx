@@ -116,11 +116,12 @@ export function Timeline(props: TimelineProps) {
                   ))}
                 {turns
                   .filter((turn) => turn.socket === lane.id)
-                  .map((turn) => (
+                  .map((turn, index, own) => (
                     <TurnBar
                       key={turn.seq}
                       state={state}
                       turn={turn}
+                      next={(own[index + 1]?.start ?? span.to * 1000) / 1000}
                       end={span.to}
                       scale={scale}
                       view={view}
@@ -180,32 +181,43 @@ function Marks(props: {
 function TurnBar(props: {
   state: CastState;
   turn: Turn;
+  /** When the next turn of the lane begins. */
+  next: number;
   end: number;
   scale: Scale;
   view: Window;
   places: Places;
   onPick: () => void;
 }) {
-  const { state, turn, end, scale, view, places, onPick } = props;
+  const { state, turn, next, end, scale, view, places, onPick } = props;
   const from = turn.start / 1000;
   const to = turn.end ? turn.end / 1000 : end;
   const took = duration(turn.durationMs ?? to - from, true);
   const share = (scale.at(to) - scale.at(from)) / (view.to - view.from);
   const verdict = turn.satisfied === false ? "not satisfied" : turn.satisfied ? "satisfied" : took;
   const words = share < 0.04 ? "" : verdict;
+  // A bar that is too short for words has them behind it, where nothing follows so soon.
+  const behind = !words && turn.end && next - to > 0.08 * scale.drawn * (view.to - view.from) ? took : "";
   return (
-    <button
-      type="button"
-      className={`bar st ${barState(turn)}`}
-      style={{ left: places.left(from), width: places.wide(from, to) }}
-      data-testid={`bar-${turn.seq}`}
-      data-ms={to - from}
-      aria-label={`${nameOf(state, turn.socket)} visit ${turn.visit}: ${verdict || turn.outcome}, ${took}`}
-      title={`visit ${turn.visit}${turn.item ? `, ${turn.item}` : ""}: ${turn.outcome}, ${took}`}
-      onClick={onPick}
-    >
-      {words}
-    </button>
+    <>
+      <button
+        type="button"
+        className={`bar st ${barState(turn)}`}
+        style={{ left: places.left(from), width: places.wide(from, to) }}
+        data-testid={`bar-${turn.seq}`}
+        data-ms={to - from}
+        aria-label={`${nameOf(state, turn.socket)} visit ${turn.visit}: ${verdict || turn.outcome}, ${took}`}
+        title={`visit ${turn.visit}${turn.item ? `, ${turn.item}` : ""}: ${turn.outcome}, ${took}`}
+        onClick={onPick}
+      >
+        {words}
+      </button>
+      {behind ? (
+        <span className="bar-words" aria-hidden="true" style={{ left: `calc(${places.left(to)} + 7px)` }}>
+          {behind}
+        </span>
+      ) : null}
+    </>
   );
 }
 

@@ -1,0 +1,35 @@
+// What a new cast would run and nobody has approved: shown, and approved as it is shown.
+import { useState } from "react";
+import { post } from "../../api/client";
+import type { TrustItem } from "../../api/types";
+import { ErrorBox, Foreign } from "../../shared/parts";
+
+export function Trust({ items, project, onApproved }: { items: TrustItem[]; project: string; onApproved: () => void }) {
+  const [error, setError] = useState<unknown>(null);
+  const approve = async () => {
+    try {
+      for (const item of items) await post("/trust", { project: item.project ?? project, hash: item.hash });
+      onApproved();
+    } catch (fault) {
+      setError(fault);
+    }
+  };
+  return (
+    <div className="trust" data-testid="trust-question">
+      <strong>Nobody has approved what this would run</strong>
+      <ul className="runs">
+        {items
+          .flatMap((item) => item.runs)
+          .map((run) => (
+            <li key={run} className="mono">
+              <Foreign text={run} mixed />
+            </li>
+          ))}
+      </ul>
+      {error ? <ErrorBox error={error} /> : null}
+      <button type="button" className="btn primary" onClick={() => void approve()} data-testid="trust-approve">
+        Approve what is shown, and start
+      </button>
+    </div>
+  );
+}

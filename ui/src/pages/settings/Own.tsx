@@ -1,0 +1,93 @@
+// What this browser keeps for its reader: the look, being told, the bounds of new casts.
+import { useState } from "react";
+import { type Bounds, keepBounds, usualBounds } from "../../shared/bounds";
+import { type Notices, notices, wishNotices } from "../../shared/notify";
+import { Seg } from "../../shared/parts";
+import { applyTheme, type Theme, theme } from "../../shared/theme";
+
+export function Own() {
+  const [look, setLook] = useState<Theme>(theme());
+  return (
+    <>
+      <h2>Look</h2>
+      <Seg
+        label="Theme"
+        now={look}
+        onPick={(next) => {
+          applyTheme(next);
+          setLook(next);
+        }}
+        items={[
+          { id: "system", label: "As the system" },
+          { id: "light", label: "Light" },
+          { id: "dark", label: "Dark" },
+        ]}
+      />
+      <h2>Being told</h2>
+      <Told />
+      <h2>Budget of new casts</h2>
+      <Usual />
+    </>
+  );
+}
+
+function Told() {
+  const [now, setNow] = useState<Notices>(notices);
+  return (
+    <>
+      <p className="dim">
+        The number of casts that need you stands in the title of this tab. A notice of the system comes too, if you
+        wish, while you look elsewhere.
+      </p>
+      {now === "unknown" ? (
+        <p className="faint">This browser has no notices.</p>
+      ) : now === "refused" ? (
+        <p className="faint">This browser refuses notices of this page; its own settings can allow them.</p>
+      ) : (
+        <Seg
+          label="Notices"
+          now={now}
+          onPick={(next) => void wishNotices(next === "on").then(setNow)}
+          items={[
+            { id: "off", label: "Only the title" },
+            { id: "on", label: "Notices, too" },
+          ]}
+        />
+      )}
+    </>
+  );
+}
+
+const names: [keyof Bounds, string][] = [
+  ["maxTurns", "Turns"],
+  ["maxTokens", "Tokens"],
+  ["maxCost", "Cost"],
+];
+
+function Usual() {
+  const [bounds, setBounds] = useState<Bounds>(usualBounds);
+  return (
+    <>
+      <p className="dim">The launch sheet begins with these. A cast waits for you when one is spent.</p>
+      <div className="usual">
+        {names.map(([name, label]) => (
+          <label key={name}>
+            <span>{label}</span>
+            <input
+              className="field r"
+              inputMode="decimal"
+              placeholder="none"
+              value={bounds[name]}
+              data-testid={`usual-${name}`}
+              onChange={(event) => {
+                const next = { ...bounds, [name]: event.target.value.replace(/[^0-9.]/g, "") };
+                setBounds(next);
+                keepBounds(next);
+              }}
+            />
+          </label>
+        ))}
+      </div>
+    </>
+  );
+}
