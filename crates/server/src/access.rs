@@ -123,12 +123,11 @@ impl Access {
         if codes.wrong >= WRONG_MAX {
             return None;
         }
-        let Some(made) = codes.open.remove(code).filter(|made| made.elapsed() < CODE_LIFE) else {
+        if codes.open.remove(code).is_none_or(|made| made.elapsed() >= CODE_LIFE) {
             codes.wrong += 1;
             return None;
-        };
+        }
         drop(codes);
-        let _ = made;
         let name = random_hex::<16>().ok()?;
         let value = format!("{name}.{}", self.proof("cookie", &name));
         let cookie = format!("{}={value}; HttpOnly; SameSite=Strict; Path=/", self.cookie);

@@ -16,7 +16,9 @@ use crate::limits::{BODY_BYTES_MAX, CONFIG_BYTES_MAX, REQUEST_WAIT_MAX};
 use crate::problem::Refused;
 use crate::request::{FromTurn, Request, json, json_as, query_of, text};
 use crate::state::App;
-use crate::{act, begin, config, demo, edit, metrics, page, query, stream, trust};
+use crate::{
+    act, begin, config, demo, edit, events, inbox, list, metrics, page, query, stream, trust,
+};
 
 /// The routes of the table, and the page for everything else.
 pub(crate) fn router(app: &Arc<App>) -> Router {
@@ -173,16 +175,16 @@ fn look(app: &Arc<App>, name: Name, asked: &Request) -> Result<Response<Body>, R
     match name {
         Name::Projects => Ok(query::projects(app)),
         Name::AddProject => query::add_project(app, asked),
-        Name::Casts => query::casts(app, asked),
+        Name::Casts => list::casts(app, asked),
         Name::Cast => query::cast(app, asked),
-        Name::Events => query::events(app, asked),
+        Name::Events => events::events(app, asked),
         Name::Turn => query::turn(app, asked),
         Name::Why => query::why(app, asked),
         Name::Cost => query::cost(app, asked),
         Name::Files => query::files(app, asked),
         Name::File => query::file(app, asked),
         Name::Blob => query::blob(app, asked),
-        Name::Inbox => query::inbox(app, asked),
+        Name::Inbox => inbox::inbox(app, asked),
         Name::Trust => trust::list(app, asked),
         Name::Approve => trust::approve(app, &asked.json()?),
         Name::Config => config::config(app, asked),

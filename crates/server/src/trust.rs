@@ -88,11 +88,10 @@ pub(crate) fn approve(app: &Arc<App>, body: &TrustBody) -> Result<Response<Body>
         }
     };
     carry::tell(&warnings);
+    app.pending.remove(&item.hash);
     if !approved {
-        app.pending.remove(&item.hash);
         return Err(gone());
     }
-    app.pending.remove(&item.hash);
     let mut casts = Vec::new();
     if let Wanted::Resume(named) = &wanted
         && let Some(cast) = cast_of(app, &served, &item)

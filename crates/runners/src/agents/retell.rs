@@ -33,7 +33,7 @@ impl Retelling {
         let said = Arc::new(Mutex::new(String::new()));
         let ear = Arc::clone(&said);
         let live = Live::new(move |text| {
-            ear.lock().unwrap_or_else(PoisonError::into_inner).push_str(text)
+            ear.lock().unwrap_or_else(PoisonError::into_inner).push_str(text);
         });
         Self {
             reader: adapter.reader(&nothing_asked(cwd)),

@@ -6,5 +6,6 @@ mod acts;
 mod crowds;
 mod editing;
 mod guard;
+mod lists;
 mod stage;
 mod streams;

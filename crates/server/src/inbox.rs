@@ -1,0 +1,70 @@
+//! What waits for a person, over all casts.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::http::Response;
+use materia_app::{Failure, view};
+use materia_contract::CastStatus;
+use materia_contract::api::{CastSummary, Inbox, InboxItem};
+use materia_engine::blocking;
+use tokio::runtime::Handle;
+
+use crate::problem::Refused;
+use crate::request::{Request, json};
+use crate::rooms::{Cast, Room, Served};
+use crate::state::App;
+
+/// `GET /api/inbox`.
+pub(crate) fn inbox(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+    let mut items = Vec::new();
+    for served in app.rooms.meant(asked.query("project"))? {
+        for room in app.rooms.of(&served, &Handle::current())? {
+            waiting(app, &served, &room, &mut items)?;
+        }
+    }
+    items.sort_by(|one: &InboxItem, other| other.since.cmp(&one.since));
+    Ok(json(&Inbox { items }))
+}
+
+fn waiting(
+    app: &App,
+    served: &Arc<Served>,
+    room: &Arc<Room>,
+    items: &mut Vec<InboxItem>,
+) -> Result<(), Refused> {
+    let lines = blocking(&*room.journal).list().map_err(Failure::from)?.lines;
+    for line in lines {
+        let trust = app.pending.of_cast(&served.id, &line.cast_id);
+        if line.status != CastStatus::Waiting && trust.is_none() {
+            continue;
+        }
+        let id = line.cast_id.clone();
+        let cast = Cast { served: Arc::clone(served), room: Arc::clone(room), id };
+        let made = view::summary(cast.journal(), line, &served.id, &cast.folders());
+        let Ok((summary, run)) = made else { continue };
+        match trust {
+            Some(trust) => items.push(untrusted(summary, trust)),
+            None => items.extend(view::inbox(cast.journal(), &summary, &run)),
+        }
+    }
+    Ok(())
+}
+
+/// A cast that would go on by itself, if somebody approved what it runs.
+fn untrusted(summary: CastSummary, trust: materia_contract::api::TrustItem) -> InboxItem {
+    InboxItem {
+        project: summary.project,
+        cast_id: summary.line.cast_id,
+        loadout: summary.line.loadout,
+        request: summary.line.request,
+        reason: "trust".to_owned(),
+        message: "what it runs has to be approved before it goes on".to_owned(),
+        node: None,
+        since: summary.updated_at,
+        approval: None,
+        said: None,
+        trust: Some(trust),
+        next: Vec::new(),
+    }
+}
