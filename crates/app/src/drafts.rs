@@ -51,9 +51,7 @@ impl Drafts {
     /// Those of this project.
     pub fn of(project: &Project) -> Result<Self, Failure> {
         let Some(state) = &project.state_dir else {
-            return Err(Failure::storage(
-                "no state folder is known, so no draft can be kept; name one in MATERIA_STATE_DIR",
-            ));
+            return Err(Failure::storage("no state folder is known, so no draft can be kept"));
         };
         let of = blake3::hash(project.dir.as_os_str().as_encoded_bytes()).to_hex();
         Ok(Self { folder: state.join("drafts").join(&of[..16]) })

@@ -1,6 +1,5 @@
 //! The demo: a project that the program itself has made, with agents that are answered by a script.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -11,18 +10,7 @@ use materia_contract::api::{DemoView, StartBody};
 use crate::begin;
 use crate::problem::Refused;
 use crate::request::{Request, json};
-use crate::state::App;
-
-/// A demo that can be played.
-#[derive(Debug, Clone)]
-pub struct Demo {
-    /// The folder of its project.
-    pub project: PathBuf,
-    /// What its agents answer.
-    pub script: PathBuf,
-    /// What is asked of them.
-    pub request: String,
-}
+use crate::state::{App, Demo};
 
 /// `GET /api/demo`.
 pub(crate) fn available(app: &App) -> Response<Body> {

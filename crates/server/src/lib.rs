@@ -47,8 +47,7 @@ mod stream;
 mod trust;
 mod wanted;
 
-pub use demo::Demo;
 pub use listen::{Listen, ListenError};
 pub use page::{missing_page, viewer};
 pub use serve::{ServeError, Serving, serve};
-pub use state::{OpenProject, Settings};
+pub use state::{Demo, OpenProject, Settings};

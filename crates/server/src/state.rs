@@ -8,7 +8,6 @@ use materia_app::{Failure, Project};
 use tokio::sync::{Semaphore, watch};
 
 use crate::access::Access;
-use crate::demo::Demo;
 use crate::keys::Keys;
 use crate::ledger::Ledger;
 use crate::listen::Listen;
@@ -17,6 +16,17 @@ use crate::rooms::Rooms;
 
 /// Opens the project in a folder. Where profile and state folder are, the door knows.
 pub type OpenProject = Arc<dyn Fn(&Path) -> Result<Project, Failure> + Send + Sync>;
+
+/// A demo that can be played: a project that the program itself has made, with agents that a script answers.
+#[derive(Debug, Clone)]
+pub struct Demo {
+    /// The folder of its project.
+    pub project: PathBuf,
+    /// What its agents answer.
+    pub script: PathBuf,
+    /// What is asked of them.
+    pub request: String,
+}
 
 /// What a server is started with.
 #[derive(Clone)]

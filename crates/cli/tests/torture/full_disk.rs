@@ -181,8 +181,8 @@ fn a_server_whose_disk_fills_up_says_so_goes_on_answering_and_carries_on_once_th
     // Room for a part of a cast.
     disk.grow(used(bench) + 300);
     let begun = ask(bench, "POST", "/api/casts", &json!({ "castId": "second", "noRequest": true }));
-    let began = matches!(begun, Some((201, _)));
-    if !began {
+    let is_there = matches!(begun, Some((201, _)));
+    if !is_there {
         let (status, problem) = begun.unwrap();
         assert_eq!((status, &problem["code"]), (500, &json!("storage")), "{problem}");
     }
@@ -197,7 +197,7 @@ fn a_server_whose_disk_fills_up_says_so_goes_on_answering_and_carries_on_once_th
     let (status, first) = ask(bench, "GET", "/api/casts/first", &Value::Null).unwrap();
     assert_eq!((status, &first["status"]), (200, &json!("completed")));
     disk.grow(LARGE);
-    if began {
+    if is_there {
         let resumed = ask(bench, "POST", "/api/casts/second/commands", &json!({ "do": "resume" }));
         assert!(matches!(resumed, Some((200 | 202, _))), "{resumed:?}");
         crate::bench::until("it goes on once there is room", || {

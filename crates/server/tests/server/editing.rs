@@ -100,8 +100,8 @@ fn keep(stage: &Stage, id: &str, version: &str, text: &str) -> Answer {
 fn drafts_are_kept_one_version_after_the_other_and_outlive_the_server() {
     let mut stage = Stage::new();
     assert_eq!(keep(&stage, "d", "0", "one").json()["version"], 1);
-    let stale = keep(&stage, "d", "0", "other");
-    assert_eq!((stale.status, &stale.json()["theirs"]["text"]), (412, &json!("one")));
+    let outdated = keep(&stage, "d", "0", "other");
+    assert_eq!((outdated.status, &outdated.json()["theirs"]["text"]), (412, &json!("one")));
     assert_eq!(keep(&stage, "d", "\"1\"", "two").json()["version"], 2);
     stage.end();
     stage.begin();
