@@ -15,8 +15,11 @@ use materia_engine::Journal;
 use serde_json::{Map, Value};
 
 use crate::Failure;
-use read::{Read, TurnRead};
+use read::{Read, TurnRead, Words};
 pub use told::told;
+
+/// The most of all texts that differ.
+const TEXTS_BYTES_MAX: usize = 16 << 20;
 
 /// A cast that is compared: where it is kept, and where the folders are that its events name.
 pub struct Side<'a> {
@@ -43,7 +46,8 @@ pub fn compare(a: &Side<'_>, b: &Side<'_>) -> Result<Comparison, Failure> {
     let mut variables = Vec::new();
     differing("", &one.state, &other.state, &mut variables);
     let (one_head, other_head) = (one.head, other.head);
-    let rows = rows(one.turns, other.turns);
+    let mut rows = rows(one.turns, other.turns);
+    bound_texts(&mut rows);
     Ok(Comparison { a: one_head, b: other_head, forked_at, rows, routes, variables, totals })
 }
 
@@ -70,6 +74,20 @@ fn parted(a: &Side<'_>, b: &Side<'_>) -> Result<Option<u64>, Failure> {
         Some((*upto).min(*also))
     });
     Ok(shared)
+}
+
+/// Leaves out the texts of further rows once there are very many: the turns themselves have them.
+fn bound_texts(rows: &mut [ComparedTurn]) {
+    let mut room = TEXTS_BYTES_MAX;
+    for row in rows {
+        for texts in [&mut row.prompt, &mut row.output] {
+            let bytes = texts.as_ref().map_or(0, |texts| texts.a.len() + texts.b.len());
+            if bytes > room {
+                *texts = None;
+            }
+            room = room.saturating_sub(bytes);
+        }
+    }
 }
 
 /// Turns of both, aligned. Those of the first stand in their order; what only the second has stands behind what was
@@ -123,9 +141,9 @@ fn row(attempt: u32, a: Option<&TurnRead>, b: Option<&TurnRead>) -> ComparedTurn
             let differs = aspects(a, b);
             let verdict =
                 if differs.is_empty() { ComparedVerdict::Same } else { ComparedVerdict::Differs };
-            let texts = |aspect, a: &str, b: &str| {
+            let texts = |aspect, a: &Words, b: &Words| {
                 let differ = differs.contains(&aspect);
-                differ.then(|| TwoTexts { a: a.to_owned(), b: b.to_owned() })
+                differ.then(|| TwoTexts { a: a.shown.clone(), b: b.shown.clone() })
             };
             let prompt = texts(ComparedAspect::Prompt, &a.given, &b.given);
             let output = texts(ComparedAspect::Output, &a.output, &b.output);

@@ -12,6 +12,8 @@ use serde_json::{Map, Value};
 use super::{Side, compared};
 use crate::Failure;
 
+/// The most of one text that is kept.
+const TEXT_BYTES_MAX: usize = 64 << 10;
 /// How many forks behind each other are looked through.
 const LINEAGE_MAX: usize = 64;
 /// What differs between any two casts and says nothing: the name of the cast and its folder.
@@ -32,11 +34,30 @@ pub(super) struct TurnRead {
     pub(super) item: Option<String>,
     pub(super) item_label: Option<String>,
     /// Its prompt or its input.
-    pub(super) given: String,
-    pub(super) output: String,
+    pub(super) given: Words,
+    pub(super) output: Words,
     pub(super) side: TurnSide,
     /// The clock on the wall when it began.
     began: i64,
+}
+
+/// A text that may be long: compared as a whole, kept in part.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Words {
+    hash: Option<blake3::Hash>,
+    /// How it begins.
+    pub(super) shown: String,
+}
+
+impl Words {
+    fn of(text: &str) -> Self {
+        let hash = Some(blake3::hash(text.as_bytes()));
+        if text.len() <= TEXT_BYTES_MAX {
+            return Self { hash, shown: text.to_owned() };
+        }
+        let shown = &text[..text.floor_char_boundary(TEXT_BYTES_MAX)];
+        Self { hash, shown: format!("{shown}\n… {} bytes in all", text.len()) }
+    }
 }
 
 /// The casts that one has its history from, itself first, each with the last event that it has of it.
@@ -96,9 +117,9 @@ fn began(unfolding: &Unfolding, event: &Event, input: Option<&Value>) -> Option<
     };
     let plan = &unfolding.run().created()?.plan;
     let given = match (&started.prompt, input) {
-        (Some(prompt), _) => prompt.clone(),
-        (None, Some(input)) => without_own(input),
-        (None, None) => String::new(),
+        (Some(prompt), _) => Words::of(prompt),
+        (None, Some(input)) => Words::of(&without_own(input)),
+        (None, None) => Words::default(),
     };
     Some(TurnRead {
         socket: socket.clone(),
@@ -106,7 +127,7 @@ fn began(unfolding: &Unfolding, event: &Event, input: Option<&Value>) -> Option<
         item: started.item.clone(),
         item_label: started.item_label.clone(),
         given,
-        output: String::new(),
+        output: Words::default(),
         side: TurnSide {
             seq: event.seq,
             outcome: Outcome::Running,
@@ -142,7 +163,7 @@ fn noted(
         turn.side.satisfied = satisfied;
         turn.side.duration_ms = u64::try_from(event.wall.saturating_sub(turn.began) / 1_000).ok();
         let Some(report) = report else { return };
-        turn.output.clone_from(&report.output);
+        turn.output = Words::of(&report.output);
         if let Some(TurnUsage { input_tokens, output_tokens, cost }) = report.usage {
             let both = input_tokens.unwrap_or(0).saturating_add(output_tokens.unwrap_or(0));
             turn.side.tokens = (input_tokens.is_some() || output_tokens.is_some()).then_some(both);

@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use materia_contract::api::{Choice, ChosenEnd};
 use materia_contract::{Event, EventBody, NodeId, Plan, TurnCompleted};
 
+/// The longest output that is taken into a walk as it was.
+const TEXT_BYTES_MAX: usize = 16 << 10;
+
 /// How the turns of a cast ended, in the order in which they did. Attempts that were made again count once, with the
 /// last of them; turns that the runtime answered need nobody's choice.
 #[must_use]
@@ -49,6 +52,7 @@ fn completed(plan: &Plan, socket: NodeId, data: &TurnCompleted) -> Choice {
     };
     let count =
         data.work_items.as_ref().map(|items| u32::try_from(items.len()).unwrap_or(u32::MAX));
-    let text = Some(data.report.output.clone());
+    // What is longer is made up again: a walk is about where things lead.
+    let text = Some(data.report.output.clone()).filter(|text| text.len() <= TEXT_BYTES_MAX);
     Choice { socket, outcome, items: count, text }
 }

@@ -25,8 +25,8 @@ pub use history::choices;
 
 /// How many turns a walk may have.
 pub const STEPS_MAX: usize = 2_000;
-/// How often simulated time may move on between two choices.
-const TICKS_MAX: usize = 1_000;
+/// How often simulated time may move on, and people agree, in all.
+const TICKS_MAX: usize = 5_000;
 
 /// A walk under way.
 struct Walking<'a> {
@@ -188,7 +188,6 @@ impl<'a> Walking<'a> {
 
     /// Lets time pass and people agree until a choice is needed or nothing is left.
     fn settle(&mut self) {
-        self.ticks = 0;
         while self.under_way.is_empty() && self.message.is_none() && self.ticks < TICKS_MAX {
             self.ticks += 1;
             let wake = outstanding(&self.run).find_map(|effect| match effect {

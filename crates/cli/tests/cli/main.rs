@@ -27,6 +27,7 @@ mod moving;
 mod obeying;
 mod pictures;
 mod refusing;
+mod serving;
 mod shipped;
 mod stopping;
 mod storage;
