@@ -1,0 +1,98 @@
+//! What a run and its nodes may take.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Amount;
+
+/// What one node may spend. What is absent is not bounded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeBudgets {
+    /// Turns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turns: Option<u64>,
+    /// Time spent in turns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_ms: Option<u64>,
+    /// Cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Amount>,
+}
+
+/// What a run may spend. What is absent is not bounded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Budget {
+    /// Tokens, in and out together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u64>,
+    /// Cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_cost: Option<Amount>,
+    /// Turns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_turns: Option<u64>,
+    /// When to warn; 75 where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warn_at_percent: Option<u32>,
+    /// Megabytes that the cast may keep, where a person has changed what its limits say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_storage_mb: Option<u64>,
+}
+
+/// Bounds of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Limits {
+    /// Further tries after an output that breaks the contract.
+    pub max_repairs: u32,
+    /// Cycles that may close before the item moves.
+    pub max_no_advance_cycles: u32,
+    /// Turns that may run at once.
+    pub max_concurrent_turns: u32,
+    /// Turns of a dataflow node on a cycle without a bound, before a person is asked (D23).
+    #[serde(default = "cycle_turns_default", skip_serializing_if = "is_cycle_turns_default")]
+    pub max_cycle_turns: u32,
+    /// Further tries after a provider failed in a way that may pass.
+    #[serde(default = "retries_default")]
+    pub max_retries: u32,
+    /// Megabytes that the cast may keep, journal and files together.
+    #[serde(default = "storage_default", skip_serializing_if = "is_storage_default")]
+    pub max_storage_mb: u64,
+}
+
+fn storage_default() -> u64 {
+    1_024
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+fn is_storage_default(megabytes: &u64) -> bool {
+    *megabytes == storage_default()
+}
+
+fn retries_default() -> u32 {
+    4
+}
+
+fn cycle_turns_default() -> u32 {
+    50
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+fn is_cycle_turns_default(turns: &u32) -> bool {
+    *turns == cycle_turns_default()
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_repairs: 1,
+            max_no_advance_cycles: 3,
+            max_concurrent_turns: 64,
+            max_cycle_turns: cycle_turns_default(),
+            max_storage_mb: storage_default(),
+            max_retries: retries_default(),
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Ways out of a node, and how payloads wait on them.
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{Condition, DedupeBy, DeliveryMode, EdgeId, NodeId, Overflow, Path};
+
+/// The id of the way out of a socket whose turn has failed.
+#[must_use]
+pub fn on_failure_edge(socket: &str) -> EdgeId {
+    EdgeId::new(format!("onFailure:{socket}"))
+}
+
+/// A guarded way out of a node.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Edge {
+    /// Its identity, unique in the plan.
+    pub id: EdgeId,
+    /// The verdict it asks for.
+    pub when: Condition,
+    /// One comparison that must hold as well.
+    #[serde(rename = "where", default, skip_serializing_if = "Option::is_none")]
+    pub guard: Option<Guard>,
+    /// Where it leads; absent means the end of the graph.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<NodeId>,
+    /// How often it may be taken for one work item.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_traversals: Option<u32>,
+    /// How payloads wait on it.
+    #[serde(default, skip_serializing_if = "Delivery::is_plain")]
+    pub delivery: Delivery,
+}
+
+/// How payloads wait on an edge, with every default written out (D10).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Delivery {
+    /// How they wait.
+    pub mode: DeliveryMode,
+    /// How many may be on their way and not yet consumed.
+    pub max_buffered: u32,
+    /// Which one goes when there are more.
+    pub overflow: Overflow,
+    /// The quiet period of `debounce`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub debounce_ms: Option<u64>,
+    /// What makes two of them the same.
+    pub dedupe_by: DedupeBy,
+    /// How far back sameness is looked for; absent means the last accepted one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dedupe_window_ms: Option<u64>,
+    /// A filter and a mapping.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transform: Option<Transform>,
+}
+
+/// How many payloads of a `queue` edge may wait, if nothing else is said.
+pub const QUEUE_BUFFERED_DEFAULT: u32 = 256;
+
+impl Default for Delivery {
+    fn default() -> Self {
+        Self::of(DeliveryMode::Queue)
+    }
+}
+
+impl Delivery {
+    /// The defaults of a mode.
+    #[must_use]
+    pub fn of(mode: DeliveryMode) -> Self {
+        let max_buffered = match mode {
+            DeliveryMode::Queue => QUEUE_BUFFERED_DEFAULT,
+            DeliveryMode::Latest | DeliveryMode::Debounce | DeliveryMode::DropIfBusy => 1,
+        };
+        Self {
+            mode,
+            max_buffered,
+            overflow: Overflow::DropNewest,
+            debounce_ms: None,
+            dedupe_by: DedupeBy::None,
+            dedupe_window_ms: None,
+            transform: None,
+        }
+    }
+
+    /// Whether it is what an edge has that says nothing.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// A filter and a mapping on payloads; `$` is the payload.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Transform {
+    /// What must hold of a payload for it to pass.
+    #[serde(rename = "where", default, skip_serializing_if = "Option::is_none")]
+    pub guard: Option<Guard>,
+    /// Parts of the payload that are replaced, and by what.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub map: IndexMap<PayloadPart, Path>,
+}
+
+/// A part of a payload that a transform can replace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum PayloadPart {
+    /// Its text.
+    Message,
+    /// Its parsed value.
+    Structured,
+    /// Whether its source was content.
+    Status,
+}
+
+/// One comparison with a value of the run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Guard {
+    /// What is looked at.
+    pub path: Path,
+    /// What must hold of it.
+    pub test: Test,
+}
+
+/// What a guard asks of a value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Test {
+    /// It is there and equals this.
+    Equals(Value),
+    /// It is missing or differs from this.
+    NotEquals(Value),
+    /// It is there (or, if false, it is not).
+    Exists(bool),
+}

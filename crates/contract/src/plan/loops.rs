@@ -1,0 +1,42 @@
+//! Regions that run once for each work item.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Condition, EdgeId, NodeId, Path};
+
+/// A region that runs once for each work item.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Loop {
+    /// The nodes inside.
+    pub members: Vec<NodeId>,
+    /// The generator whose list it iterates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consumes: Option<NodeId>,
+    /// The list it iterates where no generator is named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub items: Option<Path>,
+    /// The name of its cursor.
+    pub cursor: String,
+    /// Ways out when the list is exhausted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exits: Vec<Exit>,
+}
+
+/// A way out of an exhausted loop.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Exit {
+    /// Stable and unique in its loop.
+    pub id: String,
+    /// The id of the edge that is drawn for it: `loop-exit:<loop>:<id>`.
+    pub edge_id: EdgeId,
+    /// The member that exhausts the loop.
+    pub from: NodeId,
+    /// The verdict it asks for.
+    pub condition: Condition,
+    /// Where it leads; absent means the end of the graph.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<NodeId>,
+}

@@ -1,0 +1,59 @@
+//! The plan: what a run executes and what its first event pins.
+//!
+//! A plan is checked: every id it mentions exists, every default is written out. It is made by
+//! the compiler and read by the kernel, which never sees a document.
+
+mod bounds;
+mod edge;
+mod loops;
+mod node;
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::NodeId;
+
+pub use bounds::{Budget, Limits, NodeBudgets};
+pub use edge::{
+    Delivery, Edge, Guard, PayloadPart, QUEUE_BUFFERED_DEFAULT, Test, Transform, on_failure_edge,
+};
+pub use loops::{Exit, Loop};
+pub use node::{Behavior, Foreach, Node, Policy, Retries, UTILITY_TIMEOUT_MS_DEFAULT};
+
+/// A compiled graph.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Plan {
+    /// The name of the loadout it was made from.
+    pub loadout: String,
+    /// Where a run begins.
+    pub entry: NodeId,
+    /// All nodes, in the order the author wrote them.
+    pub nodes: IndexMap<NodeId, Node>,
+    /// Regions that run once for each work item, by id.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub loops: IndexMap<String, Loop>,
+    /// Bounds of the run.
+    pub limits: Limits,
+    /// What the run may spend.
+    #[serde(default)]
+    pub budget: Budget,
+    /// The only folder that turns may write to in Planning mode, relative to the project.
+    pub doc_root: String,
+}
+
+impl Plan {
+    /// The hash that names this plan: blake3 over its JSON, in hexadecimal.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        let bytes = serde_json::to_vec(self).expect("a plan is data and always renders");
+        blake3::hash(&bytes).to_hex().to_string()
+    }
+
+    /// The node of that id, if it is in the plan.
+    #[must_use]
+    pub fn node(&self, id: &str) -> Option<&Node> {
+        self.nodes.get(id)
+    }
+}

@@ -1,0 +1,250 @@
+//! A node: what runs there, and under which rules.
+
+use std::path::PathBuf;
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::bounds::NodeBudgets;
+use super::edge::Edge;
+use crate::{
+    Approval, Condition, Consume, Control, Cron, NodeId, NodeMode, OnInterrupt, OutputSelector,
+    Parse, Path, Routing, SessionPolicy, ToolsDoc, Trigger, VerdictFrom,
+};
+
+/// How long a utility may run if nothing else is said.
+pub const UTILITY_TIMEOUT_MS_DEFAULT: u64 = 30_000;
+
+/// A place where one behaviour runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Node {
+    /// The name of the materia.
+    pub materia: String,
+    /// The colour of the materia, for whoever draws it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub color: Option<String>,
+    /// What runs here.
+    pub behavior: Behavior,
+    /// How output is read.
+    pub parse: Parse,
+    /// Where the verdict of a utility comes from, where it is not in its output (D48).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<VerdictFrom>,
+    /// Variables of a utility's environment, beside those that it inherits.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub env: IndexMap<String, String>,
+    /// The folder that a utility runs in, relative to the project; absent means the project itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// Names of `params` that hold ids of nodes (D50).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub socket_params: Vec<String>,
+    /// Values copied into the variables, in order: dotted target, source.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub assign: IndexMap<String, Path>,
+    /// How long a turn may take; for an agent, absent means no limit of ours.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// Ways out, in the order they are tried.
+    pub edges: Vec<Edge>,
+    /// The way out when a turn has failed for good; without one the run fails (D61).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_failure: Option<Edge>,
+    /// How often a failed turn of a utility is tried again, and after how long (D62).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retries: Option<Retries>,
+    /// Whether the first matching edge is taken or every one.
+    pub routing: Routing,
+    /// Runs the node once for each element of a list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub foreach: Option<Foreach>,
+    /// Whether the scheduler may start turns here.
+    pub mode: NodeMode,
+    /// What counts instead of the mode, where it is present (D17).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control: Option<Control>,
+    /// What starts a turn.
+    pub trigger: Trigger,
+    /// How many turns may run here at once.
+    pub max_in_flight: u32,
+    /// How much of what waits a turn takes.
+    pub consume: Consume,
+    /// Which part of an output travels on.
+    pub output_selector: OutputSelector,
+    /// The kinds of artifacts that `composite` sends along; none named means all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub artifacts: Vec<String>,
+    /// The interval of a `scheduled` trigger.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval_ms: Option<u64>,
+    /// The times of a `scheduled` trigger, instead of an interval (D63).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cron: Option<Cron>,
+    /// Whether a turn waits for a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<Approval>,
+    /// Nodes that must have completed a turn before one starts here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub depends_on: Vec<NodeId>,
+    /// What turns may do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<Policy>,
+    /// What happens to a turn that a crash interrupted.
+    pub on_interrupt: OnInterrupt,
+    /// Whether it produces `workItems`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub generator: bool,
+    /// When a completed turn moves the cursor of the innermost loop around it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advance: Option<Condition>,
+    /// What it may spend.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budgets: Option<NodeBudgets>,
+    /// The loops around it, outermost first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loops: Vec<String>,
+    /// Paths that must be present before it is asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requires: Vec<Path>,
+    /// Paths whose values the first prompt shows, where they are present.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reads: Vec<Path>,
+    /// Whether it pauses after each answer until a person continues.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub multi_turn: bool,
+    /// Whether a provider session is kept between turns.
+    #[serde(default = "auto_session")]
+    pub session: SessionPolicy,
+}
+
+fn auto_session() -> SessionPolicy {
+    SessionPolicy::Auto
+}
+
+/// What runs at a node.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "camelCase")]
+pub enum Behavior {
+    /// A model is asked.
+    #[serde(rename_all = "camelCase")]
+    Agent {
+        /// What it is asked to do, as the author wrote it.
+        prompt: String,
+        /// Where the author wrote it: file and pointer.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        origin: String,
+        /// The tools it may use, if the author said so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tools: Option<ToolsDoc>,
+        /// The model, if the author chose one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
+        /// The provider, if the author chose one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        provider: Option<String>,
+    },
+    /// A local program runs.
+    #[serde(rename_all = "camelCase")]
+    Utility {
+        /// The program and its arguments, with script paths made absolute and named as
+        /// [`places`](crate::places) says. Never a shell line.
+        command: Vec<String>,
+        /// What it is given as `params`.
+        params: serde_json::Map<String, Value>,
+    },
+}
+
+/// How a utility that failed is tried again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Retries {
+    /// How many further attempts there may be.
+    pub max: u32,
+    /// How long to wait before each.
+    pub delay_ms: u64,
+}
+
+/// What turns of a node may do.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Policy {
+    /// The tools that an agent may use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<ToolsDoc>,
+    /// The only paths of the project that may be written; absent means all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write: Option<Vec<String>>,
+    /// Whether the network may be used; absent means yes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<bool>,
+}
+
+/// Runs one node once for each element of a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Foreach {
+    /// The list.
+    pub items: Path,
+    /// The name under which the element appears in the utility's `state`.
+    #[serde(rename = "as")]
+    pub alias: String,
+    /// The name of the cursor.
+    pub cursor: String,
+}
+
+impl Node {
+    /// A node with every default, around a behaviour.
+    #[must_use]
+    pub fn new(materia: impl Into<String>, behavior: Behavior) -> Self {
+        Self {
+            materia: materia.into(),
+            behavior,
+            parse: Parse::Text,
+            verdict: None,
+            env: IndexMap::new(),
+            cwd: None,
+            socket_params: Vec::new(),
+            assign: IndexMap::new(),
+            timeout_ms: None,
+            edges: Vec::new(),
+            on_failure: None,
+            retries: None,
+            routing: Routing::First,
+            foreach: None,
+            mode: NodeMode::Auto,
+            control: None,
+            trigger: Trigger::OnAnyInput,
+            max_in_flight: 1,
+            consume: Consume::All,
+            output_selector: OutputSelector::MessageFinal,
+            artifacts: Vec::new(),
+            interval_ms: None,
+            cron: None,
+            approval: None,
+            depends_on: Vec::new(),
+            policy: None,
+            on_interrupt: OnInterrupt::Retry,
+            generator: false,
+            advance: None,
+            budgets: None,
+            loops: Vec::new(),
+            requires: Vec::new(),
+            reads: Vec::new(),
+            multi_turn: false,
+            color: None,
+            session: SessionPolicy::Auto,
+        }
+    }
+
+    /// The program that would run here, if it is a utility.
+    #[must_use]
+    pub fn program(&self) -> Option<PathBuf> {
+        match &self.behavior {
+            Behavior::Utility { command, .. } => command.first().map(PathBuf::from),
+            Behavior::Agent { .. } => None,
+        }
+    }
+}
