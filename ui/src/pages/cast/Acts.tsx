@@ -1,10 +1,11 @@
 // What can be done to a cast, beside its head: the modes, pause, guide, fork, stop.
-import { GitFork, MessageSquare, Pause, Play, RotateCcw, Square } from "lucide-react";
+import { MessageSquare, Pause, Play, RotateCcw, Square } from "lucide-react";
 import { useState } from "react";
 import { type CastState, nameOf } from "../../fold";
 import { ActButton, Confirm, type Target } from "../../shared/ActButton";
 import { type Act, commandLine, type Done } from "../../shared/acts";
 import { Cli, Pick, Seg } from "../../shared/parts";
+import { Fork } from "./Fork";
 import { SkipButton, SkipPart } from "./SkipItem";
 
 interface ActProps {
@@ -15,7 +16,7 @@ interface ActProps {
 
 export function Acts({ state, past, target, socket, onDone }: ActProps & { past: boolean; socket: string }) {
   const over = state.status === "completed" || state.status === "aborted" || state.status === "failed";
-  const fork = <Fork state={state} target={target} onDone={onDone} past={past} />;
+  const fork = <Fork key={socket} state={state} target={target} onDone={onDone} past={past} socket={socket} />;
   if (past)
     return (
       <div className="acts">
@@ -171,24 +172,6 @@ function Guide({ state, target, socket, onDone }: ActProps & { socket: string })
     >
       <MessageSquare className="ico" />
       Guide
-    </Confirm>
-  );
-}
-
-function Fork({ state, target, onDone, past }: ActProps & { past: boolean }) {
-  return (
-    <Confirm
-      className={`btn${past ? " primary" : ""}`}
-      target={target}
-      act={{ do: "fork", at: state.seq }}
-      onDone={onDone}
-      testid="fork"
-      title={`Fork at event ${state.seq}`}
-      text="A new cast begins with everything that this one had at that event. This one is not touched."
-      verb={`Fork at event ${state.seq}`}
-    >
-      <GitFork className="ico" />
-      {past ? `Fork at ${state.seq}` : "Fork"}
     </Confirm>
   );
 }
