@@ -16,7 +16,7 @@ interface ActProps {
 
 export function Acts({ state, past, target, socket, onDone }: ActProps & { past: boolean; socket: string }) {
   const over = state.status === "completed" || state.status === "aborted" || state.status === "failed";
-  const fork = <Fork key={socket} state={state} target={target} onDone={onDone} past={past} socket={socket} />;
+  const fork = <Fork key={`fork ${socket}`} state={state} target={target} onDone={onDone} past={past} socket={socket} />;
   if (past)
     return (
       <div className="acts">
@@ -53,7 +53,7 @@ export function Acts({ state, past, target, socket, onDone }: ActProps & { past:
         )
       ) : null}
       {state.status === "failed" ? <SkipButton state={state} target={target} socket={socket} onDone={onDone} /> : null}
-      {over ? null : <Guide key={socket} state={state} target={target} socket={socket} onDone={onDone} />}
+      {over ? null : <Guide key={`guide ${socket}`} state={state} target={target} socket={socket} onDone={onDone} />}
       {fork}
       {over ? null : <Stop state={state} target={target} socket={socket} onDone={onDone} />}
     </div>
