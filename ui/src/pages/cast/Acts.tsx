@@ -3,12 +3,13 @@ import { MessageSquare, Pause, Play, RotateCcw, Square } from "lucide-react";
 import { useState } from "react";
 import { type CastState, nameOf } from "../../fold";
 import { ActButton, Confirm, type Target } from "../../shared/ActButton";
-import { type Act, commandLine, type Done } from "../../shared/acts";
-import { Cli, Pick, Seg } from "../../shared/parts";
+import type { Act, Done } from "../../shared/acts";
+import { Pick } from "../../shared/parts";
 import { Fork } from "./Fork";
+import { Modes } from "./Modes";
 import { SkipButton, SkipPart } from "./SkipItem";
 
-interface ActProps {
+export interface ActProps {
   state: CastState;
   target: Target;
   onDone: (done: Done, act: Act) => void;
@@ -16,7 +17,9 @@ interface ActProps {
 
 export function Acts({ state, past, target, socket, onDone }: ActProps & { past: boolean; socket: string }) {
   const over = state.status === "completed" || state.status === "aborted" || state.status === "failed";
-  const fork = <Fork key={`fork ${socket}`} state={state} target={target} onDone={onDone} past={past} socket={socket} />;
+  const fork = (
+    <Fork key={`fork ${socket}`} state={state} target={target} onDone={onDone} past={past} socket={socket} />
+  );
   if (past)
     return (
       <div className="acts">
@@ -57,70 +60,6 @@ export function Acts({ state, past, target, socket, onDone }: ActProps & { past:
       {fork}
       {over ? null : <Stop state={state} target={target} socket={socket} onDone={onDone} />}
     </div>
-  );
-}
-
-function Modes({ state, target, onDone }: ActProps) {
-  const [act, setAct] = useState<Act | null>(null);
-  return (
-    <>
-      <span className="modes">
-        <Seg
-          label="Pace"
-          now={state.pace}
-          onPick={(value) => setAct({ do: "mode", value })}
-          items={[
-            { id: "AUTO", label: "Auto" },
-            { id: "INTERACTIVE", label: "Interactive" },
-          ]}
-        />
-        <Seg
-          label="What turns may write"
-          now={state.globalMode}
-          onPick={(value) => setAct({ do: "globalMode", value })}
-          items={[
-            { id: "PLANNING", label: "Planning" },
-            { id: "IMPLEMENTATION", label: "Implementation" },
-          ]}
-        />
-      </span>
-      {act ? (
-        <span className="pop-host">
-          <div className="pop" role="group" aria-label="Change the mode">
-            <h3>
-              {act.do === "mode"
-                ? act.value === "AUTO"
-                  ? "Let turns start by themselves"
-                  : "Start no turn by itself"
-                : act.do === "globalMode" && act.value === "PLANNING"
-                  ? "Let turns write documents only"
-                  : "Let turns write what their socket allows"}
-            </h3>
-            <div className="stack">
-              <div className="dim">Nothing is interrupted and nothing is lost.</div>
-              <Cli words={commandLine(target.castId, act)} />
-              <div className="foot">
-                <button type="button" className="btn" onClick={() => setAct(null)}>
-                  Cancel
-                </button>
-                <ActButton
-                  className="btn primary"
-                  target={target}
-                  act={act}
-                  testid="mode-confirm"
-                  onDone={(result, what) => {
-                    setAct(null);
-                    onDone(result, what);
-                  }}
-                >
-                  Change it
-                </ActButton>
-              </div>
-            </div>
-          </div>
-        </span>
-      ) : null}
-    </>
   );
 }
 
