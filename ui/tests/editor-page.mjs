@@ -25,7 +25,7 @@ export function value(text) {
 export const loadout = async (page, name = "Mine") => value(await json(page)).loadouts[name];
 export const card = (page, id) => byId(page, `card-${id}`);
 
-export async function until(check, what = "it", ms = 5000) {
+export async function until(check, what = "it", ms = 20_000) {
   const end = Date.now() + ms;
   let last;
   for (;;) {

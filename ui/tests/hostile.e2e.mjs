@@ -66,7 +66,8 @@ function poisoned(id, list) {
   for (const event of cast.events) {
     const { data } = event;
     if (data.request !== undefined) data.request = next();
-    if (data.plan) for (const node of Object.values(data.plan.nodes)) node.materia = next();
+    if (data.plan)
+      for (const node of Object.values(data.plan.nodes)) Object.assign(node, { materia: next(), color: next() });
     if (data.prompt !== undefined && data.prompt !== null) {
       data.prompt = list.join("\n");
       const bytes = new TextEncoder().encode(data.prompt).length;
@@ -103,6 +104,9 @@ test("D1: two hundred payloads stay text on every page", async () => {
     ),
     "/casts/hostile?dock=output&event=5",
     "/casts/hostile/compare/20261115T124651-09a44c",
+    ...["output", "route"].map((show) => `/casts/hostile/compare/20261115T124651-09a44c?show=${show}`),
+    "/casts/hostile?tab=output&beside=1",
+    "/casts/hostile/sockets/Socket-2/items/%3Cscript%3E/turns/1",
     "/inbox",
   ]) {
     await page.goto(server.url + path);

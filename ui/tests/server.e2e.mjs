@@ -363,7 +363,16 @@ test("C14: a fork from the page shares its past and goes on; the old cast is as 
   await sameAt(page, fork);
   assert.deepEqual((await stateOf(page)).fork, { castId: asked, seq: 8 });
   assert.equal((await ask(page, `/casts/${asked}`)).lastHash, before);
-  await byId(page, "compare-link").click();
+  // A fork that is told something first has it in the prompt of its next turn.
+  await page.goto(`${server.url}/casts/talk?at=12&socket=c`);
+  await page.waitForFunction(() => window.__state?.seq === 12);
+  await byId(page, "fork").click();
+  await byId(page, "fork-text").fill("Say it in French.");
+  await byId(page, "fork-confirm").click();
+  await page.waitForFunction(() => !location.pathname.endsWith("/talk"));
+  await page.waitForFunction(() => window.__state?.messages.some((one) => one.text === "Say it in French."));
+  assert.equal((await stateOf(page)).pace, "AUTO");
+  await page.goto(`${server.url}/casts/${asked}/compare/${fork}`);
   await byId(page, "compare-page").waitFor();
   // What is listed is what the server says, and what the command line prints.
   const told = await ask(page, `/casts/${asked}/compare/${fork}`);

@@ -183,6 +183,24 @@ test("filters of the list are in the address and survive a reload", async () => 
   await page.context().close();
 });
 
+test("at 800 px the focus panel is a sheet over the graph", async () => {
+  const page = await open(browser, server.link, { viewport: { width: 800, height: 900 } });
+  await page.goto(`${server.url}/casts/${demo}`);
+  await byId(page, "card-Socket-2").waitFor();
+  assert.equal(await byId(page, "panel").isVisible(), false);
+  await byId(page, "card-Socket-3").click();
+  await byId(page, "panel").waitFor();
+  await byId(page, "sheet-close").click();
+  await byId(page, "panel").waitFor({ state: "hidden" });
+  // Both modes are in one picker here.
+  await byId(page, "mode-pick").selectOption("INTERACTIVE");
+  await byId(page, "mode-confirm").waitFor();
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+  assert.deepEqual(await violations(page), []);
+  assert.deepEqual(page.trouble, []);
+  await page.context().close();
+});
+
 test("at 390 px a cast can be read: no part is wider than the screen", async () => {
   const page = await open(browser, server.link, { viewport: { width: 390, height: 844 } });
   for (const path of ["/casts", `/casts/${demo}`, "/inbox", "/settings"]) {

@@ -174,11 +174,15 @@ export function Zoom() {
   return <span className="pc">{Math.round(zoom * 100)} %</span>;
 }
 
+const CONTROLS = 60;
+
 /** All of it, but not larger than it is, and from the top left where it is large enough to scroll. */
 export function showAll(flow: ReturnType<typeof useReactFlow>, drawn: Drawn, width: number, height: number) {
   const left = Math.min(0, ...drawn.lines.flatMap((one) => one.points.map((point) => point.x)));
   const whole = { width: drawn.width - left + 56, height: drawn.height + 80 };
-  const zoom = Math.max(0.25, Math.min(1, width / whole.width, height / whole.height));
+  // What does not fit ends above the controls at the lower edge.
+  const tight = (height - 24 - CONTROLS) / drawn.height;
+  const zoom = Math.max(0.25, Math.min(1, width / whole.width, height / whole.height, tight));
   const x = Math.max(28, (width - whole.width * zoom) / 4) - left * zoom;
   const y = Math.max(24, Math.min(40, (height - whole.height * zoom) / 2));
   return flow.setViewport({ x, y, zoom });

@@ -7,7 +7,9 @@ import { type Drawn, FULL, layout, type Sizes } from "./layout";
 const known = new Map<string, Promise<Drawn>>();
 
 function drawing(grid: Grid, sizes: Sizes): Promise<Drawn> {
-  const key = JSON.stringify([grid.sockets, grid.loops, sizes.card]);
+  // What runs in a socket does not change where it stands.
+  const shape = grid.sockets.map(({ materia: _, type: __, generator: ___, multiTurn: ____, ...rest }) => rest);
+  const key = JSON.stringify([shape, grid.loops, sizes]);
   const before = known.get(key);
   if (before) return before;
   const made = layout(elk, grid, sizes);

@@ -65,4 +65,4 @@ test("two hundred sockets", async () => {
   const drawn = await layout(new ELK(), grid);
   expect(Object.keys(drawn.sockets)).toHaveLength(200);
   expect(drawn.lines).toHaveLength(linesOf(grid).length);
-});
+}, 60_000);

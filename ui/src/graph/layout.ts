@@ -59,6 +59,8 @@ export const EDITOR: Sizes = {
 };
 
 const RING = 26;
+/** A row with more sockets than this is laid out in a quicker way. */
+const LARGE = 60;
 
 interface Level {
   width: number;
@@ -178,7 +180,9 @@ async function socketRow(work: Work, row: Extract<Row, { kind: "sockets" }>, at:
       "elk.padding": "[top=0,left=0,bottom=0,right=0]",
       "elk.layered.cycleBreaking.strategy": "MODEL_ORDER",
       "elk.layered.considerModelOrder.strategy": "NODES_AND_EDGES",
-      "elk.layered.nodePlacement.strategy": "NETWORK_SIMPLEX",
+      // The finest placement takes too long for what nobody sees whole at once.
+      "elk.layered.nodePlacement.strategy": children.length > LARGE ? "BRANDES_KOEPF" : "NETWORK_SIMPLEX",
+      ...(children.length > LARGE ? { "elk.layered.thoroughness": "2" } : {}),
       "elk.layered.feedbackEdges": "true",
       "elk.layered.spacing.nodeNodeBetweenLayers": String(sizes.gap),
       "elk.layered.spacing.edgeNodeBetweenLayers": String(sizes.lane * 0.7),

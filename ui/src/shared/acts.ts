@@ -19,7 +19,7 @@ export type Act =
   | { do: "stop" }
   | { do: "abort" }
   | { do: "skip"; loop?: string; reason?: string }
-  | { do: "fork"; at: number; castId?: string };
+  | { do: "fork"; at: number; castId?: string; interactive?: boolean };
 
 export interface Done {
   events?: number[];
@@ -57,7 +57,13 @@ export function commandLine(castId: string, act: Act): string[] {
     case "nodeBudget":
       return head("budget", "--node", act.node, ...nodeBudgetWords(act.budgets));
     case "fork":
-      return head("fork", "--at", String(act.at), ...(act.castId ? ["--cast-id", act.castId] : []));
+      return head(
+        "fork",
+        "--at",
+        String(act.at),
+        act.interactive ? "--interactive" : undefined,
+        ...(act.castId ? ["--cast-id", act.castId] : []),
+      );
     case "stop":
       return head("pause");
     case "skip":

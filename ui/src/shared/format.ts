@@ -1,8 +1,9 @@
 // Numbers and times as they are shown.
 
-/** m:ss, or h:mm:ss; below a second in milliseconds where that is asked for. */
+/** m:ss, or h:mm:ss; where that is asked for, short ones in milliseconds or tenths of a second. */
 export function duration(ms: number, fine = false): string {
   if (fine && ms < 1000) return `${Math.round(ms)} ms`;
+  if (fine && ms < 10_000) return `${(ms / 1000).toFixed(1)} s`;
   const seconds = Math.max(0, Math.floor(ms / 1000));
   const two = (value: number) => String(value).padStart(2, "0");
   const [h, m, s] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];

@@ -1,13 +1,15 @@
 // What can be done to a cast, beside its head: the modes, pause, guide, fork, stop.
-import { GitFork, MessageSquare, Pause, Play, RotateCcw, Square } from "lucide-react";
+import { MessageSquare, Pause, Play, RotateCcw, Square } from "lucide-react";
 import { useState } from "react";
 import { type CastState, nameOf } from "../../fold";
 import { ActButton, Confirm, type Target } from "../../shared/ActButton";
-import { type Act, commandLine, type Done } from "../../shared/acts";
-import { Cli, Pick, Seg } from "../../shared/parts";
+import type { Act, Done } from "../../shared/acts";
+import { Pick } from "../../shared/parts";
+import { Fork } from "./Fork";
+import { Modes } from "./Modes";
 import { SkipButton, SkipPart } from "./SkipItem";
 
-interface ActProps {
+export interface ActProps {
   state: CastState;
   target: Target;
   onDone: (done: Done, act: Act) => void;
@@ -15,7 +17,9 @@ interface ActProps {
 
 export function Acts({ state, past, target, socket, onDone }: ActProps & { past: boolean; socket: string }) {
   const over = state.status === "completed" || state.status === "aborted" || state.status === "failed";
-  const fork = <Fork state={state} target={target} onDone={onDone} past={past} />;
+  const fork = (
+    <Fork key={`fork ${socket}`} state={state} target={target} onDone={onDone} past={past} socket={socket} />
+  );
   if (past)
     return (
       <div className="acts">
@@ -52,74 +56,10 @@ export function Acts({ state, past, target, socket, onDone }: ActProps & { past:
         )
       ) : null}
       {state.status === "failed" ? <SkipButton state={state} target={target} socket={socket} onDone={onDone} /> : null}
-      {over ? null : <Guide key={socket} state={state} target={target} socket={socket} onDone={onDone} />}
+      {over ? null : <Guide key={`guide ${socket}`} state={state} target={target} socket={socket} onDone={onDone} />}
       {fork}
       {over ? null : <Stop state={state} target={target} socket={socket} onDone={onDone} />}
     </div>
-  );
-}
-
-function Modes({ state, target, onDone }: ActProps) {
-  const [act, setAct] = useState<Act | null>(null);
-  return (
-    <>
-      <span className="modes">
-        <Seg
-          label="Pace"
-          now={state.pace}
-          onPick={(value) => setAct({ do: "mode", value })}
-          items={[
-            { id: "AUTO", label: "Auto" },
-            { id: "INTERACTIVE", label: "Interactive" },
-          ]}
-        />
-        <Seg
-          label="What turns may write"
-          now={state.globalMode}
-          onPick={(value) => setAct({ do: "globalMode", value })}
-          items={[
-            { id: "PLANNING", label: "Planning" },
-            { id: "IMPLEMENTATION", label: "Implementation" },
-          ]}
-        />
-      </span>
-      {act ? (
-        <span className="pop-host">
-          <div className="pop" role="group" aria-label="Change the mode">
-            <h3>
-              {act.do === "mode"
-                ? act.value === "AUTO"
-                  ? "Let turns start by themselves"
-                  : "Start no turn by itself"
-                : act.do === "globalMode" && act.value === "PLANNING"
-                  ? "Let turns write documents only"
-                  : "Let turns write what their socket allows"}
-            </h3>
-            <div className="stack">
-              <div className="dim">Nothing is interrupted and nothing is lost.</div>
-              <Cli words={commandLine(target.castId, act)} />
-              <div className="foot">
-                <button type="button" className="btn" onClick={() => setAct(null)}>
-                  Cancel
-                </button>
-                <ActButton
-                  className="btn primary"
-                  target={target}
-                  act={act}
-                  testid="mode-confirm"
-                  onDone={(result, what) => {
-                    setAct(null);
-                    onDone(result, what);
-                  }}
-                >
-                  Change it
-                </ActButton>
-              </div>
-            </div>
-          </div>
-        </span>
-      ) : null}
-    </>
   );
 }
 
@@ -171,24 +111,6 @@ function Guide({ state, target, socket, onDone }: ActProps & { socket: string })
     >
       <MessageSquare className="ico" />
       Guide
-    </Confirm>
-  );
-}
-
-function Fork({ state, target, onDone, past }: ActProps & { past: boolean }) {
-  return (
-    <Confirm
-      className={`btn${past ? " primary" : ""}`}
-      target={target}
-      act={{ do: "fork", at: state.seq }}
-      onDone={onDone}
-      testid="fork"
-      title={`Fork at event ${state.seq}`}
-      text="A new cast begins with everything that this one had at that event. This one is not touched."
-      verb={`Fork at event ${state.seq}`}
-    >
-      <GitFork className="ico" />
-      {past ? `Fork at ${state.seq}` : "Fork"}
     </Confirm>
   );
 }

@@ -160,15 +160,7 @@ function GoTo({ last, onGo }: { last: number; onGo: (seq: number) => void }) {
   const wanted = Number(text);
   const there = Number.isInteger(wanted) && wanted >= 1 && wanted <= last;
   return (
-    <form
-      className="goto"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (!there) return;
-        onGo(wanted);
-        setText("");
-      }}
-    >
+    <span className="goto">
       <input
         className="field"
         inputMode="numeric"
@@ -178,8 +170,13 @@ function GoTo({ last, onGo }: { last: number; onGo: (seq: number) => void }) {
         aria-invalid={text !== "" && !there}
         data-testid="goto"
         onChange={(event) => setText(event.target.value.replace(/\D/g, ""))}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter" || !there) return;
+          onGo(wanted);
+          setText("");
+        }}
       />
-    </form>
+    </span>
   );
 }
 

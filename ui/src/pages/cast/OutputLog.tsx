@@ -1,7 +1,6 @@
 // What the sockets put out, one turn after the other, in one log.
 import { useState } from "react";
-
-import { nameOf } from "../../fold";
+import { nameOf, type Turn } from "../../fold";
 import { duration } from "../../shared/format";
 import { Pick, Seg } from "../../shared/parts";
 import { plain } from "../../shared/text";
@@ -17,15 +16,12 @@ export function OutputLog({ store, state, search, change, onSelect }: DockProps)
   const { events } = store.get();
   const first = events[0]?.seq ?? 1;
   const ended = state.turns.filter((turn) => turn.endSeq !== undefined && (!only || turn.socket === only));
-  const turns = ended.slice(-TURNS_MAX);
-  const outputs = turns.map((turn) => ({
-    turn,
-    text: plain(String(events[(turn.endSeq ?? 0) - first]?.data.output ?? "")),
-  }));
+  const textOf = (turn: Turn) => plain(String(events[(turn.endSeq ?? 0) - first]?.data.output ?? ""));
+  const outputs = ended.slice(-TURNS_MAX).map((turn) => ({ turn, text: textOf(turn) }));
   const hits = words ? outputs.filter(({ text }) => text.toLowerCase().includes(words.toLowerCase())) : outputs;
   const download = () => {
-    const all = outputs
-      .map(({ turn, text }) => `== ${turn.socket} visit ${turn.visit} (event ${turn.seq})\n${text}\n`)
+    const all = ended
+      .map((turn) => `== ${turn.socket} visit ${turn.visit} (event ${turn.seq})\n${textOf(turn)}\n`)
       .join("\n");
     const link = document.createElement("a");
     link.href = URL.createObjectURL(new Blob([all], { type: "text/plain" }));

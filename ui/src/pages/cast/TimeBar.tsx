@@ -1,7 +1,7 @@
 // The bar of time: events from left to right, chapters by item, marks where something happened to the work.
 import { ChevronLeft, ChevronRight, Pause, Play } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import type { CastState, MarkKind } from "../../fold";
+import type { CastState, Mark, MarkKind } from "../../fold";
 import { count } from "../../shared/format";
 import { oneLine } from "../../shared/text";
 import { typing } from "../../shared/typing";
@@ -9,6 +9,13 @@ import { typing } from "../../shared/typing";
 const SPEEDS = [1, 5, 25] as const;
 const MARKS_MAX = 60;
 const signs: Record<MarkKind, string> = { back: "↺", failed: "×", asked: "?", paused: "‖", said: "“", resumed: "▸" };
+
+/** What is marked: a question and the wait for its answer are one thing. */
+export function shownMarks(marks: Mark[]): Mark[] {
+  const asked = new Set(marks.filter((mark) => mark.kind === "asked").map((mark) => mark.seq));
+  const isWait = (mark: Mark) => mark.kind === "paused" && (asked.has(mark.seq - 1) || asked.has(mark.seq - 2));
+  return marks.filter((mark) => mark.kind !== "resumed" && !isWait(mark)).slice(-MARKS_MAX);
+}
 
 interface TimeBarProps {
   state: CastState;
@@ -59,7 +66,7 @@ export function TimeBar({ state, tip, past, offline, onAt }: TimeBarProps) {
   /** How far a chapter lies behind the event that is looked at. */
   const reached = (from: number, to: number) => wide(Math.max(Math.min(to, state.seq) - from, 0));
   const chapters = tip.chapters.length > 0 ? tip.chapters : [{ from: 1, label: "" }];
-  const marks = tip.marks.filter((mark) => mark.kind !== "resumed").slice(-MARKS_MAX);
+  const marks = shownMarks(tip.marks);
   const ticks = tip.turns.length <= 200 ? tip.turns : [];
   return (
     <div className="time" data-testid="time-bar">

@@ -156,7 +156,7 @@ function CastPage(props: CastPageProps) {
   if (!grid) return null;
   return (
     <div
-      className={`cast${past ? " past" : ""}${search.get("beside") ? " beside" : ""}`}
+      className={`cast${past ? " past" : ""}${search.get("beside") ? " beside" : ""}${search.get("socket") ? " focused" : ""}`}
       data-testid="cast-page"
       data-seq={state.seq}
     >

@@ -70,14 +70,8 @@ export function Views({ filters, counts, countOf, change }: ViewsProps) {
             Keep this view
           </button>
           {naming !== null ? (
-            <form
-              className="pop left"
-              onSubmit={(event) => {
-                event.preventDefault();
-                save();
-              }}
-              onKeyDown={(event) => event.key === "Escape" && setNaming(null)}
-            >
+            // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes it from wherever the focus is inside
+            <div className="pop left" onKeyDown={(event) => event.key === "Escape" && setNaming(null)}>
               <h3>Keep this view</h3>
               <div className="stack">
                 <div className="dim">Its filters become a tab of this list, in this browser.</div>
@@ -90,17 +84,24 @@ export function Views({ filters, counts, countOf, change }: ViewsProps) {
                   // biome-ignore lint/a11y/noAutofocus: the name was just asked for
                   autoFocus
                   onChange={(event) => setNaming(event.target.value)}
+                  onKeyDown={(event) => event.key === "Enter" && save()}
                 />
                 <div className="foot">
                   <button type="button" className="btn" onClick={() => setNaming(null)}>
                     Cancel
                   </button>
-                  <button type="submit" className="btn primary" disabled={!naming.trim()} data-testid="view-keep">
+                  <button
+                    type="button"
+                    className="btn primary"
+                    disabled={!naming.trim()}
+                    data-testid="view-keep"
+                    onClick={save}
+                  >
                     Keep it
                   </button>
                 </div>
               </div>
-            </form>
+            </div>
           ) : null}
         </span>
       ) : null}

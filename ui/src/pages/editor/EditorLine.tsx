@@ -12,6 +12,8 @@ export interface LineData extends Record<string, unknown> {
   label: Point;
   double: boolean;
   words: string;
+  /** Where the words stand: apart from those of other lines. */
+  wordsAt: Point;
   note: string;
   inside: boolean;
   feedBead: Point | null;
@@ -26,7 +28,8 @@ export type LineEdge = Edge<LineData, "line">;
 
 const EditorLine = memo(({ data }: EdgeProps<LineEdge>) => {
   if (!data) return null;
-  const { line, points, label, double, words, note, inside, feedBead, selected, lit, dim, fault, faultWords } = data;
+  const { line, points, label, double, words, wordsAt, note, inside, feedBead, selected, lit, dim, fault, faultWords } =
+    data;
   const path = pathThrough(points);
   const look = `${selected ? " sel" : ""}${lit ? " lit" : ""}${dim ? " dimmed" : ""}${fault ? ` ${fault}` : ""}`;
   const start = points[0];
@@ -34,6 +37,8 @@ const EditorLine = memo(({ data }: EdgeProps<LineEdge>) => {
   const level = points.length === 2 && start !== undefined && second !== undefined && start.y === second.y;
   const bead = line.feed ? feedBead : line.kind === "satisfied" ? label : null;
   const above = level && !double ? -15 : bead && !line.feed ? -16 : 0;
+  // A line that leads on is short: what bounds it stands below its words.
+  const below = note !== "" && (words !== "" || level) && !line.back && points.length <= 4;
   const said = [words, faultWords].filter(Boolean).join(", ");
   return (
     <>
@@ -60,14 +65,19 @@ const EditorLine = memo(({ data }: EdgeProps<LineEdge>) => {
         </g>
       ) : null}
       <EdgeLabelRenderer>
-        {said || note ? (
+        {said || (note && !below) ? (
           <Label
-            at={{ x: label.x, y: label.y + above }}
+            at={{ x: wordsAt.x, y: wordsAt.y + above }}
             className={`elab${line.feed ? " side" : ""}${inside ? " in" : ""}${double || level ? " over" : ""}${look}`}
           >
             {line.kind === "not_satisfied" ? <span aria-hidden="true">↺</span> : null}
             {said ? <span>{said}</span> : null}
-            {note ? <span className="x">{note}</span> : null}
+            {note && !below ? <span className="x">{note}</span> : null}
+          </Label>
+        ) : null}
+        {note && below ? (
+          <Label at={{ x: wordsAt.x, y: wordsAt.y + (level ? 14 : 12) }} className={`elab over${look}`}>
+            <span className="x">{note}</span>
           </Label>
         ) : null}
         {line.order > 0 && start && second ? (

@@ -176,7 +176,8 @@ function charWidth(): number {
   const context = document.createElement("canvas").getContext("2d");
   const look = document.querySelector(".json textarea");
   if (!context || !look) return 6.9;
-  context.font = getComputedStyle(look).font;
+  const { fontSize, fontFamily } = getComputedStyle(look);
+  context.font = `${fontSize} ${fontFamily}`;
   measured = context.measureText("0".repeat(100)).width / 100;
   return measured;
 }

@@ -4,9 +4,10 @@ import { type Linked, link } from "../../api/editor";
 import { MIDDLE } from "../../graph/layout";
 import { MiniGraph } from "../../graph/MiniGraph";
 import { Dialog } from "../../shared/Dialog";
-import { Cli, ErrorBox, Foreign } from "../../shared/parts";
+import { Cli, ErrorBox } from "../../shared/parts";
 import { navigate } from "../../shared/router";
 import { startNew } from "./begin";
+import { Said } from "./fields";
 import type { EditorState } from "./state";
 
 export function LinkSheet({ state, behind, onClose }: { state: EditorState; behind: string; onClose: () => void }) {
@@ -42,11 +43,11 @@ export function LinkSheet({ state, behind, onClose }: { state: EditorState; behi
           data-testid="link-finding"
         >
           <span>
-            <Foreign text={finding.message} />
+            <Said text={finding.message} />
             {finding.help ? (
               <span className="faint">
                 {" "}
-                <Foreign text={finding.help} />
+                <Said text={finding.help} />
               </span>
             ) : null}{" "}
             <code>{finding.code}</code>

@@ -7,6 +7,8 @@ import type { EditorState } from "./state";
 import type { EditorStore } from "./store";
 import { edgeNote, keyOf, type Marks } from "./views";
 
+const plural = (count: number, word: string) => `${count} ${word}${count === 1 ? "" : "s"}`;
+
 interface Item {
   thing: Selected;
   level: number;
@@ -134,9 +136,9 @@ export function Outline(props: { store: EditorStore; state: EditorState; marks: 
           >
             <span className="cut">{oneLine(item.text, 160)}</span>
             <span className="faint cut">{item.note}</span>
-            {found && found.errors > 0 ? <span className="st failed tell">{found.errors} errors</span> : null}
+            {found && found.errors > 0 ? <span className="st failed tell">{plural(found.errors, "error")}</span> : null}
             {found && found.errors === 0 && found.warnings > 0 ? (
-              <span className="st needs_you tell">{found.warnings} warnings</span>
+              <span className="st needs_you tell">{plural(found.warnings, "warning")}</span>
             ) : null}
           </div>
         );

@@ -2,7 +2,7 @@
 import { CircleAlert, Info, TriangleAlert } from "lucide-react";
 import type { Finding } from "../../api/types";
 import { fixFor, thingAt } from "../../document";
-import { Foreign } from "../../shared/parts";
+import { Said } from "./fields";
 import type { EditorState } from "./state";
 import type { EditorStore } from "./store";
 
@@ -25,7 +25,7 @@ export function Problems({ store, state, findings }: { store: EditorStore; state
         <li className="st failed" data-testid="problem-syntax">
           <CircleAlert className="ico s" />
           <span>
-            {state.fault.message}. The graph shows the last sound text.
+            <Said text={state.fault.message} /> The graph shows the last sound text.
             <span className="code">document::syntax · line {state.fault.line}</span>
           </span>
         </li>
@@ -42,7 +42,7 @@ export function Problems({ store, state, findings }: { store: EditorStore; state
           >
             <Icon className="ico s" />
             <button type="button" className="what" onClick={() => go(finding)}>
-              <Foreign text={finding.message} />
+              <Said text={finding.message} />
               <span className="code">
                 {finding.code}
                 {finding.line ? ` · line ${finding.line}` : ""}

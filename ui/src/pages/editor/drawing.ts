@@ -2,13 +2,13 @@
 import type { Finding } from "../../api/types";
 import { exitEdgeId, thingAt } from "../../document";
 import { borderCrossing } from "../../graph/Graph";
-import type { Box, Drawn } from "../../graph/layout";
+import type { Box, Drawn, Point } from "../../graph/layout";
 import { materiaColor } from "../../shared/color";
 import type { CanvasProps } from "./Canvas";
 import { type LineEdge, wordsOf } from "./EditorLine";
 import type { EditorNode } from "./nodes";
 import type { EditorState } from "./state";
-import { cardNote, edgeNote, type Marks, rank } from "./views";
+import { cardNote, edgeNote, type Marks, rank, wordsWidth } from "./views";
 
 const place = (box: Box) => ({
   position: { x: box.x, y: box.y },
@@ -108,10 +108,14 @@ export function edgesOf(props: {
   const exits = new Map(
     loadout.loops.flatMap((loop) => loop.exits.map((exit) => [exitEdgeId(loop.id, exit.id), exit] as const)),
   );
+  const spread = spreader();
   return drawn.lines.map(({ line, points, label, double }) => {
     const finding = faults.get(line.id);
     const selected = chosen.has(line.id);
     const lit = walked?.edges.has(line.id) ?? false;
+    const words = wordsOf(line, exits.get(line.id)?.condition ?? null);
+    const note = edgeNote(raws.get(line.id) ?? {});
+    const faultWords = finding?.code === "graph::unreachable-edge" ? "never taken" : "";
     // What no edge of the document stands for cannot be changed here.
     const written = raws.has(line.id) || exits.has(line.id);
     return {
@@ -131,16 +135,38 @@ export function edgesOf(props: {
         points,
         label,
         double,
-        words: wordsOf(line, exits.get(line.id)?.condition ?? null),
-        note: edgeNote(raws.get(line.id) ?? {}),
+        words,
+        note,
+        wordsAt: spread(label, `${words} ${faultWords} ${note}`.trim()),
         inside: members.has(line.from) && members.has(line.to) && !double,
         feedBead: line.feed ? borderCrossing(drawn, points) : null,
         selected,
         lit,
         dim: Boolean(found),
         fault: finding ? (rank(finding) === 0 ? "failed" : "needs_you") : "",
-        faultWords: finding?.code === "graph::unreachable-edge" ? "never taken" : "",
+        faultWords,
       },
     };
   });
+}
+
+/** Words of lines that would lie on each other are put below each other. */
+function spreader(): (at: Point, text: string) => Point {
+  const taken: Box[] = [];
+  return (at, text) => {
+    if (!text) return at;
+    const width = wordsWidth(text);
+    let box = { x: at.x - width / 2, y: at.y - 8, width, height: 15 };
+    const hits = (one: Box) =>
+      taken.some(
+        (other) =>
+          one.x < other.x + other.width &&
+          other.x < one.x + one.width &&
+          one.y < other.y + other.height &&
+          other.y < one.y + one.height,
+      );
+    for (let tries = 0; tries < 4 && hits(box); tries += 1) box = { ...box, y: box.y + 15 };
+    taken.push(box);
+    return { x: at.x, y: box.y + 8 };
+  };
 }

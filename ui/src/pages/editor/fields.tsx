@@ -195,14 +195,38 @@ export function Pairs(
   );
 }
 
-/** What was found about one place, in its own words. */
+/** A finding in its own words: names between backticks are set apart, and it is a sentence. */
+export function Said({ text }: { text: string }) {
+  const parts = text.split("`");
+  const odd = parts.length % 2 === 0;
+  const words = odd ? [text] : parts;
+  const first = words[0] ?? "";
+  return (
+    <>
+      {words.map((part, index) =>
+        index % 2 === 1 ? (
+          // biome-ignore lint/suspicious/noArrayIndexKey: parts of a sentence have no other name
+          <code key={index}>
+            <Foreign text={part} />
+          </code>
+        ) : (
+          // biome-ignore lint/suspicious/noArrayIndexKey: parts of a sentence have no other name
+          <Foreign key={index} text={index === 0 ? first.charAt(0).toUpperCase() + first.slice(1) : part} />
+        ),
+      )}
+      {/[.?!:]$/.test(text) ? "" : "."}
+    </>
+  );
+}
+
+/** What was found about one place. */
 export function Found({ findings }: { findings: Finding[] }) {
   return findings.map((finding) => (
     <p
       key={`${finding.code}${finding.pointer}${finding.message}`}
       className={`err st ${finding.severity === "error" ? "failed" : "needs_you"}`}
     >
-      <Foreign text={finding.message} />
+      <Said text={finding.message} />
     </p>
   ));
 }

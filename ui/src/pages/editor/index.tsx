@@ -27,7 +27,7 @@ import { walkedBy } from "./Simulate";
 import { readText } from "./state";
 import { EditorStore, useEditor } from "./store";
 import { focusCard, useKeys } from "./useKeys";
-import { findingsOf, keyOf, matches } from "./views";
+import { findingsOf, keyOf, matches, sizesFor } from "./views";
 
 export function Editor({ name }: { name: string }) {
   const project = useLive().projects[0]?.id ?? null;
@@ -112,10 +112,12 @@ function Opened({ store }: { store: EditorStore }) {
   const words = search.get("find");
   const tab = (search.get("drawer") ?? "outline") as DrawerTab;
   const grid = useMemo(() => (loadout ? gridOf(loadout, materia) : null), [loadout, materia]);
-  const laid = useDrawing(grid, EDITOR);
+  const gap = sizesFor(loadout).gap;
+  const sizes = useMemo(() => ({ ...EDITOR, gap }), [gap]);
+  const laid = useDrawing(grid, sizes);
   const drawn = useMemo(
-    () => (laid && grid && loadout ? withSpots(laid, grid, { ...loadout.layout, ...dragged }, EDITOR) : laid),
-    [laid, grid, loadout, dragged],
+    () => (laid && grid && loadout ? withSpots(laid, grid, { ...loadout.layout, ...dragged }, sizes) : laid),
+    [laid, grid, loadout, dragged, sizes],
   );
   const findings = useMemo(() => findingsOf(state), [state]);
   const found = useMemo(() => (words === null ? null : matches(state, words)), [state, words]);

@@ -51,7 +51,6 @@ const Card = memo(({ data }: NodeProps<CardNode>) => {
   const { id, title, note, kind, entry, gate, color, selected, dim, lit, now, marks } = data;
   return (
     <>
-      <Handle type="target" position={Position.Left} className="port" aria-hidden="true" />
       <div
         role="button"
         tabIndex={0}
@@ -81,6 +80,7 @@ const Card = memo(({ data }: NodeProps<CardNode>) => {
           <span className="cut">{note}</span>
         </span>
       </div>
+      <Handle type="target" position={Position.Left} className="port" aria-hidden="true" />
       <Handle type="source" position={Position.Right} className="port" aria-hidden="true" />
     </>
   );

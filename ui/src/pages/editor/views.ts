@@ -2,6 +2,7 @@
 import type { Finding } from "../../api/types";
 import type { MateriaInfo } from "../../document";
 import { edgeById, type Loadout, object, type Selected, thingAt } from "../../document";
+import { EDITOR, type Sizes } from "../../graph/layout";
 import type { EditorState } from "./state";
 
 export interface Marks {
@@ -62,6 +63,22 @@ export function edgeNote(raw: Record<string, unknown>): string {
       raw.deliveryMode === "debounce" ? `debounce ${raw.debounceMs ?? "?"} ms` : raw.deliveryMode.replaceAll("_", " "),
     );
   return parts.join(", ");
+}
+
+/** How wide the words on a line are, about. */
+export const wordsWidth = (text: string): number => (text ? text.length * 5.9 + 12 : 0);
+
+/** Between cards there is room for the longest words on a line that leads on. */
+export function sizesFor(loadout: Loadout | null): Sizes {
+  const members = loadout?.sockets ?? [];
+  const place = new Map(members.map((socket, index) => [socket.id, index]));
+  const widths = members.flatMap((socket, index) =>
+    socket.edges
+      .filter((edge) => (place.get(edge.to) ?? Number.POSITIVE_INFINITY) > index)
+      .map((edge) => Math.max(wordsWidth(edge.when === "always" ? "" : edge.when), wordsWidth(edgeNote(edge.raw)))),
+  );
+  const gap = Math.min(150, Math.max(EDITOR.gap, ...widths.map((width) => width + 22)));
+  return { ...EDITOR, gap: Math.round(gap / 8) * 8 };
 }
 
 /** What a card says at its lower right. */

@@ -1,12 +1,14 @@
 // Inbox: everything that waits for a person, the riskiest first.
 import { useEffect, useMemo, useRef, useState } from "react";
-import type { InboxItem, SocketState } from "../../api/types";
+import { get, segment } from "../../api/client";
+import type { CastView, InboxItem, SocketState } from "../../api/types";
 import { ago } from "../../shared/format";
 import { castPath, refreshInbox, useLive, useNow } from "../../shared/live";
 import { Foreign, Mark, State } from "../../shared/parts";
 import { Link, navigate, useSearch } from "../../shared/router";
 import { oneLine } from "../../shared/text";
 import { typing } from "../../shared/typing";
+import { useLoad } from "../../shared/useLoad";
 import { Approval } from "./Approval";
 import { BudgetCard } from "./Budget";
 import { Conversation } from "./Conversation";
@@ -27,8 +29,8 @@ const titles: Record<string, string> = {
 export function lookOf(item: InboxItem): SocketState {
   return item.reason === "stall" ? "stalled" : "needs_you";
 }
-export function titleOf(item: InboxItem): string {
-  const who = item.node ?? "The cast";
+export function titleOf(item: InboxItem, name = item.node ?? ""): string {
+  const who = name || "The cast";
   switch (item.reason) {
     case "approval":
       return `${who} asks before it runs`;
@@ -91,6 +93,7 @@ export function Inbox() {
     // Whoever came from a cast to answer it goes back to see what follows.
     if (search.get("back")) navigate(castPath(item, live.projects));
   };
+  const nameOf = useNames(items);
   const casts = new Set(items.map((item) => item.castId)).size;
   return (
     <div className="inbox" data-testid="inbox-page">
@@ -117,7 +120,7 @@ export function Inbox() {
                 <span className="grow">
                   <span className="row">
                     <span className="grow cut">
-                      {titles[item.reason] ?? "Waits"}: {oneLine(item.node ?? item.message, 60)}
+                      {titles[item.reason] ?? "Waits"}: {oneLine(nameOf(item) || item.message, 60)}
                     </span>
                     <span className="faint sm nowrap">{item.since ? ago(now - Date.parse(item.since)) : ""}</span>
                   </span>
@@ -155,7 +158,7 @@ export function Inbox() {
           <article
             key={keyOf(item)}
             className="icard"
-            aria-label={titleOf(item)}
+            aria-label={titleOf(item, nameOf(item))}
             aria-current={item === current}
             data-testid={`inbox-${item.castId}`}
             ref={(element) => {
@@ -167,7 +170,7 @@ export function Inbox() {
               <div className="row">
                 <State state={lookOf(item)} word={titles[item.reason] ?? "Waits"} />
                 <h2 className="cut grow">
-                  <Foreign text={titleOf(item)} mixed />
+                  <Foreign text={titleOf(item, nameOf(item))} mixed />
                 </h2>
                 <span className="faint sm nowrap">
                   {item.since ? `waits ${ago(now - Date.parse(item.since))}` : ""}
@@ -186,6 +189,24 @@ export function Inbox() {
       </section>
     </div>
   );
+}
+
+const NAMES_MAX = 20;
+
+/** The names that people gave to the sockets that wait; until they are read, their ids. */
+function useNames(items: InboxItem[]): (item: InboxItem) => string {
+  const asked = items.filter((item) => item.node).slice(0, NAMES_MAX);
+  const read = useLoad(async () => {
+    const views = await Promise.allSettled(
+      asked.map((item) => get<CastView>(`/casts/${segment(item.castId)}`, { project: item.project })),
+    );
+    return new Map(
+      views.flatMap((view) =>
+        view.status === "fulfilled" ? [[view.value.castId, view.value.plan.nodes] as const] : [],
+      ),
+    );
+  }, asked.map(keyOf).join("|"));
+  return (item) => oneLine(read.value?.get(item.castId)?.[item.node ?? ""]?.materia ?? item.node ?? "", 60);
 }
 
 export interface CardProps {

@@ -1,5 +1,6 @@
 // One materia: its prompt and tools, or its command; and a try of a saved utility, after consent.
 import { useEffect, useMemo, useState } from "react";
+import type { ConfigFile } from "../../api/editor";
 import type { Json } from "../../api/types";
 import { object, strings } from "../../document";
 import { noteRefusal, useLive } from "../../shared/live";
@@ -12,6 +13,7 @@ import { openSubject, projectFile } from "../editor/opening";
 import { Problems, summary } from "../editor/Problems";
 import { Review } from "../editor/Review";
 import { SaveBar, saveReason } from "../editor/SaveBar";
+import { readText } from "../editor/state";
 import { EditorStore, useEditor } from "../editor/store";
 import { findingsOf } from "../editor/views";
 import { TryIt } from "./TryIt";
@@ -64,6 +66,7 @@ function Opened({ store }: { store: EditorStore }) {
   const findings = useMemo(() => findingsOf(state), [state]);
   const name = state.subject.name;
   const raw = object(object(object(state.value).materia)[name]);
+  const uses = useMemo(() => usesOf(state.files, name), [state.files, name]);
   const own = findings.filter((finding) => finding.pointer?.startsWith(`/materia/${name}`));
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
@@ -94,11 +97,34 @@ function Opened({ store }: { store: EditorStore }) {
           Problems <span className="faint">{summary(findings)}</span>
         </h2>
         <Problems store={store} state={state} findings={findings} />
+        <h2 className="sm strong">
+          Used in <span className="faint">{uses.length === 0 ? "no loadout" : ""}</span>
+        </h2>
+        <ul className="uses">
+          {uses.map((use) => (
+            <li key={`${use.loadout} ${use.socket}`}>
+              <Link to={`/loadouts/${encodeURIComponent(use.loadout)}?sel=socket:${encodeURIComponent(use.socket)}`}>
+                {use.loadout}
+              </Link>{" "}
+              <span className="mono faint">{use.socket}</span>
+            </li>
+          ))}
+        </ul>
       </section>
       {review ? <Review store={store} state={state} onClose={() => setReview(false)} /> : null}
       {state.conflict ? <MergeView store={store} conflict={state.conflict} key={state.conflict.mark} /> : null}
     </div>
   );
+}
+
+/** The sockets that name it, in every loadout. */
+function usesOf(files: ConfigFile[], name: string): { loadout: string; socket: string }[] {
+  const found = new Map<string, { loadout: string; socket: string }>();
+  for (const file of files)
+    for (const [loadout, value] of Object.entries(object(object(readText(file.text).value).loadouts)))
+      for (const [socket, one] of Object.entries(object(object(value).sockets)))
+        if (object(one).materia === name) found.set(`${loadout} ${socket}`, { loadout, socket });
+  return [...found.values()];
 }
 
 function freeName(store: EditorStore, from: string): string {

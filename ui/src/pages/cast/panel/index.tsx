@@ -1,5 +1,5 @@
 // The focus panel: one socket, one item, one turn.
-import { ChevronLeft, ChevronRight, Columns2, Link as LinkIcon } from "lucide-react";
+import { ChevronLeft, ChevronRight, Columns2, Link as LinkIcon, X } from "lucide-react";
 import { get, segment } from "../../../api/client";
 import type { TurnView } from "../../../api/types";
 import { type CastState, nameOf, sentBackBy } from "../../../fold";
@@ -75,6 +75,15 @@ export function FocusPanel(props: PanelProps) {
           <span className="mono faint">{socket}</span>
           <span className="grow" />
           <State state={card.state} word={card.word} testid="panel-state" />
+          <button
+            type="button"
+            className="btn quiet small icon sheet-close"
+            aria-label="Close"
+            data-testid="sheet-close"
+            onClick={() => change({ socket: null, turn: null, item: null })}
+          >
+            <X className="ico" />
+          </button>
         </div>
         <div className="turn">
           {items.length > 0 ? (

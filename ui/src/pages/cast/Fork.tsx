@@ -1,0 +1,100 @@
+// A fork: a new cast with the past of this one up to an event, which can be told something before it goes on.
+import { GitFork } from "lucide-react";
+import { useState } from "react";
+import { type CastState, nameOf } from "../../fold";
+import { Confirm, type Target } from "../../shared/ActButton";
+import { type Act, commandLine, type Done, perform } from "../../shared/acts";
+import { Cli, ErrorBox, Pick } from "../../shared/parts";
+
+interface ForkProps {
+  state: CastState;
+  target: Target;
+  past: boolean;
+  socket: string;
+  onDone: (done: Done, act: Act) => void;
+}
+
+export function Fork({ state, target, past, socket, onDone }: ForkProps) {
+  const [node, setNode] = useState(socket);
+  const [text, setText] = useState("");
+  const [failed, setFailed] = useState<{ castId: string; error: unknown } | null>(null);
+  const told = text.trim();
+  // Who is told something before it goes on must not go on by itself.
+  const act: Act = { do: "fork", at: state.seq, ...(told ? { interactive: true } : {}) };
+  const say: Act = { do: "say", node, text: told };
+  const after = async (done: Done) => {
+    if (told && done.castId)
+      try {
+        await perform(done.castId, target.project, say);
+        await perform(done.castId, target.project, { do: "resume" });
+      } catch (error) {
+        // The fork is there, and at rest; what it was to be told stays in the box.
+        setFailed({ castId: done.castId, error });
+        return;
+      }
+    setText("");
+    onDone(done, act);
+  };
+  return (
+    <>
+      <Confirm
+        className={`btn${past ? " primary" : ""}`}
+        target={target}
+        act={act}
+        onDone={(done) => void after(done)}
+        testid="fork"
+        title={`Fork at event ${state.seq}`}
+        text="A new cast begins with everything that this one had at that event. This one is not touched."
+        verb={`Fork at event ${state.seq}`}
+        body={
+          <>
+            <Pick
+              label="First tell"
+              value={node}
+              onPick={setNode}
+              options={Object.keys(state.plan?.nodes ?? {}).map((id) => ({ value: id, label: nameOf(state, id) }))}
+            />
+            <textarea
+              className="field"
+              rows={2}
+              value={text}
+              placeholder="what it should do differently, if anything"
+              aria-label="What the fork is told first"
+              data-testid="fork-text"
+              onChange={(event) => setText(event.target.value)}
+            />
+            {told ? (
+              <div className="faint sm">
+                Then: <Cli bare words={commandLine("FORK", say)} />
+                <Cli bare words={commandLine("FORK", { do: "resume" })} />
+              </div>
+            ) : null}
+          </>
+        }
+      >
+        <GitFork className="ico" />
+        {past ? `Fork at ${state.seq}` : "Fork"}
+      </Confirm>
+      {failed ? (
+        <span className="pop-host">
+          <span className="pop" role="group" aria-label="The fork">
+            <ErrorBox error={failed.error} />
+            <p>
+              The fork <span className="mono">{failed.castId}</span> is there, at rest.
+            </p>
+            <button
+              type="button"
+              className="btn"
+              onClick={() => {
+                setFailed(null);
+                onDone({ castId: failed.castId }, act);
+              }}
+            >
+              Go to it
+            </button>
+          </span>
+        </span>
+      ) : null}
+    </>
+  );
+}
