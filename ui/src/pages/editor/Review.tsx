@@ -123,6 +123,19 @@ export function Review({ store, state, onClose }: { store: EditorStore; state: E
       ) : null}
       {error ? <ErrorBox error={error} /> : null}
       <div className="foot">
+        <button
+          type="button"
+          className="btn quiet"
+          data-testid="discard"
+          onClick={() => {
+            store.replace("go back to the saved text", base);
+            store.say("The draft is as it was saved.", true);
+            onClose();
+          }}
+        >
+          Go back to what is saved
+        </button>
+        <span className="grow" />
         <button type="button" className="btn" onClick={onClose}>
           Go on editing
         </button>

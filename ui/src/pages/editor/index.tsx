@@ -6,6 +6,7 @@ import { at, find, gridOf, type Selected, type Spot } from "../../document";
 import { useDrawing } from "../../graph/elk";
 import { EDITOR } from "../../graph/layout";
 import { withSpots } from "../../graph/pinned";
+import { keep, kept } from "../../shared/kept";
 import { noteRefusal, useLive } from "../../shared/live";
 import { ErrorBox } from "../../shared/parts";
 import { Link, searchNow, useSearch } from "../../shared/router";
@@ -149,8 +150,14 @@ function Opened({ store }: { store: EditorStore }) {
     document.title = `${state.text === state.base ? "" : "• "}${state.subject.name} · Materia`;
   }, [state.text, state.base, state.subject.name]);
 
+  const [narrow, setNarrow] = useState(() => kept("materia.palette") === "closed");
+  const fold = () => {
+    keep("materia.palette", narrow ? "open" : "closed");
+    setNarrow(!narrow);
+  };
+
   return (
-    <div className="editor" data-testid="editor">
+    <div className={`editor${narrow ? " narrow" : ""}`} data-testid="editor">
       <SaveBar
         store={store}
         state={state}
@@ -164,6 +171,8 @@ function Opened({ store }: { store: EditorStore }) {
         store={store}
         state={state}
         loadouts={others}
+        folded={narrow}
+        onFold={fold}
         input={palette}
         onLink={(behind) => setSheet({ kind: "link", behind })}
       />

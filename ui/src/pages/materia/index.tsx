@@ -73,7 +73,10 @@ export function Loadouts() {
           ))}
           {unsaved.map((draft) => (
             <li key={draft.id} className="sm dim unsaved">
-              A draft that was never saved: <span className="mono">{draft.id.split(".").slice(1, -1).join(".")}</span>
+              <Link to={`/loadouts/${encodeURIComponent(draft.id.split(".").slice(1, -1).join("."))}?begin=1`}>
+                {draft.id.split(".").slice(1, -1).join(".")}
+              </Link>
+              , a draft that was never saved
             </li>
           ))}
         </ul>
