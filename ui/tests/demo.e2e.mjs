@@ -18,6 +18,7 @@ const env = { ...process.env, MATERIA_PROFILE_DIR: join(root, "profile"), MATERI
 let browser;
 let server;
 let link;
+let started;
 let cast;
 let shown;
 
@@ -25,6 +26,7 @@ before(async () => {
   if (skip) return;
   for (const dir of [env.MATERIA_PROFILE_DIR, env.MATERIA_STATE_DIR]) mkdirSync(dir, { recursive: true, mode: 0o700 });
   browser = await launch();
+  started = Date.now();
   server = spawn(binary, ["demo", "--ui", "--no-open", project], { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
   let said = "";
   link = await new Promise((found, lost) => {
@@ -46,6 +48,8 @@ after(async () => {
 
 test("A2: three clicks and less than a minute from the empty page to a cast that is done", { skip }, async (t) => {
   const page = await open(browser, link);
+  await byId(page, "casts-page").waitFor();
+  t.diagnostic(`from the start of the server to the page: ${Date.now() - started} ms`);
   await byId(page, "run-demo").waitFor();
   const began = Date.now();
   await byId(page, "run-demo").click();

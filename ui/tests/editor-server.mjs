@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { resolve as absolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { open } from "./browser.mjs";
 
@@ -25,7 +25,14 @@ export async function start(text = mine()) {
   mkdirSync(project);
   const file = join(project, "materia.json");
   if (text !== null) writeFileSync(file, text);
-  const env = { ...process.env, MATERIA_PROFILE_DIR: join(root, "profile"), MATERIA_STATE_DIR: join(root, "state") };
+  // MATERIA_PAGE_DIR=dist shows the page that was just made instead of the one in the binary.
+  const made = process.env.MATERIA_PAGE_DIR ? { MATERIA_PAGE_DIR: absolute(process.env.MATERIA_PAGE_DIR) } : {};
+  const env = {
+    ...process.env,
+    ...made,
+    MATERIA_PROFILE_DIR: join(root, "profile"),
+    MATERIA_STATE_DIR: join(root, "state"),
+  };
   let child = null;
   let url = null;
   const one = {
@@ -39,7 +46,11 @@ export async function start(text = mine()) {
     },
     async up() {
       const listen = url ? new URL(url).host : "127.0.0.1:0";
-      child = spawn(binary, ["serve", "--listen", listen], { cwd: project, env, stdio: ["ignore", "ignore", "pipe"] });
+      child = spawn(binary, ["serve", "--listen", listen, ...(env.MATERIA_PAGE_DIR ? ["--test-hooks"] : [])], {
+        cwd: project,
+        env,
+        stdio: ["ignore", "ignore", "pipe"],
+      });
       let said = "";
       url = await new Promise((resolve, reject) => {
         child.stderr.on("data", (chunk) => {

@@ -276,6 +276,42 @@ test("C1, C2: a cast that another process drives is followed live, and is the se
   await page.context().close();
 });
 
+test("C1: what is written is seen soon after", { skip }, async (t) => {
+  const items = Array.from({ length: 40 }, (_, n) => ({ title: `Item ${n + 1}`, context: "c" }));
+  const turns = {
+    plan: [{ delayMs: 1500, json: { workItems: items } }],
+    build: items.map(({ title }) => ({ delayMs: 60, text: `${title} is done.` })),
+  };
+  writeFileSync(join(root, "quick.json"), JSON.stringify({ turns }));
+  const page = await open(browser, await link());
+  const words = ["cast", "--loadout", "Long", "--script", join(root, "quick.json"), "--trust", "--cast-id", "quick"];
+  const child = spawn(binary, [...words, "go"], { cwd: project, env, stdio: "ignore" });
+  const ended = new Promise((resolve) => child.on("exit", resolve));
+  await byId(page, "cast-quick").locator("a").first().click();
+  await byId(page, "cast-page").waitFor();
+  await page.evaluate(() => {
+    const cast = document.querySelector('[data-testid="cast-page"]');
+    window.__seen = [];
+    new MutationObserver(() => window.__seen.push([Number(cast.dataset.seq), Date.now()])).observe(cast, {
+      attributeFilter: ["data-seq"],
+    });
+  });
+  await done(page, "Done");
+  await ended;
+  const seen = await page.evaluate(() => window.__seen);
+  const { items: events } = await ask(page, "/casts/quick/events?limit=1000");
+  const late = events
+    .filter((event) => event.seq > seen[0][0])
+    .map((event) => seen.find(([seq]) => seq >= event.seq)[1] - Date.parse(event.wallTime))
+    .sort((a, b) => a - b);
+  assert.ok(late.length >= 200, String(late.length));
+  const p95 = late[Math.floor(late.length * 0.95)];
+  t.diagnostic(`${late.length} events, seen after ${late[Math.floor(late.length / 2)]} ms, 95 of 100 within ${p95} ms`);
+  // The goal is 150 ms; a machine that is busy with other things gets some room.
+  assert.ok(p95 <= 450, `seen after ${p95} ms`);
+  await page.context().close();
+});
+
 test("C8, C9, C10, C13: input, why and cost of a real cast", { skip }, async () => {
   const page = await open(browser, await link());
   const second = (await ask(page, "/casts/talk/events?type=turn.started&node=a")).items.at(-1);

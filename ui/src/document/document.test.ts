@@ -15,6 +15,7 @@ import {
   fits,
   type History,
   insertOnEdge,
+  insertOnExit,
   makeLoop,
   merge3,
   moveEdge,
@@ -24,6 +25,7 @@ import {
   readFragment,
   readIn,
   redone,
+  removeExit,
   renameSocket,
   resolved,
   setEdge,
@@ -151,6 +153,23 @@ test("editing an exit edge changes loops.<id>.exits and nothing else", () => {
     '            { "id": "exit:Socket-6:always", "from": "Socket-6", "condition": "satisfied", "targetSocketId": "end" }',
   ]);
   expect(text).not.toContain("loop-exit:");
+});
+
+test("the short form of an exit is changed as what it is, and goes between like any edge", () => {
+  const short = `{ "loadouts": { "L": { "entry": "p", "sockets": { "p": { "materia": "P" }, "a": { "materia": "A" } },
+    "loops": { "l": { "sockets": ["a"], "exit": { "from": "a", "when": "satisfied" } } } } } }`;
+  const id = exitEdgeId("l", "exit:a:satisfied");
+  const text = edit(short, (writer) => setExit(writer, "L", id, { condition: "always", to: "p" }));
+  expect(read(text, "L").raw.loops).toEqual({ l: { sockets: ["a"], exit: { from: "a", when: "always", to: "p" } } });
+  const between = edit(shipped, (writer) => {
+    const exit = exitEdgeId("workItemIteration", "exit:Socket-6:always");
+    insertOnExit(writer, "Full-Auto", exit, () => addSocket(writer, "Full-Auto", "Build"));
+  });
+  expect(read(between).loops[0]?.exits[0]?.to).toBe("Socket-8");
+  expect(read(between).sockets.at(-1)?.edges[0]?.to).toBe("Socket-7");
+  expect(read(between).loops[0]?.sockets).toEqual(["Socket-4", "Socket-5", "Socket-6"]);
+  const gone = edit(text, (writer) => removeExit(writer, "L", exitEdgeId("l", "exit:a:always")));
+  expect(read(gone, "L").raw.loops).toEqual({ l: { sockets: ["a"] } });
 });
 
 test("a loop made from a selection has the shape of the shipped one", () => {

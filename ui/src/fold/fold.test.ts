@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { CastView, JournalEvent, Visit } from "../api/types";
 import { fold } from "./fold";
+import { fromView } from "./report";
 import { type CastState, emptyState } from "./state";
 import { castState, litEdges, loopItems, sentence, shownState } from "./view";
 
@@ -142,4 +143,28 @@ test("an item that a person stopped is not done, and what waited for it is gone"
   // What was folded before is as it was.
   expect(before.waits["Socket-2"]).toEqual(["p"]);
   expect(before.loops.workItems?.skipped).toEqual([]);
+});
+
+test("a state taken up in the middle knows which items were stopped, and believes no item about it", () => {
+  const event = (seq: number, type: string, data: object): JournalEvent => ({ seq, ts: seq, wallTime: "", type, data });
+  const view = {
+    castId: "c",
+    status: "running",
+    loadout: "L",
+    visits: [],
+    state: {},
+    usage: { turns: 0, tokens: 0 },
+    lastSeq: 9,
+    plan: { loadout: "L", entry: "a", nodes: {} },
+    loops: [{ id: "items", entry: 2, index: 2, total: 3, items: [{ title: "x", state: "aborted" }, {}, {}] }],
+  } as unknown as CastView;
+  const beside = [
+    event(1, "loop.entered", { loop: "items" }),
+    event(2, "item.skipped", { loop: "items", index: 2 }),
+    event(3, "loop.entered", { loop: "items" }),
+    event(4, "item.skipped", { loop: "items", index: 1 }),
+    event(5, "item.skipped", { loop: "other", index: 0 }),
+  ];
+  expect(fromView(view, beside).loops.items?.skipped).toEqual([1]);
+  expect(fromView(view).loops.items?.skipped).toEqual([]);
 });

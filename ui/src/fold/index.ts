@@ -1,4 +1,4 @@
 export { fold, itemKey, objectOf } from "./fold";
-export { fromView } from "./report";
+export { BESIDE_VIEW, fromView } from "./report";
 export * from "./state";
 export * from "./view";

@@ -1,8 +1,11 @@
 // A state taken up in the middle: from what the server says of a cast as of an event.
-import type { CastView } from "../api/types";
+import type { CastView, JournalEvent } from "../api/types";
 import { type CastState, emptyState, type LoopState } from "./state";
 
-export function fromView(view: CastView): CastState {
+/** Events that the view does not tell: which items of the present entry of each loop a person stopped. */
+export const BESIDE_VIEW = "loop.entered,item.skipped";
+
+export function fromView(view: CastView, beside: readonly JournalEvent[] = []): CastState {
   const seq = view.at ?? view.lastSeq;
   const state = emptyState(view.castId);
   const startTs = view.startedAt ? Date.parse(view.startedAt) * 1000 : 0;
@@ -16,7 +19,7 @@ export function fromView(view: CastView): CastState {
       exhausted: loop.index >= loop.total,
       labels: loop.items.map((item) => item.label ?? item.title ?? ""),
       sentBack: 0,
-      skipped: loop.items.flatMap((item, index) => (item.state === "aborted" ? [index] : [])),
+      skipped: skippedIn(beside, loop.id),
     };
   for (const socket of view.sockets ?? []) {
     state.visits[socket.socket] = socket.visits;
@@ -52,4 +55,14 @@ export function fromView(view: CastView): CastState {
     loops,
     turnsFrom: seq + 1,
   };
+}
+
+function skippedIn(events: readonly JournalEvent[], loop: string): number[] {
+  let skipped: number[] = [];
+  for (const event of events) {
+    if (event.data?.loop !== loop) continue;
+    if (event.type === "loop.entered") skipped = [];
+    else if (event.type === "item.skipped") skipped.push(event.data.index);
+  }
+  return skipped;
 }

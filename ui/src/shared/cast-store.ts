@@ -1,7 +1,7 @@
 // One cast as the page holds it: its events, and the fold over them. Everything that is shown comes from here.
 import { get, segment } from "../api/client";
 import type { CastView, JournalEvent, LiveNews, Page } from "../api/types";
-import { type CastState, emptyState, fold, fromView } from "../fold";
+import { BESIDE_VIEW, type CastState, emptyState, fold, fromView } from "../fold";
 import { plain } from "./text";
 
 /** Casts up to this size are held whole; of longer ones the newest part, and the server is asked for the rest. */
@@ -81,16 +81,22 @@ export class CastStore {
         this.change({ view, events, whole: true, state, error: null });
       } else {
         const at = Math.max(1, view.lastSeq - TAIL);
-        const [base, events] = await Promise.all([
-          get<CastView>(`/casts/${segment(this.id)}`, { project: this.project, at }),
-          this.read(at + 1, view.lastSeq),
-        ]);
-        const state = fold(fromView(base), events);
+        const [base, events] = await Promise.all([this.taken(at), this.read(at + 1, view.lastSeq)]);
+        const state = fold(base, events);
         this.change({ view, events, whole: false, state, error: null });
       }
     } catch (error) {
       this.change({ error: error as Error });
     }
+  }
+
+  /** The state as of an event, by what the server says of it. */
+  private async taken(at: number): Promise<CastState> {
+    const [view, beside] = await Promise.all([
+      get<CastView>(`/casts/${segment(this.id)}`, { project: this.project, at }),
+      this.read(1, at, BESIDE_VIEW),
+    ]);
+    return fromView(view, beside);
   }
 
   close(): void {
@@ -99,12 +105,13 @@ export class CastStore {
   }
 
   /** Reads events from one to another, both included. */
-  async read(from: number, to: number): Promise<JournalEvent[]> {
+  async read(from: number, to: number, type: string | null = null): Promise<JournalEvent[]> {
     const out: JournalEvent[] = [];
     let next = from;
     while (next <= to) {
       const page = await get<Page<JournalEvent>>(`/casts/${segment(this.id)}/events`, {
         project: this.project,
+        type,
         from: next,
         to,
         order: "asc",
@@ -191,11 +198,8 @@ export class CastStore {
       return fold(this.checkpoint(base), events.slice(base, seq));
     }
     const window = Math.max(1, seq - TAIL);
-    const [view, before] = await Promise.all([
-      get<CastView>(`/casts/${segment(this.id)}`, { project: this.project, at: window }),
-      this.read(window + 1, seq),
-    ]);
-    return fold(fromView(view), before);
+    const [base, before] = await Promise.all([this.taken(window), this.read(window + 1, seq)]);
+    return fold(base, before);
   }
 
   private checkpoint(seq: number): CastState {

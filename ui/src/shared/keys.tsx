@@ -19,6 +19,14 @@ const keys: [string, string][] = [
   ["W, O", "cast: why, output of the socket"],
   ["J, K", "inbox: next, before"],
   ["Y, N", "inbox: approve, deny"],
+  ["A, E", "editor: add behind what is selected, connect it"],
+  ["F2, Delete", "editor: rename, delete"],
+  ["Ctrl G, Ctrl Shift G", "editor: make a loop, ungroup it"],
+  ["Ctrl Z, Ctrl Shift Z", "editor: undo, redo"],
+  ["Ctrl C, X, V, D", "editor: copy as JSON, cut, paste, duplicate"],
+  ["Shift or Alt and arrows", "editor: select more, move the card"],
+  ["Shift L", "editor: lay out"],
+  ["Ctrl F, Ctrl S", "editor: find, review and save"],
   ["Esc", "close, go up"],
 ];
 

@@ -10,6 +10,7 @@ import { Link, navigate } from "../../shared/router";
 import { oneLine } from "../../shared/text";
 import { Acts } from "./Acts";
 import { BudgetAct } from "./BudgetAct";
+import { Lines } from "./Lines";
 
 interface HeaderProps {
   state: CastState;
@@ -60,6 +61,7 @@ export function Header({ state, tip, past, driven, now, target, socket, change }
           ) : null}
         </span>
         <CopyButton text={state.castId} label="Copy the cast's id" />
+        {isExported() ? null : <Lines castId={state.castId} />}
       </div>
       {isExported() ? null : <Acts state={state} past={past} target={target} socket={socket} onDone={done} />}
       <div className="sent">

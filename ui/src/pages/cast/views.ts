@@ -111,7 +111,7 @@ export function regionsOf(state: CastState, grid: Grid): Record<string, RegionVi
     out[id] = {
       items: loopItems(state, loop),
       text: now ? `item ${loop.index + 1} of ${loop.total} “${oneLine(now.label, 60)}”` : `all ${loop.total} items`,
-      note: `${done} done${loop.sentBack ? ` · ${loop.sentBack} sent back` : ""}${stopped ? ` · ${stopped} stopped` : ""}`,
+      note: `${done} done${loop.sentBack && state.turnsFrom <= 1 ? ` · ${loop.sentBack} sent back` : ""}${stopped ? ` · ${stopped} stopped` : ""}`,
       current: now?.key ?? null,
     };
   }

@@ -1,6 +1,6 @@
 // The inspector of an edge, a loop and the loadout itself.
 import { Plus, X } from "lucide-react";
-import type { Condition, Finding } from "../../api/types";
+import type { Condition, Finding, Json } from "../../api/types";
 import {
   addExit,
   at,
@@ -137,7 +137,9 @@ export function EdgeForm({ store, state, id, findings }: FormProps & { id: strin
                   mono
                   disabled={off}
                   value={typeof where.equals === "string" ? where.equals : JSON.stringify(where.equals)}
-                  onChange={(value) => changeEdge(store, id, "where", { ...where, equals: value ?? "" }, `${id} where`)}
+                  onChange={(value) =>
+                    changeEdge(store, id, "where", { ...where, equals: literal(value ?? "") }, `${id} where`)
+                  }
                 />
               </Row>
             ) : null}
@@ -146,6 +148,11 @@ export function EdgeForm({ store, state, id, findings }: FormProps & { id: strin
       ) : null}
     </>
   );
+}
+
+/** A number, true, false or null as such; anything else is text. */
+function literal(text: string): Json {
+  return /^(true|false|null|-?\d+(\.\d+)?)$/.test(text) ? (JSON.parse(text) as Json) : text;
 }
 
 export function LoopForm({ store, state, loop, findings }: FormProps & { loop: LoopDoc }) {

@@ -1,5 +1,5 @@
 // The palette: every materia by kind, beginnings of graphs, and loadouts that can be linked behind this one.
-import { Workflow } from "lucide-react";
+import { PanelLeftClose, PanelLeftOpen, Workflow } from "lucide-react";
 import { type DragEvent, type ReactNode, type RefObject, useState } from "react";
 import type { MateriaInfo } from "../../document";
 import { templates } from "../../document";
@@ -47,10 +47,12 @@ interface PaletteProps {
   state: EditorState;
   loadouts: string[];
   input: RefObject<HTMLInputElement | null>;
+  folded: boolean;
+  onFold: () => void;
   onLink: (loadout: string) => void;
 }
 
-export function PalettePane({ store, state, loadouts, input, onLink }: PaletteProps) {
+export function PalettePane({ store, state, loadouts, input, folded, onFold, onLink }: PaletteProps) {
   const [words, setWords] = useState("");
   const put = (name: string) => {
     const sockets = store.selectedSockets();
@@ -63,18 +65,37 @@ export function PalettePane({ store, state, loadouts, input, onLink }: PalettePr
   }));
   const begin = templates.filter((one) => fitting(words, one.name, one.description));
   const others = loadouts.filter((name) => name !== state.subject.name && fitting(words, name));
+  if (folded)
+    return (
+      <aside className="pal folded" aria-label="Palette">
+        <button
+          type="button"
+          className="btn quiet icon"
+          aria-label="Show the palette"
+          data-testid="show-palette"
+          onClick={onFold}
+        >
+          <PanelLeftOpen className="ico" />
+        </button>
+      </aside>
+    );
   return (
     <aside className="pal" aria-label="Palette" data-testid="palette">
-      <label className="find">
-        <span className="sr">Find materia</span>
-        <input
-          ref={input}
-          value={words}
-          placeholder="Find materia"
-          data-testid="palette-find"
-          onChange={(event) => setWords(event.target.value)}
-        />
-      </label>
+      <div className="palhead">
+        <label className="find">
+          <span className="sr">Find materia</span>
+          <input
+            ref={input}
+            value={words}
+            placeholder="Find materia"
+            data-testid="palette-find"
+            onChange={(event) => setWords(event.target.value)}
+          />
+        </label>
+        <button type="button" className="btn quiet icon" aria-label="Hide the palette" onClick={onFold}>
+          <PanelLeftClose className="ico" />
+        </button>
+      </div>
       {groups.map((group) =>
         group.items.length === 0 ? null : (
           <Group key={group.name} name={group.name} count={group.items.length}>

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from "react";
 import { Refusal } from "../../api/client";
 import { type ConfigFile, check, type DocumentChange, type DocumentDiff, diff, saveConfig } from "../../api/editor";
 import type { Plan } from "../../api/types";
-import { Writer } from "../../document";
+import { object, Writer } from "../../document";
 import { Dialog } from "../../shared/Dialog";
 import { diffLines } from "../../shared/diff";
 import { useLive } from "../../shared/live";
@@ -31,6 +31,7 @@ export function Review({ store, state, onClose }: { store: EditorStore; state: E
   useEffect(() => {
     diff(base, text).then(setFound, setError);
   }, [base, text]);
+  const active = object(state.value).activeLoadout === subject.name;
   const running = [...live.casts.values()].filter(
     (cast) => cast.loadout === subject.name && (cast.status === "running" || cast.status === "waiting"),
   ).length;
@@ -38,6 +39,10 @@ export function Review({ store, state, onClose }: { store: EditorStore; state: E
     setBusy(true);
     setError(null);
     try {
+      // What was typed a moment ago may not have been looked at yet.
+      const { findings } = await check(project, { [file]: text }, null);
+      const errors = findings.filter((one) => one.severity === "error" && (!one.file || one.file === file));
+      if (errors.length > 0) throw new Error(`Not saved: ${errors.map((one) => one.message).join("; ")}.`);
       const answer = await saveConfig(project, layer, file, text, hash);
       await store.saved(text, answer.hash);
       store.say(`Saved in ${file}.`);
@@ -78,6 +83,7 @@ export function Review({ store, state, onClose }: { store: EditorStore; state: E
           ) : null}
           <h3>Whom it concerns</h3>
           <p className="dim sm" data-testid="concerns">
+            {active ? "It is what a cast takes when none is named. " : ""}
             {running === 0
               ? "No cast of it is under way."
               : `${running} ${running === 1 ? "cast of it is" : "casts of it are"} under way and ${running === 1 ? "stays" : "stay"} with the loadout as it was.`}
@@ -123,6 +129,19 @@ export function Review({ store, state, onClose }: { store: EditorStore; state: E
       ) : null}
       {error ? <ErrorBox error={error} /> : null}
       <div className="foot">
+        <button
+          type="button"
+          className="btn quiet"
+          data-testid="discard"
+          onClick={() => {
+            store.replace("go back to the saved text", base);
+            store.say("The draft is as it was saved.", true);
+            onClose();
+          }}
+        >
+          Go back to what is saved
+        </button>
+        <span className="grow" />
         <button type="button" className="btn" onClick={onClose}>
           Go on editing
         </button>

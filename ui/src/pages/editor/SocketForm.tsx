@@ -92,6 +92,27 @@ export function SocketForm({ store, state, socket, findings }: FormProps) {
         hint={raw.routing === "all" ? "every one that matches is taken" : "the first that matches is taken"}
       >
         <Edges store={store} state={state} socket={socket} />
+        <div className="under">
+          <Row label="On failure">
+            <SelectField
+              label="On failure"
+              testid="socket-failure"
+              disabled={off}
+              value={socket.onFailure?.to ?? ""}
+              options={[
+                { value: "", label: "the cast fails" },
+                ...targets(state).filter((one) => one.value !== "end" && one.value !== id),
+              ]}
+              onChange={(value) =>
+                !value
+                  ? put("onFailure", undefined)
+                  : raw.onFailure
+                    ? put("onFailure", value, "to")
+                    : put("onFailure", { to: value })
+              }
+            />
+          </Row>
+        </div>
       </Part>
       <Part title="Limits">
         <Row label="Time, ms">

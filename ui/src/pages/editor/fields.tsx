@@ -1,6 +1,6 @@
 // Controls of the inspector. Each shows one field of the document and writes it as it is typed.
 import { Plus, X } from "lucide-react";
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { Finding, Json } from "../../api/types";
 import { Foreign } from "../../shared/parts";
 
@@ -141,7 +141,7 @@ export function SelectField(
   );
 }
 
-/** Names and values: the lines of an object whose values are words. */
+/** Names and values: the lines of an object whose values are words. A line without a name is not written yet. */
 export function Pairs(
   props: Common & {
     value: { [key: string]: Json };
@@ -150,33 +150,51 @@ export function Pairs(
     onChange: (value: { [key: string]: Json } | undefined) => void;
   },
 ) {
-  const entries = Object.entries(props.value);
-  const write = (next: [string, Json][]) => props.onChange(next.length > 0 ? Object.fromEntries(next) : undefined);
+  const shown = JSON.stringify(props.value);
+  const [rows, setRows] = useState<[string, Json][]>(() => Object.entries(props.value));
+  const sent = useRef(shown);
+  useEffect(() => {
+    // What another view of the document changed.
+    if (shown === sent.current) return;
+    sent.current = shown;
+    setRows(Object.entries(JSON.parse(shown) as { [key: string]: Json }));
+  }, [shown]);
+  const write = (next: [string, Json][]) => {
+    setRows(next);
+    const named = next.filter(([name]) => name !== "");
+    // Two lines of one name would be one: nothing is written until they differ.
+    if (new Set(named.map(([name]) => name)).size < named.length) return;
+    const made = Object.fromEntries(named);
+    sent.current = JSON.stringify(made);
+    props.onChange(named.length > 0 ? made : undefined);
+  };
+  const change = (index: number, row: [string, Json]) => write(rows.map((one, at) => (at === index ? row : one)));
   return (
     <div className="pairs">
-      {entries.map(([key, value], index) => (
+      {rows.map(([key, value], index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the name is what is being typed
         <div className="pair" key={index}>
           <input
             className="field mono"
             aria-label={`${props.names[0]} ${index + 1}`}
+            aria-invalid={rows.some(([other], at) => at !== index && other === key)}
             value={key}
             disabled={props.disabled}
-            onChange={(event) => write(entries.map((one, at) => (at === index ? [event.target.value, one[1]] : one)))}
+            onChange={(event) => change(index, [event.target.value, value])}
           />
           <input
             className="field mono"
             aria-label={`${props.names[1]} ${index + 1}`}
             value={typeof value === "string" ? value : JSON.stringify(value)}
             disabled={props.disabled}
-            onChange={(event) => write(entries.map((one, at) => (at === index ? [one[0], event.target.value] : one)))}
+            onChange={(event) => change(index, [key, event.target.value])}
           />
           <button
             type="button"
             className="btn quiet small icon"
             aria-label={`Remove ${key}`}
             disabled={props.disabled}
-            onClick={() => write(entries.filter((_, at) => at !== index))}
+            onClick={() => write(rows.filter((_, at) => at !== index))}
           >
             <X className="ico s" />
           </button>
@@ -185,8 +203,8 @@ export function Pairs(
       <button
         type="button"
         className="btn quiet small addline"
-        disabled={props.disabled || "" in props.value}
-        onClick={() => write([...entries, ["", ""]])}
+        disabled={props.disabled || rows.some(([name]) => name === "")}
+        onClick={() => setRows([...rows, ["", ""]])}
       >
         <Plus className="ico s" />
         {props.add}

@@ -6,7 +6,8 @@ import { at, find, gridOf, type Selected, type Spot } from "../../document";
 import { useDrawing } from "../../graph/elk";
 import { EDITOR } from "../../graph/layout";
 import { withSpots } from "../../graph/pinned";
-import { noteRefusal, useLive } from "../../shared/live";
+import { keep, kept } from "../../shared/kept";
+import { noteRefusal } from "../../shared/live";
 import { ErrorBox } from "../../shared/parts";
 import { Link, searchNow, useSearch } from "../../shared/router";
 import { layOut, removeSelected, type Where } from "./acts";
@@ -27,10 +28,11 @@ import { walkedBy } from "./Simulate";
 import { readText } from "./state";
 import { EditorStore, useEditor } from "./store";
 import { focusCard, useKeys } from "./useKeys";
+import { useProject } from "./useProject";
 import { findingsOf, keyOf, matches, sizesFor } from "./views";
 
 export function Editor({ name }: { name: string }) {
-  const project = useLive().projects[0]?.id ?? null;
+  const project = useProject();
   const [store, setStore] = useState<EditorStore | null>(null);
   const [error, setError] = useState<Error | null>(null);
   useEffect(() => {
@@ -90,6 +92,8 @@ function begin(store: EditorStore, name: string): void {
   });
 }
 
+const NOTICE_MS = 8000;
+
 type Sheet =
   | { kind: "add"; where: Where }
   | { kind: "connect"; from: string }
@@ -146,11 +150,22 @@ function Opened({ store }: { store: EditorStore }) {
   });
   useSelection(state.selection, change);
   useEffect(() => {
+    if (!notice || notice.undo) return;
+    const timer = setTimeout(() => store.patch({ notice: null }), NOTICE_MS);
+    return () => clearTimeout(timer);
+  }, [store, notice]);
+  useEffect(() => {
     document.title = `${state.text === state.base ? "" : "• "}${state.subject.name} · Materia`;
   }, [state.text, state.base, state.subject.name]);
 
+  const [narrow, setNarrow] = useState(() => kept("materia.palette") === "closed");
+  const fold = () => {
+    keep("materia.palette", narrow ? "open" : "closed");
+    setNarrow(!narrow);
+  };
+
   return (
-    <div className="editor" data-testid="editor">
+    <div className={`editor${narrow ? " narrow" : ""}`} data-testid="editor">
       <SaveBar
         store={store}
         state={state}
@@ -164,6 +179,8 @@ function Opened({ store }: { store: EditorStore }) {
         store={store}
         state={state}
         loadouts={others}
+        folded={narrow}
+        onFold={fold}
         input={palette}
         onLink={(behind) => setSheet({ kind: "link", behind })}
       />

@@ -6,6 +6,7 @@ import type { Json } from "../../api/types";
 import { cleanMerge, readLoadout } from "../../document";
 import { draftId, readText } from "./state";
 import type { EditorStore } from "./store";
+import { forgetInTab, noteInTab } from "./tab";
 
 const KEEP_AFTER_MS = 120;
 const AGAIN_AFTER_MS = 1500;
@@ -18,7 +19,9 @@ export class Keeper {
   private closed = false;
 
   constructor(private readonly store: EditorStore) {
-    if (store.state.kept.version > 0) this.acknowledged = this.body();
+    if (store.state.kept.state === "kept") this.acknowledged = this.body();
+    // The tab had more than the server.
+    if (store.state.kept.state === "keeping") this.soon();
   }
 
   close(): void {
@@ -31,6 +34,7 @@ export class Keeper {
   }
 
   soon(after = KEEP_AFTER_MS): void {
+    noteInTab(this.store.state);
     const { kept } = this.store.state;
     if (kept.state !== "offline" && kept.state !== "keeping") this.note({ state: "keeping" });
     if (this.timer) clearTimeout(this.timer);
@@ -88,7 +92,10 @@ export class Keeper {
       });
       this.acknowledged = body;
       this.note({ version: answer.version, at: answer.updatedAt });
-      if (this.body() === body) this.note({ state: "kept", why: "" });
+      if (this.body() === body) {
+        this.note({ state: "kept", why: "" });
+        forgetInTab(this.store.state);
+      } else noteInTab(this.store.state);
     } catch (error) {
       if (error instanceof Refusal && error.problem.status === 412) this.met(error);
       else if (error instanceof Refusal && error.problem.status < 500)
@@ -133,6 +140,7 @@ export class Keeper {
     this.timer = null;
     const { project, subject, kept } = this.store.state;
     this.acknowledged = this.body();
+    forgetInTab(this.store.state);
     this.store.patch({ kept: { state: "none", version: 0, at: null, why: "" } });
     if (kept.version === 0) return;
     try {

@@ -2,6 +2,7 @@
 import { type ConfigFile, type Draft, listDrafts, NO_FILE, readConfig, readDraft } from "../../api/editor";
 import { cleanMerge, difference, EMPTY, fits, type History, object } from "../../document";
 import { draftId, type EditorState, readText, type Subject } from "./state";
+import { withTab } from "./tab";
 
 const PROJECT_FILE = "materia.json";
 
@@ -71,7 +72,7 @@ export async function openSubject(project: string, subject: Subject): Promise<Op
     savedAt: null,
   };
   const usable = draft && !place.readOnly && draft.layer === place.layer && draft.file === place.file;
-  const opened = usable ? withDraft(state, draft) : state;
+  const opened = withTab(usable ? withDraft(state, draft) : state);
   return { state: opened, exists: place.exists || hasSubject(opened.text, subject) };
 }
 

@@ -45,7 +45,7 @@ export class EditorStore {
   edit<T>(label: string, act: (writer: Writer) => T, mark?: string): T | null {
     const { text, fault, readOnly } = this.state;
     if (readOnly) {
-      this.say("This loadout is shipped. Make a copy to change it.");
+      this.say(`This ${this.state.subject.kind} is shipped. Make a copy to change it.`);
       return null;
     }
     if (fault) {

@@ -37,10 +37,14 @@ const ways: Record<string, [number, number]> = {
   ArrowUp: [0, -1],
 };
 
-export function focusCard(id: string): void {
-  requestAnimationFrame(() =>
-    document.querySelector<HTMLElement>(`.editor [data-socket="${CSS.escape(id)}"]`)?.focus({ preventScroll: true }),
-  );
+/** Gives a card the focus, unless the person has gone on meanwhile: a question is open, or something is typed. */
+export function focusCard(id: string, from: Element | null = null): void {
+  requestAnimationFrame(() => {
+    const now = document.activeElement;
+    if (document.querySelector("[role=dialog]")) return;
+    if (now?.matches("input, textarea, select") && now !== from) return;
+    document.querySelector<HTMLElement>(`.editor [data-socket="${CSS.escape(id)}"]`)?.focus({ preventScroll: true });
+  });
 }
 
 export function useKeys(acts: KeyActs): void {
@@ -160,7 +164,7 @@ function enterInspector(event: KeyboardEvent): boolean {
 function goUp(store: EditorStore): boolean {
   if (document.activeElement?.closest("[data-inspector]")) {
     const id = store.selectedSockets().at(-1);
-    if (id) focusCard(id);
+    if (id) focusCard(id, document.activeElement);
     return true;
   }
   store.select(above(store));

@@ -19,7 +19,10 @@ export function findingsOf(state: EditorState): Finding[] {
     const field = state.subject.kind === "loadout" ? "loadouts" : "materia";
     return top === field && name === state.subject.name.replaceAll("~", "~0").replaceAll("/", "~1") ? 0 : 1;
   };
+  // Where cards stand is the editor's own; that the program has no use for it is no news.
+  const ours = (finding: Finding) => finding.code === "document::no-effect" && finding.pointer?.endsWith("/layout");
   return state.findings
+    .filter((finding) => !ours(finding))
     .filter((finding) => !finding.file || finding.file === state.file || finding.file.endsWith(`/${state.file}`))
     .toSorted((a, b) => rank(a) - rank(b) || own(a) - own(b) || (a.line ?? 0) - (b.line ?? 0));
 }

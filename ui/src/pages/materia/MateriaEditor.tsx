@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from "react";
 import type { ConfigFile } from "../../api/editor";
 import type { Json } from "../../api/types";
 import { object, strings } from "../../document";
-import { noteRefusal, useLive } from "../../shared/live";
+import { noteRefusal } from "../../shared/live";
 import { ErrorBox, Seg } from "../../shared/parts";
 import { Link, navigate, searchNow } from "../../shared/router";
 import { putClean } from "../editor/acts";
@@ -15,11 +15,12 @@ import { Review } from "../editor/Review";
 import { SaveBar, saveReason } from "../editor/SaveBar";
 import { readText } from "../editor/state";
 import { EditorStore, useEditor } from "../editor/store";
+import { useProject } from "../editor/useProject";
 import { findingsOf } from "../editor/views";
 import { TryIt } from "./TryIt";
 
 export function MateriaEditor({ name }: { name: string }) {
-  const project = useLive().projects[0]?.id ?? null;
+  const project = useProject();
   const [store, setStore] = useState<EditorStore | null>(null);
   const [error, setError] = useState<Error | null>(null);
   useEffect(() => {

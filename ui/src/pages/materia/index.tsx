@@ -7,15 +7,33 @@ import { templates } from "../../document";
 import { MIDDLE } from "../../graph/layout";
 import { MiniGraph } from "../../graph/MiniGraph";
 import { useLive } from "../../shared/live";
-import { Cli, ErrorBox, Foreign } from "../../shared/parts";
+import { Cli, ErrorBox, Foreign, Pick } from "../../shared/parts";
 import { Link, navigate, useSearch } from "../../shared/router";
 import { oneLine } from "../../shared/text";
 import { useLoad } from "../../shared/useLoad";
 import { startNew, templateNamed } from "../editor/begin";
 import { draftId } from "../editor/state";
+import { useProject } from "../editor/useProject";
 
-function useProject(): string | null {
-  return useLive().projects[0]?.id ?? null;
+/** Which project, where there are several. */
+function ProjectPick({ project }: { project: string | null }) {
+  const { projects } = useLive();
+  const [, change] = useSearch();
+  if (projects.length < 2 || !project) return null;
+  return (
+    <Pick
+      label="Project"
+      value={project}
+      options={projects.map((one) => ({ value: one.id, label: one.name }))}
+      onPick={(id) => change({ project: id, show: null })}
+    />
+  );
+}
+/** The way to a thing of a project; the first one needs no mention. */
+function useWay(): (path: string) => string {
+  const [search] = useSearch();
+  const project = search.get("project");
+  return (path) => (project ? `${path}${path.includes("?") ? "&" : "?"}project=${encodeURIComponent(project)}` : path);
 }
 /** Drafts by their id; a server without drafts has none. */
 function useDrafts(project: string | null): Map<string, DraftItem> {
@@ -28,6 +46,7 @@ export function Loadouts() {
   const [search, change] = useSearch();
   const list = useLoad(project ? () => get<Page<NamedItem>>("/loadouts", { project }) : null, `loadouts:${project}`);
   const drafts = useDrafts(project);
+  const way = useWay();
   const items = list.value?.items ?? [];
   const shown = items.find((item) => item.name === search.get("show")) ?? items.find((item) => item.active) ?? items[0];
   const wanted = shown?.name ?? null;
@@ -46,6 +65,7 @@ export function Loadouts() {
         <header>
           <h1>Loadouts</h1>
           <p className="dim">A loadout says what runs, in which order, and where it goes from there.</p>
+          <ProjectPick project={project} />
           <NewLoadout taken={items.map((item) => item.name)} />
         </header>
         {list.error ? <ErrorBox error={list.error} /> : null}
@@ -58,7 +78,7 @@ export function Loadouts() {
                 data-testid={`loadout-row-${item.name}`}
                 aria-current={item.name === wanted}
                 onClick={() => change({ show: item.name })}
-                onDoubleClick={() => navigate(`/loadouts/${encodeURIComponent(item.name)}`)}
+                onDoubleClick={() => navigate(way(`/loadouts/${encodeURIComponent(item.name)}`))}
               >
                 <span className="grow cut">
                   <Foreign text={oneLine(item.name, 80)} />
@@ -73,7 +93,10 @@ export function Loadouts() {
           ))}
           {unsaved.map((draft) => (
             <li key={draft.id} className="sm dim unsaved">
-              A draft that was never saved: <span className="mono">{draft.id.split(".").slice(1, -1).join(".")}</span>
+              <Link to={`/loadouts/${encodeURIComponent(draft.id.split(".").slice(1, -1).join("."))}?begin=1`}>
+                {draft.id.split(".").slice(1, -1).join(".")}
+              </Link>
+              , a draft that was never saved
             </li>
           ))}
         </ul>
@@ -86,7 +109,11 @@ export function Loadouts() {
               <h2 className="grow">
                 <Foreign text={one.value.name} />
               </h2>
-              <Link className="btn" to={`/loadouts/${encodeURIComponent(one.value.name)}`} data-testid="open-editor">
+              <Link
+                className="btn"
+                to={way(`/loadouts/${encodeURIComponent(one.value.name)}`)}
+                data-testid="open-editor"
+              >
                 {shown?.layer === "shipped" ? "Look at it, or copy it" : "Edit"}
               </Link>
               <Link className="btn primary" to={`/casts?new=1&loadout=${encodeURIComponent(one.value.name)}`}>
@@ -130,11 +157,12 @@ export function Loadouts() {
 function NewLoadout({ taken }: { taken: string[] }) {
   const [name, setName] = useState("");
   const [template, setTemplate] = useState("");
+  const way = useWay();
   const begin = (event: FormEvent) => {
     event.preventDefault();
     if (!name.trim() || taken.includes(name)) return;
     startNew(name, template ? templateNamed(template) : { sockets: {} });
-    navigate(`/loadouts/${encodeURIComponent(name)}?begin=1`);
+    navigate(way(`/loadouts/${encodeURIComponent(name)}?begin=1`));
   };
   return (
     <form className="newone" onSubmit={begin}>
@@ -177,6 +205,7 @@ export function Materia() {
   const project = useProject();
   const list = useLoad(project ? () => get<Page<MateriaItem>>("/materia", { project }) : null, `materia:${project}`);
   const [name, setName] = useState("");
+  const way = useWay();
   const items = list.value?.items ?? [];
   const taken = items.some((item) => item.name === name);
   return (
@@ -189,7 +218,7 @@ export function Materia() {
         className="newone"
         onSubmit={(event) => {
           event.preventDefault();
-          if (name.trim() && !taken) navigate(`/materia/${encodeURIComponent(name)}?begin=1`);
+          if (name.trim() && !taken) navigate(way(`/materia/${encodeURIComponent(name)}?begin=1`));
         }}
       >
         <input
@@ -219,7 +248,7 @@ export function Materia() {
           {items.map((item) => (
             <tr key={item.name}>
               <td className="med">
-                <Link to={`/materia/${encodeURIComponent(item.name)}`} data-testid={`materia-${item.name}`}>
+                <Link to={way(`/materia/${encodeURIComponent(item.name)}`)} data-testid={`materia-${item.name}`}>
                   <Foreign text={oneLine(item.name, 80)} />
                 </Link>
               </td>
