@@ -69,6 +69,8 @@ pub(super) enum Fate {
     Consumed,
     Superseded,
     Dropped(DropReason),
+    /// A person skipped the item that it waited for.
+    Skipped,
     Deduplicated,
     Filtered,
 }
@@ -83,6 +85,7 @@ impl Fate {
             Self::Superseded => "was superseded by a newer one",
             Self::Dropped(DropReason::Overflow) => "was dropped: the edge was full",
             Self::Dropped(DropReason::Busy) => "was dropped: the socket was busy",
+            Self::Skipped => "went with an item that a person skipped",
             Self::Deduplicated => "was left out: it equals one that was accepted before",
             Self::Filtered => "was left out by the transform of the edge",
         }
@@ -218,6 +221,14 @@ impl Trail {
                 let fate = Fate::Dropped(data.reason);
                 self.fell(&data.edge_id, data.payload_id, seq, fate);
             }
+            (EventBody::ItemSkipped(data), _) => {
+                for id in &data.dropped {
+                    let sender = self.sent.get(id).map(|sent| sent.by.clone());
+                    if let Some(Sender::Node(edge, _, _)) = sender {
+                        self.fell(&edge, *id, seq, Fate::Skipped);
+                    }
+                }
+            }
             (EventBody::PayloadDeduplicated(data), _) => {
                 self.fell(&data.edge_id, data.payload_id, seq, Fate::Deduplicated);
             }
@@ -236,7 +247,11 @@ impl Trail {
         }
         match fate {
             Fate::Sent | Fate::Delivered | Fate::Consumed => {}
-            Fate::Superseded | Fate::Dropped(_) | Fate::Deduplicated | Fate::Filtered => {
+            Fate::Superseded
+            | Fate::Dropped(_)
+            | Fate::Skipped
+            | Fate::Deduplicated
+            | Fate::Filtered => {
                 crossing.lost = Some((seq, fate));
             }
         }
