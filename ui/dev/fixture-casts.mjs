@@ -34,7 +34,7 @@ export function loadCasts(now = Date.now()) {
       event.ts += shift * 1000;
       event.wallTime = new Date(Date.parse(event.wallTime) + shift).toISOString();
     }
-    for (const node of Object.values(recorded.events[0].data.plan.nodes))
+    for (const node of [...Object.values(recorded.events[0].data.plan.nodes), ...recorded.graph.sockets])
       if (COLORS[node.materia]) node.color ??= COLORS[node.materia];
     casts.set(recorded.id, { ...recorded, all: recorded.events, state: null, news: [] });
   }
