@@ -22,6 +22,9 @@ export const page = await import(join(cache, "fold.js"));
 const NEWEST = Date.parse("2026-11-15T13:07:00Z");
 const SIMULATED = Date.parse("2000-01-01T00:00:00Z");
 
+/** The colours of shipped materia; the casts were recorded before plans told them. */
+const COLORS = { "Auto-Plan": "#3f7ad8", Build: "#2f9e5b", "Auto-Eval": "#d0982f" };
+
 export function loadCasts(now = Date.now()) {
   const casts = new Map();
   for (const name of readdirSync(join(here, "fixtures")).filter((file) => /^\d/.test(file))) {
@@ -31,6 +34,8 @@ export function loadCasts(now = Date.now()) {
       event.ts += shift * 1000;
       event.wallTime = new Date(Date.parse(event.wallTime) + shift).toISOString();
     }
+    for (const node of [...Object.values(recorded.events[0].data.plan.nodes), ...recorded.graph.sockets])
+      if (COLORS[node.materia]) node.color ??= COLORS[node.materia];
     casts.set(recorded.id, { ...recorded, all: recorded.events, state: null, news: [] });
   }
   return casts;

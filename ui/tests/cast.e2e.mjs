@@ -344,6 +344,19 @@ test("acts show the command line that they equal, and say what followed", () =>
     await page.waitForFunction(() => document.querySelector('[data-testid="cast-state"]')?.textContent === "Aborted");
   }));
 
+test("what somebody writes to a socket stays, and stays for it, while the cast goes on", () =>
+  withCast(`/casts/${demo}`, { live: [[demo, 44]] }, async (page) => {
+    await byId(page, "card-Socket-2").and(page.locator('[data-state="running"]')).waitFor();
+    await byId(page, "guide").click();
+    await byId(page, "guide-text").fill("Mind the option");
+    await server.play(demo, 6, 5);
+    await byId(page, "card-Socket-3").and(page.locator('[data-state="running"]')).waitFor();
+    assert.equal(await byId(page, "guide-text").inputValue(), "Mind the option");
+    await byId(page, "guide-confirm").click();
+    await page.waitForFunction(() => window.__state.messages.length === 1);
+    assert.deepEqual(server.commands.at(-1).body, { do: "say", node: "Socket-2", text: "Mind the option" });
+  }));
+
 test("a start from the launch sheet leads to the new cast", () =>
   withCast(`/casts/${demo}`, {}, async (page) => {
     await page.goto(`${server.url}/casts?new=1`);

@@ -64,3 +64,10 @@ export async function pressEdge(page, edge, share) {
 }
 
 export const kept = (page) => byId(page, "kept").waitFor();
+
+/** Puts a text into the pane at once: a browser takes long to type a large one. */
+export const put = (page, text) =>
+  byId(page, "json-text").evaluate((area, now) => {
+    Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "value").set.call(area, now);
+    area.dispatchEvent(new Event("input", { bubbles: true }));
+  }, text);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { violations } from "./axe.mjs";
 import { byId, launch } from "./browser.mjs";
-import { addByKeys, card, json, loadout, until, value, withEditor } from "./editor-page.mjs";
+import { addByKeys, card, json, loadout, put, until, value, withEditor } from "./editor-page.mjs";
 import { mine, skip } from "./editor-server.mjs";
 
 let browser;
@@ -389,7 +389,7 @@ test("the text of a large loadout is edited without delay", options, async () =>
     async (page) => {
       await card(page, "Socket-1").waitFor();
       const text = await json(page);
-      await byId(page, "json-text").fill(text.replace('"materia": "Build"', '"materia": "Narrate"'));
+      await put(page, text.replace('"materia": "Build"', '"materia": "Narrate"'));
       await until(async () => /Narrate/.test(await card(page, "Socket-1").textContent()));
     },
     { text: large(), path: "/loadouts/Big?drawer=json" },

@@ -1,16 +1,16 @@
 // A cast as a file of its own: opened from the disk, without a server (check C17 of the design).
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { pathToFileURL } from "node:url";
 import { startFixtures } from "../dev/server.mjs";
 import { violations } from "./axe.mjs";
 import { byId, launch, open } from "./browser.mjs";
+import { exportOf, viewer, writeExport } from "./exported.mjs";
 
 const demo = "20261115T124651-09a44c";
-const viewer = fileURLToPath(new URL("../dist/viewer.html", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "materia-export-"));
 let browser;
 let server;
@@ -24,42 +24,8 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What the program writes, put together from the answers of a server. */
-async function exportOf(id) {
-  const { key } = await ask("/session", { method: "POST", body: JSON.stringify({ code: "fixture" }) });
-  const get = (path) => ask(path, { headers: { "X-Materia-Key": key } });
-  const cast = await get(`/casts/${id}`);
-  const { items: events } = await get(`/casts/${id}/events?limit=100000`);
-  const turns = {};
-  for (const event of events)
-    if (event.type === "turn.started") turns[event.seq] = await get(`/casts/${id}/turns/${event.seq}`);
-  const whys = {};
-  for (const socket of cast.graph.sockets)
-    whys[socket.id] = await get(`/casts/${id}/nodes/${socket.id}/why`).catch(() => undefined);
-  const files = [];
-  for (const file of (await get(`/casts/${id}/files`)).items) {
-    const answer = await fetch(`${server.url}/api/casts/${id}/files/${file.path}`, {
-      headers: { "X-Materia-Key": key },
-    });
-    files.push({ ...file, text: await answer.text() });
-  }
-  return { version: 1, cast, events, turns, cost: await get(`/casts/${id}/cost`), whys, files, stateHash: "c0ffee" };
-}
-async function ask(path, init) {
-  const answer = await fetch(`${server.url}/api${path}`, init);
-  if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
-  return answer.json();
-}
-function write(name, value) {
-  const json = JSON.stringify(value).replaceAll("<", "\\u003c");
-  const element = `<script type="application/json" id="materia-export">${json}</script>`;
-  const file = join(folder, name);
-  writeFileSync(
-    file,
-    readFileSync(viewer, "utf8").replace("<!--materia-export-->", () => element),
-  );
-  return pathToFileURL(file).href;
-}
+const exported = (id) => exportOf(server.url, id);
+const write = (name, value) => writeExport(join(folder, name), value);
 /** Opens a file and notes every request but the one for itself. */
 async function look(address, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
@@ -77,7 +43,7 @@ async function look(address, options = {}) {
 }
 
 test("C17: an exported cast opens from the disk and shows what the page shows", async () => {
-  const address = write("cast.html", await exportOf(demo));
+  const address = write("cast.html", await exported(demo));
   const live = await open(browser, server.link);
   await live.goto(`${server.url}/casts/${demo}`);
   await live.waitForFunction(() => window.__state?.status === "completed");
@@ -117,7 +83,7 @@ test("C17: an exported cast opens from the disk and shows what the page shows", 
 });
 
 test("C17: what a cast says stays text in the file, too", async () => {
-  const value = await exportOf(demo);
+  const value = await exported(demo);
   const evil =
     "</script><script>window.__hit=1</script><!--<script>\u2028<img src=https://evil.test/x onerror=__hit=2>";
   value.events[0].data.request = evil;

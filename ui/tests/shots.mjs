@@ -1,7 +1,10 @@
 // Pictures of every page, in both themes: `node tests/shots.mjs FOLDER [NAME…]`.
-import { mkdirSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { startFixtures } from "../dev/server.mjs";
 import { byId, launch, open } from "./browser.mjs";
+import { exportOf, writeExport } from "./exported.mjs";
 
 const [folder = "shots", ...names] = process.argv.slice(2);
 mkdirSync(folder, { recursive: true });
@@ -48,6 +51,33 @@ for (const [width, viewport] of Object.entries(sizes))
     }
     for (const one of page.trouble) console.log(width, colorScheme, one);
     await page.context().close();
+    if (names.length === 0 || names.includes("empty")) await emptyPage(width, viewport, colorScheme);
+    if (names.length === 0 || names.includes("file")) await filePage(width, viewport, colorScheme);
   }
+
+/** Before the first cast. */
+async function emptyPage(width, viewport, colorScheme) {
+  const nobody = await startFixtures({ empty: true, demo });
+  const page = await open(browser, nobody.link, { viewport, colorScheme });
+  await page.locator(".mini-card").first().waitFor();
+  await page.waitForTimeout(300);
+  await page.screenshot({ path: `${folder}/empty-${width}-${colorScheme}.png` });
+  await page.context().close();
+  await nobody.close();
+}
+
+/** A cast as a file. */
+async function filePage(width, viewport, colorScheme) {
+  const place = mkdtempSync(join(tmpdir(), "materia-shots-"));
+  const address = writeExport(join(place, "cast.html"), await exportOf(server.url, `${demo}-fork`));
+  const context = await browser.newContext({ viewport, colorScheme });
+  const page = await context.newPage();
+  await page.goto(address);
+  await page.locator(".card").first().waitFor({ state: "attached" });
+  await page.waitForTimeout(300);
+  await page.screenshot({ path: `${folder}/file-${width}-${colorScheme}.png` });
+  await context.close();
+  rmSync(place, { recursive: true });
+}
 await browser.close();
 await server.close();

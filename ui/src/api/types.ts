@@ -98,6 +98,7 @@ export interface GridEdge {
 export interface GridSocket {
   id: string;
   materia: string;
+  color?: string | null;
   type: "agent" | "utility";
   edges: GridEdge[];
   onFailure?: { id: string; to: string; maxTraversals?: number | null } | null;

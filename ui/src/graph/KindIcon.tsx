@@ -24,6 +24,30 @@ const shapes: Record<string, { label: string; body: ReactNode }> = {
   },
 };
 
+/** The same sign within a picture, at a place of it. */
+export function KindSign({
+  kind,
+  x,
+  y,
+  color,
+}: {
+  kind: string;
+  x: number;
+  y: number;
+  color?: string | null | undefined;
+}) {
+  const own = materiaColor(color);
+  return (
+    <g
+      className={`ico kind${own ? " owned" : ""}`}
+      transform={`translate(${x} ${y}) scale(0.875)`}
+      {...(own ? { style: { color: own } } : {})}
+    >
+      {(shapes[kind] ?? shapes.agent)?.body}
+    </g>
+  );
+}
+
 export function KindIcon({ kind, color }: { kind: string; color?: string | null | undefined }) {
   const { label, body } = shapes[kind] ?? shapes.agent ?? { label: kind, body: null };
   const own = materiaColor(color);

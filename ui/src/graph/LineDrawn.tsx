@@ -59,7 +59,7 @@ export const LineDrawn = memo(({ data }: EdgeProps<LineEdge>) => {
           </Label>
         ) : null}
         {taken && level ? (
-          <Label at={{ x: label.x, y: label.y + (words ? 17 : -11) }} className={look}>
+          <Label at={{ x: label.x, y: label.y + (double ? 30 : words ? 17 : -11) }} className={look}>
             <span className="x">{taken}</span>
           </Label>
         ) : null}

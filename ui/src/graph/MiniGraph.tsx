@@ -1,8 +1,9 @@
 // A small picture of a loadout: names and lines, nothing to press.
-import type { Grid } from "../api/types";
+import type { Grid, GridSocket } from "../api/types";
 import { useDrawing } from "./elk";
-import { type Sizes, SMALL } from "./layout";
-import { Arrow, pathThrough } from "./lines";
+import { KindSign } from "./KindIcon";
+import { type Box, type Sizes, SMALL } from "./layout";
+import { Arrow, lineWords, pathThrough } from "./lines";
 
 interface MiniProps {
   grid: Grid;
@@ -12,11 +13,13 @@ interface MiniProps {
   counts?: Record<string, { text: string; differs: boolean }>;
   /** A second line on each card. */
   notes?: Record<string, string>;
+  /** Whether cards have their sign and id, loops their name and lines their words. */
+  detail?: boolean;
   /** The card that is looked at. */
   picked?: string | undefined;
 }
 
-export function MiniGraph({ grid, sizes = SMALL, label, counts = {}, notes = {}, picked }: MiniProps) {
+export function MiniGraph({ grid, sizes = SMALL, label, counts = {}, notes = {}, picked, detail = false }: MiniProps) {
   const drawn = useDrawing(grid, sizes);
   if (!drawn) return <div className="mini" />;
   const left = Math.min(0, ...drawn.lines.flatMap((one) => one.points.map((point) => point.x)));
@@ -30,7 +33,14 @@ export function MiniGraph({ grid, sizes = SMALL, label, counts = {}, notes = {},
       preserveAspectRatio="xMidYMid meet"
     >
       {drawn.regions.map(({ id, box }) => (
-        <rect key={id} className="mini-region" x={box.x} y={box.y} width={box.width} height={box.height} rx="5" />
+        <g key={id}>
+          <rect className="mini-region" x={box.x} y={box.y} width={box.width} height={box.height} rx="5" />
+          {detail ? (
+            <text className="mini-name" x={box.x + 52} y={box.y + 20}>
+              {cut(id, 40)}
+            </text>
+          ) : null}
+        </g>
       ))}
       {drawn.lines.map(({ line, points, double, label: at }) => (
         <g key={line.id}>
@@ -46,6 +56,9 @@ export function MiniGraph({ grid, sizes = SMALL, label, counts = {}, notes = {},
               y={at.y - 5}
               textAnchor="middle"
             >
+              {detail && (line.next || line.kind === "not_satisfied")
+                ? `${line.next ? "next item" : lineWords[line.kind]} `
+                : ""}
               {counts[line.id]?.text}
             </text>
           ) : null}
@@ -56,7 +69,6 @@ export function MiniGraph({ grid, sizes = SMALL, label, counts = {}, notes = {},
       ))}
       {Object.entries(drawn.sockets).map(([id, box]) => {
         const socket = byId.get(id);
-        const name = socket?.materia ?? id;
         return (
           <g key={id}>
             <rect
@@ -67,17 +79,36 @@ export function MiniGraph({ grid, sizes = SMALL, label, counts = {}, notes = {},
               height={box.height}
               rx={socket?.type === "utility" ? 1 : 4}
             />
-            <text x={box.x + box.width / 2} y={box.y + box.height / 2 + (notes[id] ? -2 : 3.5)} textAnchor="middle">
-              {name.length > 17 ? `${name.slice(0, 16)}…` : name}
-            </text>
-            {notes[id] ? (
-              <text className="count" x={box.x + box.width / 2} y={box.y + box.height / 2 + 14} textAnchor="middle">
-                {notes[id]}
+            {detail ? (
+              <Detail socket={socket} id={id} box={box} note={notes[id] ?? ""} />
+            ) : (
+              <text x={box.x + box.width / 2} y={box.y + box.height / 2 + 3.5} textAnchor="middle">
+                {cut(socket?.materia ?? id, 17)}
               </text>
-            ) : null}
+            )}
           </g>
         );
       })}
     </svg>
+  );
+}
+
+const cut = (text: string, most: number) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+
+function Detail({ socket, id, box, note }: { socket: GridSocket | undefined; id: string; box: Box; note: string }) {
+  const kind = socket?.generator ? "generator" : (socket?.type ?? "agent");
+  return (
+    <>
+      <KindSign kind={kind} x={box.x + 10} y={box.y + 10} color={socket?.color} />
+      <text className="mini-name" x={box.x + 30} y={box.y + 21}>
+        {cut(socket?.materia ?? id, 15)}
+      </text>
+      <text className="mini-id" x={box.x + 11} y={box.y + 40}>
+        {cut(id, 10)}
+      </text>
+      <text className="count" x={box.x + box.width - 10} y={box.y + 40} textAnchor="end">
+        {note}
+      </text>
+    </>
   );
 }

@@ -11,6 +11,8 @@ const PAGE = 1000;
 const CHECKPOINT_EVERY = 128;
 const LIVE_LINES_MAX = 400;
 const LIVE_LINE_CHARS_MAX = 2000;
+/** All lines together: laying out much more than this at every frame would stop the page. */
+const LIVE_CHARS_MAX = 48_000;
 
 export interface LiveText {
   lines: string[];
@@ -229,6 +231,11 @@ function withNews(before: LiveText | undefined, news: LiveNews): LiveText {
     lines[lines.length - 1] = (lines.at(-1) + first).slice(0, LIVE_LINE_CHARS_MAX);
   else lines.push(first.slice(0, LIVE_LINE_CHARS_MAX));
   for (const line of rest) lines.push(line.slice(0, LIVE_LINE_CHARS_MAX));
-  const over = Math.max(0, lines.length - LIVE_LINES_MAX);
+  let over = Math.max(0, lines.length - LIVE_LINES_MAX);
+  let kept = 0;
+  for (let index = lines.length - 1; index >= over; index -= 1) {
+    kept += (lines[index]?.length ?? 0) + 1;
+    if (kept > LIVE_CHARS_MAX) over = index + 1;
+  }
   return { lines: lines.slice(over), dropped: (before?.dropped ?? 0) + over, chars };
 }

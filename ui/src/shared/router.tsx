@@ -1,5 +1,5 @@
 // Addresses of the page. What is selected, filtered and looked at is in the address, so that it survives a reload.
-import { type AnchorHTMLAttributes, type ReactNode, useCallback, useSyncExternalStore } from "react";
+import { type AnchorHTMLAttributes, type ReactNode, useCallback, useMemo, useSyncExternalStore } from "react";
 import { isExported } from "./exported";
 
 const listeners = new Set<() => void>();
@@ -30,7 +30,9 @@ export function navigate(to: string, replace = false): void {
 export function useAddress(): { path: string; search: URLSearchParams } {
   const address = useSyncExternalStore(subscribe, here);
   const [path = "/", query = ""] = address.split("?");
-  return { path, search: new URLSearchParams(query) };
+  // The same address gives the same value, so that what only depends on it need not be drawn again.
+  const search = useMemo(() => new URLSearchParams(query), [query]);
+  return { path, search };
 }
 
 /** What is looked at now, for those who ask later than they are drawn. */

@@ -17,9 +17,7 @@ export interface ActProps {
 
 export function Acts({ state, past, target, socket, onDone }: ActProps & { past: boolean; socket: string }) {
   const over = state.status === "completed" || state.status === "aborted" || state.status === "failed";
-  const fork = (
-    <Fork key={`fork ${socket}`} state={state} target={target} onDone={onDone} past={past} socket={socket} />
-  );
+  const fork = <Fork state={state} target={target} onDone={onDone} past={past} socket={socket} />;
   if (past)
     return (
       <div className="acts">
@@ -56,7 +54,7 @@ export function Acts({ state, past, target, socket, onDone }: ActProps & { past:
         )
       ) : null}
       {state.status === "failed" ? <SkipButton state={state} target={target} socket={socket} onDone={onDone} /> : null}
-      {over ? null : <Guide key={`guide ${socket}`} state={state} target={target} socket={socket} onDone={onDone} />}
+      {over ? null : <Guide state={state} target={target} socket={socket} onDone={onDone} />}
       {fork}
       {over ? null : <Stop state={state} target={target} socket={socket} onDone={onDone} />}
     </div>
@@ -64,7 +62,9 @@ export function Acts({ state, past, target, socket, onDone }: ActProps & { past:
 }
 
 function Guide({ state, target, socket, onDone }: ActProps & { socket: string }) {
-  const [node, setNode] = useState(socket);
+  // The socket in focus, until somebody begins to write: what they write must not go elsewhere when another one runs.
+  const [chosen, setNode] = useState<string | null>(null);
+  const node = chosen ?? socket;
   const draft = `materia.draft.${target.castId}`;
   const [text, setText] = useState(() => sessionStorage.getItem(draft) ?? "");
   const keep = (value: string) => {
@@ -83,6 +83,7 @@ function Guide({ state, target, socket, onDone }: ActProps & { socket: string })
       ready={text.trim() !== ""}
       onDone={(result, what) => {
         keep("");
+        setNode(null);
         onDone(result, what);
       }}
       body={
@@ -102,7 +103,10 @@ function Guide({ state, target, socket, onDone }: ActProps & { socket: string })
             value={text}
             aria-label="What it is told"
             data-testid="guide-text"
-            onChange={(event) => keep(event.target.value)}
+            onChange={(event) => {
+              setNode(node);
+              keep(event.target.value);
+            }}
             // biome-ignore lint/a11y/noAutofocus: the box was just asked for
             autoFocus
           />

@@ -24,7 +24,7 @@ export function CostTab({ state }: { state: CastState }) {
   const sockets = Object.keys(state.plan?.nodes ?? {});
   const items = [...new Set(state.turns.map((turn) => turn.item))];
   const cell = (sum: Sum) =>
-    sum.turns === 0 ? "" : sum.cost === null ? `${count(sum.tokens)} tokens` : money(sum.cost);
+    sum.cost !== null ? money(sum.cost) : sum.tokens > 0 ? `${count(sum.tokens)} tokens` : "";
   const whole = state.turnsFrom <= 1;
   return (
     <div className="cost" data-testid="cost">

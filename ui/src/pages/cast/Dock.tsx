@@ -1,6 +1,6 @@
 // The dock under the graph: timeline, events, output, state, cost.
 import { ChevronDown, ChevronUp, Maximize, X, ZoomIn } from "lucide-react";
-import { type PointerEvent, useRef, useState } from "react";
+import { memo, type PointerEvent, useRef, useState } from "react";
 import type { CastState } from "../../fold";
 import type { CastStore } from "../../shared/cast-store";
 import { keep, kept } from "../../shared/kept";
@@ -25,7 +25,8 @@ export interface DockProps {
   onSelect: (socket: string) => void;
 }
 
-export function Dock(props: DockProps) {
+/** It does not change with every word that a turn puts out. */
+export const Dock = memo(function Dock(props: DockProps) {
   const { state, search, change } = props;
   const tab = (search.get("dock") as DockTab | null) ?? "timeline";
   const [height, setHeight] = useState(() => Number(kept(HEIGHT)) || 252);
@@ -104,7 +105,7 @@ export function Dock(props: DockProps) {
       </div>
     </section>
   );
-}
+});
 
 /** What the timeline shows of time, beside its tabs. */
 function TimelineTools(

@@ -15,7 +15,8 @@ interface ForkProps {
 }
 
 export function Fork({ state, target, past, socket, onDone }: ForkProps) {
-  const [node, setNode] = useState(socket);
+  const [chosen, setNode] = useState<string | null>(null);
+  const node = chosen ?? socket;
   const [text, setText] = useState("");
   const [failed, setFailed] = useState<{ castId: string; error: unknown } | null>(null);
   const told = text.trim();
@@ -61,7 +62,10 @@ export function Fork({ state, target, past, socket, onDone }: ForkProps) {
               placeholder="what it should do differently, if anything"
               aria-label="What the fork is told first"
               data-testid="fork-text"
-              onChange={(event) => setText(event.target.value)}
+              onChange={(event) => {
+                setNode(node);
+                setText(event.target.value);
+              }}
             />
             {told ? (
               <div className="faint sm">

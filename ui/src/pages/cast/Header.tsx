@@ -1,5 +1,5 @@
 // The head of a cast: what was asked, where it stands, what it has spent, what can be done.
-import { useState } from "react";
+import { memo, useState } from "react";
 import { type CastState, castState, sentence } from "../../fold";
 import type { Target } from "../../shared/ActButton";
 import { type Act, commandLine, type Done } from "../../shared/acts";
@@ -23,7 +23,7 @@ interface HeaderProps {
   change: (changes: Record<string, string | number | null>, push?: boolean) => void;
 }
 
-export function Header({ state, tip, past, driven, now, target, socket, change }: HeaderProps) {
+export const Header = memo(function Header({ state, tip, past, driven, now, target, socket, change }: HeaderProps) {
   const [last, setLast] = useState<{ act: Act; events: number[] } | null>(null);
   const look = castState({
     ...state,
@@ -63,7 +63,11 @@ export function Header({ state, tip, past, driven, now, target, socket, change }
         <CopyButton text={state.castId} label="Copy the cast's id" />
         {isExported() ? null : <Lines castId={state.castId} />}
       </div>
-      {isExported() ? null : <Acts state={state} past={past} target={target} socket={socket} onDone={done} />}
+      {isExported() ? (
+        <div className="acts" />
+      ) : (
+        <Acts state={state} past={past} target={target} socket={socket} onDone={done} />
+      )}
       <div className="sent">
         <State state={look.state} word={look.word} testid="cast-state" />
         <span className="cut" data-testid="cast-sentence">
@@ -73,13 +77,18 @@ export function Header({ state, tip, past, driven, now, target, socket, change }
         {state.fork ? (
           <span className="faint nowrap sm">
             fork of <Link to={`/casts/${encodeURIComponent(state.fork.castId)}`}>{state.fork.castId}</Link> at event{" "}
-            {state.fork.seq},{" "}
-            <Link
-              to={`/casts/${encodeURIComponent(state.fork.castId)}/compare/${encodeURIComponent(state.castId)}`}
-              data-testid="compare-link"
-            >
-              compare
-            </Link>
+            {state.fork.seq}
+            {isExported() ? null : (
+              <>
+                ,{" "}
+                <Link
+                  to={`/casts/${encodeURIComponent(state.fork.castId)}/compare/${encodeURIComponent(state.castId)}`}
+                  data-testid="compare-link"
+                >
+                  compare
+                </Link>
+              </>
+            )}
           </span>
         ) : state.fromCastId ? (
           <span className="faint nowrap sm">
@@ -140,7 +149,7 @@ export function Header({ state, tip, past, driven, now, target, socket, change }
       ) : null}
     </header>
   );
-}
+});
 
 function Spent(props: {
   name: string;

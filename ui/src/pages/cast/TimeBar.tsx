@@ -1,6 +1,6 @@
 // The bar of time: events from left to right, chapters by item, marks where something happened to the work.
 import { ChevronLeft, ChevronRight, Pause, Play } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
+import { memo, useEffect, useRef, useState } from "react";
 import type { CastState, Mark, MarkKind } from "../../fold";
 import { count } from "../../shared/format";
 import { oneLine } from "../../shared/text";
@@ -25,7 +25,7 @@ interface TimeBarProps {
   onAt: (seq: number | null) => void;
 }
 
-export function TimeBar({ state, tip, past, offline, onAt }: TimeBarProps) {
+export const TimeBar = memo(function TimeBar({ state, tip, past, offline, onAt }: TimeBarProps) {
   const [playing, setPlaying] = useState(false);
   const [speed, setSpeed] = useState<(typeof SPEEDS)[number]>(5);
   const seq = useRef(state.seq);
@@ -175,4 +175,4 @@ export function TimeBar({ state, tip, past, offline, onAt }: TimeBarProps) {
       </button>
     </div>
   );
-}
+});

@@ -33,8 +33,7 @@ export function cardOf(
   const open = isOpen(state, socket);
   let word: string = stateWords[where];
   if (open && last) word = `Running ${duration((past ? state.ts / 1000 : now) - last.start / 1000)}`;
-  else if (where === "done" && last?.durationMs !== undefined)
-    word = `Done ${last.durationMs < 10_000 ? `${(last.durationMs / 1000).toFixed(1)} s` : duration(last.durationMs)}`;
+  else if (where === "done" && last?.durationMs !== undefined) word = `Done ${duration(last.durationMs, true)}`;
   const note = noteOf(state, socket);
   const newest = open && !past ? live?.lines.findLast((line) => line.trim() !== "") : undefined;
   const waits = state.waits[socket]?.length ?? 0;

@@ -8,7 +8,7 @@ import { ErrorBox, Foreign, Tabs } from "../../shared/parts";
 import { Link } from "../../shared/router";
 import { oneLine } from "../../shared/text";
 import { useLoad } from "../../shared/useLoad";
-import { layerPairs } from "./layers";
+import { layerPairs, told } from "./layers";
 import { sideText } from "./Turns";
 
 type Tab = "input" | "output" | "route";
@@ -100,7 +100,12 @@ function Side(props: {
   const turn = index === 0 ? a : b;
   const side = index === 0 ? row.a : row.b;
   const which = index === 0 ? "before" : "after";
-  if (tab === "output") return <WordDiff before={a?.output ?? ""} after={b?.output ?? ""} side={which} />;
+  if (tab === "output")
+    return turn?.output ? (
+      <WordDiff before={a?.output ?? ""} after={b?.output ?? ""} side={which} />
+    ) : (
+      <p className="faint">Nothing was put out.</p>
+    );
   if (tab === "route") {
     const name = (id: string) => (id === "end" ? "the end" : oneLine(view.plan.nodes[id]?.materia ?? id, 40));
     return (
@@ -124,7 +129,7 @@ function Side(props: {
         <JsonText value={turn.input} />
       </>
     );
-  return layerPairs(a, b).map((pair) => {
+  return told(layerPairs(a, b)).map((pair) => {
     const text = index === 0 ? pair.a : pair.b;
     if (text === null) return null;
     const alone = (index === 0 ? pair.b : pair.a) === null && a !== null && b !== null;
@@ -141,6 +146,10 @@ function Side(props: {
         </header>
         {pair.same && a && b ? (
           <p className="faint">the same in both</p>
+        ) : alone ? (
+          <div className="text">
+            <Foreign text={text} />
+          </div>
         ) : (
           <WordDiff before={pair.a ?? ""} after={pair.b ?? ""} side={which} />
         )}

@@ -1,6 +1,6 @@
 // Compare: what two casts did, turn beside turn. What differs, the server says; `materia compare` prints the same.
 import { get, segment } from "../../api/client";
-import type { CastView, Comparison } from "../../api/types";
+import type { CastView, ComparedTurn, Comparison } from "../../api/types";
 import { emptyState, fold, type Turn } from "../../fold";
 import { MIDDLE } from "../../graph/layout";
 import { MiniGraph } from "../../graph/MiniGraph";
@@ -126,6 +126,7 @@ function Page(props: Both & { project: string | null }) {
               counts={countsOf(compared, views)}
               notes={notesOf(views)}
               picked={picked?.socket}
+              detail
             />
           </div>
           {picked ? (
@@ -133,7 +134,7 @@ function Page(props: Both & { project: string | null }) {
               row={picked}
               views={views}
               project={project}
-              tab={(search.get("show") as "input" | "output" | "route" | null) ?? "input"}
+              tab={(search.get("show") as "input" | "output" | "route" | null) ?? telling(picked)}
               onTab={(show) => change({ show })}
             />
           ) : null}
@@ -141,6 +142,12 @@ function Page(props: Both & { project: string | null }) {
       </div>
     </div>
   );
+}
+
+/** Where the difference of a turn is seen first. */
+function telling(row: ComparedTurn): "input" | "output" | "route" {
+  const differs = row.differs ?? [];
+  return differs.includes("prompt") || differs.length === 0 ? "input" : differs.includes("output") ? "output" : "route";
 }
 
 function countsOf(
@@ -166,7 +173,12 @@ function notesOf([a, b]: [CastView, CastView]): Record<string, string> {
 function Variables({ compared, views: [a, b] }: { compared: Comparison; views: [CastView, CastView] }) {
   const differ = new Set(compared.variables.map((one) => one.path.split(".")[0]));
   const same = [...new Set([...Object.keys(a.state), ...Object.keys(b.state)])].filter((name) => !differ.has(name));
-  const short = (value: unknown) => (value === undefined ? "" : oneLine(JSON.stringify(value), 90));
+  const short = (value: unknown) =>
+    value === undefined
+      ? ""
+      : Array.isArray(value)
+        ? `${value.length} ${value.length === 1 ? "entry" : "entries"}`
+        : oneLine(JSON.stringify(value), 90);
   return (
     <>
       <div className="bar2">

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { TurnView } from "../../api/types";
-import { against, layerPairs } from "./layers";
+import { against, layerPairs, told } from "./layers";
 
 function turn(...layers: [string, string][]): TurnView {
   let prompt = "";
@@ -34,4 +34,16 @@ test("differences are said as fewer or more", () => {
   expect(against(5, 3, show, "fewer", "more")).toBe("2 turns fewer");
   expect(against(3, 5, show, "fewer", "more")).toBe("2 turns more");
   expect(against(3, 3, show, "fewer", "more")).toBe("");
+});
+
+test("layers that are the same in both are told together", () => {
+  const a = turn(["materia", "m"], ["request", "r"], ["incoming", "x"], ["item", "i"], ["mode", "o"]);
+  const b = turn(["materia", "m"], ["request", "r"], ["incoming", "y"], ["item", "i"], ["mode", "o"]);
+  const pairs = told(layerPairs(a, b));
+  expect(pairs.map((pair) => [pair.name, pair.same])).toEqual([
+    ["materia, request", true],
+    ["incoming", false],
+    ["item, mode", true],
+  ]);
+  expect(pairs[0]?.a).toBe("mr");
 });

@@ -40,6 +40,24 @@ export function layerPairs(a: TurnView | null, b: TurnView | null): LayerPair[] 
   });
 }
 
+/** Neighbours that are the same in both are told as one. */
+export function told(pairs: LayerPair[]): LayerPair[] {
+  const out: LayerPair[] = [];
+  for (const pair of pairs) {
+    const before = out.at(-1);
+    if (pair.same && before?.same)
+      out[out.length - 1] = {
+        ...before,
+        key: `${before.key}, ${pair.key}`,
+        name: `${before.name}, ${pair.name}`,
+        a: (before.a ?? "") + (pair.a ?? ""),
+        b: (before.b ?? "") + (pair.b ?? ""),
+      };
+    else out.push(pair);
+  }
+  return out;
+}
+
 /** Fewer or more, said in words. */
 export function against(a: number, b: number, show: (value: number) => string, less: string, more: string): string {
   if (a === b) return "";

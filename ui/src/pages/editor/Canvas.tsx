@@ -209,22 +209,35 @@ function Flow(props: CanvasProps) {
   );
 }
 
-/** All of it is shown when it is opened; later the view is the person's. */
-function useView({ drawn, view }: CanvasProps): void {
+/** All of it is shown when it is opened, and stays in view if it was; otherwise the view is the person's. */
+function useView({ drawn, view, state }: CanvasProps): void {
   const flow = useReactFlow();
   const width = useStore((store) => store.width);
   const height = useStore((store) => store.height);
-  const shown = useRef(0);
+  const before = useRef<Drawn | null>(null);
   const fit = useCallback(() => void showAll(flow, drawn, width, height), [flow, drawn, width, height]);
   useEffect(() => {
-    if (!width || !height) return;
-    const count = Object.keys(drawn.sockets).length;
-    // The first things that are added are brought into view as well.
-    if (shown.current === 0 || (count !== shown.current && outside(drawn, flow.getViewport(), width, height))) {
-      void showAll(flow, drawn, width, height);
-    }
-    shown.current = Math.max(1, count);
+    if (!width || !height || before.current === drawn) return;
+    const last = before.current;
+    before.current = drawn;
+    const at = flow.getViewport();
+    const whole = !last || Object.keys(last.sockets).length === 0 || !outside(last, at, width, height);
+    if (whole && (!last || outside(drawn, at, width, height))) void showAll(flow, drawn, width, height);
   }, [flow, drawn, width, height]);
+  // What is selected can be seen.
+  const chosen = state.selection.at(-1);
+  const id = chosen?.kind === "socket" ? chosen.id : null;
+  const box = id ? drawn.sockets[id] : undefined;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the view moves when another card is selected, not when a person moves the view
+  useEffect(() => {
+    if (!box || !width || !height) return;
+    const { x, y, zoom } = flow.getViewport();
+    const [left, top] = [box.x * zoom + x, box.y * zoom + y];
+    const dx = left < 0 ? 40 - left : Math.min(0, width - 40 - left - box.width * zoom);
+    const dy = top < 0 ? 40 - top : Math.min(0, height - 60 - top - box.height * zoom);
+    const hidden = left < 0 || top < 0 || left + box.width * zoom > width || top + box.height * zoom > height;
+    if (hidden) void flow.setViewport({ x: x + dx, y: y + dy, zoom });
+  }, [id, box?.x, box?.y]);
   useImperativeHandle(view, () => ({ fit, whole: () => void flow.zoomTo(1) }), [fit, flow]);
 }
 

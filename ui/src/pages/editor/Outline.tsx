@@ -67,7 +67,14 @@ export function Outline(props: { store: EditorStore; state: EditorState; marks: 
   useEffect(() => {
     // The tree follows what is selected elsewhere.
     const row = box.current?.querySelectorAll<HTMLElement>("[role=treeitem]")[focused];
-    row?.scrollIntoView({ block: "nearest" });
+    const tree = box.current;
+    if (row && tree) {
+      // Only the tree is scrolled, never the page around it.
+      const above = row.offsetTop - tree.offsetTop;
+      if (above < tree.scrollTop) tree.scrollTop = above;
+      else if (above + row.offsetHeight > tree.scrollTop + tree.clientHeight)
+        tree.scrollTop = above + row.offsetHeight - tree.clientHeight;
+    }
     if (box.current?.contains(document.activeElement)) row?.focus();
   }, [focused]);
   const go = (event: KeyboardEvent, index: number) => {

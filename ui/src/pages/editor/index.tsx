@@ -141,7 +141,10 @@ function Opened({ store }: { store: EditorStore }) {
     onAdd: (where) => setSheet({ kind: "add", where }),
     onConnect: (from) => setSheet({ kind: "connect", from }),
     onRename: (id) => setSheet({ kind: "rename", id }),
-    onLoop: (ids) => setSheet({ kind: "loop", ids }),
+    onLoop: (ids) => {
+      store.patch({ notice: null });
+      setSheet({ kind: "loop", ids });
+    },
     onReview: review,
     onFind: () => {
       change({ find: words ?? " " });
@@ -158,7 +161,9 @@ function Opened({ store }: { store: EditorStore }) {
     document.title = `${state.text === state.base ? "" : "• "}${state.subject.name} · Materia`;
   }, [state.text, state.base, state.subject.name]);
 
-  const [narrow, setNarrow] = useState(() => kept("materia.palette") === "closed");
+  const [narrow, setNarrow] = useState(
+    () => (kept("materia.palette") ?? (innerWidth < 1100 ? "closed" : "open")) === "closed",
+  );
   const fold = () => {
     keep("materia.palette", narrow ? "open" : "closed");
     setNarrow(!narrow);
@@ -206,7 +211,10 @@ function Opened({ store }: { store: EditorStore }) {
               type="button"
               className="btn small"
               data-testid="make-loop-button"
-              onClick={() => setSheet({ kind: "loop", ids: store.selectedSockets() })}
+              onClick={() => {
+                store.patch({ notice: null });
+                setSheet({ kind: "loop", ids: store.selectedSockets() });
+              }}
             >
               Make a loop
             </button>
