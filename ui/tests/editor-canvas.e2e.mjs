@@ -392,3 +392,91 @@ test("comments and unknown fields survive edits on the canvas", options, async (
     { text },
   );
 });
+
+test("a file with CRLF keeps its line ends when its text is typed into", options, async () => {
+  const text = mine().replaceAll("\n", "\r\n");
+  await withEditor(
+    browser,
+    async (page, server) => {
+      await card(page, "Socket-7").click();
+      const area = byId(page, "json-text");
+      await area.evaluate((one) => {
+        const at = one.value.indexOf("Plans the request");
+        one.focus();
+        one.setSelectionRange(at, at);
+      });
+      await page.keyboard.type("Now: ");
+      await byId(page, "review").click();
+      await byId(page, "counts").waitFor();
+      await byId(page, "save").click();
+      await until(async () => /^Saved/.test(await byId(page, "save-state").textContent()));
+      assert.equal(server.read(), text.replace("Plans the request", "Now: Plans the request"));
+    },
+    { text },
+  );
+});
+
+test("names and words of others are text, wherever the editor shows them", options, async () => {
+  const bad = '<img src=x onerror="window.hurt=1"><script>window.hurt=1</script>';
+  const materia = {
+    [bad]: { prompt: bad, description: bad, label: bad, group: bad, color: `red;background:url(javascript:${bad})` },
+    "javascript:window.hurt=1": { type: "utility", command: ["echo", bad], description: "\u202Egnp.exe" },
+  };
+  const text = JSON.stringify({
+    activeLoadout: "Mine",
+    loadouts: {
+      Mine: {
+        entry: "Socket-1",
+        description: bad,
+        sockets: {
+          "Socket-1": {
+            materia: bad,
+            parse: "json",
+            edges: [
+              { id: bad, when: "satisfied", where: { path: `state.${bad}`, equals: bad }, to: "Socket-2" },
+              { to: "end" },
+            ],
+          },
+          "Socket-2": { materia: "javascript:window.hurt=1", edges: [{ to: "end" }] },
+          [`"]${bad}`]: { materia: bad },
+        },
+        layout: { sockets: { constructor: { x: 1, y: 1 } } },
+      },
+      [bad]: { entry: "Socket-1", sockets: { "Socket-1": { materia: bad } } },
+    },
+    materia,
+  });
+  await withEditor(
+    browser,
+    async (page, server) => {
+      await card(page, "Socket-1").click();
+      for (const tab of ["prompt", "loadout", "socket"]) await byId(page, `insp-${tab}`).click();
+      for (const tab of ["outline", "simulate", "json"]) await byId(page, `drawer-${tab}`).click();
+      await page.keyboard.press("Escape");
+      await card(page, "Socket-2").click();
+      await page.keyboard.press("a");
+      await page.keyboard.type("img");
+      await byId(page, "add-list").locator("button").first().waitFor();
+      await page.keyboard.press("Escape");
+      for (const path of ["/materia", `/materia/${encodeURIComponent("javascript:window.hurt=1")}`, "/loadouts"]) {
+        await page.goto(server.url + path);
+        await page.waitForSelector("h1");
+        await page.waitForTimeout(200);
+        const found = await page.evaluate(() => ({
+          hurt: window.hurt,
+          images: document.querySelectorAll("#root img, #root script").length,
+          handlers: [...document.querySelectorAll("#root *")].filter((one) =>
+            [...one.attributes].some(
+              (attribute) => /^on/i.test(attribute.name) || /^\s*javascript:/i.test(attribute.value),
+            ),
+          ).length,
+        }));
+        assert.deepEqual(
+          { ...found, handlers: path.startsWith("/materia/") ? 0 : found.handlers },
+          { hurt: undefined, images: 0, handlers: 0 },
+        );
+      }
+    },
+    { text },
+  );
+});

@@ -31,6 +31,8 @@ import {
   setEdge,
   setExit,
   setSpots,
+  shownText,
+  typedInto,
   undone,
   ungroup,
   Writer,
@@ -213,6 +215,23 @@ test("trailing commas, unknown fields, tabs and CRLF survive", () => {
   expect(added).toContain('"mine": [1e3,], },\r\n\t\t\t\t"Socket-1": { "materia": "B" },\r\n\t\t\t},');
   expect(added).toContain('"odd": 1.50, // keep\r\n');
   expect(edit(added, (writer) => deleteSockets(writer, "L", ["Socket-1"], none))).toBe(text);
+});
+
+test("what is typed where lines end with CRLF leaves all other lines as they are", () => {
+  const text = '{\r\n  "a": 1,\r\n  "b": 2\r\n}\r\n';
+  const shown = shownText(text);
+  expect(shown).toBe('{\n  "a": 1,\n  "b": 2\n}\n');
+  for (const [typed, wanted] of [
+    [shown.replace("2", "23"), text.replace("2", "23")],
+    [shown.replace("1,\n", '1,\n  "c": 3,\n'), text.replace("1,\r\n", '1,\r\n  "c": 3,\r\n')],
+    [shown.replace('  "a": 1,\n', ""), text.replace('  "a": 1,\r\n', "")],
+    ["", ""],
+  ] as const) {
+    const splice = typedInto(text, typed);
+    expect(splice).not.toBe(null);
+    if (splice) expect(redone(text, { label: "", splices: [splice] })).toBe(wanted);
+  }
+  expect(typedInto(text, shown)).toBe(null);
 });
 
 test("a line that becomes too long is broken, without spelling anything anew", () => {

@@ -63,6 +63,24 @@ export function difference(before: string, after: string): Splice | null {
   return { at: head, del: before.slice(head, before.length - tail), ins: after.slice(head, after.length - tail) };
 }
 
+/** A text as a browser shows it: every line ends with a line feed alone. */
+export const shownText = (text: string): string => text.replace(/\r\n?/g, "\n");
+
+/** What was typed into a text that is shown with other line ends than it has. The rest of it stays as it was. */
+export function typedInto(text: string, typed: string): Splice | null {
+  const splice = difference(shownText(text), typed);
+  if (!splice || !text.includes("\r")) return splice;
+  /** Where a place of what is shown is in the text. */
+  const real = (shown: number) => {
+    let at = 0;
+    for (let seen = 0; seen < shown; seen += 1) at += text[at] === "\r" && text[at + 1] === "\n" ? 2 : 1;
+    return at;
+  };
+  const [from, to] = [real(splice.at), real(splice.at + splice.del.length)];
+  const ins = text.includes("\r\n") ? splice.ins.replaceAll("\n", "\r\n") : splice.ins;
+  return { at: from, del: text.slice(from, to), ins };
+}
+
 /** Whether a history that was kept belongs to a text: all of it can be taken back and done again. */
 export function fits(text: string, history: unknown): history is History {
   try {

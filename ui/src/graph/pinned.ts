@@ -12,7 +12,7 @@ const overlap = (a: Box, b: Box) =>
 export function withSpots(drawn: Drawn, grid: Grid, spots: Record<string, Point>, sizes: Sizes): Drawn {
   const pinned: Record<string, Box> = {};
   for (const socket of grid.sockets) {
-    const spot = spots[socket.id];
+    const spot = Object.hasOwn(spots, socket.id) ? spots[socket.id] : undefined;
     if (!spot || !drawn.sockets[socket.id]) continue;
     const box = { ...spot, ...sizes.card };
     // Two cards on one place cannot both have been put there by a person.

@@ -83,7 +83,7 @@ function Flow(props: CanvasProps) {
   const onNodes = (changes: NodeChange<EditorNode>[]) => {
     let next: Selected[] | null = null;
     for (const change of changes) {
-      if (change.type === "select" && !change.id.includes(":")) {
+      if (change.type === "select" && !/^(region|end):/.test(change.id)) {
         next ??= [...store.state.selection];
         next = next.filter((one) => one.kind !== "socket" || one.id !== change.id);
         if (change.selected) next = [...next.filter((one) => one.kind === "socket"), { kind: "socket", id: change.id }];

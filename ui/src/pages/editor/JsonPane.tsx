@@ -1,7 +1,7 @@
 // The document as text: what is typed is the document, and what is wrong stands beside its line.
 import { type KeyboardEvent, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { Finding } from "../../api/types";
-import { type Proposal, pathOf, proposals, rangeOf } from "../../document";
+import { type Proposal, pathOf, proposals, rangeOf, shownText } from "../../document";
 import { oneLine } from "../../shared/text";
 import type { EditorState } from "./state";
 import type { EditorStore } from "./store";
@@ -17,7 +17,8 @@ interface Open {
 }
 
 export function JsonPane({ store, state, findings }: { store: EditorStore; state: EditorState; findings: Finding[] }) {
-  const { text, fault, selection, loadout } = state;
+  const { fault, selection, loadout } = state;
+  const text = useMemo(() => shownText(state.text), [state.text]);
   const box = useRef<HTMLDivElement>(null);
   const area = useRef<HTMLTextAreaElement>(null);
   const [open, setOpen] = useState<Open | null>(null);

@@ -1,7 +1,17 @@
 // The editor's one store: edits go through it, are noted for undo, kept on the server and checked.
 import { useSyncExternalStore } from "react";
 import { check } from "../../api/editor";
-import { type Change, difference, noted, redone, type Selected, socketParams, undone, Writer } from "../../document";
+import {
+  type Change,
+  difference,
+  noted,
+  redone,
+  type Selected,
+  socketParams,
+  typedInto,
+  undone,
+  Writer,
+} from "../../document";
 import { Keeper } from "./keeper";
 import { type EditorState, worked } from "./state";
 
@@ -54,19 +64,25 @@ export class EditorStore {
     }
     const writer = new Writer(text);
     const result = act(writer);
-    if (writer.text !== text) this.write(writer.text, { label, splices: writer.splices, ...(mark ? { mark } : {}) });
+    if (writer.text !== text)
+      this.write(writer.text, { label, splices: writer.splices, ...(mark ? { mark: this.withoutPause(mark) } : {}) });
     return result;
   }
 
-  /** What a person typed into the text itself. */
-  type(text: string): void {
-    const splice = difference(this.state.text, text);
-    if (!splice || this.state.readOnly) return;
-    // What is typed without a pause is one change.
+  /** What is typed without a pause is one change. */
+  private withoutPause(mark: string): string {
     const now = Date.now();
     if (now - this.typedAt > TYPING_PAUSE_MS) this.typings += 1;
     this.typedAt = now;
-    this.write(text, { label: "edit the text", splices: [splice], mark: `text ${this.typings}` });
+    return `${mark} ${this.typings}`;
+  }
+
+  /** What a person typed into the text itself. */
+  type(typed: string): void {
+    const splice = typedInto(this.state.text, typed);
+    if (!splice || this.state.readOnly) return;
+    const change = { label: "edit the text", splices: [splice], mark: this.withoutPause("text") };
+    this.write(redone(this.state.text, change), change);
   }
 
   /** Puts another text in the place of this one, as one change. */

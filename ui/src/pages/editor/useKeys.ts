@@ -58,7 +58,8 @@ export function useKeys(acts: KeyActs): void {
     };
     const quiet = (event: Event) => typing(event as KeyboardEvent);
     const onCopy = (event: ClipboardEvent) => {
-      if (quiet(event)) return;
+      // Words that were marked on the page are copied as ever.
+      if (quiet(event) || getSelection()?.toString()) return;
       const text = copyText(now.current.store);
       if (!text) return;
       event.clipboardData?.setData("text/plain", text);
@@ -90,7 +91,9 @@ function withControl(event: KeyboardEvent, acts: KeyActs): boolean {
     if (!document.querySelector("[role=dialog]")) acts.onReview();
     return true;
   }
-  if (typing(event)) return false;
+  // A field of the inspector is part of the document, so its undo is the document's.
+  const field = (event.target as HTMLElement | null)?.closest?.("[data-inspector]");
+  if (typing(event) && !(field && (key === "z" || key === "y"))) return false;
   if (key === "z" && event.shiftKey) acts.store.redo();
   else if (key === "z") acts.store.undo();
   else if (key === "y") acts.store.redo();

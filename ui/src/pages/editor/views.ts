@@ -90,6 +90,7 @@ export function cardNote(raw: Record<string, unknown>, info: MateriaInfo | undef
   if (generator && inLoop) return "Generator, loop";
   if (generator) return "Generator";
   if (inLoop) return "Loop consumer";
+  if (raw.foreach) return "for each element";
   if (raw.trigger === "scheduled") return "scheduled";
   if (raw.trigger === "manual_only") return "by hand";
   if (!info) return "unknown materia";
