@@ -165,6 +165,14 @@ test("C9: why names who sent it and links to the event", () =>
     await page.waitForFunction(() => /at=\d+/.test(location.search));
   }));
 
+test("C9: why tells the line of a rework: who, on which condition, the how-manieth of how many", () =>
+  withCast(`/casts/${demo}?socket=Socket-2&turn=44&tab=why`, {}, async (page) => {
+    await byId(page, "arrivals").waitFor();
+    assert.match(await byId(page, "arrivals").textContent(), /Auto-Eval, not satisfied: 1 of 3 traversals for WI-2/);
+    await byId(page, "arrivals").locator(".ev").click();
+    await page.waitForFunction(() => location.search.includes("at=41"));
+  }));
+
 test("C11: an approval is in the inbox and the banner; pressing twice approves once; another page sees it", () =>
   withCast(`/casts/${approval}`, {}, async (page) => {
     await byId(page, "banner").waitFor();
@@ -246,6 +254,40 @@ test("C13: the sum of the costs is the head's and the server's, for every record
       assert.equal(await value("cost-tokens"), view.usage.tokens);
       assert.equal(await value("total-tokens"), view.usage.tokens);
       assert.equal(await value("cost-total"), await value("total-cost"));
+    }
+  }));
+
+test("C13: and at fifty events of casts, picked by lot", () =>
+  withCast(`/casts/${demo}?dock=cost`, {}, async (page) => {
+    const ids = [...server.casts.keys()];
+    let seed = 20261115;
+    const lot = (below) => {
+      seed = (seed * 1103515245 + 12345) % 2147483648;
+      return seed % below;
+    };
+    for (let n = 0; n < 50; n += 1) {
+      const id = ids[lot(ids.length)];
+      const seq = 1 + lot(server.casts.get(id).events.length);
+      await page.evaluate((to) => {
+        history.pushState(null, "", to);
+        dispatchEvent(new PopStateEvent("popstate"));
+      }, `/casts/${id}?at=${seq}&dock=cost`);
+      await page.waitForFunction(
+        ([cast, at]) => window.__state?.castId === cast && window.__state.seq === at,
+        [id, seq],
+      );
+      const view = await served(page, id, seq);
+      const value = async (name) => Number(await byId(page, name).getAttribute("data-value"));
+      const rows = await page.locator('[data-testid="cost"] tbody tr td:nth-last-child(3)').allTextContents();
+      const where = `${id} at ${seq}`;
+      assert.equal(
+        rows.reduce((total, text) => total + Number(text.replaceAll(",", "")), 0),
+        view.usage.tokens,
+        where,
+      );
+      assert.equal(await value("total-tokens"), view.usage.tokens, where);
+      assert.ok(Math.abs((await value("cost-total")) - (view.usage.cost ?? 0)) < 1e-9, where);
+      assert.equal(await value("cost-total"), await value("total-cost"), where);
     }
   }));
 

@@ -1,3 +1,4 @@
+export { type Arrival, arrivals } from "./arrivals";
 export { fold, itemKey, objectOf } from "./fold";
 export { BESIDE_VIEW, fromView } from "./report";
 export * from "./state";

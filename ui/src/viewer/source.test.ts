@@ -43,7 +43,7 @@ test("events are filtered as the server does", () => {
 test("what is in the file is given, what is not is said", () => {
   expect(source.get("/casts/x", {})).toBe(file.cast);
   expect(source.get("/casts/x/nodes/Socket-2/why", {})).toEqual({ sentence: "It ran." });
-  expect(() => source.get("/casts/x/nodes/Socket-2/why", { at: 5 })).toThrow(/Go to the end/);
+  expect(() => source.get("/casts/x/nodes/Socket-2/why", { at: 5 })).toThrow(/as of its last event/);
   expect(() => source.get("/casts/x/nodes/other/why", {})).toThrow(/does not say why/);
   expect(() => source.get("/casts/x/turns/9", {})).toThrow(/event 9/);
   expect(source.text("/casts/x/files/a/b%20c.txt")).toBe("abc");

@@ -53,7 +53,7 @@ export function sourceOf(file: Exported): Local {
       if (kind === "turns" && name) return known(file.turns[name], `The file does not hold the turn of event ${name}.`);
       if (kind === "nodes" && name && last === "why") {
         if (query.at && Number(query.at) !== end)
-          throw new Error(`The file says why as of its last event, ${end}. Go to the end to read it.`);
+          throw new Error(`The file explains sockets as of its last event, ${end}: look there, at the newest turn.`);
         return known(file.whys[name], "The file does not say why for this socket.");
       }
       throw new Error("An exported file holds one cast and nothing else.");

@@ -2,24 +2,30 @@
 import { useState } from "react";
 import { get, segment } from "../../../api/client";
 import type { Why } from "../../../api/types";
-import { type CastState, nameOf } from "../../../fold";
+import { type Arrival, arrivals, type CastState, nameOf, type Turn } from "../../../fold";
 import { Confirm, type Target } from "../../../shared/ActButton";
 import { isExported } from "../../../shared/exported";
 import { EventLink, Linked } from "../../../shared/Linked";
-import { Cli, ErrorBox } from "../../../shared/parts";
+import { Cli, ErrorBox, Foreign } from "../../../shared/parts";
 import { type Loaded, useLoad } from "../../../shared/useLoad";
 import type { PanelProps } from ".";
 
-export function WhyTab({ store, state, socket, past, onEvent, target }: PanelProps) {
+export function WhyTab(props: PanelProps & { turn: Turn | undefined; newest: boolean }) {
+  const { store, state, socket, past, onEvent, target, turn, newest } = props;
+  // An earlier turn is explained as of when it began.
+  const at = turn && !newest ? turn.seq : past ? state.seq : null;
   const why: Loaded<Why> = useLoad(
-    () =>
-      get<Why>(`/casts/${segment(store.id)}/nodes/${segment(socket)}/why`, {
-        project: store.project,
-        at: past ? state.seq : null,
-      }),
-    `${store.id}:${socket}:${state.seq}`,
+    () => get<Why>(`/casts/${segment(store.id)}/nodes/${segment(socket)}/why`, { project: store.project, at }),
+    `${store.id}:${socket}:${at ?? state.seq}`,
   );
-  if (why.error) return <ErrorBox error={why.error} />;
+  const lines = turn ? <Arrivals {...props} turn={turn} /> : null;
+  if (why.error)
+    return (
+      <>
+        {lines}
+        <ErrorBox error={why.error} />
+      </>
+    );
   if (!why.value)
     return (
       <p className="dim" role="status">
@@ -37,6 +43,7 @@ export function WhyTab({ store, state, socket, past, onEvent, target }: PanelPro
       <p className="why-s" data-testid="why-sentence">
         <Linked text={answer.sentence} onEvent={onEvent} names={names} />
       </p>
+      {lines}
       {answer.because.length > 0 ? (
         <>
           <h3 className="sub">{answer.ran ? "How it came to run" : "What is known"}</h3>
@@ -53,7 +60,7 @@ export function WhyTab({ store, state, socket, past, onEvent, target }: PanelPro
         </>
       ) : null}
       <h3 className="sub">
-        Would another turn start now?{" "}
+        {newest ? "Would another turn start now?" : `Would another have started at event ${at}?`}{" "}
         {answer.runnable ? "Yes" : `No, ${unmet.length} of ${answer.conditions.length} conditions do not hold`}
       </h3>
       <ul className="cond">
@@ -101,6 +108,43 @@ export function WhyTab({ store, state, socket, past, onEvent, target }: PanelPro
           <Trigger state={state} target={target} socket={socket} />
         </div>
       ) : null}
+    </>
+  );
+}
+
+const conditions: Record<Arrival["when"], string> = {
+  always: "always",
+  satisfied: "satisfied",
+  not_satisfied: "not satisfied",
+  failure: "on failure",
+  exit: "the exit of its loop",
+};
+
+/** What the turn took, line by line. */
+function Arrivals({ store, state, turn, onEvent }: PanelProps & { turn: Turn }) {
+  const came = arrivals(store.get().events, state.plan, turn);
+  if (came.length === 0) return null;
+  return (
+    <>
+      <h3 className="sub">Over which lines</h3>
+      <ul className="arrivals" data-testid="arrivals">
+        {came.map((one) => (
+          <li key={one.seq}>
+            <EventLink seq={one.seq} onEvent={onEvent} />
+            <span>
+              <strong>
+                <Foreign text={nameOf(state, one.from)} />
+              </strong>
+              , <em>{conditions[one.when]}</em>
+              {one.limit
+                ? `: ${one.taken} of ${one.limit} traversals${one.item ? ` for ${one.item}` : ""}`
+                : one.taken > 1
+                  ? `, taken ${one.taken} times by then${one.item ? ` for ${one.item}` : ""}`
+                  : ""}
+            </span>
+          </li>
+        ))}
+      </ul>
     </>
   );
 }

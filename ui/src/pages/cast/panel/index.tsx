@@ -36,7 +36,7 @@ export interface PanelProps {
 }
 
 export function FocusPanel(props: PanelProps) {
-  const { store, state, past, socket, item, search, change, onEvent, now, target } = props;
+  const { store, state, past, socket, item, search, change, onEvent, now } = props;
   const turns = state.turns.filter((turn) => turn.socket === socket);
   const ofItem = item ? turns.filter((turn) => turn.item === item) : turns;
   const wanted = Number(search.get("turn") ?? 0);
@@ -195,7 +195,7 @@ export function FocusPanel(props: PanelProps) {
         {tab === "output" && !twice ? (
           <OutputTab turn={turn} full={full} onEvent={onEvent} search={search} change={change} />
         ) : null}
-        {tab === "why" ? <WhyTab {...props} target={target} /> : null}
+        {tab === "why" ? <WhyTab {...props} turn={turn} newest={turn === undefined || turn === turns.at(-1)} /> : null}
         {tab === "history" ? (
           <HistoryTab turns={turns} now={turn} pick={(seq) => change({ turn: seq, item: null })} time={now} />
         ) : null}
