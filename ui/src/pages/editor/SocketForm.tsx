@@ -1,39 +1,18 @@
-// The inspector of a socket: what runs there, how its output is read, where it goes, and what bounds it.
-import { ChevronDown, ChevronUp, Ellipsis, GripVertical, Plus, X } from "lucide-react";
-import { type DragEvent, useState } from "react";
-import type { Condition, Finding } from "../../api/types";
-import { goodId, innermost, object, type SocketDoc, strings } from "../../document";
+import type { Finding } from "../../api/types";
+import { innermost, object, type SocketDoc, strings } from "../../document";
 import { Seg } from "../../shared/parts";
-import { changeEdge, link, orderEdge, removeEdge, rename, setSocket } from "./acts";
+import { rename, setSocket } from "./acts";
+import { EdgeRows } from "./EdgeRows";
 import { Found, NameField, NumberField, Pairs, Part, Row, SelectField, TextField } from "./fields";
+import { conditions, nameFault, targets } from "./options";
 import type { EditorState } from "./state";
 import type { EditorStore } from "./store";
-
-export const conditions: { value: Condition; label: string }[] = [
-  { value: "always", label: "always" },
-  { value: "satisfied", label: "satisfied" },
-  { value: "not_satisfied", label: "not satisfied" },
-];
 
 interface FormProps {
   store: EditorStore;
   state: EditorState;
   socket: SocketDoc;
   findings: Finding[];
-}
-
-export function targets(state: EditorState): { value: string; label: string }[] {
-  const sockets = state.loadout?.sockets ?? [];
-  return [
-    ...sockets.map((one) => ({ value: one.id, label: `${one.materia || "no materia"}, ${one.id}` })),
-    { value: "end", label: "end" },
-  ];
-}
-
-export function nameFault(state: EditorState, to: string): string | null {
-  if (!goodId(to)) return "Use 1 to 64 of A-Z a-z 0-9 . _ -, beginning with a letter or digit, and not end.";
-  if (state.loadout?.sockets.some((one) => one.id === to)) return `There is a socket ${to} already.`;
-  return null;
 }
 
 export function SocketForm({ store, state, socket, findings }: FormProps) {
@@ -91,7 +70,7 @@ export function SocketForm({ store, state, socket, findings }: FormProps) {
         title="Edges"
         hint={raw.routing === "all" ? "every one that matches is taken" : "the first that matches is taken"}
       >
-        <Edges store={store} state={state} socket={socket} />
+        <EdgeRows store={store} state={state} socket={socket} />
         <div className="under">
           <Row label="On failure">
             <SelectField
@@ -270,119 +249,3 @@ export function SocketForm({ store, state, socket, findings }: FormProps) {
   );
 }
 const emptyLoadout = { name: "", entry: null, description: "", sockets: [], loops: [], layout: {}, raw: {} };
-
-/** The ways out, in their order; a row can be dragged, or moved with its buttons. */
-function Edges({ store, state, socket }: { store: EditorStore; state: EditorState; socket: SocketDoc }) {
-  const [dragged, setDragged] = useState<number | null>(null);
-  const off = state.readOnly;
-  const drop = (event: DragEvent, index: number) => {
-    event.preventDefault();
-    if (dragged !== null && dragged !== index) orderEdge(store, socket.id, dragged, index);
-    setDragged(null);
-  };
-  return (
-    <>
-      <ol className="edges" data-testid="edges">
-        {socket.edges.map((edge, index) => (
-          <li
-            // biome-ignore lint/suspicious/noArrayIndexKey: an edge is its place in the list
-            key={index}
-            className={dragged === index ? "dragged" : ""}
-            data-testid={`edge-row-${index}`}
-            onDragOver={(event) => dragged !== null && event.preventDefault()}
-            onDrop={(event) => drop(event, index)}
-          >
-            {/* biome-ignore lint/a11y/noStaticElementInteractions: the buttons beside it do the same */}
-            <span
-              className="dragger"
-              draggable={!off}
-              data-testid={`grip-${index}`}
-              onDragStart={(event) => {
-                event.dataTransfer.setData("text/plain", String(index));
-                event.dataTransfer.effectAllowed = "move";
-                setDragged(index);
-              }}
-              onDragEnd={() => setDragged(null)}
-            >
-              <GripVertical className="ico s" />
-            </span>
-            <span className="o">{index + 1}</span>
-            <SelectField
-              label={`Condition of edge ${index + 1}`}
-              testid={`edge-when-${index}`}
-              disabled={off}
-              value={edge.when}
-              options={conditions}
-              onChange={(value) => changeEdge(store, edge.id, "when", value)}
-            />
-            <SelectField
-              label={`Target of edge ${index + 1}`}
-              testid={`edge-to-${index}`}
-              disabled={off}
-              value={edge.to}
-              options={targets(state)}
-              onChange={(value) => {
-                changeEdge(store, edge.id, "to", value);
-                store.select([{ kind: "socket", id: socket.id }]);
-              }}
-            />
-            <span className="tools">
-              <button
-                type="button"
-                className="btn quiet small icon"
-                aria-label={`Move edge ${index + 1} up`}
-                data-testid={`edge-up-${index}`}
-                disabled={off || index === 0}
-                onClick={() => orderEdge(store, socket.id, index, index - 1)}
-              >
-                <ChevronUp className="ico s" />
-              </button>
-              <button
-                type="button"
-                className="btn quiet small icon"
-                aria-label={`Move edge ${index + 1} down`}
-                disabled={off || index === socket.edges.length - 1}
-                onClick={() => orderEdge(store, socket.id, index, index + 1)}
-              >
-                <ChevronDown className="ico s" />
-              </button>
-              <button
-                type="button"
-                className="btn quiet small icon"
-                aria-label={`More of edge ${index + 1}`}
-                data-testid={`edge-more-${index}`}
-                onClick={() => store.select([{ kind: "edge", id: edge.id }])}
-              >
-                <Ellipsis className="ico s" />
-              </button>
-              <button
-                type="button"
-                className="btn quiet small icon"
-                aria-label={`Remove edge ${index + 1}`}
-                disabled={off}
-                onClick={() =>
-                  store.edit("remove an edge", (writer) => removeEdge(writer, state.subject.name, edge.id))
-                }
-              >
-                <X className="ico s" />
-              </button>
-            </span>
-          </li>
-        ))}
-      </ol>
-      <button
-        type="button"
-        className="btn quiet small addline"
-        data-testid="add-edge"
-        disabled={off}
-        onClick={() => {
-          link(store, socket.id, "end");
-          store.select([{ kind: "socket", id: socket.id }]);
-        }}
-      >
-        <Plus className="ico s" />
-        Add an edge
-      </button>
-    </>
-  );
-}

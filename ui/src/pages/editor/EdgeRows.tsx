@@ -1,0 +1,125 @@
+// The ways out of a socket, in their order.
+import { ChevronDown, ChevronUp, Ellipsis, GripVertical, Plus, X } from "lucide-react";
+import { type DragEvent, useState } from "react";
+import type { SocketDoc } from "../../document";
+import { changeEdge, link, orderEdge, removeEdge } from "./acts";
+import { SelectField } from "./fields";
+import { conditions, targets } from "./options";
+import type { EditorState } from "./state";
+import type { EditorStore } from "./store";
+
+/** The ways out, in their order; a row can be dragged, or moved with its buttons. */
+export function EdgeRows({ store, state, socket }: { store: EditorStore; state: EditorState; socket: SocketDoc }) {
+  const [dragged, setDragged] = useState<number | null>(null);
+  const off = state.readOnly;
+  const drop = (event: DragEvent, index: number) => {
+    event.preventDefault();
+    if (dragged !== null && dragged !== index) orderEdge(store, socket.id, dragged, index);
+    setDragged(null);
+  };
+  return (
+    <>
+      <ol className="edges" data-testid="edges">
+        {socket.edges.map((edge, index) => (
+          <li
+            // biome-ignore lint/suspicious/noArrayIndexKey: an edge is its place in the list
+            key={index}
+            className={dragged === index ? "dragged" : ""}
+            data-testid={`edge-row-${index}`}
+            onDragOver={(event) => dragged !== null && event.preventDefault()}
+            onDrop={(event) => drop(event, index)}
+          >
+            {/* biome-ignore lint/a11y/noStaticElementInteractions: the buttons beside it do the same */}
+            <span
+              className="dragger"
+              draggable={!off}
+              data-testid={`grip-${index}`}
+              onDragStart={(event) => {
+                event.dataTransfer.setData("text/plain", String(index));
+                event.dataTransfer.effectAllowed = "move";
+                setDragged(index);
+              }}
+              onDragEnd={() => setDragged(null)}
+            >
+              <GripVertical className="ico s" />
+            </span>
+            <span className="o">{index + 1}</span>
+            <SelectField
+              label={`Condition of edge ${index + 1}`}
+              testid={`edge-when-${index}`}
+              disabled={off}
+              value={edge.when}
+              options={conditions}
+              onChange={(value) => changeEdge(store, edge.id, "when", value)}
+            />
+            <SelectField
+              label={`Target of edge ${index + 1}`}
+              testid={`edge-to-${index}`}
+              disabled={off}
+              value={edge.to}
+              options={targets(state)}
+              onChange={(value) => {
+                changeEdge(store, edge.id, "to", value);
+                store.select([{ kind: "socket", id: socket.id }]);
+              }}
+            />
+            <span className="tools">
+              <button
+                type="button"
+                className="btn quiet small icon"
+                aria-label={`Move edge ${index + 1} up`}
+                data-testid={`edge-up-${index}`}
+                disabled={off || index === 0}
+                onClick={() => orderEdge(store, socket.id, index, index - 1)}
+              >
+                <ChevronUp className="ico s" />
+              </button>
+              <button
+                type="button"
+                className="btn quiet small icon"
+                aria-label={`Move edge ${index + 1} down`}
+                disabled={off || index === socket.edges.length - 1}
+                onClick={() => orderEdge(store, socket.id, index, index + 1)}
+              >
+                <ChevronDown className="ico s" />
+              </button>
+              <button
+                type="button"
+                className="btn quiet small icon"
+                aria-label={`More of edge ${index + 1}`}
+                data-testid={`edge-more-${index}`}
+                onClick={() => store.select([{ kind: "edge", id: edge.id }])}
+              >
+                <Ellipsis className="ico s" />
+              </button>
+              <button
+                type="button"
+                className="btn quiet small icon"
+                aria-label={`Remove edge ${index + 1}`}
+                disabled={off}
+                onClick={() =>
+                  store.edit("remove an edge", (writer) => removeEdge(writer, state.subject.name, edge.id))
+                }
+              >
+                <X className="ico s" />
+              </button>
+            </span>
+          </li>
+        ))}
+      </ol>
+      <button
+        type="button"
+        className="btn quiet small addline"
+        data-testid="add-edge"
+        disabled={off}
+        onClick={() => {
+          link(store, socket.id, "end");
+          store.select([{ kind: "socket", id: socket.id }]);
+        }}
+      >
+        <Plus className="ico s" />
+        Add an edge
+      </button>
+    </>
+  );
+}

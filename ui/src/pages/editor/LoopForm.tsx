@@ -1,0 +1,169 @@
+// The inspector of a loop: what it consumes, who is in it, where it leads.
+import { Plus, X } from "lucide-react";
+import type { Condition, Finding } from "../../api/types";
+import {
+  addExit,
+  exitEdgeId,
+  goodId,
+  type LoopDoc,
+  removeExit,
+  renameLoop,
+  setConsumes,
+  setExit,
+  setMembers,
+  ungroup,
+} from "../../document";
+import { Found, NameField, Part, SelectField } from "./fields";
+import { conditions, targets } from "./options";
+import type { EditorState } from "./state";
+import type { EditorStore } from "./store";
+
+interface FormProps {
+  store: EditorStore;
+  state: EditorState;
+  findings: Finding[];
+}
+
+export function LoopForm({ store, state, loop, findings }: FormProps & { loop: LoopDoc }) {
+  const { loadout, readOnly: off, materia } = state;
+  const name = state.subject.name;
+  if (!loadout) return null;
+  const generators = loadout.sockets.filter((socket) => materia.get(socket.materia)?.generator);
+  const consumes = [
+    { value: "", label: "nothing" },
+    ...generators
+      .filter((socket) => !loop.sockets.includes(socket.id))
+      .map((socket) => ({ value: socket.id, label: `${socket.materia}, ${socket.id}` })),
+  ];
+  const members = loadout.sockets.filter((socket) => loop.sockets.includes(socket.id));
+  return (
+    <>
+      <Part title="Loop">
+        <NameField
+          label="Name of the loop"
+          testid="loop-id"
+          disabled={off}
+          value={loop.id}
+          fault={(to) =>
+            goodId(to)
+              ? loadout.loops.some((one) => one.id === to)
+                ? `There is a loop ${to} already.`
+                : null
+              : "Use letters, digits, dots, lines."
+          }
+          onDone={(to) => {
+            store.edit(`rename ${loop.id}`, (writer) => renameLoop(writer, name, loop.id, to));
+            store.select([{ kind: "loop", id: to }]);
+          }}
+        />
+        <Found findings={findings} />
+      </Part>
+      <Part title="Consumes from" hint="a generator">
+        <SelectField
+          label="Consumes from"
+          testid="loop-consumes"
+          disabled={off}
+          value={loop.consumes ?? ""}
+          options={consumes}
+          onChange={(value) => store.edit("consumes", (writer) => setConsumes(writer, name, loop.id, value || null))}
+        />
+      </Part>
+      <Part title="Sockets" hint="each runs once for each item">
+        <ul className="members">
+          {loadout.sockets.map((socket) => (
+            <li key={socket.id}>
+              <label>
+                <input
+                  type="checkbox"
+                  checked={loop.sockets.includes(socket.id)}
+                  disabled={off || (loop.sockets.length === 1 && loop.sockets[0] === socket.id)}
+                  onChange={(event) => {
+                    const ids = event.target.checked
+                      ? [...loop.sockets, socket.id]
+                      : loop.sockets.filter((id) => id !== socket.id);
+                    store.edit("sockets of the loop", (writer) => setMembers(writer, name, loop.id, ids));
+                  }}
+                />
+                {socket.materia} <span className="mono faint">{socket.id}</span>
+              </label>
+            </li>
+          ))}
+        </ul>
+      </Part>
+      <Part title="Exits" hint="when no item is left">
+        <ul className="exits" data-testid="exits">
+          {loop.exits.map((exit, index) => {
+            const edge = exitEdgeId(loop.id, exit.id);
+            const write = (part: { condition?: Condition; to?: string; from?: string }) =>
+              store.edit("change the exit", (writer) => setExit(writer, name, edge, part));
+            return (
+              <li key={exit.id}>
+                <SelectField
+                  label={`Exit ${index + 1} leaves from`}
+                  disabled={off}
+                  value={exit.from}
+                  options={members.map((one) => ({ value: one.id, label: `${one.materia}, ${one.id}` }))}
+                  onChange={(from) => write({ from })}
+                />
+                <SelectField
+                  label={`Condition of exit ${index + 1}`}
+                  testid={`exit-when-${index}`}
+                  disabled={off}
+                  value={exit.condition}
+                  options={conditions}
+                  onChange={(condition) => write({ condition: condition as Condition })}
+                />
+                <SelectField
+                  label={`Target of exit ${index + 1}`}
+                  testid={`exit-to-${index}`}
+                  disabled={off}
+                  value={exit.to}
+                  options={targets(state)}
+                  onChange={(to) => write({ to })}
+                />
+                <button
+                  type="button"
+                  className="btn quiet small icon"
+                  aria-label={`Remove exit ${index + 1}`}
+                  disabled={off}
+                  onClick={() => store.edit("remove the exit", (writer) => removeExit(writer, name, edge))}
+                >
+                  <X className="ico s" />
+                </button>
+              </li>
+            );
+          })}
+        </ul>
+        <button
+          type="button"
+          className="btn quiet small addline"
+          disabled={off}
+          onClick={() =>
+            store.edit("add an exit", (writer) => {
+              const last = members.findLast((one) => one.raw.advance) ?? members.at(-1);
+              if (last) addExit(writer, name, loop.id, last.id, "end");
+            })
+          }
+        >
+          <Plus className="ico s" />
+          Add an exit
+        </button>
+        <p className="hint">
+          A verdict of true takes satisfied, else always, else the end. False takes not satisfied, else always, else the
+          end. No verdict takes always, else the end.
+        </p>
+      </Part>
+      <div className="f">
+        <button
+          type="button"
+          className="btn small"
+          disabled={off}
+          data-testid="ungroup"
+          onClick={() => store.edit(`ungroup ${loop.id}`, (writer) => ungroup(writer, name, loop.id))}
+        >
+          Ungroup <kbd>Ctrl Shift G</kbd>
+        </button>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,24 @@
+// What the forms offer to choose from, and what a socket may be called.
+import type { Condition } from "../../api/types";
+import { goodId } from "../../document";
+import type { EditorState } from "./state";
+
+export const conditions: { value: Condition; label: string }[] = [
+  { value: "always", label: "always" },
+  { value: "satisfied", label: "satisfied" },
+  { value: "not_satisfied", label: "not satisfied" },
+];
+
+export function targets(state: EditorState): { value: string; label: string }[] {
+  const sockets = state.loadout?.sockets ?? [];
+  return [
+    ...sockets.map((one) => ({ value: one.id, label: `${one.materia || "no materia"}, ${one.id}` })),
+    { value: "end", label: "end" },
+  ];
+}
+
+export function nameFault(state: EditorState, to: string): string | null {
+  if (!goodId(to)) return "Use 1 to 64 of A-Z a-z 0-9 . _ -, beginning with a letter or digit, and not end.";
+  if (state.loadout?.sockets.some((one) => one.id === to)) return `There is a socket ${to} already.`;
+  return null;
+}

@@ -1,0 +1,243 @@
+import type { Json } from "../../api/types";
+import { object, strings } from "../../document";
+import { Seg } from "../../shared/parts";
+import { putClean } from "../editor/acts";
+import { NumberField, Pairs, Part, Row, SelectField, TextField } from "../editor/fields";
+import type { EditorStore } from "../editor/store";
+
+export function MateriaForm(props: {
+  store: EditorStore;
+  raw: { [key: string]: Json };
+  kind: string;
+  readOnly: boolean;
+}) {
+  const { store, raw, kind, readOnly: off } = props;
+  const name = store.state.subject.name;
+  const put = (field: string) => (value: Json | undefined) =>
+    store.edit(
+      `${field} of ${name}`,
+      (writer) => putClean(writer, ["materia", name, field], value, 2),
+      `${name} ${field}`,
+    );
+  const word = (field: string) => (typeof raw[field] === "string" ? (raw[field] as string) : "");
+  const tools = raw.tools;
+  const asked = typeof raw.prompt === "string" ? raw.prompt : "";
+  return (
+    <>
+      <Part title="Kind">
+        <div className="row">
+          <Seg
+            label="Kind"
+            now={kind}
+            disabled={off}
+            items={[
+              { id: "agent", label: "agent" },
+              { id: "utility", label: "utility" },
+            ]}
+            onPick={(value) => put("type")(value === "agent" ? undefined : value)}
+          />
+          <label className="check flat">
+            <input
+              type="checkbox"
+              checked={raw.generator === true}
+              disabled={off}
+              onChange={(event) => put("generator")(event.target.checked || undefined)}
+            />
+            Generator: it makes work items
+          </label>
+        </div>
+      </Part>
+      <Part title="For people">
+        <Row label="Description">
+          <TextField label="Description" disabled={off} value={word("description")} onChange={put("description")} />
+        </Row>
+        <Row label="Label">
+          <TextField label="Label" disabled={off} value={word("label")} placeholder={name} onChange={put("label")} />
+        </Row>
+        <Row label="Group">
+          <TextField label="Group" disabled={off} value={word("group")} onChange={put("group")} />
+        </Row>
+        <Row label="Colour">
+          <span className="row">
+            <input
+              type="color"
+              aria-label="Colour"
+              disabled={off}
+              value={/^#[0-9a-f]{6}$/i.test(word("color")) ? word("color") : "#808080"}
+              onChange={(event) => put("color")(event.target.value)}
+            />
+            <TextField
+              label="Colour as text"
+              mono
+              disabled={off}
+              value={word("color")}
+              placeholder="#3f7ad8"
+              onChange={put("color")}
+            />
+          </span>
+        </Row>
+      </Part>
+      {kind === "agent" ? (
+        <Part title="What it is asked" hint={typeof raw.prompt === "object" ? "from a file" : ""}>
+          {raw.prompt !== undefined && typeof raw.prompt !== "string" ? (
+            <pre className="text asked" tabIndex={0}>
+              {JSON.stringify(raw.prompt, null, 2)}
+            </pre>
+          ) : (
+            <textarea
+              className="field"
+              rows={12}
+              aria-label="Prompt"
+              data-testid="materia-prompt"
+              disabled={off}
+              value={asked}
+              onChange={(event) => put("prompt")(event.target.value)}
+            />
+          )}
+        </Part>
+      ) : (
+        <Part title="What runs" hint="no shell reads it; a word a line">
+          {raw.script ? (
+            <pre className="text asked" tabIndex={0}>
+              {JSON.stringify(raw.script, null, 2)}
+            </pre>
+          ) : (
+            <textarea
+              className="field mono"
+              rows={4}
+              aria-label="Command, a word a line"
+              data-testid="materia-command"
+              disabled={off}
+              value={strings(raw.command).join("\n")}
+              onChange={(event) =>
+                put("command")(event.target.value === "" ? undefined : event.target.value.split("\n"))
+              }
+            />
+          )}
+        </Part>
+      )}
+      <Part title="Running">
+        <Row label="Output">
+          <Seg
+            label="Output is read as"
+            small
+            disabled={off}
+            now={word("parse") || (raw.generator === true ? "json" : "text")}
+            items={[
+              { id: "text", label: "text" },
+              { id: "json", label: "json" },
+            ]}
+            onPick={put("parse")}
+          />
+        </Row>
+        {kind === "agent" ? (
+          <>
+            <Row label="Tools">
+              <SelectField
+                label="Tools"
+                testid="materia-tools"
+                disabled={off || Array.isArray(tools)}
+                value={Array.isArray(tools) ? "list" : typeof tools === "string" ? tools : ""}
+                options={[
+                  { value: "", label: "as usual" },
+                  { value: "none", label: "none" },
+                  { value: "readOnly", label: "read only" },
+                  { value: "coding", label: "coding" },
+                  ...(Array.isArray(tools) ? [{ value: "list", label: tools.join(", ") }] : []),
+                ]}
+                onChange={(value) => put("tools")(value || undefined)}
+              />
+            </Row>
+            <Row label="Model">
+              <TextField
+                label="Model"
+                mono
+                disabled={off}
+                value={word("model")}
+                placeholder="the agent's own"
+                onChange={put("model")}
+              />
+            </Row>
+            <Row label="Agent">
+              <TextField
+                label="Provider"
+                mono
+                disabled={off}
+                value={word("provider")}
+                placeholder="the first installed"
+                onChange={put("provider")}
+              />
+            </Row>
+            <Row label="Multi-turn">
+              <label className="check flat">
+                <input
+                  type="checkbox"
+                  checked={raw.multiTurn === true}
+                  disabled={off}
+                  onChange={(event) => put("multiTurn")(event.target.checked || undefined)}
+                />
+                It waits for a person after each answer
+              </label>
+            </Row>
+          </>
+        ) : (
+          <>
+            <Row label="Folder">
+              <TextField
+                label="Folder"
+                mono
+                disabled={off}
+                value={word("cwd")}
+                placeholder="the project"
+                onChange={put("cwd")}
+              />
+            </Row>
+            <Row label="Verdict">
+              <SelectField
+                label="Verdict"
+                disabled={off}
+                value={word("verdict")}
+                options={[
+                  { value: "", label: "from its output" },
+                  { value: "exitCode", label: "from its exit code" },
+                ]}
+                onChange={(value) => put("verdict")(value || undefined)}
+              />
+            </Row>
+          </>
+        )}
+        <Row label="Time, ms">
+          <NumberField
+            label="Time"
+            disabled={off}
+            value={raw.timeoutMs}
+            placeholder={kind === "utility" ? "30000" : "no limit"}
+            onChange={put("timeoutMs")}
+          />
+        </Row>
+      </Part>
+      {kind === "utility" ? (
+        <Part title="Environment">
+          <Pairs
+            label="Environment"
+            disabled={off}
+            names={["Name", "Value"]}
+            add="Add a variable"
+            value={object(raw.env)}
+            onChange={put("env")}
+          />
+        </Part>
+      ) : null}
+      <Part title="Assign" hint="output to state">
+        <Pairs
+          label="Assign"
+          disabled={off}
+          names={["Target", "Source"]}
+          add="Add a target"
+          value={object(raw.assign)}
+          onChange={put("assign")}
+        />
+      </Part>
+    </>
+  );
+}
