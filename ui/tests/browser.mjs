@@ -1,7 +1,5 @@
 // What browser tests share: Debian's Chromium, and pages that notice everything that must not happen.
 import { existsSync } from "node:fs";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 
 const CANDIDATES = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
@@ -31,23 +29,9 @@ export async function open(browser, link, options = {}) {
     page.trouble.push(`dialog: ${dialog.message()}`);
     void dialog.dismiss();
   });
-  if (process.env.PAGE_FROM_DIST) await fromDist(context);
   await page.goto(link);
   await page.waitForFunction(() => !location.hash);
   return page;
-}
-
-/** Lets a program that carries an older page show the one that was just made: `PAGE_FROM_DIST=1`. */
-async function fromDist(context) {
-  const dist = fileURLToPath(new URL("../dist", import.meta.url));
-  await context.route(
-    (url) => !url.pathname.startsWith("/api/"),
-    (route) => {
-      const file = join(dist, new URL(route.request().url()).pathname);
-      const known = /\.(js|css|svg)$/.test(file) && existsSync(file);
-      return route.fulfill({ path: known ? file : join(dist, "index.html") });
-    },
-  );
 }
 
 export const byId = (page, id) => page.locator(`[data-testid="${id}"]`);

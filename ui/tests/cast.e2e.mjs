@@ -179,6 +179,9 @@ test("C11: an approval is in the inbox and the banner; pressing twice approves o
     const second = await page.context().newPage();
     await second.goto(`${server.url}/casts/${approval}`);
     await byId(second, "banner").waitFor();
+    const third = await page.context().newPage();
+    await third.goto(`${server.url}/inbox`);
+    await byId(third, `inbox-${approval}`).waitFor();
     await page.goto(`${server.url}/inbox`);
     const card = byId(page, `inbox-${approval}`);
     await card.waitFor();
@@ -194,6 +197,10 @@ test("C11: an approval is in the inbox and the banner; pressing twice approves o
     assert.equal(server.commands.filter((one) => one.body.do === "approve").length, 1);
     assert.equal(server.casts.get(approval).events.filter((event) => event.type === "approval.given").length, 1);
     await byId(second, "banner").waitFor({ state: "detached" });
+    // Whoever had it open sees that it was answered, and has nothing left to press.
+    await byId(third, `gone-${approval}`).getByText("Answered elsewhere").waitFor();
+    assert.equal(await byId(third, `gone-${approval}`).getByRole("button").count(), 0);
+    assert.equal(await byId(page, `gone-${approval}`).count(), 0);
   }));
 
 test("C12: a stall shows two outputs that are the same", () =>

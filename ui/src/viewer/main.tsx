@@ -10,6 +10,10 @@ import "../styles/tokens.css";
 import "../styles/base.css";
 import "../styles/graph.css";
 import "../styles/cast.css";
+import "../styles/time-bar.css";
+import "../styles/panel.css";
+import "../styles/dock.css";
+import "../styles/cast-narrow.css";
 
 setExported();
 applyTheme();

@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import { get, segment } from "../../api/client";
 import type { CastView, InboxItem, SocketState } from "../../api/types";
-import { ago } from "../../shared/format";
+import { ago, clock } from "../../shared/format";
 import { castPath, refreshInbox, useLive, useNow } from "../../shared/live";
 import { Foreign, Mark, State } from "../../shared/parts";
 import { Link, navigate, useSearch } from "../../shared/router";
@@ -87,7 +87,10 @@ export function Inbox() {
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
   }, [items, currentKey, change]);
+  const here = useRef(new Set<string>());
+  const gone = useGone(items, here.current);
   const answeredBy = (item: InboxItem, text: string) => {
+    here.current.add(keyOf(item));
     setAnswered((before) => [{ key: `${keyOf(item)}${Date.now()}`, text, at: Date.now() }, ...before].slice(0, 20));
     void refreshInbox();
     // Whoever came from a cast to answer it goes back to see what follows.
@@ -137,8 +140,11 @@ export function Inbox() {
             <p className="sub">Answered here</p>
             <ul className="answered">
               {answered.map((one) => (
-                <li key={one.key} className="dim sm cut">
-                  {one.text}
+                <li key={one.key} className="dim sm row">
+                  <span className="grow cut">
+                    <Foreign text={one.text} />
+                  </span>
+                  <span className="faint">{clock(one.at)}</span>
                 </li>
               ))}
             </ul>
@@ -151,7 +157,26 @@ export function Inbox() {
       </section>
       <section className="cards" aria-label="Answers">
         <TrustCards />
-        {items.length === 0 ? (
+        {gone.map(({ item, at }) => (
+          <article key={keyOf(item)} className="icard gone" data-testid={`gone-${item.castId}`}>
+            <header>
+              <div className="row">
+                <State state="done" word="Answered elsewhere" />
+                <h2 className="cut grow">
+                  <Foreign text={titleOf(item, nameOf(item))} mixed />
+                </h2>
+                <span className="faint sm nowrap">at {clock(at)}</span>
+              </div>
+              <p className="sm dim cut">
+                <Link to={castPath(item, live.projects)}>
+                  <Foreign text={oneLine(item.request, 160) || item.castId} />
+                </Link>{" "}
+                · it does not wait for this any more
+              </p>
+            </header>
+          </article>
+        ))}
+        {items.length === 0 && gone.length === 0 ? (
           <div className="empty">Nothing waits for you. What a cast needs from a person appears here.</div>
         ) : null}
         {items.map((item) => (
@@ -189,6 +214,24 @@ export function Inbox() {
       </section>
     </div>
   );
+}
+
+/** What waited while this page was open and was answered by somebody else: its card stays, without buttons. */
+function useGone(items: InboxItem[], here: Set<string>): { item: InboxItem; at: number }[] {
+  const before = useRef<InboxItem[]>([]);
+  const [gone, setGone] = useState<{ item: InboxItem; at: number }[]>([]);
+  useEffect(() => {
+    const now = new Set(items.map(keyOf));
+    const left = before.current.filter((item) => !now.has(keyOf(item)) && !here.has(keyOf(item)));
+    before.current = items;
+    for (const key of now) here.delete(key);
+    setGone((known) => {
+      const rest = known.filter(({ item }) => !now.has(keyOf(item)));
+      if (left.length === 0 && rest.length === known.length) return known;
+      return [...left.map((item) => ({ item, at: Date.now() })), ...rest].slice(0, 5);
+    });
+  }, [items, here]);
+  return gone;
 }
 
 const NAMES_MAX = 20;
