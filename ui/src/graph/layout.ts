@@ -182,7 +182,7 @@ async function socketRow(work: Work, row: Extract<Row, { kind: "sockets" }>, at:
       "elk.layered.considerModelOrder.strategy": "NODES_AND_EDGES",
       // The finest placement takes too long for what nobody sees whole at once.
       "elk.layered.nodePlacement.strategy": children.length > LARGE ? "BRANDES_KOEPF" : "NETWORK_SIMPLEX",
-      ...(children.length > LARGE ? { "elk.layered.thoroughness": "2" } : {}),
+      ...(children.length > LARGE ? { "elk.layered.thoroughness": "1" } : {}),
       "elk.layered.feedbackEdges": "true",
       "elk.layered.spacing.nodeNodeBetweenLayers": String(sizes.gap),
       "elk.layered.spacing.edgeNodeBetweenLayers": String(sizes.lane * 0.7),
