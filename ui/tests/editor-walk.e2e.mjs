@@ -260,8 +260,26 @@ test("B20: a walk with the outcomes true, false, true goes where the program goe
       await download.saveAs(file);
       const proof = server.cli("conformance", "--trust", file);
       assert.equal(proof.status, 0, proof.stdout + proof.stderr);
+      // It is a script for a cast as well; and that cast, walked again, goes the same way.
+      const [script] = await Promise.all([page.waitForEvent("download"), byId(page, "save-script").click()]);
+      await script.saveAs(join(server.project, "script.json"));
+      const cast = server.cli("cast", "--loadout", "Mine", "--script", "script.json", "--trust", "--json", "go");
+      assert.equal(cast.status, 0, cast.stdout + cast.stderr);
+      const { castId, visits } = JSON.parse(cast.stdout);
+      assert.deepEqual(
+        visits.map((visit) => visit.socket),
+        [...walked, "Socket-7"],
+      );
+      await byId(page, "walk-again").click();
+      await until(async () => (await steps()) === 0);
+      await byId(page, "walk-cast").locator(`option[value="${castId}"]`).waitFor({ state: "attached" });
+      await byId(page, "walk-cast").selectOption(castId);
+      // What the server makes of its history is what is walked.
+      const { choices } = (await server.ask(`/casts/${castId}/choices?project=${project}`)).body;
+      assert.ok(choices.length > 0);
+      await until(async () => (await steps()) === choices.length);
       await byId(page, "walk-back").click();
-      await byId(page, "ask-Socket-7").waitFor();
+      await until(async () => (await steps()) === choices.length - 1);
     },
     { path: "/loadouts/Mine" },
   );

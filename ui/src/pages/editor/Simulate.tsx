@@ -82,7 +82,13 @@ export function Simulate({ state, onWalk }: { state: EditorState; onWalk: (walk:
   return (
     <div className="walk" data-testid="simulate" ref={box}>
       <div className="walkbar">
-        <button type="button" className="btn small" disabled={choices.length === 0} onClick={() => setChoices([])}>
+        <button
+          type="button"
+          className="btn small"
+          disabled={choices.length === 0}
+          data-testid="walk-again"
+          onClick={() => setChoices([])}
+        >
           Begin again
         </button>
         <button
@@ -98,6 +104,7 @@ export function Simulate({ state, onWalk }: { state: EditorState; onWalk: (walk:
           <select
             className="field"
             aria-label="Walk as a cast went"
+            data-testid="walk-cast"
             value=""
             onChange={(event) => openCast(event.target.value)}
           >
