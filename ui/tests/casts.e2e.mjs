@@ -1,6 +1,7 @@
 // The list of casts: its views, the empty page and the demo (check A2 of the design, with recorded casts).
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { loadCasts } from "../dev/fixture-casts.mjs";
 import { startFixtures } from "../dev/server.mjs";
 import { violations } from "./axe.mjs";
 import { byId, launch, open } from "./browser.mjs";
@@ -64,6 +65,24 @@ test("filters can be kept as a view, which survives a reload and can be removed"
   assert.match(await page.locator(".chead").textContent(), /4 need you/);
   await byId(page, "remove-view").click();
   await tab.waitFor({ state: "detached" });
+  assert.deepEqual(await violations(page), []);
+  assert.deepEqual(page.trouble, []);
+  await page.context().close();
+  await server.close();
+});
+
+test("an approval shows what was changed before it, where a turn left a difference", async () => {
+  const cast = structuredClone(loadCasts().get("20261115T130214-5d20e1"));
+  const ended = cast.events.find((event) => event.type === "turn.completed");
+  const content = '--- a/greet.sh\n+++ b/greet.sh\n@@ -1 +1,2 @@\n-echo Hello\n+echo "Hello, $1"\n+# <script>\n';
+  ended.data.artifacts = [{ kind: "diff", name: "sockets/coder/1-1.diff", content }];
+  const server = await startFixtures({ extra: [{ ...cast, id: "changed", all: cast.events, state: null }] });
+  const page = await open(browser, server.link);
+  await page.goto(`${server.url}/inbox?cast=changed`);
+  const card = byId(page, "inbox-changed");
+  await card.locator('[data-testid="changed"] .diff').waitFor();
+  assert.match(await card.locator('[data-testid="changed"]').textContent(), /What Build changed before/);
+  assert.equal(await card.locator(".diff .add").count(), 2);
   assert.deepEqual(await violations(page), []);
   assert.deepEqual(page.trouble, []);
   await page.context().close();

@@ -161,3 +161,34 @@ test("every shipped loadout and example opens, is laid out apart, and is not cha
     await server.stop();
   }
 });
+
+test("the library begins a loadout from a template, and copies one of the project", options, async () => {
+  await withEditor(
+    browser,
+    async (page, server) => {
+      await page.goto(`${server.url}/loadouts`);
+      await byId(page, "new-name").fill("From template");
+      await byId(page, "new-template").selectOption("Loop over items");
+      await byId(page, "new-loadout").click();
+      await byId(page, "region-workItemIteration").waitFor();
+      await until(async () => (await byId(page, "no-problems").count()) > 0, "nothing is found");
+      await save(page);
+      await saved(page);
+      await page.goto(`${server.url}/loadouts?show=Mine`);
+      await byId(page, "copy-loadout").click();
+      await byId(page, "copy-name").fill("Mine again");
+      await page.keyboard.press("Enter");
+      await card(page, "Socket-7").waitFor();
+      await until(async () => new URL(page.url()).pathname === "/loadouts/Mine%20again");
+      await save(page);
+      await saved(page);
+      const { loadouts } = value(server.read());
+      assert.deepEqual(loadouts["Mine again"], loadouts.Mine);
+      assert.deepEqual(Object.keys(loadouts), ["Mine", "From template", "Mine again"]);
+      // The comments of the original came along.
+      assert.equal(server.read().split("// What cannot be committed").length, 3);
+      assert.equal(server.cli("check", "--json").status, 0);
+    },
+    {},
+  );
+});

@@ -1,5 +1,6 @@
 // Whole journeys in the editor with the real server: J3 with keys and with the mouse, walks, links, tries; A5, B20, B22.
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { violations } from "./axe.mjs";
 import { byId, launch } from "./browser.mjs";
@@ -103,6 +104,43 @@ test("J3 with the keyboard alone: a loadout with a loop, walked, saved", options
       await byId(page, "region-workItemIteration").waitFor();
       assert.deepEqual(await loadout(page, "Drawn"), drawn);
       await noErrors(page);
+      // A walk: the second item is sent back once.
+      const tabTo = async (testid) => {
+        for (let step = 0; step < 200; step += 1) {
+          if ((await page.evaluate(() => document.activeElement?.dataset?.testid)) === testid) return;
+          await page.keyboard.press("Tab");
+        }
+        throw new Error(`${testid} is not reached with Tab`);
+      };
+      await tabTo("open-simulate");
+      await page.keyboard.press("Enter");
+      await byId(page, "ask-Socket-1").waitFor();
+      const outcomes = [
+        "done",
+        "items",
+        "done",
+        "satisfied",
+        "satisfied",
+        "done",
+        "not_satisfied",
+        "done",
+        "satisfied",
+        "satisfied",
+      ];
+      for (const [index, outcome] of outcomes.entries()) {
+        await tabTo(`choose-${outcome}`);
+        await page.keyboard.press("Enter");
+        await until(
+          async () => (await page.locator('[data-testid="step"]').count()) === index + 1,
+          `step ${index + 1}`,
+        );
+      }
+      await byId(page, "walk-end").waitFor();
+      assert.match(await byId(page, "walk-end").textContent(), /completed/);
+      const went = await page
+        .locator('[data-testid="step"]')
+        .evaluateAll((list) => list.map((one) => one.dataset.socket.slice(7)));
+      assert.equal(went.join(" "), "1 2 3 4 5 3 4 3 4 5");
       await page.keyboard.press("Control+s");
       await byId(page, "counts").waitFor();
       await until(() => page.evaluate(() => document.activeElement?.dataset?.testid === "save"));
@@ -214,8 +252,34 @@ test("B20: a walk with the outcomes true, false, true goes where the program goe
       );
       assert.deepEqual(lit.sort(), [...routes].sort());
       assert.ok(lit.includes("loop-exit:workItemIteration:exit:Socket-6:always"));
+      // The walk is saved as a case that the program passes.
+      await byId(page, "ask-Socket-7").locator('[data-testid="choose-done"]').click();
+      await byId(page, "walk-end").waitFor();
+      const [download] = await Promise.all([page.waitForEvent("download"), byId(page, "save-case").click()]);
+      const file = join(server.project, "walk.json");
+      await download.saveAs(file);
+      const proof = server.cli("conformance", "--trust", file);
+      assert.equal(proof.status, 0, proof.stdout + proof.stderr);
+      // It is a script for a cast as well; and that cast, walked again, goes the same way.
+      const [script] = await Promise.all([page.waitForEvent("download"), byId(page, "save-script").click()]);
+      await script.saveAs(join(server.project, "script.json"));
+      const cast = server.cli("cast", "--loadout", "Mine", "--script", "script.json", "--trust", "--json", "go");
+      assert.equal(cast.status, 0, cast.stdout + cast.stderr);
+      const { castId, visits } = JSON.parse(cast.stdout);
+      assert.deepEqual(
+        visits.map((visit) => visit.socket),
+        [...walked, "Socket-7"],
+      );
+      await byId(page, "walk-again").click();
+      await until(async () => (await steps()) === 0);
+      await byId(page, "walk-cast").locator(`option[value="${castId}"]`).waitFor({ state: "attached" });
+      await byId(page, "walk-cast").selectOption(castId);
+      // What the server makes of its history is what is walked.
+      const { choices } = (await server.ask(`/casts/${castId}/choices?project=${project}`)).body;
+      assert.ok(choices.length > 0);
+      await until(async () => (await steps()) === choices.length);
       await byId(page, "walk-back").click();
-      await byId(page, "ask-Socket-6").waitFor();
+      await until(async () => (await steps()) === choices.length - 1);
     },
     { path: "/loadouts/Mine" },
   );

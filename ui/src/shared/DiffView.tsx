@@ -9,7 +9,7 @@ export function DiffView({ text }: { text: string }) {
     <div className="diff" data-testid="diff">
       {rows.map((row, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: rows of a text have no other name
-        <div key={index} className={row.kind}>
+        <div key={index} className={row.kind === "head" ? "hunk" : row.kind}>
           <i>{row.line ?? ""}</i>
           <i>{row.kind === "add" ? "+" : row.kind === "del" ? "−" : ""}</i>
           <span>{row.text}</span>

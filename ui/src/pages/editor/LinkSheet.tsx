@@ -8,6 +8,7 @@ import { Cli, ErrorBox } from "../../shared/parts";
 import { navigate } from "../../shared/router";
 import { startNew } from "./begin";
 import { Said } from "./fields";
+import { loadoutNames } from "./names";
 import type { EditorState } from "./state";
 
 export function LinkSheet({ state, behind, onClose }: { state: EditorState; behind: string; onClose: () => void }) {
@@ -18,7 +19,7 @@ export function LinkSheet({ state, behind, onClose }: { state: EditorState; behi
   useEffect(() => {
     link(project, { [file]: text }, [`loadout:${subject.name}`, `loadout:${behind}`]).then(setFound, setError);
   }, [project, file, text, subject.name, behind]);
-  const taken = state.files.some((one) => one.text.includes(`${JSON.stringify(name)}:`));
+  const taken = loadoutNames(state.files).includes(name);
   const save = () => {
     if (!found?.loadout) return;
     startNew(name, found.loadout);

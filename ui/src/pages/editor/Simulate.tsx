@@ -1,6 +1,7 @@
 // A walk through the graph: a person chooses outcomes, the program's own kernel routes. No agent runs.
 import { useEffect, useRef, useState } from "react";
 import { type Choice, castChoices, type Outcome, simulate, type Walk, type WalkAsk } from "../../api/editor";
+import { object } from "../../document";
 import { useLive } from "../../shared/live";
 import { ErrorBox, Foreign } from "../../shared/parts";
 import { oneLine } from "../../shared/text";
@@ -33,6 +34,7 @@ export function Simulate({ state, onWalk }: { state: EditorState; onWalk: (walk:
   const [choices, setChoices] = useState<Choice[]>([]);
   const [walk, setWalk] = useState<Walk | null>(null);
   const [error, setError] = useState<unknown>(null);
+  const [rules, setRules] = useState("G12");
   const turn = useRef(0);
   const live = useLive();
   const casts = [...live.casts.values()].filter((cast) => cast.loadout === subject.name).slice(0, 20);
@@ -57,8 +59,19 @@ export function Simulate({ state, onWalk }: { state: EditorState; onWalk: (walk:
   }, [project, file, text, subject.name, choices, fault]);
   useEffect(() => () => show.current(null), []);
 
-  const choose = (ask: WalkAsk, outcome: Outcome, items?: number) =>
+  const chose = useRef(false);
+  const box = useRef<HTMLDivElement>(null);
+  const choose = (ask: WalkAsk, outcome: Outcome, items?: number) => {
+    chose.current = true;
     setChoices([...choices, { socket: ask.socket, outcome, ...(items === undefined ? {} : { items }) }]);
+  };
+  // Who walks with the keyboard goes on at the next question.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each answer brings new questions
+  useEffect(() => {
+    if (!chose.current) return;
+    chose.current = false;
+    box.current?.querySelector<HTMLElement>(".ask button")?.focus();
+  }, [walk]);
   const openCast = (id: string) => {
     if (!id) return;
     castChoices(project, id).then(
@@ -67,9 +80,15 @@ export function Simulate({ state, onWalk }: { state: EditorState; onWalk: (walk:
     );
   };
   return (
-    <div className="walk" data-testid="simulate">
+    <div className="walk" data-testid="simulate" ref={box}>
       <div className="walkbar">
-        <button type="button" className="btn small" disabled={choices.length === 0} onClick={() => setChoices([])}>
+        <button
+          type="button"
+          className="btn small"
+          disabled={choices.length === 0}
+          data-testid="walk-again"
+          onClick={() => setChoices([])}
+        >
           Begin again
         </button>
         <button
@@ -85,6 +104,7 @@ export function Simulate({ state, onWalk }: { state: EditorState; onWalk: (walk:
           <select
             className="field"
             aria-label="Walk as a cast went"
+            data-testid="walk-cast"
             value=""
             onChange={(event) => openCast(event.target.value)}
           >
@@ -97,8 +117,25 @@ export function Simulate({ state, onWalk }: { state: EditorState; onWalk: (walk:
           </select>
         ) : null}
         <span className="grow" />
-        <Download label="Save as script" name={`${subject.name}-script.json`} value={walk?.script} />
-        <Download label="Save as case" name={`${subject.name}-case.json`} value={walk?.case} />
+        <Download
+          testid="save-script"
+          label="Save as script"
+          name={`${subject.name}-script.json`}
+          value={walk?.script}
+        />
+        <input
+          className="field rules"
+          aria-label="Rules that the case shows"
+          title="Rules that the case shows"
+          value={rules}
+          onChange={(event) => setRules(event.target.value)}
+        />
+        <Download
+          testid="save-case"
+          label="Save as case"
+          name={`${subject.name}-case.json`}
+          value={caseOf(walk, rules)}
+        />
       </div>
       {error ? <ErrorBox error={error} /> : null}
       <ol className="steps" data-testid="steps">
@@ -136,6 +173,12 @@ export function Simulate({ state, onWalk }: { state: EditorState; onWalk: (walk:
       ) : null}
     </div>
   );
+}
+
+/** A case names the rules that it shows; which those are, a person knows. */
+function caseOf(walk: Walk | null, rules: string): unknown {
+  const named = rules.split(/[\s,]+/).filter(Boolean);
+  return walk?.case && named.length > 0 ? { ...object(walk.case), requirements: named } : null;
 }
 
 function Ask({ ask, onChoose }: { ask: WalkAsk; onChoose: (ask: WalkAsk, outcome: Outcome, items?: number) => void }) {
@@ -190,11 +233,12 @@ function Ask({ ask, onChoose }: { ask: WalkAsk; onChoose: (ask: WalkAsk, outcome
   );
 }
 
-function Download({ label, name, value }: { label: string; name: string; value: unknown }) {
+function Download({ label, name, value, testid }: { label: string; name: string; value: unknown; testid: string }) {
   return (
     <button
       type="button"
       className="btn small"
+      data-testid={testid}
       disabled={value === undefined || value === null}
       onClick={() => {
         const url = URL.createObjectURL(

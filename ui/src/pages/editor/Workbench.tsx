@@ -40,7 +40,7 @@ type Sheet =
 export function Workbench({ store }: { store: EditorStore }) {
   const state = useEditor(store);
   const [search, change] = useSearch();
-  const [sheet, setSheet] = useState<Sheet | null>(null);
+  const [sheet, setSheet] = useState<Sheet | null>(() => (search.get("copy") ? { kind: "copy" } : null));
   const [walk, setWalk] = useState<Walk | null>(null);
   const [dragged, setDragged] = useState<Record<string, Spot> | null>(null);
   const view = useRef<View | null>(null);
@@ -61,7 +61,10 @@ export function Workbench({ store }: { store: EditorStore }) {
   const found = useMemo(() => (words === null ? null : matches(state, words)), [state, words]);
   const walked = useMemo(() => walkedBy(walk), [walk]);
   const others = useMemo(() => loadoutNames(state.files), [state.files]);
-  const close = useCallback(() => setSheet(null), []);
+  const close = useCallback(() => {
+    setSheet(null);
+    change({ copy: null });
+  }, [change]);
   const review = () => {
     if (state.readOnly) setSheet({ kind: "copy" });
     else if (state.text !== state.base && saveReason(state, findings) === null) setSheet({ kind: "review" });

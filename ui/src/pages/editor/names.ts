@@ -1,8 +1,8 @@
 import type { ConfigFile } from "../../api/editor";
 import { object } from "../../document";
-import { readText } from "./state";
+import { storedValue } from "./state";
 
 /** The names of all loadouts of all layers. */
 export function loadoutNames(files: ConfigFile[]): string[] {
-  return [...new Set(files.flatMap((one) => Object.keys(object(object(readText(one.text).value).loadouts))))];
+  return [...new Set(files.flatMap((one) => Object.keys(object(object(storedValue(one)).loadouts))))];
 }

@@ -1,4 +1,5 @@
 // What the editor holds. The text is the truth; everything else is worked out from it or is what a person looks at.
+import { getNodeValue } from "jsonc-parser";
 import type { ConfigFile } from "../../api/editor";
 import type { Finding, Json } from "../../api/types";
 import {
@@ -11,7 +12,6 @@ import {
   parse,
   readLoadout,
   type Selected,
-  Writer,
 } from "../../document";
 
 /** What is edited: a loadout or a materia of a file. */
@@ -91,8 +91,15 @@ export function readText(text: string): { value: Json | undefined; fault: Editor
         line: lineAt(text, first?.offset ?? 0),
       },
     };
-  const value = new Writer(text).value([]);
+  const value = getNodeValue(root) as Json;
   return root.type === "object" ? { value, fault: null } : { value, fault: { message: "it is no object", line: 1 } };
+}
+
+const read = new WeakMap<ConfigFile, Json | undefined>();
+/** What a stored file says: it is read once. */
+export function storedValue(file: ConfigFile): Json | undefined {
+  if (!read.has(file)) read.set(file, readText(file.text).value);
+  return read.get(file);
 }
 
 /** All materia by name: those of stronger layers replace weaker ones, and the text under way counts as saved. */
@@ -111,7 +118,7 @@ export function materiaOf(
   for (const one of files) {
     const own = one.file === file && one.layer === layer;
     mine ||= own;
-    add(one, own ? value : readText(one.text).value);
+    add(one, own ? value : storedValue(one));
   }
   if (!mine) add({ layer, file }, value);
   return found;

@@ -11,6 +11,7 @@ import { Link } from "../../shared/router";
 import { oneLine, pieces, plain } from "../../shared/text";
 import { useLoad } from "../../shared/useLoad";
 import type { CardProps } from ".";
+import { Changed } from "./Changed";
 
 function words(value: Json | undefined): string[] {
   if (value === undefined || value === null) return [];
@@ -138,6 +139,7 @@ export function Approval({ item, onAnswered }: CardProps) {
             ) : null}
           </dl>
         </div>
+        <Changed item={item} project={target.project} />
         <div className="three">
           <div>
             <strong>If you approve</strong>

@@ -114,7 +114,14 @@ export function Loadouts() {
                 to={way(`/loadouts/${encodeURIComponent(one.value.name)}`)}
                 data-testid="open-editor"
               >
-                {shown?.layer === "shipped" ? "Look at it, or copy it" : "Edit"}
+                {shown?.layer === "shipped" ? "Look at it" : "Edit"}
+              </Link>
+              <Link
+                className="btn"
+                to={way(`/loadouts/${encodeURIComponent(one.value.name)}?copy=1`)}
+                data-testid="copy-loadout"
+              >
+                Copy
               </Link>
               <Link className="btn primary" to={`/casts?new=1&loadout=${encodeURIComponent(one.value.name)}`}>
                 Start a cast
