@@ -50,6 +50,7 @@ export class CastStore {
   private news: LiveNews[] = [];
   private frame: number | ReturnType<typeof setTimeout> | null = null;
   private checkpoints = new Map<number, CastState>();
+  private stopped: Promise<JournalEvent[]> | null = null;
   private catching = false;
   private closed = false;
 
@@ -83,22 +84,39 @@ export class CastStore {
         this.change({ view, events, whole: true, state, error: null });
       } else {
         const at = Math.max(1, view.lastSeq - TAIL);
-        const [base, events] = await Promise.all([this.taken(at), this.read(at + 1, view.lastSeq)]);
-        const state = fold(base, events);
+        const [base, events] = await Promise.all([
+          get<CastView>(`/casts/${segment(this.id)}`, { project: this.project, at }),
+          this.read(at + 1, view.lastSeq),
+        ]);
+        const state = fold(fromView(base), events);
         this.change({ view, events, whole: false, state, error: null });
+        void this.noteStopped(base, at).catch(() => {});
       }
     } catch (error) {
       this.change({ error: error as Error });
     }
   }
 
-  /** The state as of an event, by what the server says of it. */
-  private async taken(at: number): Promise<CastState> {
-    const [view, beside] = await Promise.all([
-      get<CastView>(`/casts/${segment(this.id)}`, { project: this.project, at }),
-      this.read(1, at, BESIDE_VIEW),
-    ]);
-    return fromView(view, beside);
+  /** Which items were stopped before an event. The server looks through the whole log for it, so it is asked once. */
+  private async stoppedBefore(base: CastView, at: number): Promise<JournalEvent[]> {
+    if (!base.loops?.some((loop) => loop.entry > 0)) return [];
+    const end = this.snapshot.view?.lastSeq ?? at;
+    this.stopped ??= this.read(1, end, BESIDE_VIEW);
+    return (await this.stopped).filter((event) => event.seq <= at);
+  }
+
+  /** The cast is shown before this is known: it only strikes out items. */
+  private async noteStopped(base: CastView, at: number): Promise<void> {
+    const before = fromView(base, await this.stoppedBefore(base, at));
+    const { state } = this.snapshot;
+    if (!state || this.closed) return;
+    const loops = { ...state.loops };
+    for (const [id, loop] of Object.entries(before.loops)) {
+      const now = loops[id];
+      if (now && now.entry === loop.entry && loop.skipped.length > 0)
+        loops[id] = { ...now, skipped: [...new Set([...loop.skipped, ...now.skipped])] };
+    }
+    this.change({ state: { ...state, loops } });
   }
 
   close(): void {
@@ -200,8 +218,11 @@ export class CastStore {
       return fold(this.checkpoint(base), events.slice(base, seq));
     }
     const window = Math.max(1, seq - TAIL);
-    const [base, before] = await Promise.all([this.taken(window), this.read(window + 1, seq)]);
-    return fold(base, before);
+    const [view, before] = await Promise.all([
+      get<CastView>(`/casts/${segment(this.id)}`, { project: this.project, at: window }),
+      this.read(window + 1, seq),
+    ]);
+    return fold(fromView(view, await this.stoppedBefore(view, window)), before);
   }
 
   private checkpoint(seq: number): CastState {
