@@ -12,6 +12,8 @@ interface FormProps {
   findings: Finding[];
 }
 
+const count = (number: number, word: string) => `${number} ${word}${number === 1 ? "" : "s"}`;
+
 export function LoadoutForm({ store, state, findings }: FormProps) {
   const { loadout, readOnly: off, value } = state;
   if (!loadout) return null;
@@ -90,8 +92,14 @@ export function LoadoutForm({ store, state, findings }: FormProps) {
       </Part>
       <Part title="In it">
         <p className="dim sm">
-          {loadout.sockets.length} sockets, {loadout.sockets.reduce((sum, one) => sum + one.edges.length, 0)} edges,{" "}
-          {loadout.loops.length} loops
+          {[
+            count(loadout.sockets.length, "socket"),
+            count(
+              loadout.sockets.reduce((sum, one) => sum + one.edges.length, 0),
+              "edge",
+            ),
+            count(loadout.loops.length, "loop"),
+          ].join(", ")}
         </p>
       </Part>
     </>

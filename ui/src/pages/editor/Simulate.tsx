@@ -98,7 +98,7 @@ export function Simulate({ state, onWalk }: { state: EditorState; onWalk: (walk:
           data-testid="walk-back"
           onClick={() => setChoices(choices.slice(0, -1))}
         >
-          One step back
+          Back
         </button>
         {casts.length > 0 ? (
           <select
