@@ -23,6 +23,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
     let ui = here.join("../../ui");
     println!("cargo::rerun-if-env-changed=MATERIA_PAGE");
+    // The page completes fields from it.
+    println!("cargo::rerun-if-changed={}", here.join("../../schemas/config.schema.json").display());
     for source in SOURCES {
         println!("cargo::rerun-if-changed={}", ui.join(source).display());
     }

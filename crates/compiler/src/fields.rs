@@ -16,7 +16,6 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("Loadout", "name"),
     ("Loadout", "label"),
     ("Loadout", "source"),
-    ("Loadout", "layout"),
     ("Loadout", "ui"),
     ("Loadout", "lockState"),
     ("Socket", "socketKind"),
@@ -48,6 +47,11 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("LoopDoc", "layout"),
     ("LoopDoc", "ui"),
 ];
+
+/// Whether the field says where the editor draws things. Nothing else reads it.
+pub(crate) fn is_drawing(of: &str, field: &str) -> bool {
+    (of, field) == ("Loadout", "layout")
+}
 
 /// Whether the field belongs to the original system and means nothing here.
 pub(crate) fn without_effect(of: &str, field: &str) -> bool {

@@ -232,6 +232,9 @@ impl<'a> Checker<'a> {
     }
 
     fn unknown(&mut self, of: &str, name: &str, known: &Map<String, Value>) {
+        if fields::is_drawing(of, name) {
+            return;
+        }
         if fields::without_effect(of, name) {
             if self.mentioned.insert(name.to_owned()) {
                 let message =

@@ -1,6 +1,6 @@
 //! The history of a cast as a walk.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use materia_contract::api::{Choice, ChosenEnd};
 use materia_contract::{Event, EventBody, NodeId, Plan, TurnCompleted};
@@ -14,13 +14,19 @@ const TEXT_BYTES_MAX: usize = 16 << 10;
 #[expect(clippy::wildcard_enum_match_arm, reason = "only ends of turns are choices")]
 pub fn choices(plan: &Plan, events: &[Event]) -> Vec<Choice> {
     let mut nodes: BTreeMap<u64, NodeId> = BTreeMap::new();
+    let mut scripted: BTreeSet<u64> = BTreeSet::new();
     let mut choices = Vec::new();
     for event in events {
         match &event.body {
-            EventBody::TurnStarted(_) => {
+            EventBody::TurnStarted(data) => {
+                if data.script.is_some() {
+                    scripted.insert(event.seq);
+                }
                 nodes.extend(event.node.clone().map(|node| (event.seq, node)));
             }
-            EventBody::TurnCompleted(data) if !was_answered(event, data) => {
+            EventBody::TurnCompleted(data)
+                if scripted.contains(&data.turn) || !was_answered(event, data) =>
+            {
                 if let Some(socket) = nodes.remove(&data.turn) {
                     choices.push(completed(plan, socket, data));
                 }
@@ -37,7 +43,7 @@ pub fn choices(plan: &Plan, events: &[Event]) -> Vec<Choice> {
     choices
 }
 
-/// Whether the runtime answered a turn itself: at once, in the decision that began it.
+/// Whether the runtime answered a turn itself: at once, in the decision that began it. A script may answer as quickly.
 fn was_answered(event: &Event, data: &TurnCompleted) -> bool {
     data.turn + 1 == event.seq && data.report.duration_ms.is_none()
 }
@@ -55,4 +61,44 @@ fn completed(plan: &Plan, socket: NodeId, data: &TurnCompleted) -> Choice {
     // What is longer is made up again: a walk is about where things lead.
     let text = Some(data.report.output.clone()).filter(|text| text.len() <= TEXT_BYTES_MAX);
     Choice { socket, outcome, items: count, text }
+}
+
+#[cfg(test)]
+mod tests {
+    use materia_contract::{Limits, Node};
+    use serde_json::json;
+
+    use super::*;
+
+    fn event(seq: u64, kind: &str, data: &serde_json::Value) -> Event {
+        let body = EventBody::parse(kind, &data.to_string()).unwrap();
+        let at = i64::try_from(seq).unwrap();
+        Event { seq, ts: at, wall: at, node: Some(NodeId::new("a")), body }
+    }
+
+    #[test]
+    fn what_a_script_answers_is_a_choice_and_what_the_runtime_answers_is_none() {
+        let behavior = serde_json::from_value(json!({ "type": "agent", "prompt": "A." })).unwrap();
+        let plan = Plan {
+            loadout: "L".to_owned(),
+            entry: NodeId::new("a"),
+            nodes: [(NodeId::new("a"), Node::new("A", behavior))].into_iter().collect(),
+            loops: indexmap::IndexMap::new(),
+            limits: Limits::default(),
+            budget: materia_contract::Budget::default(),
+            doc_root: "docs".to_owned(),
+        };
+        let started = |script: serde_json::Value| json!({ "visit": 1, "attempt": 1, "item": null, "cause": { "kind": "input" }, "consumed": [], "script": script });
+        let ended = |turn: u64| json!({ "turn": turn, "visit": 1, "attempt": 1, "satisfied": false, "output": "no" });
+        let entry = json!({ "key": "a", "index": 0 });
+        let events = [
+            event(1, "turn.started", &started(entry)),
+            event(2, "turn.completed", &ended(1)),
+            event(3, "turn.started", &started(serde_json::Value::Null)),
+            event(4, "turn.completed", &ended(3)),
+        ];
+        let found = choices(&plan, &events);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].outcome, ChosenEnd::NotSatisfied);
+    }
 }
