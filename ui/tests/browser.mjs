@@ -30,7 +30,8 @@ export async function open(browser, link, options = {}) {
     void dialog.dismiss();
   });
   await page.goto(link);
-  await page.waitForFunction(() => !location.hash);
+  // The code has left the address, and the key that it was exchanged for is there.
+  await page.waitForFunction(() => !location.hash && localStorage.getItem("materia.key"));
   return page;
 }
 
