@@ -2,7 +2,7 @@
 import { EdgeLabelRenderer, type EdgeProps } from "@xyflow/react";
 import { memo, type ReactNode } from "react";
 import type { Point } from "./layout";
-import { Arrow, lineWords, pathThrough } from "./lines";
+import { Arrow, Bead, lineWords, pathThrough } from "./lines";
 import type { LineEdge } from "./types";
 
 export function Label({ at, className, children }: { at: Point; className: string; children: ReactNode }) {
@@ -38,18 +38,7 @@ export const LineDrawn = memo(({ data }: EdgeProps<LineEdge>) => {
         <path className={`ln ${line.kind}${line.feed ? " feed" : ""}${lit}${view?.flash ? " flash" : ""}`} d={path} />
       )}
       {double ? null : <Arrow points={points} className={`arrow${lit}`} />}
-      {bead ? (
-        <g className={`bead-g${lit}`} transform={`translate(${bead.x} ${bead.y})`}>
-          <circle className="bead" r="8.5" />
-          <path
-            d={
-              line.feed
-                ? "M0-4.500 5-2 0 .5-5-2zM-5 .6 0 3.100 5 .6M-5 3 0 5.500 5 3"
-                : "m-3.500 .3 2.400 2.500L3.500-2.800"
-            }
-          />
-        </g>
-      ) : null}
+      {bead ? <Bead at={bead} feed={Boolean(line.feed)} className={`bead-g${lit}`} /> : null}
       <EdgeLabelRenderer>
         {words || (taken && !level) ? (
           <Label at={{ x: label.x, y: label.y + (bead && !line.feed && !level ? -16 : above) }} className={look}>

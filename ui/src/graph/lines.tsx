@@ -40,6 +40,18 @@ export function Arrow({ points, className }: { points: Point[]; className: strin
   );
 }
 
+/** The sign on a line: a stack where work items are fed, a tick where satisfaction leads on. */
+export function Bead({ at, feed, className }: { at: Point; feed: boolean; className: string }) {
+  return (
+    <g className={className} transform={`translate(${at.x} ${at.y})`}>
+      <circle className="bead" r="8.5" />
+      <path
+        d={feed ? "M0-4.500 5-2 0 .5-5-2zM-5 .6 0 3.100 5 .6M-5 3 0 5.500 5 3" : "m-3.500 .3 2.400 2.500L3.500-2.800"}
+      />
+    </g>
+  );
+}
+
 export const lineWords: Record<LineKind, string> = {
   always: "",
   satisfied: "satisfied",

@@ -1,9 +1,12 @@
 //! How loops move from one work item to the next.
 
+use std::sync::Arc;
+
 use materia_contract::{
     Condition, CursorAdvanced, END, EdgeId, ErrorCode, LoopEntered, LoopExhausted, NodeId,
     RouteSelected,
 };
+use serde_json::Value;
 
 use crate::ask::skipping::{self, Skippable};
 use crate::ask::{items, route};
@@ -99,12 +102,7 @@ pub(crate) fn advance(
     };
     let count = u32::try_from(items.len()).unwrap_or(u32::MAX);
     let index = state.index + 1;
-    let exhausted = index >= count;
-    let cursor = plan.cursor.clone();
-    let of = Some(region.clone());
-    let moved = CursorAdvanced { cursor, index, count, exhausted, region: of, items: late };
-    draft.emit_at(&id, moved);
-    if !exhausted {
+    if !moves(draft, &id, &region, (index, count), late) {
         return Moved::Routes;
     }
     let way = Way { from: Some(id), via: None, sender: node, turn, verdict };
@@ -112,19 +110,29 @@ pub(crate) fn advance(
     Moved::Exited
 }
 
+/// The cursor of a loop moves to an item; says whether none is left. `late` is the list, where it is frozen just now.
+fn moves(
+    draft: &mut Draft<'_>,
+    by: &NodeId,
+    region: &str,
+    (index, count): (u32, u32),
+    late: Option<Arc<Vec<Value>>>,
+) -> bool {
+    let cursor = draft.run().plan().loops[region].cursor.clone();
+    let (exhausted, of) = (index >= count, Some(region.to_owned()));
+    let moved = CursorAdvanced { cursor, index, count, exhausted, region: of, items: late };
+    draft.emit_at(by, moved);
+    exhausted
+}
+
 /// Moves a loop on whose current item a person has ended: as the member would that does it, and out of the loop as not
 /// satisfied.
 pub(crate) fn move_on(draft: &mut Draft<'_>, found: &Skippable) {
     let run = draft.run();
     let (id, verdict) = (run.node(found.mover).0.clone(), skipping::verdict_of(run, found.mover));
-    let Some((region, plan)) = run.plan().loops.get_index(found.region) else { return };
-    let (region, cursor) = (region.clone(), plan.cursor.clone());
-    let (index, count) = (found.index + 1, found.count);
-    let exhausted = index >= count;
-    let of = Some(region.clone());
-    let moved = CursorAdvanced { cursor, index, count, exhausted, region: of, items: None };
-    draft.emit_at(&id, moved);
-    if exhausted {
+    let Some((region, _)) = run.plan().loops.get_index(found.region) else { return };
+    let region = region.clone();
+    if moves(draft, &id, &region, (found.index + 1, found.count), None) {
         let verdict = Some(false);
         let way = Way { from: Some(id), via: None, sender: found.mover, turn: None, verdict };
         exit(draft, &region, &way, &mut vec![region.clone()]);

@@ -19,6 +19,7 @@ mod alter;
 mod answers;
 mod dice;
 mod graph;
+mod happenings;
 mod notes;
 mod rest;
 mod sometimes;

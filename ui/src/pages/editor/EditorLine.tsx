@@ -3,7 +3,7 @@ import { type Edge, EdgeLabelRenderer, type EdgeProps } from "@xyflow/react";
 import { memo } from "react";
 import { Label } from "../../graph/LineDrawn";
 import type { Point } from "../../graph/layout";
-import { Arrow, lineWords, pathThrough } from "../../graph/lines";
+import { Arrow, Bead, lineWords, pathThrough } from "../../graph/lines";
 import type { Line } from "../../graph/rows";
 
 export interface LineData extends Record<string, unknown> {
@@ -52,18 +52,7 @@ const EditorLine = memo(({ data }: EdgeProps<LineEdge>) => {
       )}
       {double ? null : <Arrow points={points} className={`arrow${look}`} />}
       <path className="hit" d={path} data-edge={line.id} data-testid={`edge-${line.id}`} data-kind={line.kind} />
-      {bead ? (
-        <g className={`bead-g${look}`} transform={`translate(${bead.x} ${bead.y})`}>
-          <circle className="bead" r="8.500" />
-          <path
-            d={
-              line.feed
-                ? "M0-4.500 5-2 0 .5-5-2zM-5 .6 0 3.100 5 .6M-5 3 0 5.500 5 3"
-                : "m-3.500 .3 2.400 2.500L3.500-2.800"
-            }
-          />
-        </g>
-      ) : null}
+      {bead ? <Bead at={bead} feed={Boolean(line.feed)} className={`bead-g${look}`} /> : null}
       <EdgeLabelRenderer>
         {said || (note && !below) ? (
           <Label
