@@ -12,8 +12,10 @@ use crate::project;
 
 /// How long a server may take to begin.
 const BEGIN_WAIT_MAX: Duration = Duration::from_secs(15);
+/// How long a server may take to bring its casts to rest.
+pub(crate) const END_WAIT_MAX: Duration = Duration::from_mins(1);
 /// How often is looked whether it has.
-const LOOK: Duration = Duration::from_millis(20);
+pub(crate) const LOOK: Duration = Duration::from_millis(20);
 
 /// The state folder, which a server needs.
 pub(crate) fn state() -> Result<PathBuf, Failure> {
@@ -23,15 +25,35 @@ pub(crate) fn state() -> Result<PathBuf, Failure> {
     })
 }
 
-/// The server that runs.
+/// The server that runs. One that begins or ends is waited for: it answers soon, or is gone.
 pub(crate) fn running() -> Result<Option<Client>, Failure> {
-    Ok(Client::of(&state()?))
+    running_at(&state()?)
+}
+
+fn running_at(state: &Path) -> Result<Option<Client>, Failure> {
+    let begun = Instant::now();
+    loop {
+        if let Some(client) = Client::of(state) {
+            return Ok(Some(client));
+        }
+        if !materia_server::is_held(state) {
+            return Ok(None);
+        }
+        if begun.elapsed() > END_WAIT_MAX {
+            return Err(Failure::Broken(format!(
+                "a server of yours has the lock of `{}`, does not answer and has not ended within {} s",
+                state.display(),
+                END_WAIT_MAX.as_secs()
+            )));
+        }
+        std::thread::sleep(LOOK);
+    }
 }
 
 /// The server that runs, or one that was started in the background for the project in a folder.
 pub(crate) fn ensure(dir: &Path) -> Result<Client, Failure> {
     let state = state()?;
-    if let Some(client) = Client::of(&state) {
+    if let Some(client) = running_at(&state)? {
         return Ok(client);
     }
     let failed = |what: String| Failure::Broken(format!("no server could be started: {what}"));
@@ -49,7 +71,8 @@ pub(crate) fn ensure(dir: &Path) -> Result<Client, Failure> {
         }
         if let Ok(Some(status)) = child.try_wait()
             && !status.success()
-            && Client::of(&state).is_none()
+            // Another one may have been quicker.
+            && !materia_server::is_held(&state)
         {
             return Err(failed(format!("it ended at once ({status}); `materia serve` says why")));
         }

@@ -16,6 +16,7 @@
 
 mod access;
 mod act;
+mod alone;
 mod begin;
 mod carry;
 pub mod client;
@@ -47,6 +48,7 @@ mod stream;
 mod trust;
 mod wanted;
 
+pub use alone::is_held;
 pub use listen::{Listen, ListenError};
 pub use page::{missing_page, viewer};
 pub use serve::{ServeError, Serving, serve};

@@ -3,7 +3,6 @@
 use std::fs::{self, File};
 use std::io;
 use std::net::SocketAddr;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -21,12 +20,12 @@ use materia_beneath::Folder;
 use materia_contract::CastStatus;
 use materia_contract::api::ServerFile;
 use materia_engine::{blocking, off_thread};
-use rustix::fs::FlockOperation;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, watch};
 
 use crate::access::Access;
+use crate::alone;
 use crate::dispatch;
 use crate::guard::{Asked, Policy};
 use crate::keys::Keys;
@@ -42,7 +41,6 @@ use crate::trust;
 
 /// What a running server says about itself, in the state folder.
 pub(crate) const SERVER_FILE: &str = "server.json";
-const LOCK_FILE: &str = "server.lock";
 
 /// How long connections may take to end when the server does.
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
@@ -97,7 +95,7 @@ pub struct Serving {
 pub async fn serve(settings: Settings) -> Result<Serving, ServeError> {
     let state = settings.state_dir.clone();
     let failed = |source| ServeError::State { path: state.clone(), source };
-    let lock = lock(&state).map_err(failed)?;
+    let lock = alone::take(&state).map_err(failed)?;
     let Some(lock) = lock else { return Err(ServeError::Runs(running(&state).map(Box::new))) };
     let ear = Ear::open(&settings.listen).await.map_err(ServeError::Listen)?;
     let (url, port) = ear.address().map_err(ServeError::Listen)?;
@@ -127,19 +125,6 @@ pub async fn serve(settings: Settings) -> Result<Serving, ServeError> {
     let serving = Serving { app, ear, policy, left, _lock: lock };
     serving.say().map_err(failed)?;
     Ok(serving)
-}
-
-/// Takes the lock of a state folder; `None` where somebody has it.
-fn lock(state: &Path) -> io::Result<Option<File>> {
-    fs::create_dir_all(state)?;
-    let path = state.join(LOCK_FILE);
-    let file =
-        fs::OpenOptions::new().create(true).write(true).truncate(false).mode(0o600).open(path)?;
-    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(Some(file)),
-        Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
 }
 
 /// What the server that runs says about itself.

@@ -1,15 +1,12 @@
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use clap::Args;
 use materia_contract::api::Alive;
-use materia_server::client::Client;
+use materia_server::client::{AskError, Client};
 
-use crate::background;
+use crate::background::{self, END_WAIT_MAX, LOOK};
 use crate::failure::{Exit, Failure};
 use crate::terminal::Terminal;
-
-/// How long a server may take to bring its casts to rest.
-const END_WAIT_MAX: Duration = Duration::from_mins(1);
 
 /// End your server; its casts rest and can be carried on
 #[derive(Args, Debug)]
@@ -19,25 +16,40 @@ pub(crate) struct StopArgs {}
 /// Runs `stop`.
 pub(crate) fn stop(_args: &StopArgs, terminal: &mut Terminal) -> Result<Exit, Failure> {
     let state = background::state()?;
-    let Some(client) = Client::of(&state) else {
+    if !materia_server::is_held(&state) {
         terminal.say("No server of yours runs.");
         return Ok(Exit::Done);
-    };
-    let pid = client.server().pid;
-    let told: Result<Alive, _> = client.post("/api/stop", &serde_json::json!({}));
-    told.map_err(background::refused)?;
+    }
+    // It may be about to begin, or have been told to end already.
+    let mut pid = None;
     let begun = Instant::now();
-    while is_alive(pid) {
+    while materia_server::is_held(&state) || pid.is_some_and(is_alive) {
+        if pid.is_none()
+            && let Some(client) = Client::of(&state)
+        {
+            pid = Some(client.server().pid);
+            let told: Result<Alive, _> = client.post("/api/stop", &serde_json::json!({}));
+            match told {
+                // Somebody else was quicker: it ends already.
+                Ok(_) | Err(AskError::Unreached(_)) => {}
+                Err(refused) => return Err(background::refused(refused)),
+            }
+        }
         if begun.elapsed() > END_WAIT_MAX {
             return Err(Failure::Broken(format!(
-                "the server (process {pid}) has not ended within {} s; it was told to and may still do so",
+                "the server{} has not ended within {} s; it was told to and may still do so",
+                named(pid),
                 END_WAIT_MAX.as_secs()
             )));
         }
-        std::thread::sleep(Duration::from_millis(20));
+        std::thread::sleep(LOOK);
     }
-    terminal.say(format_args!("The server (process {pid}) has ended; its casts rest."));
+    terminal.say(format_args!("The server{} has ended; its casts rest.", named(pid)));
     Ok(Exit::Done)
+}
+
+fn named(pid: Option<u32>) -> String {
+    pid.map(|pid| format!(" (process {pid})")).unwrap_or_default()
 }
 
 /// Whether a process is there, and has not merely left its number behind.

@@ -30,8 +30,15 @@ fn server(bench: &Bench) -> Client {
     found.unwrap()
 }
 
-fn cast(client: &Client, id: &str) -> Value {
-    client.get(&format!("/api/casts/{id}")).unwrap_or_default()
+fn is_running(client: &Client, id: &str, socket: &str) -> bool {
+    let cast: Value = client.get(&format!("/api/casts/{id}")).unwrap_or_default();
+    let mut sockets = cast["sockets"].as_array().into_iter().flatten();
+    sockets.any(|it| it["socket"] == socket && it["state"] == "running")
+}
+
+fn end(client: &Client) {
+    let pid = i32::try_from(client.server().pid).unwrap();
+    kill_process(Pid::from_raw(pid).unwrap(), Signal::TERM).unwrap();
 }
 
 #[test]
@@ -49,7 +56,7 @@ fn a_cast_in_the_background_is_followed_and_its_server_ended() {
     let attempts: Value = bench.run(&["show", "c1", "--json"]).exits(0).json();
     assert_eq!(attempts["visits"].as_array().unwrap().len(), 2, "nothing ran twice: {attempts}");
     bench.run(&["stop"]).exits(0);
-    until("it is gone", || Client::of(&bench.state()).is_none());
+    assert!(Client::of(&bench.state()).is_none());
     let none = bench.run(&["stop"]).exits(0);
     assert!(none.err.contains("No server of yours runs"), "{}", none.err);
 }
@@ -59,15 +66,11 @@ fn a_server_that_is_told_to_end_lets_its_casts_rest() {
     let bench = Bench::with(&slow("30"));
     bench.run(&["cast", "--trust", "--detach", "--no-request", "--cast-id", "c1"]).exits(0);
     let client = server(&bench);
-    until("the slow one runs", || {
-        let sockets = cast(&client, "c1")["sockets"].clone();
-        sockets
-            .as_array()
-            .is_some_and(|all| all.iter().any(|it| it["socket"] == "b" && it["state"] == "running"))
-    });
-    let pid = i32::try_from(client.server().pid).unwrap();
-    kill_process(Pid::from_raw(pid).unwrap(), Signal::TERM).unwrap();
-    until("it is gone", || Client::of(&bench.state()).is_none());
+    until("the slow one runs", || is_running(&client, "c1", "b"));
+    end(&client);
+    // While its casts come to rest it is not gone: whoever asks for the end waits for it.
+    bench.run(&["stop"]).exits(0);
+    assert!(!bench.state().join("server.json").exists());
     let shown: Value = bench.run(&["show", "c1", "--json"]).exits(0).json();
     assert_eq!(shown["status"], "waiting", "{shown}");
     // What finished is not done again.
@@ -75,4 +78,25 @@ fn a_server_that_is_told_to_end_lets_its_casts_rest() {
     bench.run(&["replay", "c1"]).exits(0);
     assert_eq!(shown["visits"][0]["outcome"], "completed");
     assert_eq!(shown["visits"][1]["outcome"], "interrupted", "{shown}");
+}
+
+/// The server ends only once its casts rest, which takes as long as a deaf program is given.
+#[test]
+fn whoever_comes_while_a_server_ends_waits_and_gets_a_new_one() {
+    let deaf = slow("30").to_string().replace("sleep 30", "trap '' TERM INT; sleep 30");
+    let bench = Bench::with(&serde_json::from_str(&deaf).unwrap());
+    bench.run(&["cast", "--trust", "--detach", "--no-request", "--cast-id", "c1"]).exits(0);
+    let first = server(&bench);
+    until("the slow one runs", || is_running(&first, "c1", "b"));
+    end(&first);
+    until("it answers no more", || Client::of(&bench.state()).is_none());
+    bench.write("materia.json", &slow("0").to_string());
+    let begun =
+        bench.run(&["cast", "--trust", "--detach", "--no-request", "--cast-id", "c2"]).exits(0);
+    assert_eq!(begun.out, "c2\n");
+    assert_ne!(server(&bench).server().pid, first.server().pid);
+    bench.run(&["attach", "c2"]).exits(0);
+    let shown: Value = bench.run(&["show", "c1", "--json"]).exits(0).json();
+    assert_eq!(shown["status"], "waiting", "{shown}");
+    bench.run(&["stop"]).exits(0);
 }
