@@ -9,9 +9,9 @@ use materia_contract::{
     NodeId, Pace, Parse, Record, Routing, RunCreated, RunId, Visit,
 };
 use materia_engine::{
-    Answer, Batch, Clock, EngineError, Epoch, Journal, MemoryJournal, NoObserver, Options,
-    ReplayError, World, blocking, carry_on, cast, fork, load, load_to_drive, replay, report,
-    resume,
+    Answer, Batch, Clock, EngineError, Epoch, ForkError, Journal, MemoryJournal, NoObserver,
+    Options, ReplayError, World, blocking, carry_on, cast, fork, load, load_to_drive, replay,
+    report, resume,
 };
 use materia_kernel::Phase;
 
@@ -121,7 +121,7 @@ async fn a_clock_that_was_set_back_while_nobody_drove_the_run_starves_no_timer()
 }
 
 /// A run with people in it: told to go slower, asked for a turn, stopped, carried on.
-async fn lively() -> MemoryJournal {
+pub(crate) async fn lively() -> MemoryJournal {
     let journal = MemoryJournal::default();
     let slow = Counter { delay: Duration::from_secs(1), ..Counter::default() };
     let world = world(Arc::new(journal.clone()), &slow);
@@ -314,10 +314,18 @@ async fn an_older_journal_is_read_and_told_apart() {
         let [one, next] = [at - 1, at].map(|place| &records[usize::try_from(place).unwrap()]);
         let copy = RunId::new(format!("fork-{at}"));
         let forked = fork(Arc::new(old.clone()), &id(), at, &copy, Epoch::default()).await;
-        assert_eq!(forked.is_ok(), one.wall != next.wall, "at {at}: {forked:?}");
-        if forked.is_ok() {
+        if one.wall == next.wall {
+            let settled = records.iter().rfind(|it| it.wall == one.wall).unwrap().seq;
+            let Err(ForkError::Unsettled { next, .. }) = forked else {
+                panic!("at {at}: {forked:?}")
+            };
+            assert_eq!(next, settled, "at {at}");
+        } else {
+            forked.unwrap();
             replay(&old, &copy, None).unwrap();
         }
+        let [was, is] = [&old, &new].map(|it| replay(it, &id(), Some(at)).unwrap());
+        assert_eq!((was.last_seq, &was.state, was.status), (at, &is.state, is.status));
     }
 }
 

@@ -13,6 +13,7 @@ mod crash;
 mod decisions;
 mod driving;
 mod memory;
+mod other_rules;
 mod pace;
 mod rejoin;
 mod same;
