@@ -197,7 +197,9 @@ impl Opinion {
             let Traversed { item, count, allowance } = &self.ways[way].traversed;
             let spent = *item == self.last.item && *count >= bound.saturating_add(*allowance);
             // A bound of nothing is spent at once.
-            return (spent || bound == 0).then_some(ErrorCode::EdgeExhausted);
+            if spent || bound == 0 {
+                return Some(ErrorCode::EdgeExhausted);
+            }
         }
         if !counts(chart, way, result) {
             return None;
@@ -209,7 +211,8 @@ impl Opinion {
     pub(crate) fn circles(&self, chart: &Chart, way: usize) -> bool {
         let Some(to) = chart.ways[way].to else { return false };
         let step = chart.coming(to, Some(way));
-        self.crossing.is_spent(step, chart.plan.limits.max_no_advance_cycles)
+        let bound = chart.edge(way).and_then(|edge| edge.max_traversals);
+        self.crossing.is_spent(step, bound, chart.plan.limits.max_no_advance_cycles)
     }
 
     /// A turn that failed for good leads on (D61).
@@ -267,8 +270,8 @@ impl Opinion {
     /// Counts a way that was taken.
     fn crossed(&mut self, chart: &Chart, result: Outcome, way: Option<usize>) {
         let Some(way) = way else { return };
-        let bounded = chart.edge(way).is_some_and(|edge| edge.max_traversals.is_some());
-        if bounded {
+        let bound = chart.edge(way).and_then(|edge| edge.max_traversals);
+        if bound.is_some() {
             let item = self.last.item;
             let traversed = &mut self.ways[way].traversed;
             if traversed.item != item {
@@ -277,7 +280,7 @@ impl Opinion {
             traversed.count = traversed.count.saturating_add(1);
         }
         if let (true, Some(to)) = (counts(chart, way, result), chart.ways[way].to) {
-            self.crossing.enter(chart.coming(to, Some(way)), bounded);
+            self.crossing.enter(chart.coming(to, Some(way)), bound);
         }
     }
 

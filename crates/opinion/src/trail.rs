@@ -17,6 +17,17 @@ struct Stretch {
     path: Vec<usize>,
     /// Cycles closed since then.
     cycles: u32,
+    /// How often since then a way with a bound came back here out of a loop. Its bound is of an item in there, and
+    /// the next entry has others.
+    returns: u32,
+}
+
+/// What a step does where it comes to a node that was entered before.
+#[derive(Clone, Copy)]
+enum Counted {
+    No,
+    Free,
+    Bounded(u32),
 }
 
 /// Where work comes to: a node, the loops around it, and the loop whose exit was taken.
@@ -40,8 +51,9 @@ impl Trail {
         common
     }
 
-    fn step(&mut self, step: Coming<'_>, counted: Option<u32>) {
+    fn step(&mut self, step: Coming<'_>, counted: Counted) {
         let common = self.common(step);
+        let comes_out = self.0.len() > common + 1;
         let stretches = Arc::make_mut(&mut self.0);
         stretches.truncate(common + 1);
         if stretches.is_empty() {
@@ -50,32 +62,47 @@ impl Trail {
         let Some(stretch) = stretches.last_mut() else { return };
         match (stretch.path.iter().position(|entered| *entered == step.to), counted) {
             (None, _) => stretch.path.push(step.to),
-            (Some(place), Some(closes)) => {
+            (Some(place), Counted::Free) => {
                 stretch.path.truncate(place + 1);
-                stretch.cycles = stretch.cycles.saturating_add(closes);
+                stretch.cycles = stretch.cycles.saturating_add(1);
             }
-            (Some(_), None) => {}
+            (Some(place), Counted::Bounded(bound)) => {
+                stretch.path.truncate(place + 1);
+                if comes_out {
+                    stretch.returns = stretch.returns.saturating_add(1);
+                    stretch.cycles =
+                        stretch.cycles.saturating_add(u32::from(stretch.returns > bound));
+                }
+            }
+            (Some(_), Counted::No) => {}
         }
         for region in step.loops.iter().skip(common) {
-            stretches.push(Stretch { within: Some(*region), path: vec![step.to], cycles: 0 });
+            let (within, path) = (Some(*region), vec![step.to]);
+            stretches.push(Stretch { within, path, ..Stretch::default() });
         }
     }
 
     /// The trail as far as a node, where nothing is counted.
     pub(crate) fn up_to(mut self, step: Coming<'_>) -> Self {
-        self.step(step, None);
+        self.step(step, Counted::No);
         self
     }
 
-    /// Enters a node. A way with a bound of its own closes no cycle.
-    pub(crate) fn enter(&mut self, step: Coming<'_>, bounded: bool) {
-        self.step(step, Some(u32::from(!bounded)));
+    /// Enters a node. A way with a bound of its own closes no cycle, unless it came out of a loop more often than the
+    /// bound says.
+    pub(crate) fn enter(&mut self, step: Coming<'_>, bound: Option<u32>) {
+        self.step(step, bound.map_or(Counted::Free, Counted::Bounded));
     }
 
     /// Whether entering a node would close one cycle more than may be.
-    pub(crate) fn is_spent(&self, step: Coming<'_>, most: u32) -> bool {
-        let stretch = self.0.get(self.common(step));
-        stretch.is_some_and(|it| it.cycles >= most && it.path.contains(&step.to))
+    pub(crate) fn is_spent(&self, step: Coming<'_>, bound: Option<u32>, most: u32) -> bool {
+        let common = self.common(step);
+        let Some(stretch) = self.0.get(common) else { return false };
+        let counts = match bound {
+            None => true,
+            Some(bound) => self.0.len() > common + 1 && stretch.returns >= bound,
+        };
+        counts && stretch.cycles >= most && stretch.path.contains(&step.to)
     }
 
     /// The item of a loop moved: nothing inside it counts any more.
@@ -89,8 +116,9 @@ impl Trail {
 
     /// Takes the other one where it has gone round more often, or further; what is outermost counts first.
     pub(crate) fn join(&mut self, other: &Self) {
-        let far = |trail: &Self| -> Vec<(u32, usize)> {
-            trail.0.iter().map(|stretch| (stretch.cycles, stretch.path.len())).collect()
+        let far = |trail: &Self| -> Vec<(u32, u32, usize)> {
+            let one = |stretch: &Stretch| (stretch.cycles, stretch.returns, stretch.path.len());
+            trail.0.iter().map(one).collect()
         };
         if far(other) > far(self) {
             self.clone_from(other);

@@ -136,8 +136,10 @@ fn explain(failure: Failure, terminal: &mut Terminal) -> Exit {
         // The findings have been drawn; what they say is not said twice.
         Failure::Refused(refusal) if refusal.findings.iter().any(is_error) => {
             let count = refusal.findings.iter().filter(|finding| is_error(finding)).count();
-            let things = if count == 1 { "an error".to_owned() } else { format!("{count} errors") };
-            format!("nothing was run: there is {things} above")
+            match count {
+                1 => "nothing was run: there is an error above".to_owned(),
+                _ => format!("nothing was run: there are {count} errors above"),
+            }
         }
         Failure::Refused(_) | Failure::Broken(_) | Failure::Output(_) => failure.to_string(),
     };

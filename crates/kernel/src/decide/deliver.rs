@@ -179,7 +179,6 @@ pub(crate) fn forbidden(
             );
             return Some((ErrorCode::EdgeExhausted, message));
         }
-        return None;
     }
     let uncounted = run.plan().nodes[from].routing == Routing::All && turn.is_some();
     if uncounted && !run.wiring().is_on_failure(&edge.id) {
@@ -191,15 +190,21 @@ pub(crate) fn forbidden(
 /// Why a node may not be entered once more without progress, if it may not (D22).
 pub(crate) fn circles(run: &Run, to: &NodeId, via: &EdgeId) -> Option<(ErrorCode, String)> {
     let to = run.index_of(to);
-    let (path, cycles) = run.crossing.closing(run.wiring().entry(to, Some(via)))?;
+    let bound = run.wiring().edge(run.plan(), via).and_then(|edge| edge.max_traversals);
+    let (path, cycles) = run.crossing.closing(run.wiring().entry(to, Some(via)), bound)?;
     if cycles < run.plan().limits.max_no_advance_cycles {
         return None;
     }
     let mut cycle: Vec<&str> = path.iter().map(|entered| run.node(*entered).0.as_str()).collect();
     cycle.push(run.node(to).0.as_str());
+    let advice = match bound {
+        None => "give the edge back a maxTraversals if it is meant to repeat".to_owned(),
+        Some(bound) => format!(
+            "the edge back leads out of a loop, so that its maxTraversals of {bound} counts anew for the items of each entry"
+        ),
+    };
     let message = format!(
-        "the cast goes in circles: {} closed again after {cycles} cycles without progress \
-         (limits.maxNoAdvanceCycles); give the edge back a maxTraversals if it is meant to repeat",
+        "the cast goes in circles: {} closed again after {cycles} cycles without progress (limits.maxNoAdvanceCycles); {advice}",
         cycle.join(" -> ")
     );
     Some((ErrorCode::NoAdvance, message))

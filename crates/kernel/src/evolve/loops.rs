@@ -119,11 +119,11 @@ pub(super) fn route_selected(run: &mut Run, from: &NodeId, data: &RouteSelected)
     let from = &run.plan().nodes[from];
     // An exit of a loop is no edge of the node: it has no bound of its own.
     let edge = run.wiring().edge(run.plan(), edge_id);
-    let bounded = edge.is_some_and(|edge| edge.max_traversals.is_some());
+    let bound = edge.and_then(|edge| edge.max_traversals);
     // Where nothing ran, nothing else would notice that the work goes round.
     let counts = from.routing == Routing::First || data.turn.is_none() || on_failure;
     let target = run.plan().nodes.get_index_of(data.to.as_str());
-    if bounded {
+    if bound.is_some() {
         let item = run.last.item;
         let traversed = run.traversals.entry(edge_id.clone()).or_default();
         if traversed.item != item {
@@ -133,7 +133,7 @@ pub(super) fn route_selected(run: &mut Run, from: &NodeId, data: &RouteSelected)
     }
     if let (true, Some(target)) = (counts, target) {
         let wiring = Arc::clone(run.wired.of(run.plan()));
-        run.crossing.enter(wiring.entry(target, Some(edge_id)), bounded);
+        run.crossing.enter(wiring.entry(target, Some(edge_id)), bound);
     }
 }
 

@@ -24,6 +24,15 @@ struct Level {
     path: Vec<usize>,
     /// Cycles closed since the work last moved.
     cycles: u32,
+    /// Cycles that were closed since then by ways out of a loop that have a bound. Such a bound counts for an
+    /// item of that loop, and the items are others whenever the loop is entered again.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    rounds: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+fn is_zero(rounds: &u32) -> bool {
+    *rounds == 0
 }
 
 /// A node that work comes to.
@@ -59,7 +68,7 @@ impl Trail {
         levels.extend(entered.map(|region| Level {
             region: Some(*region),
             path: vec![to.node],
-            cycles: 0,
+            ..Level::default()
         }));
     }
 
@@ -74,22 +83,32 @@ impl Trail {
         self
     }
 
-    /// Enters a node. A way that is bounded by itself closes no cycle.
-    pub(crate) fn enter(&mut self, to: Entry<'_>, bounded: bool) {
+    /// Whether the way to a node leads out of a loop.
+    fn leaves(&self, to: Entry<'_>) -> bool {
+        self.levels.len() > self.shared(to)
+    }
+
+    /// Enters a node. A way with a bound of its own closes no cycle; one that leads out of a loop closes none as
+    /// often as its bound says, whatever the items are by then.
+    pub(crate) fn enter(&mut self, to: Entry<'_>, bound: Option<u32>) {
+        let leaves = self.leaves(to);
         self.come(to, |level| match level.path.iter().position(|entered| *entered == to.node) {
             Some(place) => {
                 level.path.truncate(place + 1);
-                level.cycles += u32::from(!bounded);
+                level.rounds += u32::from(leaves && bound.is_some());
+                let closes = bound.is_none_or(|bound| leaves && level.rounds > bound);
+                level.cycles += u32::from(closes);
             }
             None => level.path.push(to.node),
         });
     }
 
     /// The cycle that entering a node would close, and how many have closed before.
-    pub(crate) fn closing(&self, to: Entry<'_>) -> Option<(&[usize], u32)> {
+    pub(crate) fn closing(&self, to: Entry<'_>, bound: Option<u32>) -> Option<(&[usize], u32)> {
         let level = self.levels.get(self.shared(to) - 1)?;
         let place = level.path.iter().position(|entered| *entered == to.node)?;
-        Some((&level.path[place..], level.cycles))
+        let closes = bound.is_none_or(|bound| self.leaves(to) && level.rounds >= bound);
+        closes.then(|| (&level.path[place..], level.cycles))
     }
 
     /// The item of a loop moved.
@@ -110,7 +129,7 @@ impl Trail {
 
     /// Takes the other one where it has gone round more often, or further.
     pub(crate) fn join(&mut self, other: &Self) {
-        let weight = |level: &Level| (level.cycles, level.path.len());
+        let weight = |level: &Level| (level.cycles, level.rounds, level.path.len());
         if other.levels.iter().map(weight).gt(self.levels.iter().map(weight)) {
             self.clone_from(other);
         }
@@ -128,15 +147,15 @@ mod tests {
     #[test]
     fn an_item_that_moves_forgets_its_own_level_alone() {
         let mut trail = Trail::default().up_to(at(0, &[]));
-        trail.enter(at(1, &[7]), false);
-        trail.enter(at(2, &[7]), false);
-        trail.enter(at(1, &[7]), false);
-        assert_eq!(trail.closing(at(2, &[7])), None, "it was cut back");
-        assert_eq!(trail.closing(at(1, &[7])), Some(([1].as_slice(), 1)));
+        trail.enter(at(1, &[7]), None);
+        trail.enter(at(2, &[7]), None);
+        trail.enter(at(1, &[7]), None);
+        assert_eq!(trail.closing(at(2, &[7]), None), None, "it was cut back");
+        assert_eq!(trail.closing(at(1, &[7]), None), Some(([1].as_slice(), 1)));
         trail.moved(7);
-        assert_eq!(trail.closing(at(1, &[7])), None);
+        assert_eq!(trail.closing(at(1, &[7]), None), None);
         let back = Entry { node: 0, loops: &[], left: Some(7) };
-        assert_eq!(trail.closing(back), Some(([0, 1].as_slice(), 0)), "the way through the loop");
+        assert_eq!(trail.closing(back, None), Some(([0, 1].as_slice(), 0)), "the way through the loop");
     }
 
     #[test]
@@ -144,9 +163,30 @@ mod tests {
         let mut trail = Trail::default().up_to(at(1, &[7]));
         let again = Entry { node: 1, loops: &[7], left: Some(7) };
         trail.moved(7);
-        assert_eq!(trail.closing(again), Some(([1].as_slice(), 0)));
-        trail.enter(again, false);
+        assert_eq!(trail.closing(again, None), Some(([1].as_slice(), 0)));
+        trail.enter(again, None);
         trail.moved(7);
-        assert_eq!(trail.closing(again), Some(([1].as_slice(), 1)));
+        assert_eq!(trail.closing(again, None), Some(([1].as_slice(), 1)));
+    }
+
+    #[test]
+    fn a_bound_inside_a_loop_is_enough_and_one_that_leads_out_only_as_often_as_it_says() {
+        let mut trail = Trail::default().up_to(at(0, &[]));
+        let entered = at(1, &[7]);
+        for _ in 0..9 {
+            trail.enter(entered, Some(2));
+            assert_eq!(trail.closing(entered, Some(2)), None, "it counts by itself");
+        }
+        let back = at(0, &[]);
+        for round in 0..2 {
+            assert_eq!(trail.closing(back, Some(2)), None, "round {round}");
+            trail.enter(back, Some(2));
+            trail.enter(entered, None);
+        }
+        for cycles in 0..3 {
+            assert_eq!(trail.closing(back, Some(2)), Some(([0, 1].as_slice(), cycles)));
+            trail.enter(back, Some(2));
+            trail.enter(entered, None);
+        }
     }
 }

@@ -32,7 +32,12 @@ impl Notes {
                 }
             }
             EventBody::RunWaiting(data) => seen.note(&format!("waiting for {:?}", data.reason)),
-            EventBody::RunFailed(data) => seen.note(&format!("failed as {}", data.code.word())),
+            EventBody::RunFailed(data) => {
+                seen.note(&format!("failed as {}", data.code.word()));
+                if data.message.contains("counts anew") {
+                    seen.note("bounded way out of a loop stopped");
+                }
+            }
             EventBody::TurnFailed(data) => {
                 seen.note(&format!("turn failed as {}", data.code.word()));
                 if data.session_lost {

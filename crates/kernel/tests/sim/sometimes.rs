@@ -47,6 +47,7 @@ const EXPECTED: &[&str] = &[
     "approval asked for again",
     "approval voided by a new payload",
     "approved turn ran",
+    "bounded way out of a loop stopped",
     "clock went back",
     "cycle without a bound stopped",
     "crash before the decision was kept",
