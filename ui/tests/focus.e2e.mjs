@@ -72,6 +72,14 @@ test("the palette finds sockets and events of the cast that is open", () =>
     await find("french");
     await page.getByText("Events with “french”").click();
     await page.waitForFunction(() => location.search.includes("find=french"));
+    // The table, which was open before, takes the words over and does not write its own back.
+    await page.waitForFunction(() => document.querySelector("[data-testid=events-text]").value === "french");
+    await page.waitForTimeout(400);
+    assert.match(await page.evaluate(() => location.search), /find=french/);
+    await page.goBack();
+    await page.waitForFunction(() => document.querySelector("[data-testid=events-text]").value === "");
+    await byId(page, "events-text").fill("bonjour");
+    await page.waitForFunction(() => location.search.includes("find=bonjour"));
   }));
 
 test("the space bar holds a running cast and plays on", () =>

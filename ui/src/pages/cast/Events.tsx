@@ -6,7 +6,6 @@ import type { JournalEvent, Page } from "../../api/types";
 import { nameOf } from "../../fold";
 import { count } from "../../shared/format";
 import { ErrorBox, Pick } from "../../shared/parts";
-import { searchNow } from "../../shared/router";
 import type { DockProps } from "./Dock";
 import { EventRows } from "./EventRows";
 
@@ -47,11 +46,18 @@ export function EventsTab({ store, state, past, search, change }: DockProps) {
     to: search.get("evto") ?? "",
   };
   const filtered = Object.values(filter).some(Boolean);
-  const [words, setWords] = useState(filter.text);
+  // What is being typed and not looked for yet. Whatever else changes the address (a link, the palette, the way back) wins.
+  const [typed, setTyped] = useState<string | null>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another address is the reason to forget it
+  useEffect(() => setTyped(null), [filter.text]);
   useEffect(() => {
-    const timer = setTimeout(() => words !== (searchNow().get("find") ?? "") && change({ find: words }), 250);
+    if (typed === null) return;
+    const timer = setTimeout(() => {
+      change({ find: typed });
+      setTyped(null);
+    }, 250);
     return () => clearTimeout(timer);
-  }, [words, change]);
+  }, [typed, change]);
   const sockets = Object.entries(state.plan?.nodes ?? {});
   const items = [...new Set(state.turns.map((turn) => turn.item).filter((item): item is string => item !== null))];
   const open = Number(search.get("event") ?? 0);
@@ -65,8 +71,8 @@ export function EventsTab({ store, state, past, search, change }: DockProps) {
         <label className="find">
           <Search className="ico s" />
           <input
-            value={words}
-            onChange={(event) => setWords(event.target.value)}
+            value={typed ?? filter.text}
+            onChange={(event) => setTyped(event.target.value)}
             placeholder="Text in events"
             aria-label="Text in events"
             data-testid="events-text"
