@@ -147,7 +147,8 @@ impl Opinion {
             self.remember(delivery, way, event, data.payload_id, key);
         }
         let (id, ts) = (data.payload_id, event.ts);
-        let trail = trail.up_to(chart.coming(to, Some(way)));
+        let bound = chart.edge(way).and_then(|edge| edge.max_traversals);
+        let trail = trail.up_to(chart.coming(to, Some(way)), bound);
         let payload = Waiting { id, ts, way: Some(way), tick: false, trail };
         let on = &mut self.ways[way];
         on.pending = on.pending.saturating_add(1);

@@ -201,7 +201,7 @@ impl Opinion {
                 return Some(ErrorCode::EdgeExhausted);
             }
         }
-        if !counts(chart, way, result) {
+        if bound.is_none() && !counts(chart, way, result) {
             return None;
         }
         self.circles(chart, way).then_some(ErrorCode::NoAdvance)

@@ -113,7 +113,7 @@ impl Opinion {
             self.owed.push(Owed::Enter { region: *region });
         }
         let id = derived_id(self.writer(1), 1);
-        let trail = Trail::default().up_to(chart.coming(chart.entry, None));
+        let trail = Trail::default().up_to(chart.coming(chart.entry, None), None);
         let payload = Waiting { id, ts: event.ts, way: None, tick: false, trail };
         self.owed.push(Owed::Attached { node: chart.entry, payload });
         self.chart = Some(Arc::new(chart));

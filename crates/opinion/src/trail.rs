@@ -25,9 +25,12 @@ struct Stretch {
 /// What a step does where it comes to a node that was entered before.
 #[derive(Clone, Copy)]
 enum Counted {
-    No,
+    /// It closes a cycle.
     Free,
+    /// It has a bound.
     Bounded(u32),
+    /// It is one of several ways that were taken together, with a bound or without.
+    Seen(Option<u32>),
 }
 
 /// Where work comes to: a node, the loops around it, and the loop whose exit was taken.
@@ -66,15 +69,13 @@ impl Trail {
                 stretch.path.truncate(place + 1);
                 stretch.cycles = stretch.cycles.saturating_add(1);
             }
-            (Some(place), Counted::Bounded(bound)) => {
+            (Some(place), Counted::Bounded(bound) | Counted::Seen(Some(bound))) if comes_out => {
                 stretch.path.truncate(place + 1);
-                if comes_out {
-                    stretch.returns = stretch.returns.saturating_add(1);
-                    stretch.cycles =
-                        stretch.cycles.saturating_add(u32::from(stretch.returns > bound));
-                }
+                stretch.returns = stretch.returns.saturating_add(1);
+                stretch.cycles = stretch.cycles.saturating_add(u32::from(stretch.returns > bound));
             }
-            (Some(_), Counted::No) => {}
+            (Some(place), Counted::Bounded(_)) => stretch.path.truncate(place + 1),
+            (Some(_), Counted::Seen(_)) => {}
         }
         for region in step.loops.iter().skip(common) {
             let (within, path) = (Some(*region), vec![step.to]);
@@ -82,9 +83,9 @@ impl Trail {
         }
     }
 
-    /// The trail as far as a node, where nothing is counted.
-    pub(crate) fn up_to(mut self, step: Coming<'_>) -> Self {
-        self.step(step, Counted::No);
+    /// The trail as far as a node, where only what comes back out of a loop by a way with a bound is counted.
+    pub(crate) fn up_to(mut self, step: Coming<'_>, bound: Option<u32>) -> Self {
+        self.step(step, Counted::Seen(bound));
         self
     }
 

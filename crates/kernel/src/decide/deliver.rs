@@ -180,8 +180,9 @@ pub(crate) fn forbidden(
             return Some((ErrorCode::EdgeExhausted, message));
         }
     }
+    // D23 watches those, unless they have a bound.
     let uncounted = run.plan().nodes[from].routing == Routing::All && turn.is_some();
-    if uncounted && !run.wiring().is_on_failure(&edge.id) {
+    if uncounted && edge.max_traversals.is_none() && !run.wiring().is_on_failure(&edge.id) {
         return None;
     }
     circles(run, edge.to.as_ref()?, &edge.id)

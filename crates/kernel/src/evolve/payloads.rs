@@ -25,7 +25,9 @@ pub(super) fn handoff_sent(run: &mut Run, event: &Event, data: &HandoffSent) {
     let delivery = run.wiring().delivery(run.plan(), &data.edge_id);
     let to = run.index_of(&data.to);
     let way = if data.offered.is_some() { Trail::default() } else { run.crossing.clone() };
-    payload.trail = way.up_to(run.wiring().entry(to, Some(&data.edge_id)));
+    let edge = run.wiring().edge(run.plan(), &data.edge_id);
+    let bound = edge.and_then(|edge| edge.max_traversals);
+    payload.trail = way.up_to(run.wiring().entry(to, Some(&data.edge_id)), bound);
     at_inputs(run, to, Some(&data.edge_id), |run| {
         run.queues.entry(data.edge_id.clone()).or_default().push(payload);
     });

@@ -335,7 +335,7 @@ impl Run {
         let request = &created.request;
         let payload = Payload::plain(self.uuid(1), EnvelopeKind::User, self.created_at, request);
         let entry = self.wiring().entry(self.index_of(&created.plan.entry), None);
-        Payload { trail: Trail::default().up_to(entry), ..payload }
+        Payload { trail: Trail::default().up_to(entry, None), ..payload }
     }
 
     /// Puts a node in its place among those that have inputs.

@@ -45,6 +45,20 @@ pub(crate) struct Entry<'a> {
     pub(crate) left: Option<usize>,
 }
 
+impl Level {
+    /// Where on its way it has entered a node.
+    fn place(&self, to: Entry<'_>) -> Option<usize> {
+        self.path.iter().position(|entered| *entered == to.node)
+    }
+
+    /// A way out of a loop that has a bound comes back once more: beyond the bound it closes a cycle.
+    fn goes_round(&mut self, place: usize, bound: u32) {
+        self.path.truncate(place + 1);
+        self.rounds += 1;
+        self.cycles += u32::from(self.rounds > bound);
+    }
+}
+
 impl Trail {
     /// How many levels stay when work comes to a node: those outside of every loop that is left or entered.
     fn shared(&self, to: Entry<'_>) -> usize {
@@ -72,13 +86,15 @@ impl Trail {
         }));
     }
 
-    /// The trail as far as a node, where nothing is counted: work has just begun there, or every
-    /// matching edge was taken (D23 watches those).
-    pub(crate) fn up_to(mut self, to: Entry<'_>) -> Self {
-        self.come(to, |level| {
-            if !level.path.contains(&to.node) {
-                level.path.push(to.node);
-            }
+    /// The trail as far as a node, where no cycle is counted: work has just begun there, or every
+    /// matching edge was taken (D23 watches those). What D23 takes for bounded is counted all the same where the
+    /// bound begins anew.
+    pub(crate) fn up_to(mut self, to: Entry<'_>, bound: Option<u32>) -> Self {
+        let leaves = self.leaves(to);
+        self.come(to, |level| match (level.place(to), bound) {
+            (None, _) => level.path.push(to.node),
+            (Some(place), Some(bound)) if leaves => level.goes_round(place, bound),
+            (Some(_), _) => {}
         });
         self
     }
@@ -92,21 +108,20 @@ impl Trail {
     /// often as its bound says, whatever the items are by then.
     pub(crate) fn enter(&mut self, to: Entry<'_>, bound: Option<u32>) {
         let leaves = self.leaves(to);
-        self.come(to, |level| match level.path.iter().position(|entered| *entered == to.node) {
-            Some(place) => {
+        self.come(to, |level| match (level.place(to), bound) {
+            (None, _) => level.path.push(to.node),
+            (Some(place), Some(bound)) if leaves => level.goes_round(place, bound),
+            (Some(place), _) => {
                 level.path.truncate(place + 1);
-                level.rounds += u32::from(leaves && bound.is_some());
-                let closes = bound.is_none_or(|bound| leaves && level.rounds > bound);
-                level.cycles += u32::from(closes);
+                level.cycles += u32::from(bound.is_none());
             }
-            None => level.path.push(to.node),
         });
     }
 
     /// The cycle that entering a node would close, and how many have closed before.
     pub(crate) fn closing(&self, to: Entry<'_>, bound: Option<u32>) -> Option<(&[usize], u32)> {
         let level = self.levels.get(self.shared(to) - 1)?;
-        let place = level.path.iter().position(|entered| *entered == to.node)?;
+        let place = level.place(to)?;
         let closes = bound.is_none_or(|bound| self.leaves(to) && level.rounds >= bound);
         closes.then(|| (&level.path[place..], level.cycles))
     }
@@ -146,7 +161,7 @@ mod tests {
 
     #[test]
     fn an_item_that_moves_forgets_its_own_level_alone() {
-        let mut trail = Trail::default().up_to(at(0, &[]));
+        let mut trail = Trail::default().up_to(at(0, &[]), None);
         trail.enter(at(1, &[7]), None);
         trail.enter(at(2, &[7]), None);
         trail.enter(at(1, &[7]), None);
@@ -155,12 +170,16 @@ mod tests {
         trail.moved(7);
         assert_eq!(trail.closing(at(1, &[7]), None), None);
         let back = Entry { node: 0, loops: &[], left: Some(7) };
-        assert_eq!(trail.closing(back, None), Some(([0, 1].as_slice(), 0)), "the way through the loop");
+        assert_eq!(
+            trail.closing(back, None),
+            Some(([0, 1].as_slice(), 0)),
+            "the way through the loop"
+        );
     }
 
     #[test]
     fn an_exit_into_its_own_loop_enters_it_anew() {
-        let mut trail = Trail::default().up_to(at(1, &[7]));
+        let mut trail = Trail::default().up_to(at(1, &[7]), None);
         let again = Entry { node: 1, loops: &[7], left: Some(7) };
         trail.moved(7);
         assert_eq!(trail.closing(again, None), Some(([1].as_slice(), 0)));
@@ -171,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_bound_inside_a_loop_is_enough_and_one_that_leads_out_only_as_often_as_it_says() {
-        let mut trail = Trail::default().up_to(at(0, &[]));
+        let mut trail = Trail::default().up_to(at(0, &[]), None);
         let entered = at(1, &[7]);
         for _ in 0..9 {
             trail.enter(entered, Some(2));
