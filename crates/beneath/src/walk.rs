@@ -1,6 +1,5 @@
 //! From a handle along a path to another handle.
 
-use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -38,18 +37,14 @@ pub(crate) fn parts(path: &Path) -> io::Result<Vec<&OsStr>> {
 /// Opens what lies at `path` beneath `folder`.
 pub(crate) fn open(folder: impl AsFd, path: &Path, how: OFlags) -> io::Result<OwnedFd> {
     let parts = parts(path)?;
-    let clean: Cow<'_, Path> = match parts.as_slice() {
-        [] => Path::new(".").into(),
-        // By far the most usual.
-        [name] => Path::new(*name).into(),
-        several => several.iter().collect::<PathBuf>().into(),
-    };
     let how = how | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let mode = if how.contains(OFlags::CREATE) { FILE_MODE } else { Mode::empty() };
-    if !LACKING.load(Ordering::Relaxed) {
+    // A single name, by far the most usual, leads nowhere else: nothing is on the way, and no link is followed.
+    if parts.len() > 1 && !LACKING.load(Ordering::Relaxed) {
+        let clean: PathBuf = parts.iter().collect();
         let rules = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
         for _ in 0..TRIES_MAX {
-            match openat2(&folder, &*clean, how, mode, rules) {
+            match openat2(&folder, &clean, how, mode, rules) {
                 // Somebody renames something meanwhile; the system asks to try again.
                 Err(Errno::AGAIN) => {}
                 // Some sandboxes refuse what they do not know.

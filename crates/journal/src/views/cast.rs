@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use materia_beneath::Folder;
 use materia_contract::{
@@ -29,13 +30,19 @@ pub(super) struct Cast {
     noted: u64,
     /// Nodes whose folder was made or found.
     sockets: BTreeSet<NodeId>,
+    /// Folders of nodes that are open while several decisions are written in one go.
+    open: Vec<(NodeId, Arc<Folder>)>,
 }
+
+/// Folders of nodes that are open at once.
+const OPEN_FOLDERS_MAX: usize = 8;
 
 impl Cast {
     pub(super) fn new(run: RunId, folder: PathBuf) -> Self {
         let status = CastStatus::Running;
         let place = Place::new(folder);
-        Self { run, place, about: None, status, last: None, noted: 0, sockets: BTreeSet::new() }
+        let (sockets, open) = (BTreeSet::new(), Vec::new());
+        Self { run, place, about: None, status, last: None, noted: 0, sockets, open }
     }
 
     /// A cast that was there before.
@@ -66,13 +73,15 @@ impl Cast {
         self.place.make("")
     }
 
-    /// What is written next was decided together, and is written in one go.
-    pub(super) fn begin(&mut self) {
+    /// What was open is closed: the next file is made where its path leads by then.
+    pub(super) fn let_go(&mut self) {
         self.place.look_again();
+        self.open.clear();
     }
 
     /// Writes the files of one step.
     pub(super) fn apply(&mut self, step: Step) -> Result<(), ViewProblem> {
+        let held = !self.open.is_empty();
         match step {
             Step::Created(about) => self.about = Some(*about),
             Step::Status(status) => {
@@ -81,15 +90,32 @@ impl Cast {
                 self.status = status;
             }
             Step::Started { turn, given } => {
-                let files = self.files(&turn)?;
-                match given {
-                    Given::Prompt(text) => files.write("prompt.txt", text.as_bytes())?,
-                    Given::Input(text) => files.write("input.json", &text)?,
+                let started = self.start(&turn, &given);
+                if started.is_err() && held {
+                    // Somebody may have taken away a folder that was open.
+                    self.let_go();
+                    return self.start(&turn, &given);
                 }
+                started?;
             }
-            Step::Ended(ended) => self.end(&ended)?,
+            Step::Ended(ended) => {
+                let written = self.end(&ended);
+                if written.is_err() && held {
+                    self.let_go();
+                    return self.end(&ended);
+                }
+                written?;
+            }
         }
         Ok(())
+    }
+
+    fn start(&mut self, turn: &TurnName, given: &Given) -> Result<(), ViewProblem> {
+        let files = self.files(turn)?;
+        match given {
+            Given::Prompt(text) => files.write("prompt.txt", text.as_bytes()),
+            Given::Input(text) => files.write("input.json", text),
+        }
     }
 
     fn end(&mut self, ended: &Ended) -> Result<(), ViewProblem> {
@@ -124,7 +150,15 @@ impl Cast {
         let within = format!("{SOCKETS_FOLDER}/{}", turn.node);
         let are_ids = is_node_id(turn.node.as_str()) && RunId::parse(self.run.as_str()).is_ok();
         file::refuse_unless(are_ids, &self.path().join(&within))?;
-        let folder = self.place.make_next(&within)?;
+        let known = self.open.iter().find(|(node, _)| *node == turn.node);
+        let folder = if let Some((_, folder)) = known {
+            Arc::clone(folder)
+        } else {
+            let folder = Arc::new(self.place.make_next(&within)?);
+            self.open.truncate(OPEN_FOLDERS_MAX - 1);
+            self.open.insert(0, (turn.node.clone(), Arc::clone(&folder)));
+            folder
+        };
         if !self.sockets.contains(&turn.node) {
             self.sockets.insert(turn.node.clone());
         }
@@ -167,7 +201,7 @@ impl Cast {
 
 /// The common beginning of a turn's files.
 struct TurnFiles {
-    folder: Folder,
+    folder: Arc<Folder>,
     visit: u32,
     attempt: u32,
 }

@@ -190,6 +190,7 @@ fn write_behind(
             for step in news.steps {
                 cast.apply(step)?;
             }
+            cast.let_go();
             file.write_all(&news.lines).map_err(ViewProblem::at(path))?;
         }
         Ok(true)

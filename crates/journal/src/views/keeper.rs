@@ -21,6 +21,9 @@ const OPEN_FILES_MAX: usize = 64;
 /// Casts that are remembered; beyond it those that rest are forgotten.
 const CASTS_MAX: usize = 4_096;
 
+/// Room for lines that is kept for the next ones.
+const SPARE_BYTES_MAX: usize = 1 << 20;
+
 /// What the thread is told.
 pub(super) enum Message {
     /// Events are durable.
@@ -40,6 +43,8 @@ pub(super) struct Keeper {
     queue: Arc<Queue>,
     casts: HashMap<RunId, Kept>,
     open: OpenFiles,
+    /// Room for lines, which the next cast takes over from the last.
+    spare: Vec<u8>,
     /// The first problem that nobody has heard of yet.
     problem: Option<ViewProblem>,
 }
@@ -63,8 +68,8 @@ impl Kept {
 
 impl Keeper {
     pub(super) fn new(root: PathBuf, project: Folders, queue: Arc<Queue>) -> Self {
-        let casts = HashMap::new();
-        Self { root, project, queue, casts, open: OpenFiles::default(), problem: None }
+        let (casts, open, spare) = (HashMap::new(), OpenFiles::default(), Vec::new());
+        Self { root, project, queue, casts, open, spare, problem: None }
     }
 
     pub(super) fn work(mut self) {
@@ -83,6 +88,7 @@ impl Keeper {
                         });
                         let folders = super::folders(&self.project, &self.root, &news.run);
                         if let Some(news) = News::new(&news.run, &folders, items) {
+                            self.turn_to(touched.last(), &news.run);
                             touched.push(news.run.clone());
                             self.take_in(news);
                         }
@@ -111,6 +117,14 @@ impl Keeper {
         self.note_all();
     }
 
+    /// One cast at a time has folders open.
+    fn turn_to(&mut self, before: Option<&RunId>, run: &RunId) {
+        let before = before.filter(|before| *before != run);
+        if let Some(kept) = before.and_then(|before| self.casts.get_mut(before)) {
+            kept.cast.let_go();
+        }
+    }
+
     /// Writes the files of some events and keeps their lines for the next write.
     fn take_in(&mut self, news: News) {
         let kept = self.casts.entry(news.run.clone()).or_insert_with(|| {
@@ -119,7 +133,6 @@ impl Keeper {
         if kept.broken {
             return;
         }
-        kept.cast.begin();
         let result = if kept.cast.last.is_some_and(|(seq, _)| seq + 1 != news.first) {
             let source = io::Error::other("events before the newest ones have not come here");
             Err(ViewProblem { path: kept.cast.events_file(), source })
@@ -130,6 +143,9 @@ impl Keeper {
             Ok(()) => {
                 kept.fresh |= news.first == 1;
                 kept.cast.last = Some(news.last);
+                if kept.lines.capacity() == 0 {
+                    kept.lines = std::mem::take(&mut self.spare);
+                }
                 kept.lines.extend_from_slice(&news.lines);
             }
             Err(problem) => {
@@ -145,11 +161,16 @@ impl Keeper {
             let Some(kept) = self.casts.get_mut(&run) else {
                 continue;
             };
+            kept.cast.let_go();
             if kept.lines.is_empty() {
                 continue;
             }
-            let lines = std::mem::take(&mut kept.lines);
+            let mut lines = std::mem::take(&mut kept.lines);
             let mut result = self.open.append(&run, &kept.cast, kept.fresh, &lines);
+            if lines.capacity() <= SPARE_BYTES_MAX {
+                lines.clear();
+                self.spare = lines;
+            }
             kept.fresh = false;
             if result.is_ok() && kept.cast.manifest_is_due() {
                 result = kept.cast.note();
