@@ -23,9 +23,13 @@ const OPEN_PATIENCE: Duration = Duration::from_secs(30);
 /// The shortest and the longest pause between two looks at a lock.
 const PAUSE_MICROS: std::ops::Range<u64> = 500..4_500;
 
-/// Pages of 4 KiB that the log may collect before they are moved into the file. Four times
-/// SQLite's own value: moving costs syncs, and a step should cost one.
-const CHECKPOINT_PAGES: u32 = 4_000;
+/// The size of a page in a new file. A decision of an agent's turn takes about 2 KiB and more: on pages of 4 KiB, SQLite's
+/// own size, there is room for one, and half of each page stays empty.
+const PAGE_BYTES: u32 = 8 << 10;
+
+/// What the log may collect before it is moved into the file, in bytes. Four times SQLite's own value: moving
+/// costs syncs, and a step should cost one.
+const CHECKPOINT_BYTES: u32 = 16 << 20;
 
 /// What is left of the log's file after a checkpoint, in bytes.
 const LOG_BYTES_KEPT: u32 = 32 << 20;
@@ -72,6 +76,8 @@ pub(super) fn for_writing(
         let mut connection = connect(path, flags, options.busy_timeout)?;
         // Looked at before anything is changed: a newer file stays as it is.
         schema::format(&connection)?;
+        // A file that has pages already keeps their size.
+        connection.pragma_update(None, "page_size", PAGE_BYTES)?;
         let mode: String =
             connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
         if mode != "wal" {
@@ -80,7 +86,8 @@ pub(super) fn for_writing(
                 what: "this file system does not let SQLite use a write-ahead log".to_owned(),
             }));
         }
-        connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+        let page: u32 = connection.query_row("PRAGMA page_size", [], |row| row.get(0))?;
+        connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_BYTES / page.max(512))?;
         connection.pragma_update(None, "journal_size_limit", LOG_BYTES_KEPT)?;
         if let Some(pages) = options.pages_max {
             connection.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))?;

@@ -14,7 +14,7 @@ pub struct Options {
     pub commit_delay: Option<Duration>,
     /// How long an operation waits for other processes that write to the same file.
     pub busy_timeout: Duration,
-    /// The largest the file may get, in pages of 4 KiB; `None` leaves that to the disk.
+    /// The largest the file may get, in pages; `None` leaves that to the disk.
     pub pages_max: Option<u32>,
     /// The user's state folder: there is noted which journals this user's materia began, and there lie the locks
     /// of runs. Without one every journal counts as the user's own, and locks lie in the folders of the runs.
