@@ -225,7 +225,7 @@ impl Chart {
             Some(Kind::Exit(region)) => Some(*region),
             Some(Kind::Edge(_) | Kind::OnFailure) | None => None,
         };
-        Coming { to, loops: &self.nodes[to].loops, exit_of }
+        Coming { to, way: over, loops: &self.nodes[to].loops, exit_of }
     }
 
     /// How payloads wait on a way; on an exit they wait as on a plain edge.

@@ -1,5 +1,6 @@
 //! The way that work has come, and how often it went round without getting on (D22).
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// How work came to where it is. Every payload has its own.
@@ -17,9 +18,9 @@ struct Stretch {
     path: Vec<usize>,
     /// Cycles closed since then.
     cycles: u32,
-    /// How often since then a way with a bound came back here out of a loop. Its bound is of an item in there, and
-    /// the next entry has others.
-    returns: u32,
+    /// How often since then each way with a bound came back here out of a loop. Its bound is of an item in there,
+    /// and the next entry has others.
+    returns: BTreeMap<usize, u32>,
 }
 
 /// What a step does where it comes to a node that was entered before.
@@ -33,10 +34,11 @@ enum Counted {
     Seen(Option<u32>),
 }
 
-/// Where work comes to: a node, the loops around it, and the loop whose exit was taken.
+/// Where work comes to and by which way: a node, the loops around it, and the loop whose exit was taken.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Coming<'a> {
     pub(crate) to: usize,
+    pub(crate) way: Option<usize>,
     pub(crate) loops: &'a [usize],
     pub(crate) exit_of: Option<usize>,
 }
@@ -71,8 +73,11 @@ impl Trail {
             }
             (Some(place), Counted::Bounded(bound) | Counted::Seen(Some(bound))) if comes_out => {
                 stretch.path.truncate(place + 1);
-                stretch.returns = stretch.returns.saturating_add(1);
-                stretch.cycles = stretch.cycles.saturating_add(u32::from(stretch.returns > bound));
+                if let Some(way) = step.way {
+                    let returns = stretch.returns.entry(way).or_default();
+                    *returns = returns.saturating_add(1);
+                    stretch.cycles = stretch.cycles.saturating_add(u32::from(*returns > bound));
+                }
             }
             (Some(place), Counted::Bounded(_)) => stretch.path.truncate(place + 1),
             (Some(_), Counted::Seen(_)) => {}
@@ -101,7 +106,10 @@ impl Trail {
         let Some(stretch) = self.0.get(common) else { return false };
         let counts = match bound {
             None => true,
-            Some(bound) => self.0.len() > common + 1 && stretch.returns >= bound,
+            Some(bound) => {
+                let returns = step.way.and_then(|way| stretch.returns.get(&way));
+                self.0.len() > common + 1 && returns.copied().unwrap_or(0) >= bound
+            }
         };
         counts && stretch.cycles >= most && stretch.path.contains(&step.to)
     }
@@ -118,7 +126,8 @@ impl Trail {
     /// Takes the other one where it has gone round more often, or further; what is outermost counts first.
     pub(crate) fn join(&mut self, other: &Self) {
         let far = |trail: &Self| -> Vec<(u32, u32, usize)> {
-            let one = |stretch: &Stretch| (stretch.cycles, stretch.returns, stretch.path.len());
+            let returns = |stretch: &Stretch| stretch.returns.values().sum();
+            let one = |it: &Stretch| (it.cycles, returns(it), it.path.len());
             trail.0.iter().map(one).collect()
         };
         if far(other) > far(self) {

@@ -1,7 +1,9 @@
 //! The way that work has come, and how often it went round without getting on.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use materia_contract::EdgeId;
 use serde::{Deserialize, Serialize};
 
 /// How work came to where it is (D22). Every payload has its own, so that branches that run side by
@@ -24,21 +26,18 @@ struct Level {
     path: Vec<usize>,
     /// Cycles closed since the work last moved.
     cycles: u32,
-    /// Cycles that were closed since then by ways out of a loop that have a bound. Such a bound counts for an
-    /// item of that loop, and the items are others whenever the loop is entered again.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    rounds: u32,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
-fn is_zero(rounds: &u32) -> bool {
-    *rounds == 0
+    /// How often since then each way out of a loop that has a bound came back. Such a bound counts for an item of
+    /// that loop, and the items are others whenever the loop is entered again.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    rounds: BTreeMap<EdgeId, u32>,
 }
 
 /// A node that work comes to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entry<'a> {
     pub(crate) node: usize,
+    /// The way to it.
+    pub(crate) via: Option<&'a EdgeId>,
     /// The loops around it, outermost first.
     pub(crate) loops: &'a [usize],
     /// The loop whose exit leads there.
@@ -51,11 +50,18 @@ impl Level {
         self.path.iter().position(|entered| *entered == to.node)
     }
 
+    /// How often a way has come back.
+    fn rounds(&self, via: Option<&EdgeId>) -> u32 {
+        via.and_then(|via| self.rounds.get(via)).copied().unwrap_or(0)
+    }
+
     /// A way out of a loop that has a bound comes back once more: beyond the bound it closes a cycle.
-    fn goes_round(&mut self, place: usize, bound: u32) {
+    fn goes_round(&mut self, place: usize, via: Option<&EdgeId>, bound: u32) {
         self.path.truncate(place + 1);
-        self.rounds += 1;
-        self.cycles += u32::from(self.rounds > bound);
+        let Some(via) = via else { return };
+        let rounds = self.rounds.entry(via.clone()).or_default();
+        *rounds += 1;
+        self.cycles += u32::from(*rounds > bound);
     }
 }
 
@@ -93,7 +99,7 @@ impl Trail {
         let leaves = self.leaves(to);
         self.come(to, |level| match (level.place(to), bound) {
             (None, _) => level.path.push(to.node),
-            (Some(place), Some(bound)) if leaves => level.goes_round(place, bound),
+            (Some(place), Some(bound)) if leaves => level.goes_round(place, to.via, bound),
             (Some(_), _) => {}
         });
         self
@@ -110,7 +116,7 @@ impl Trail {
         let leaves = self.leaves(to);
         self.come(to, |level| match (level.place(to), bound) {
             (None, _) => level.path.push(to.node),
-            (Some(place), Some(bound)) if leaves => level.goes_round(place, bound),
+            (Some(place), Some(bound)) if leaves => level.goes_round(place, to.via, bound),
             (Some(place), _) => {
                 level.path.truncate(place + 1);
                 level.cycles += u32::from(bound.is_none());
@@ -122,7 +128,7 @@ impl Trail {
     pub(crate) fn closing(&self, to: Entry<'_>, bound: Option<u32>) -> Option<(&[usize], u32)> {
         let level = self.levels.get(self.shared(to) - 1)?;
         let place = level.place(to)?;
-        let closes = bound.is_none_or(|bound| self.leaves(to) && level.rounds >= bound);
+        let closes = bound.is_none_or(|bound| self.leaves(to) && level.rounds(to.via) >= bound);
         closes.then(|| (&level.path[place..], level.cycles))
     }
 
@@ -144,7 +150,8 @@ impl Trail {
 
     /// Takes the other one where it has gone round more often, or further.
     pub(crate) fn join(&mut self, other: &Self) {
-        let weight = |level: &Level| (level.cycles, level.rounds, level.path.len());
+        let rounds = |level: &Level| level.rounds.values().sum::<u32>();
+        let weight = |level: &Level| (level.cycles, rounds(level), level.path.len());
         if other.levels.iter().map(weight).gt(self.levels.iter().map(weight)) {
             self.clone_from(other);
         }
@@ -156,7 +163,7 @@ mod tests {
     use super::*;
 
     fn at(node: usize, loops: &[usize]) -> Entry<'_> {
-        Entry { node, loops, left: None }
+        Entry { node, via: None, loops, left: None }
     }
 
     #[test]
@@ -169,7 +176,7 @@ mod tests {
         assert_eq!(trail.closing(at(1, &[7]), None), Some(([1].as_slice(), 1)));
         trail.moved(7);
         assert_eq!(trail.closing(at(1, &[7]), None), None);
-        let back = Entry { node: 0, loops: &[], left: Some(7) };
+        let back = Entry { left: Some(7), ..at(0, &[]) };
         assert_eq!(
             trail.closing(back, None),
             Some(([0, 1].as_slice(), 0)),
@@ -180,7 +187,7 @@ mod tests {
     #[test]
     fn an_exit_into_its_own_loop_enters_it_anew() {
         let mut trail = Trail::default().up_to(at(1, &[7]), None);
-        let again = Entry { node: 1, loops: &[7], left: Some(7) };
+        let again = Entry { left: Some(7), ..at(1, &[7]) };
         trail.moved(7);
         assert_eq!(trail.closing(again, None), Some(([1].as_slice(), 0)));
         trail.enter(again, None);
@@ -196,12 +203,16 @@ mod tests {
             trail.enter(entered, Some(2));
             assert_eq!(trail.closing(entered, Some(2)), None, "it counts by itself");
         }
-        let back = at(0, &[]);
+        let [edge, other] = ["back", "other"].map(EdgeId::new);
+        let back = Entry { via: Some(&edge), ..at(0, &[]) };
         for round in 0..2 {
             assert_eq!(trail.closing(back, Some(2)), None, "round {round}");
             trail.enter(back, Some(2));
             trail.enter(entered, None);
         }
+        let back_too = Entry { via: Some(&other), ..at(0, &[]) };
+        trail.enter(back_too, Some(1));
+        trail.enter(entered, None);
         for cycles in 0..3 {
             assert_eq!(trail.closing(back, Some(2)), Some(([0, 1].as_slice(), cycles)));
             trail.enter(back, Some(2));

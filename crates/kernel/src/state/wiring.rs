@@ -112,9 +112,9 @@ impl Wiring {
     }
 
     /// What it means to come to a node over an edge or an exit, as far as the way there is concerned.
-    pub(crate) fn entry(&self, node: usize, via: Option<&EdgeId>) -> Entry<'_> {
+    pub(crate) fn entry<'a>(&'a self, node: usize, via: Option<&'a EdgeId>) -> Entry<'a> {
         let left = via.and_then(|via| self.exits.get(via)).copied();
-        Entry { node, loops: &self.loops[node], left }
+        Entry { node, via, loops: &self.loops[node], left }
     }
 
     /// How payloads wait on an edge; on an exit of a loop they wait as on a plain one.
