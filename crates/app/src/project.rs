@@ -8,6 +8,8 @@ use materia_compiler::{Compiled, LayerKind, Loaded, Sources};
 use materia_contract::{Finding, Folders, RunId, Severity};
 use materia_engine::Journal;
 use materia_journal::{JOURNAL_FILE, SqliteJournal};
+use rustix::fs::{Access, AtFlags, CWD};
+use rustix::io::Errno;
 
 use crate::castid;
 use crate::clean;
@@ -275,9 +277,24 @@ pub fn cast_id(text: &str) -> Result<RunId, Failure> {
     RunId::parse(text).map_err(|error| Failure::usage(error.to_string()))
 }
 
+/// What a cast leaves must find a place. The journal alone may well be open to writing where its folder is not.
+fn refuse_unwritable(root: &Path) -> Result<(), Failure> {
+    let wanted = Access::WRITE_OK | Access::EXEC_OK;
+    match rustix::fs::accessat(CWD, root, wanted, AtFlags::EACCESS) {
+        // Whoever makes it says what is in the way.
+        Ok(()) | Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(()),
+        Err(error) => Err(Failure::storage(format!(
+            "nothing can be written to `{}`: {}; make the folder writable, or name another one (`artifactDir`)",
+            root.display(),
+            std::io::Error::from(error)
+        ))),
+    }
+}
+
 /// A cast's folder is named after it. Whatever else has that name must stay, and a link would
 /// lead what is written elsewhere.
 pub fn refuse_taken_name(root: &Path, id: &RunId) -> Result<(), Failure> {
+    refuse_unwritable(root)?;
     let folder = root.join(id.as_str());
     match folder.symlink_metadata() {
         Ok(found) if !found.is_dir() => Err(Failure::resolution(format!(

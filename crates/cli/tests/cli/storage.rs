@@ -74,16 +74,25 @@ fn a_read_only_project_is_refused_and_can_be_looked_at() {
     run_bound(&bench, &CAST).exits(0);
     let folder = bench.project().join(".materia");
     let before = fs::read(folder.join("journal.db")).unwrap();
-    lock(0o555);
-    fs::set_permissions(&folder, Permissions::from_mode(0o555)).unwrap();
-    let shown = run_bound(&bench, &["show", "c1", "--json"]);
-    let again =
-        run_bound(&bench, &["cast", "--script", "s.json", "--cast-id", "c2", "--json", "go"]);
-    fs::set_permissions(&folder, Permissions::from_mode(0o755)).unwrap();
-    lock(0o755);
-    assert_eq!(shown.exits(0).json()["status"], "completed");
-    assert_eq!(again.exits(2).json()["error"]["code"], "storage");
-    assert_eq!(fs::read(folder.join("journal.db")).unwrap(), before);
+    // With the files of SQLite beside it, the journal itself could be written to.
+    for beside in [false, true] {
+        for ending in ["-wal", "-shm"] {
+            let path = folder.join(format!("journal.db{ending}"));
+            if beside && !path.exists() {
+                fs::write(&path, "").unwrap();
+            }
+        }
+        lock(0o555);
+        fs::set_permissions(&folder, Permissions::from_mode(0o555)).unwrap();
+        let shown = run_bound(&bench, &["show", "c1", "--json"]);
+        let again =
+            run_bound(&bench, &["cast", "--script", "s.json", "--cast-id", "c2", "--json", "go"]);
+        fs::set_permissions(&folder, Permissions::from_mode(0o755)).unwrap();
+        lock(0o755);
+        assert_eq!(shown.exits(0).json()["status"], "completed");
+        assert_eq!(again.exits(2).json()["error"]["code"], "storage");
+        assert_eq!(fs::read(folder.join("journal.db")).unwrap(), before);
+    }
 }
 
 #[test]

@@ -8,8 +8,8 @@ use materia_contract::{
     Record, RunId,
 };
 use materia_engine::{
-    Batch, Epoch, ForkError, Journal, MemoryJournal, Options, Unfolding, blocking, cast, fork,
-    load_at, replay,
+    Batch, Begun, Epoch, ForkError, Journal, MemoryJournal, Options, Unfolding, blocking, cast,
+    fork, forked, load_at, replay,
 };
 use serde_json::Value;
 
@@ -110,6 +110,34 @@ async fn a_fork_ends_inside_a_decision_only_if_these_rules_have_taken_it() {
             let place = usize::try_from(at).unwrap() - 1;
             assert_eq!(from.hash, original[place].hash.to_string(), "{upto}: at {at}");
         }
+    }
+}
+
+/// What is not in a run cannot be forked; when a fork was begun is noted by the wall, and not where time is simulated.
+#[tokio::test(start_paused = true)]
+async fn a_fork_begins_inside_its_original_and_says_when() {
+    let journal = lively().await;
+    let last = replay(&journal, &id(), None).unwrap().events;
+    for asked in [0, last + 1] {
+        let copy = RunId::new(format!("fork-{asked}"));
+        let refused = fork(Arc::new(journal.clone()), &id(), asked, &copy, Epoch::default()).await;
+        let is_told =
+            matches!(refused, Err(ForkError::NoSuchEvent { last: had, .. }) if had == last);
+        assert!(is_told, "at {asked}: {refused:?}");
+    }
+    let begun = Begun { at: Some(77), key: None };
+    for simulated in [false, true] {
+        let journal = of(altered(&records(&journal, &id()), |body| {
+            if let EventBody::RunCreated(created) = body {
+                created.virtual_time = simulated;
+            }
+        }))
+        .await;
+        let copy = RunId::new("copy");
+        let forked = forked(&journal, &id(), 1, &copy, &begun).unwrap();
+        let created = forked.loaded().run().created().unwrap();
+        let started = created.fork.as_ref().unwrap().started;
+        assert_eq!(started, (!simulated).then_some(77));
     }
 }
 
