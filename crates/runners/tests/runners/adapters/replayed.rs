@@ -46,7 +46,7 @@ fn a_process_that_does_not_end_behind_a_good_answer_is_ended_and_the_answer_coun
         let begun = Instant::now();
         let options = ["--heed", "--child", "--hold", "--deaf", "--then", "hang"];
         assert_eq!(player(agent, "first", &options).answer().output, OK, "{agent}");
-        assert!(begun.elapsed() < Duration::from_secs(5), "{agent} took {:?}", begun.elapsed());
+        assert!(begun.elapsed() < Duration::from_secs(20), "{agent} took {:?}", begun.elapsed());
     }
 }
 

@@ -220,7 +220,7 @@ def prompt(id, params):
     assert!(fault.message.contains("said nothing for too long"), "{}", fault.message);
     assert_eq!(fault.report.class, Some(FailureClass::Transient));
     assert!(driving.cwd().join("up").exists());
-    assert!(begun.elapsed() < Duration::from_secs(8), "took {:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(30), "took {:?}", begun.elapsed());
     assert!(methods(&driving).contains(&"session/cancel".to_owned()));
 }
 

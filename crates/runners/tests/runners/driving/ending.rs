@@ -12,7 +12,7 @@ use crate::stage::{eventually, runtime};
 fn in_time<T>(work: impl FnOnce() -> T) -> T {
     let begun = Instant::now();
     let result = work();
-    assert!(begun.elapsed() < Duration::from_secs(8), "took {:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(30), "took {:?}", begun.elapsed());
     result
 }
 
