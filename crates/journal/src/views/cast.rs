@@ -81,7 +81,6 @@ impl Cast {
 
     /// Writes the files of one step.
     pub(super) fn apply(&mut self, step: Step) -> Result<(), ViewProblem> {
-        let held = !self.open.is_empty();
         match step {
             Step::Created(about) => self.about = Some(*about),
             Step::Status(status) => {
@@ -89,25 +88,25 @@ impl Cast {
                 self.noted = 0;
                 self.status = status;
             }
-            Step::Started { turn, given } => {
-                let started = self.start(&turn, &given);
-                if started.is_err() && held {
-                    // Somebody may have taken away a folder that was open.
-                    self.let_go();
-                    return self.start(&turn, &given);
-                }
-                started?;
-            }
-            Step::Ended(ended) => {
-                let written = self.end(&ended);
-                if written.is_err() && held {
-                    self.let_go();
-                    return self.end(&ended);
-                }
-                written?;
-            }
+            Step::Started { turn, given } => self.surely(|cast| cast.start(&turn, &given))?,
+            Step::Ended(ended) => self.surely(|cast| cast.end(&ended))?,
         }
         Ok(())
+    }
+
+    /// Writes files, once more if need be: somebody may have taken away a folder that was open.
+    fn surely(
+        &mut self,
+        write: impl Fn(&mut Self) -> Result<(), ViewProblem>,
+    ) -> Result<(), ViewProblem> {
+        let held = !self.open.is_empty();
+        match write(self) {
+            Err(_) if held => {
+                self.let_go();
+                write(self)
+            }
+            written => written,
+        }
     }
 
     fn start(&mut self, turn: &TurnName, given: &Given) -> Result<(), ViewProblem> {
@@ -308,5 +307,26 @@ impl<'a> Meta<'a> {
         let mut text = serde_json::to_vec(&meta).expect("a turn's end always renders");
         text.push(b'\n');
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn started(visit: u32) -> Step {
+        let turn = TurnName { node: NodeId::new("a"), visit, attempt: 1 };
+        Step::Started { turn, given: Given::Prompt("do it".to_owned()) }
+    }
+
+    #[test]
+    fn a_folder_that_is_taken_away_while_it_is_open_is_made_again() {
+        let root = tempfile::tempdir().unwrap();
+        let mut cast = Cast::new(RunId::new("c1"), root.path().join("c1"));
+        cast.apply(started(1)).unwrap();
+        let folder = root.path().join("c1/sockets/a");
+        std::fs::remove_dir_all(&folder).unwrap();
+        cast.apply(started(2)).unwrap();
+        assert!(folder.join("2-1.prompt.txt").is_file());
     }
 }
