@@ -36,8 +36,12 @@ pub(crate) fn stop(_args: &StopArgs, terminal: &mut Terminal) -> Result<Exit, Fa
             }
         }
         if begun.elapsed() > END_WAIT_MAX {
+            let told = match pid {
+                Some(_) => "it was told to and may still do so",
+                None => "it does not answer, so it could not be told to",
+            };
             return Err(Failure::Broken(format!(
-                "the server{} has not ended within {} s; it was told to and may still do so",
+                "the server{} has not ended within {} s; {told}",
                 named(pid),
                 END_WAIT_MAX.as_secs()
             )));
