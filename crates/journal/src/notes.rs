@@ -21,6 +21,8 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use rustix::fs::{AtFlags, CWD, StatxFlags, StatxTimestamp};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use crate::private;
@@ -58,6 +60,27 @@ impl FileIdentity {
         Self { device: found.dev(), number: found.ino(), made }
     }
 
+    /// That of what has this name now; a link is not followed.
+    ///
+    /// The times of changes are not asked for. Newer systems give a file that somebody looked at in this way a new
+    /// time with its next change, and its next sync then has to write that time as well: one more write for each
+    /// commit.
+    pub(crate) fn at(path: &Path) -> io::Result<Self> {
+        let wanted = StatxFlags::INO | StatxFlags::BTIME;
+        match rustix::fs::statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, wanted) {
+            Ok(found) if found.stx_mask & StatxFlags::INO.bits() != 0 => Ok(Self {
+                device: rustix::fs::makedev(found.stx_dev_major, found.stx_dev_minor),
+                number: found.stx_ino,
+                made: (found.stx_mask & StatxFlags::BTIME.bits() != 0)
+                    .then(|| nanoseconds(&found.stx_btime))
+                    .flatten(),
+            }),
+            // An old system, or one that keeps the call from us.
+            Ok(_) | Err(Errno::NOSYS | Errno::PERM) => Ok(Self::of(&path.symlink_metadata()?)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Whether both are one file, as far as a file system tells: one that was replaced is not.
     pub(crate) fn is_same(self, other: Self) -> bool {
         (self.device, self.number) == (other.device, other.number)
@@ -75,6 +98,12 @@ impl FileIdentity {
     fn is_surely(self, other: Self) -> bool {
         self.made.is_some() && self == other
     }
+}
+
+/// An instant behind 1970.
+fn nanoseconds(at: &StatxTimestamp) -> Option<u64> {
+    let seconds = u64::try_from(at.tv_sec).ok()?;
+    seconds.checked_mul(1_000_000_000)?.checked_add(u64::from(at.tv_nsec))
 }
 
 /// What is noted of a journal.
@@ -238,6 +267,22 @@ mod tests {
         let path = folder.path().canonicalize().unwrap().join("journal.db");
         let notes = Notes::of(&folder.path().join("state"));
         (folder, notes, path)
+    }
+
+    #[test]
+    fn both_looks_at_a_file_say_the_same_and_neither_follows_a_link() {
+        let (_folder, _, path) = stage();
+        fs::write(&path, "something").unwrap();
+        assert_eq!(FileIdentity::at(&path).unwrap(), FileIdentity::of(&path.metadata().unwrap()));
+        let link = path.with_file_name("link.db");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        assert_eq!(
+            FileIdentity::at(&link).unwrap(),
+            FileIdentity::of(&link.symlink_metadata().unwrap())
+        );
+        assert_ne!(FileIdentity::at(&link).unwrap(), FileIdentity::at(&path).unwrap());
+        fs::remove_file(&path).unwrap();
+        assert_eq!(FileIdentity::at(&path).unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 
     #[test]

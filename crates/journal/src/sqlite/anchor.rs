@@ -34,8 +34,8 @@ impl Anchor {
     /// That of a file which was just opened.
     pub(super) fn of(path: &Path) -> io::Result<Self> {
         let log = beside(path, "-wal");
-        let file = FileIdentity::of(&path.symlink_metadata()?);
-        let logged = log.symlink_metadata().ok().map(|found| FileIdentity::of(&found));
+        let file = FileIdentity::at(path)?;
+        let logged = FileIdentity::at(&log).ok();
         Ok(Self { path: path.to_owned(), log, file, logged })
     }
 
@@ -46,17 +46,17 @@ impl Anchor {
 
     /// How it stands just behind a commit, when there is a log.
     pub(super) fn holds(&mut self) -> Holds {
-        match self.path.symlink_metadata() {
-            Ok(found) if FileIdentity::of(&found).is_same(self.file) => {}
+        match FileIdentity::at(&self.path) {
+            Ok(found) if found.is_same(self.file) => {}
             Ok(_) => return Holds::Replaced,
             Err(_) => return Holds::Removed,
         }
-        match (self.logged, self.log.symlink_metadata()) {
+        match (self.logged, FileIdentity::at(&self.log)) {
             (None, Ok(found)) => {
-                self.logged = Some(FileIdentity::of(&found));
+                self.logged = Some(found);
                 Holds::Yes
             }
-            (Some(logged), Ok(found)) if logged.is_same(FileIdentity::of(&found)) => Holds::Yes,
+            (Some(logged), Ok(found)) if logged.is_same(found) => Holds::Yes,
             (_, Ok(_) | Err(_)) => Holds::Removed,
         }
     }
