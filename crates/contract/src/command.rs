@@ -245,6 +245,15 @@ mod tests {
     }
 
     #[test]
+    fn an_id_is_shown_as_it_was_given() {
+        assert_eq!(CommandId::parse("k-1").unwrap().to_string(), "k-1");
+        assert_eq!(CommandId::numbered(7).to_string(), "#7");
+        let longest = "x".repeat(COMMAND_ID_BYTES_MAX);
+        assert_eq!(CommandId::parse(&longest).unwrap().as_str(), longest);
+        assert_eq!(CommandId::parse(&format!("{longest}x")), Err(BadCommandId));
+    }
+
+    #[test]
     fn the_body_is_all_but_the_id() {
         let budget = Budget { max_turns: Some(3), ..Budget::default() };
         let command = Command::person(Do::Budget { budget });

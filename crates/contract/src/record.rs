@@ -60,9 +60,9 @@ pub struct Record {
     pub hash: ChainHash,
 }
 
-/// Bytes under a record's hash besides its texts: the hash before it, three numbers, what there is, the
-/// lengths of the three texts, and the hash of the input.
-const HASHED_BESIDES_TEXTS: usize = 32 + 3 * 8 + 1 + 3 * 8 + 32;
+/// Bytes under a record's hash besides its texts and the hash of its input: the hash before it (32), three numbers
+/// (24), what there is (1), and the lengths of the three texts (24).
+const HASHED_BESIDES_TEXTS: usize = 81;
 
 /// Data up to this size are copied to be hashed in one piece with the rest; larger ones are not worth it.
 const WHOLE_BYTES_MAX: usize = 2_048;
@@ -122,26 +122,31 @@ impl Record {
         let node = self.node.as_deref();
         let (kind, data) = (self.kind.as_str(), self.data.as_str());
         let shorts = [kind, node.unwrap_or_default()];
-        let texts = kind.len() + node.map_or(0, str::len) + data.len().min(WHOLE_BYTES_MAX);
+        let input = self.input_hash();
+        let input = input.as_ref().map_or(&[][..], |hash| &hash.0[..]);
+        let whole = data.len() <= WHOLE_BYTES_MAX;
         // In one piece: most records are shorter than a block, and the hasher dislikes crumbs.
-        let mut bytes = Vec::with_capacity(HASHED_BESIDES_TEXTS + texts);
+        let behind = if whole { data.len() + input.len() } else { 0 };
+        let texts = shorts.map(str::len).iter().sum::<usize>();
+        let length = HASHED_BESIDES_TEXTS + texts + behind;
+        let mut bytes = Vec::with_capacity(length);
         bytes.extend_from_slice(&previous.0);
         bytes.extend_from_slice(&self.seq.to_le_bytes());
         bytes.extend_from_slice(&self.ts.to_le_bytes());
         bytes.extend_from_slice(&self.wall.to_le_bytes());
-        let input = self.input_hash();
-        bytes.push(
-            if node.is_some() { HAS_NODE } else { 0 } | if input.is_some() { HAS_INPUT } else { 0 },
-        );
+        let has_input = if input.is_empty() { 0 } else { HAS_INPUT };
+        bytes.push(if node.is_some() { HAS_NODE } else { 0 } | has_input);
         for field in shorts {
             bytes.extend_from_slice(&(field.len() as u64).to_le_bytes());
             bytes.extend_from_slice(field.as_bytes());
         }
         bytes.extend_from_slice(&(data.len() as u64).to_le_bytes());
-        let input = input.as_ref().map_or(&[][..], |hash| &hash.0[..]);
-        if data.len() <= WHOLE_BYTES_MAX {
+        if whole {
             bytes.extend_from_slice(data.as_bytes());
             bytes.extend_from_slice(input);
+        }
+        debug_assert_eq!(bytes.len(), length, "there was just enough room");
+        if whole {
             return ChainHash(*blake3::hash(&bytes).as_bytes());
         }
         let mut hasher = blake3::Hasher::new();
@@ -323,6 +328,50 @@ mod tests {
             assert_ne!(altered.hash_after(previous), sealed.hash);
         }
         assert_ne!(sealed.hash_after(ChainHash::origin(&RunId::new("s"))), sealed.hash);
+    }
+
+    #[test]
+    fn a_hash_is_that_of_the_bytes_which_the_documentation_names() {
+        let previous = ChainHash([7; 32]);
+        for (length, node) in
+            [(3, Some("a")), (WHOLE_BYTES_MAX, None), (WHOLE_BYTES_MAX + 1, Some("bc"))]
+        {
+            for input in [None, Some("{}")] {
+                let record = Record {
+                    node: node.map(str::to_owned),
+                    data: "x".repeat(length),
+                    input: input.map(str::to_owned),
+                    ..Record::seal(&sample(), previous)
+                };
+                let mut bytes = vec![7_u8; 32];
+                for number in [7_i64, 12, 9] {
+                    bytes.extend(number.to_le_bytes());
+                }
+                bytes.push(u8::from(node.is_some()) + 2 * u8::from(input.is_some()));
+                for text in ["run.completed", node.unwrap_or(""), &record.data] {
+                    bytes.extend((text.len() as u64).to_le_bytes());
+                    bytes.extend(text.as_bytes());
+                }
+                bytes.extend(
+                    input.iter().flat_map(|text| *blake3::hash(text.as_bytes()).as_bytes()),
+                );
+                let hash = ChainHash(*blake3::hash(&bytes).as_bytes());
+                assert_eq!(record.hash_after(previous), hash, "{length} {node:?} {input:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_hash_is_thirty_two_bytes_and_sixty_four_digits() {
+        let bytes: Vec<u8> = (0..33).collect();
+        let hash = ChainHash::from_bytes(&bytes[..32]).unwrap();
+        assert_eq!(hash.0, bytes[..32]);
+        assert!(hash.to_string().starts_with("000102030405060708090a0b"), "{hash}");
+        assert_eq!(hash.to_string().len(), 64);
+        assert_eq!(
+            (ChainHash::from_bytes(&bytes), ChainHash::from_bytes(&bytes[..31])),
+            (None, None)
+        );
     }
 
     #[test]

@@ -127,7 +127,7 @@ pub fn forked(
     let Shared { pieces, hash } = shared(journal, from, at)?;
     let upto = pieces.last().map_or(at, |piece| piece.end().0);
     let mut loaded = fresh(id);
-    let mut fold = Fold::new(loaded.run);
+    let mut fold = Fold::new(*loaded.run);
     let mut records: Vec<Record> = Vec::new();
     for piece in pieces {
         let (input, mut events) = match piece {
@@ -151,7 +151,7 @@ pub fn forked(
         }
         records.extend(sealed);
     }
-    let loaded = LoadedRun { run: fold.run, ..loaded };
+    let loaded = LoadedRun { run: Box::new(fold.run), ..loaded };
     Ok(Forked { records: records.into(), loaded })
 }
 

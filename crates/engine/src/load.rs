@@ -58,7 +58,8 @@ pub enum LoadError {
 /// value: a journal that is read twice may say two things.
 #[derive(Debug, Clone)]
 pub struct LoadedRun {
-    pub(crate) run: Run,
+    /// In a box: it is handed on often.
+    pub(crate) run: Box<Run>,
     pub(crate) head: ChainHash,
     /// Its turns; those behind the newest snapshot, where no more was asked for.
     pub(crate) visits: Visits,
@@ -75,7 +76,7 @@ impl LoadedRun {
 /// Folds a run up to its last event, checking the chain of what is read. It waits for the journal.
 pub fn load(journal: &dyn Journal, id: &RunId) -> Result<(Run, ChainHash), LoadError> {
     let LoadedRun { run, head, .. } = load_tail(journal, id)?;
-    Ok((run, head))
+    Ok((*run, head))
 }
 
 /// Folds a run up to event `at`, from the newest snapshot before it.
@@ -83,11 +84,11 @@ pub fn load_at(journal: &dyn Journal, id: &RunId, at: u64) -> Result<Run, LoadEr
     let start = match believable_snapshot(journal, id, Some(at))? {
         Some((run, snapshot)) => {
             let (head, visits) = (snapshot.hash, Visits::behind(snapshot.seq));
-            LoadedRun { run, head, visits }
+            LoadedRun { run: Box::new(run), head, visits }
         }
         None => fresh(id),
     };
-    Ok(go_on(journal, id, start, Some(at))?.run)
+    Ok(*go_on(journal, id, start, Some(at))?.run)
 }
 
 /// The same, to be looked at first and then [carried on](crate::carry_on). Whoever calls it holds the lease.
@@ -121,7 +122,7 @@ pub(crate) fn drive_loaded(
     }
     let (journal, observer) = (Arc::clone(journal), Arc::clone(observer));
     let kept = journal.weigh(run.id());
-    Ok(Box::new(Driver::new((run, head, visits), kept, epoch, journal, observer)))
+    Ok(Box::new(Driver::new((*run, head, visits), kept, epoch, journal, observer)))
 }
 
 /// The same, with the turns since the newest snapshot.
@@ -129,7 +130,7 @@ pub(crate) fn load_tail(journal: &dyn Journal, id: &RunId) -> Result<LoadedRun, 
     let start = match believable_snapshot(journal, id, None)? {
         Some((run, snapshot)) => {
             let (head, visits) = (snapshot.hash, Visits::behind(snapshot.seq));
-            LoadedRun { run, head, visits }
+            LoadedRun { run: Box::new(run), head, visits }
         }
         None => fresh(id),
     };
@@ -146,14 +147,14 @@ pub(crate) fn load_with_visits(
     let chapters = if found.is_some() { blocking(journal).chapters(id)? } else { Vec::new() };
     let told = found.and_then(|(run, snapshot)| {
         let visits = Visits::up_to(&snapshot, &chapters, &run.created()?.plan)?;
-        Some(LoadedRun { run, head: snapshot.hash, visits })
+        Some(LoadedRun { run: Box::new(run), head: snapshot.hash, visits })
     });
     go_on(journal, id, told.unwrap_or_else(|| fresh(id)), at)
 }
 
 /// A run before its first event.
 pub(crate) fn fresh(id: &RunId) -> LoadedRun {
-    let (run, head) = (Run::new(id.clone()), ChainHash::origin(id));
+    let (run, head) = (Box::new(Run::new(id.clone())), ChainHash::origin(id));
     LoadedRun { run, head, visits: Visits::default() }
 }
 
@@ -166,7 +167,7 @@ fn go_on(
 ) -> Result<LoadedRun, LoadError> {
     let LoadedRun { run, mut head, mut visits } = start;
     let (after, from) = (run.seq(), head);
-    let mut fold = Fold::new(run);
+    let mut fold = Fold::new(*run);
     walk_to(journal, id, (after, from), at, |record, event| {
         fold.take(record, event)?;
         visits.note(event);
@@ -180,7 +181,7 @@ fn go_on(
     if let Some(asked) = at.filter(|asked| last < *asked) {
         return Err(LoadError::NoSuchEvent { run: id.clone(), asked, last });
     }
-    Ok(LoadedRun { run: fold.run, head, visits })
+    Ok(LoadedRun { run: Box::new(fold.run), head, visits })
 }
 
 /// A snapshot that this program wrote, at an event that is still there.

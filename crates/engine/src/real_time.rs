@@ -39,7 +39,7 @@ impl<'a> Steady<'a> {
 pub(crate) async fn drive(
     world: &World,
     mut driver: Box<Driver>,
-    options: Options,
+    options: &Options,
     asks: &mut Asks,
     mut under_way: UnderWay,
 ) -> Result<Box<Driver>, DriveError> {
@@ -66,7 +66,8 @@ pub(crate) async fn drive(
                     None => listening = false,
                     Some(posted) => {
                         let now = |_: &Driver| clock.now();
-                        obey::obey(&mut driver, &mut under_way, *posted, now).await?;
+                        // In a box: it is seldom, and takes no room in a run that goes on by itself.
+                        Box::pin(obey::obey(&mut driver, &mut under_way, *posted, now)).await?;
                     }
                 }
                 continue;

@@ -81,7 +81,7 @@ pub fn report_at(
         last_hash: head.to_string(),
         from_cast_id: created.from_cast_id.clone(),
     };
-    Ok((report, run))
+    Ok((report, *run))
 }
 
 /// What the turn put out whose end is this event.

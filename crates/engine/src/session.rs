@@ -12,8 +12,8 @@ use tokio::sync::mpsc;
 use crate::load::{drive_loaded, load_to_drive, take_up};
 use crate::under_way::UnderWay;
 use crate::{
-    Asks, Driver, EngineError, Journal, Lease, LoadError, LoadedRun, Options, Posted, World, obey,
-    off_thread, real_time, virtual_time,
+    Asks, Driver, EngineError, Epoch, Journal, Lease, LoadError, LoadedRun, Options, Posted, World,
+    obey, off_thread, real_time, virtual_time,
 };
 
 /// How often a run under way looks for commands from other processes.
@@ -28,16 +28,8 @@ pub async fn cast(
     options: Options,
     asks: &mut Asks,
 ) -> Result<Phase, EngineError> {
-    let created = created.into();
-    let lease = world.journal.claim(&id).await?;
-    if world.journal.head(&id).await.map_err(LoadError::from)?.is_some() {
-        return Err(EngineError::Exists(id));
-    }
-    let now = if created.virtual_time { VIRTUAL_EPOCH } else { world.clock.now() };
-    let (journal, observer) = (Arc::clone(&world.journal), Arc::clone(&world.observer));
-    let mut driver = Box::new(Driver::fresh(id, lease.epoch(), journal, observer));
-    Box::pin(driver.take_for(now, Input::Create(created), Actor::PERSON)).await?;
-    drive(world, &lease, driver, options, asks, UnderWay::default()).await
+    let (lease, driver) = Box::pin(begun(world, id, created.into(), None)).await?;
+    drive(world, &lease, driver, &options, asks, UnderWay::default()).await
 }
 
 /// Writes the beginning of a run and starts nothing: whoever resumes it drives it.
@@ -46,7 +38,16 @@ pub async fn create(
     id: RunId,
     created: impl Into<Box<RunCreated>>,
 ) -> Result<(), EngineError> {
-    let created = created.into();
+    begun(world, id, created.into(), Some(1)).await.map(drop)
+}
+
+/// A run with its beginning written down; nothing is started behind the event `until`.
+async fn begun(
+    world: &World,
+    id: RunId,
+    created: Box<RunCreated>,
+    until: Option<u64>,
+) -> Result<(Lease, Box<Driver>), EngineError> {
     let lease = world.journal.claim(&id).await?;
     if world.journal.head(&id).await.map_err(LoadError::from)?.is_some() {
         return Err(EngineError::Exists(id));
@@ -54,9 +55,9 @@ pub async fn create(
     let wall = if created.virtual_time { VIRTUAL_EPOCH } else { world.clock.now() };
     let (journal, observer) = (Arc::clone(&world.journal), Arc::clone(&world.observer));
     let mut driver = Box::new(Driver::fresh(id, lease.epoch(), journal, observer));
-    let now = Now { at: wall, wall, until: Some(1) };
-    Box::pin(driver.take_for(now, Input::Create(created), Actor::PERSON)).await?;
-    Ok(())
+    let now = Now { at: wall, wall, until };
+    driver.take_for(now, Input::Create(created), Actor::PERSON).await?;
+    Ok((lease, driver))
 }
 
 /// Takes up a run that nobody else drives, does what a command asks, and drives it until it rests. Returns
@@ -71,8 +72,22 @@ pub async fn carry_on(
     options: Options,
     asks: &mut Asks,
 ) -> Result<Phase, EngineError> {
+    // In a box: what happens once takes no room in the run from then on.
+    let taken_up = Box::pin(taken_up(world, lease.epoch(), loaded, command, &options)).await;
+    let (driver, under_way) = taken_up?;
+    drive(world, &lease, driver, &options, asks, under_way).await
+}
+
+/// A run that does what a command asks, and the turns of its that live on.
+async fn taken_up(
+    world: &World,
+    epoch: Epoch,
+    loaded: LoadedRun,
+    command: Command,
+    options: &Options,
+) -> Result<(Box<Driver>, UnderWay), EngineError> {
     let id = &loaded.run().id().clone();
-    let mut driver = drive_loaded(loaded, &world.journal, &world.observer, lease.epoch())?;
+    let mut driver = drive_loaded(loaded, &world.journal, &world.observer, epoch)?;
     // What somebody asked of it while it came to rest, or noted since, comes before what is asked now.
     let rested = *driver.run().phase() != Phase::Running;
     take_all(world, &mut driver, left_in_inbox(world, id).await).await?;
@@ -90,7 +105,7 @@ pub async fn carry_on(
         (false, false) => TakenUp::Resting,
     };
     do_first(world, &mut driver, command, state).await?;
-    drive(world, &lease, driver, options, asks, under_way.unwrap_or_default()).await
+    Ok((driver, under_way.unwrap_or_default()))
 }
 
 /// The turns in flight of a run whose process went away, if all of them live on.
@@ -261,7 +276,7 @@ async fn drive(
     world: &World,
     lease: &Lease,
     driver: Box<Driver>,
-    options: Options,
+    options: &Options,
     asks: &mut Asks,
     under_way: UnderWay,
 ) -> Result<Phase, EngineError> {
@@ -279,7 +294,7 @@ async fn drive(
 async fn to_rest(
     world: &World,
     mut driver: Box<Driver>,
-    options: Options,
+    options: &Options,
     asks: &mut Asks,
     mut under_way: UnderWay,
 ) -> Result<Phase, EngineError> {
@@ -287,15 +302,15 @@ async fn to_rest(
         let under_way = std::mem::take(&mut under_way);
         driver = if is_virtual(&driver) {
             // In a box: a run at rest in memory is then no larger than the way it is driven.
-            Box::pin(virtual_time::drive(world, driver, options.clone(), asks)).await?
+            Box::pin(virtual_time::drive(world, driver, options, asks)).await?
         } else {
-            Box::pin(real_time::drive(world, driver, options.clone(), asks, under_way)).await?
+            Box::pin(real_time::drive(world, driver, options, asks, under_way)).await?
         };
         // Whoever asked for something while the run came to rest was told that it would be heard.
         let mut left: Vec<Posted> =
             std::iter::from_fn(|| asks.try_recv().ok()).map(|it| *it).collect();
         left.extend(left_in_inbox(world, driver.run().id()).await);
-        take_all(world, &mut driver, left).await?;
+        Box::pin(take_all(world, &mut driver, left)).await?;
         if *driver.run().phase() != Phase::Running {
             let status = driver.run().phase().status().word();
             tracing::info!(status, events = driver.run().seq(), "at rest");

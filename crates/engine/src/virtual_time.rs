@@ -18,7 +18,7 @@ use crate::{Asks, Driver, EngineError, Options, TurnReport, World, obey};
 pub(crate) async fn drive(
     world: &World,
     driver: Box<Driver>,
-    options: Options,
+    options: &Options,
     asks: &mut Asks,
 ) -> Result<Box<Driver>, EngineError> {
     // The instant, not logical time: that runs ahead by one step an event.

@@ -420,3 +420,14 @@ async fn a_command_with_an_id_acts_once_wherever_it_is_taken() {
     say(Command { expected_seq: Some(events), ..named("in-time", "hello") }).await.unwrap();
     replay(&journal, &id(), None).unwrap();
 }
+
+#[tokio::test]
+async fn a_thousand_runs_beside_each_other_are_a_matter_of_a_few_megabytes() {
+    // What is kept of a run from its first to its last turn, whatever it does meanwhile; the rest is in boxes
+    // that come and go.
+    let world = world(Arc::new(MemoryJournal::default()), &Counter::default());
+    let (_sender, mut asks) = tokio::sync::mpsc::unbounded_channel();
+    let begun = size_of_val(&cast(&world, id(), Box::new(wide(1)), Options::default(), &mut asks));
+    let resumed = size_of_val(&resume(&world, &id(), Options::default(), &mut asks));
+    assert!(begun <= 2_048 && resumed <= 4_096, "{begun} and {resumed} bytes");
+}

@@ -112,3 +112,19 @@ impl<'run> Draft<'run> {
         (self.events, self.reported, self.ticks)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use materia_contract::RunId;
+
+    #[test]
+    fn the_runtime_may_answer_so_many_turns_in_one_decision_and_no_more() {
+        let mut run = Run::new(RunId::new("r"));
+        let mut draft = Draft::new(&mut run, Now::from(1), Vec::new());
+        for nth in 1..=ANSWERS_MAX {
+            assert!(!draft.answers(), "answer {nth}");
+        }
+        assert!(draft.answers());
+    }
+}

@@ -264,6 +264,16 @@ mod tests {
     }
 
     #[test]
+    fn what_is_looked_at_is_counted_byte_by_byte() {
+        LOOKED_AT.set(0);
+        assert!(!begins_object("{  x y"));
+        assert_eq!(LOOKED_AT.get(), 4, "the brace, the space behind it, and what decides");
+        LOOKED_AT.set(0);
+        assert_eq!(braced("{a} b"), 3);
+        assert_eq!(LOOKED_AT.get(), 3, "up to the brace that closes");
+    }
+
+    #[test]
     fn hostile_text_costs_little() {
         for piece in ["{", "{\"a\":", "{\"a\":[", "{\"a\":\"", "```\n", "{}", "\\\"{"] {
             let text = piece.repeat(200_000 / piece.len());

@@ -1,8 +1,8 @@
 //! What happens seldom: journals of before, a loop that is entered once more, a failure that is caught.
 
 use materia_contract::{
-    Condition, Do, Edge, ErrorCode, Event, EventBody, RunCreated, RunId, Trigger, TurnOutput,
-    on_failure_edge,
+    Artifact, Condition, Do, Edge, ErrorCode, Event, EventBody, RunCreated, RunId, Trigger,
+    TurnOutput, on_failure_edge,
 };
 use materia_kernel::legacy::completed;
 use materia_kernel::{Acting, Input, Moment, Report, Run, TurnOutcome, evolve, step};
@@ -101,16 +101,47 @@ fn a_failure_that_is_caught_sends_nothing_that_another_turn_said() {
     .unwrap();
     nodes.nodes["b"].on_failure = Some(edge);
     let mut play = Play::of(nodes);
-    play.end("the words of a");
+    let [kind, name, hash, content] =
+        ["logs", "the-log-of-a.txt", "00", "the log"].map(str::to_owned);
+    let artifacts = vec![Artifact { kind, name, hash, content }];
+    let report = TurnOutput { output: "the words of a".into(), artifacts, ..TurnOutput::default() };
+    play.take(Input::report(play.turns()[0], TurnOutcome::Ended(report)));
     let report = TurnOutput { output: "half done".into(), ..TurnOutput::default() };
     let (code, message) = (ErrorCode::UtilityFailed, "it broke".to_owned());
     let outcome = TurnOutcome::Faulted { code, message, report };
     let events = play.take(Input::report(play.turns()[0], outcome));
     let given = &input_of(&events, "c")["inputs"][0];
     assert_eq!(given["status"]["ok"], false, "{given}");
-    for words in ["the words of a", "half done"] {
+    for words in ["the words of a", "the-log-of-a", "half done"] {
         assert!(!given.to_string().contains(words), "{given}");
     }
+}
+
+#[test]
+fn a_failure_that_is_caught_has_no_verdict_of_another_turn() {
+    let mut nodes = plan([
+        ("a", utility().edge(Satisfied, "b")),
+        ("b", utility().edge(Always, "end")),
+        ("c", agent().text().edge(Always, "a").bounded(3)),
+    ]);
+    let edge: Edge = serde_json::from_value(json!({
+        "id": on_failure_edge("b"), "when": "always", "to": "c", "maxTraversals": 3,
+    }))
+    .unwrap();
+    nodes.nodes["b"].on_failure = Some(edge);
+    let mut play = Play::of(nodes);
+    let mut fail = || {
+        play.end(r#"{"satisfied": true}"#);
+        let (code, message) = (ErrorCode::UtilityFailed, "it broke".to_owned());
+        let outcome = TurnOutcome::Faulted { code, message, report: TurnOutput::default() };
+        let events = play.take(Input::report(play.turns()[0], outcome));
+        play.end("mended");
+        prompt_of(&events, "c")
+    };
+    fail();
+    // The session goes on with what is new, and that begins with how things stand.
+    let told = fail();
+    assert!(told.contains("\"ok\": false") && !told.contains("\"satisfied\""), "{told}");
 }
 
 /// What follows when the oldest turn ends so, and a person stops the run at that instant.
