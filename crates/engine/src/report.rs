@@ -2,8 +2,8 @@
 
 use materia_contract::time::wall_time;
 use materia_contract::{
-    CastReport, EventBody, Folders, LinkTarget, NodeId, OpenQuestion, RunId, RunWaiting, Said,
-    Visit, WaitReason,
+    CastReport, EventBody, Folders, LinkTarget, OpenQuestion, RunId, RunWaiting, Said, Visit,
+    WaitReason,
 };
 use materia_kernel::{Phase, Run, questions};
 
@@ -52,7 +52,13 @@ pub fn report_at(
         denied: asked.denied,
         reason: asked.reason.map(str::to_owned),
     });
-    let materia = |socket: &NodeId| created.plan.nodes.get(socket).map(|node| node.materia.clone());
+    // Those of earlier chapters have it already.
+    let with_materia = |mut visit: Visit| {
+        if visit.materia.is_none() {
+            visit.materia = created.plan.nodes.get(&visit.socket).map(|node| node.materia.clone());
+        }
+        visit
+    };
     let link = created.link.iter().flat_map(|link| &link.targets);
     let report = CastReport {
         cast_id: id.clone(),
@@ -67,11 +73,7 @@ pub fn report_at(
         }),
         linked: link.map(LinkTarget::reference).collect(),
         link_id: created.link.as_ref().map(|link| link.loadout_id.clone()),
-        visits: visits
-            .into_list()
-            .into_iter()
-            .map(|visit| Visit { materia: materia(&visit.socket), ..visit })
-            .collect(),
+        visits: visits.into_list().into_iter().map(with_materia).collect(),
         state: run.variables().clone(),
         error,
         waiting,

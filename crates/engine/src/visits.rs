@@ -212,10 +212,11 @@ impl Visits {
                     tokens: None,
                     cost: None,
                 };
-                visits.start(Started { seq, wall, visit });
+                let mut started = Started { seq, wall, visit };
                 if let Some(end) = end {
-                    visits.end(seq, end);
+                    started.end(end);
                 }
+                visits.start(started);
             }
             for (node, seq) in answers {
                 visits.answers.insert(plan.nodes.get_index(node)?.0.clone(), seq);
