@@ -43,10 +43,6 @@ pub(crate) struct HeldTurns {
 }
 
 impl HeldTurns {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.turns.is_empty()
-    }
-
     /// All of them, in the order in which they ended.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Held> {
         self.turns.values()
