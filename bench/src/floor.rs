@@ -22,7 +22,7 @@ impl BareLoop {
         connection.execute_batch("PRAGMA page_size = 8192")?;
         connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
         connection.execute_batch(
-            "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 2048;
+            "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 384;
              PRAGMA journal_size_limit = 33554432; PRAGMA temp_store = MEMORY;
              PRAGMA cache_size = -4096;
              CREATE TABLE steps (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;",

@@ -27,9 +27,11 @@ const PAUSE_MICROS: std::ops::Range<u64> = 500..4_500;
 /// own size, there is room for one, and half of each page stays empty.
 const PAGE_BYTES: u32 = 8 << 10;
 
-/// What the log may collect before it is moved into the file, in bytes. Four times SQLite's own value: moving
-/// costs syncs, and a step should cost one.
-const CHECKPOINT_BYTES: u32 = 16 << 20;
+/// What the log may collect before it is moved into the file, in bytes.
+///
+/// As long as the log grows, every sync has to write its length as well, which costs nearly as much as the sync itself.
+/// Once it was moved it is written anew in place. Moving it costs three syncs. So: soon, and not too often.
+const CHECKPOINT_BYTES: u32 = 3 << 20;
 
 /// What is left of the log's file after a checkpoint, in bytes.
 const LOG_BYTES_KEPT: u32 = 32 << 20;
