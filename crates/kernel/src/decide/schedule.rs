@@ -306,7 +306,10 @@ pub(crate) fn rest(draft: &mut Draft<'_>) {
         draft.emit(waiting);
     } else {
         // A held turn waits for a timer, for room, for a person or for a budget.
-        debug_assert!(draft.run().held.iter().next().is_none(), "a turn to be tried again is work left");
+        debug_assert!(
+            draft.run().held.iter().next().is_none(),
+            "a turn to be tried again is work left"
+        );
         draft.emit(RunCompleted {});
     }
 }
