@@ -56,7 +56,7 @@ impl UnderWay {
             }
             let (job, held) = job(place, driver, started);
             let (span, run_dir) = (span(&job), job.order.run_dir.clone());
-            let performed = span.in_scope(|| place.0.runner.run(job));
+            let performed = span.in_scope(|| performed(place.0, driver, job));
             let performed = kept(place.0, run_dir, performed);
             self.take_in(started, held, span, performed);
         }
@@ -198,6 +198,19 @@ fn leaves(node: &Node, watched: bool) -> Leaves {
 fn span(job: &TurnJob) -> tracing::Span {
     let TurnOrder { turn, node, visit, attempt, .. } = &job.order;
     tracing::info_span!("turn", turn, node = %node, visit, attempt)
+}
+
+/// A turn that begins once what it was given is on file, where it is more than an answer from a script.
+fn performed(world: &World, driver: &Driver, job: TurnJob) -> BoxFuture<'static, TurnReport> {
+    let scripted = matches!(job.order.work, Work::Agent { script: Some(_), .. });
+    let simulated = driver.run().created().is_some_and(|created| created.virtual_time);
+    let on_file = if scripted || simulated { None } else { world.observer.on_file() };
+    let Some(on_file) = on_file else { return world.runner.run(job) };
+    let runner = Arc::clone(&world.runner);
+    Box::pin(async move {
+        on_file.await;
+        runner.run(job).await
+    })
 }
 
 /// A turn that has ended only when the files that it left are kept.

@@ -275,6 +275,10 @@ impl Observer for Watching {
         self.views.room()
     }
 
+    fn on_file(&self) -> Option<BoxFuture<'static, ()>> {
+        self.views.on_file()
+    }
+
     fn streamed(&self, run: &RunId, node: &NodeId, text: &str) {
         if self.live.receiver_count() > 0 {
             let (run, node) = (run.clone(), node.clone());

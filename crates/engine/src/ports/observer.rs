@@ -28,6 +28,12 @@ pub trait Observer: Send + Sync {
         None
     }
 
+    /// Where the observer keeps files of what it heard: what to wait for until they are there. A program is started
+    /// only then: it finds what it was given, and whatever it does to those files, nobody writes them meanwhile.
+    fn on_file(&self) -> Option<BoxFuture<'static, ()>> {
+        None
+    }
+
     /// A turn at `node` says this while it is under way. It is no fact and may be forgotten.
     fn streamed(&self, _run: &RunId, _node: &NodeId, _text: &str) {}
 }

@@ -30,6 +30,8 @@ pub(super) enum Message {
     News(Committed),
     /// Write everything and say what went wrong.
     Flush(Sender<Result<(), ViewProblem>>),
+    /// Write everything and say so.
+    Reached(tokio::sync::oneshot::Sender<()>),
     /// Write and let go of a cast, for somebody else works on its files now.
     Release { run: RunId, answer: Sender<()> },
     /// A cast is caught up, and this is what it is.
@@ -99,6 +101,10 @@ impl Keeper {
                         let problem = self.problem.take().map_or(Ok(()), Err);
                         // Whoever asked may have gone.
                         let _ = answer.send(problem);
+                    }
+                    Message::Reached(answer) => {
+                        self.write_out(&mut touched);
+                        let _ = answer.send(());
                     }
                     Message::Release { run, answer } => {
                         self.write_out(&mut touched);

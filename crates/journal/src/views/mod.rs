@@ -119,6 +119,15 @@ impl Observer for Views {
     fn room(&self) -> Option<BoxFuture<'static, ()>> {
         self.queue.room()
     }
+
+    fn on_file(&self) -> Option<BoxFuture<'static, ()>> {
+        let (answer, answered) = tokio::sync::oneshot::channel();
+        self.queue.push_urgent(Message::Reached(answer));
+        Some(Box::pin(async move {
+            // An error means that the thread is gone, and writes nothing more.
+            let _ = answered.await;
+        }))
+    }
 }
 
 /// Where the folders of a cast are.

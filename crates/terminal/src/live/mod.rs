@@ -28,6 +28,10 @@ impl Observer for Observers {
         self.0.iter().find_map(|observer| observer.room())
     }
 
+    fn on_file(&self) -> Option<BoxFuture<'static, ()>> {
+        self.0.iter().find_map(|observer| observer.on_file())
+    }
+
     fn streamed(&self, run: &RunId, node: &NodeId, text: &str) {
         for observer in &self.0 {
             observer.streamed(run, node, text);
