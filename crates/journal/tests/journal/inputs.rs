@@ -139,3 +139,35 @@ async fn files_show_what_a_utility_has_read() {
     assert!(matches!(verified, CatchUp::Rebuilt { .. }), "{verified:?}");
     assert_eq!(inputs(&folder), read, "verified");
 }
+
+/// Looks for its own files when it is started.
+struct Looks {
+    folder: std::path::PathBuf,
+    found: std::sync::Mutex<Read>,
+}
+
+impl Runner for Looks {
+    fn run(&self, job: TurnJob) -> BoxFuture<'static, TurnReport> {
+        let file = self.folder.join("sockets").join(job.node.as_str()).join("1-1.input.json");
+        let text = std::fs::read_to_string(file).unwrap_or_else(|error| format!("\"{error}\""));
+        let found = serde_json::from_str(&text).unwrap();
+        self.found.lock().unwrap().insert(job.node.to_string(), found);
+        Reader::default().run(job)
+    }
+}
+
+#[tokio::test]
+async fn a_program_starts_once_its_files_say_what_it_was_given() {
+    let root = tempdir().unwrap();
+    let journal = Arc::new(SqliteJournal::open(root.path(), JournalOptions::default()).unwrap());
+    let observer = Arc::new(Views::start(root.path(), &Folders::default()));
+    let run = RunId::new("cast");
+    let folder = root.path().join(run.as_str());
+    let looks = Arc::new(Looks { folder: folder.clone(), found: std::sync::Mutex::default() });
+    let clock = Arc::new(SystemClock);
+    let world = World { journal, observer: observer.clone(), runner: looks.clone(), clock };
+    let mut asks = tokio::sync::mpsc::unbounded_channel().1;
+    cast(&world, run, created(), Options::default(), &mut asks).await.unwrap();
+    observer.flush().unwrap();
+    assert_eq!(*looks.found.lock().unwrap(), inputs(&folder));
+}
