@@ -73,6 +73,13 @@ fn a_read_only_project_is_refused_and_can_be_looked_at() {
     assert!(!bench.has(".materia"), "nothing is left behind");
     run_bound(&bench, &CAST).exits(0);
     let folder = bench.project().join(".materia");
+    // A process that leaves before its last connection is closed leaves the log behind; whoever comes next and can
+    // write moves it into the journal, which is no change of what it says.
+    for _ in 0..20 {
+        if folder.join("journal.db-wal").exists() {
+            run_bound(&bench, &["casts"]).exits(0);
+        }
+    }
     let before = fs::read(folder.join("journal.db")).unwrap();
     // With the files of SQLite beside it, the journal itself could be written to.
     for beside in [false, true] {
