@@ -6,7 +6,6 @@ use materia_compiler::Loaded;
 use materia_contract::body::{AgentHealth, Health, NodeRuntime, PlanningSupport, Sandbox};
 use materia_contract::capability::{Capabilities, Guarded, SchemaSupport};
 use materia_runners::agents::{self, Examined, Fleet, Login};
-use materia_runners::{landlock_version, planning_support};
 
 use crate::clean::one_line;
 use crate::trust::Gate;
@@ -40,8 +39,9 @@ pub async fn examine(
         path: node.path.to_string_lossy().into_owned(),
         version: node.version,
     });
-    let sandbox = Sandbox { landlock: landlock_version(), planning: planning_support() };
-    (Health { agents: found.into_iter().map(health).collect(), uses, sandbox, node }, nobody)
+    let sandbox = materia_runners::machine();
+    let agents = found.into_iter().map(health).collect();
+    (Health { agents, uses, sandbox, gaps: gaps(sandbox), node }, nobody)
 }
 
 fn health(one: Examined) -> AgentHealth {
@@ -119,20 +119,75 @@ pub fn can(row: &Capabilities) -> Vec<&'static str> {
     words
 }
 
-/// What holds turns to Planning mode, in a sentence.
+/// What the machine has to hold turns with, in a line.
 #[must_use]
-pub fn sandbox(sandbox: Sandbox) -> String {
-    let version = sandbox.landlock;
-    match sandbox.planning {
-        PlanningSupport::Enforced => {
-            format!("Landlock (version {version} or newer) holds turns to Planning mode.")
-        }
-        PlanningSupport::Partial => format!(
-            "Landlock (version {version}) holds turns to Planning mode only in part: files that \
-             exist can still be truncated. A kernel from 6.2 on does more."
+pub fn mechanisms(sandbox: Sandbox) -> String {
+    let Sandbox { landlock, filter, cgroup, user_namespaces, .. } = sandbox;
+    let landlock = match landlock {
+        0 => "no Landlock".to_owned(),
+        version => format!("Landlock version {version}"),
+    };
+    let has = |name: &str, has: bool| format!("{}{name}", if has { "" } else { "no " });
+    let spaces = if user_namespaces { "open to everybody" } else { "closed to ordinary users" };
+    format!(
+        "This machine has {landlock}, {}, {}; user namespaces are {spaces}.",
+        has("system-call filter", filter),
+        has("cgroup for turns", cgroup)
+    )
+}
+
+/// What follows where all is there.
+#[must_use]
+pub fn holds(sandbox: Sandbox) -> Option<&'static str> {
+    (sandbox.planning == PlanningSupport::Enforced).then_some(
+        "Planning mode, `policy.write`, `policy.network: false` and read-only agents are held by the kernel.",
+    )
+}
+
+/// What a confined turn is not held to on this machine, a sentence each.
+#[must_use]
+pub fn confinement_gaps(sandbox: Sandbox) -> Vec<String> {
+    let Sandbox { landlock, filter, .. } = sandbox;
+    let older = |version| landlock > 0 && landlock < version;
+    let gaps = [
+        (
+            landlock == 0,
+            "this kernel has no Landlock and cannot hold turns to Planning mode, `policy.write` or reading: a program can write \
+             anywhere; if it does within the project under Planning, its turn fails afterwards",
         ),
-        PlanningSupport::Unavailable => {
-            "This kernel has no Landlock: Planning mode is asked for, not enforced.".to_owned()
-        }
+        (
+            older(3),
+            "this kernel holds turns to Planning mode only in part: files that exist can still be truncated (Linux 6.2 does more)",
+        ),
+        (
+            older(5),
+            "a confined turn can still control devices that it can read (Linux 6.10 does more)",
+        ),
+        (
+            older(6),
+            "a confined turn can still send signals to other processes of yours (Linux 6.12 does more)",
+        ),
+        (
+            !filter,
+            "this kernel takes no system-call filter: a confined turn can use mounts and namespaces, where it has the rights, to \
+             get around its bounds",
+        ),
+        (!filter && landlock >= 4, "without the filter `policy.network: false` holds TCP alone"),
+        (!filter && landlock < 4, "`policy.network: false` is not held"),
+    ];
+    let gaps = gaps.into_iter().filter(|(is_open, _)| *is_open);
+    gaps.map(|(_, gap)| gap.to_owned()).collect()
+}
+
+/// The same, and what no turn is held to.
+fn gaps(sandbox: Sandbox) -> Vec<String> {
+    let mut gaps = confinement_gaps(sandbox);
+    if !sandbox.cgroup {
+        gaps.push(
+            "turns get no cgroup, because this process may not make one: a program that clears its environment, leaves its \
+             session and ends both materia and its supervisor is not found again"
+                .to_owned(),
+        );
     }
+    gaps
 }

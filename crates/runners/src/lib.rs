@@ -31,6 +31,6 @@ pub use mock::MockRunner;
 pub use scripted::{
     SCRIPT_BYTES_MAX, ScriptError, ScriptedRunner, bind, load, timeline_faults, unmatched_keys,
 };
-pub use supervise::{PlanningSupport, landlock_version, planning_support, shield};
+pub use supervise::{PlanningSupport, machine, planning_support, shield};
 pub use tree_check::{ENTRIES_MAX, TreeCheck};
 pub use utility::{STREAM_BYTES_MAX, UtilityRunner};

@@ -16,18 +16,18 @@ use std::path::{Path, PathBuf};
 use materia_compiler::{Compiled, Loaded};
 use materia_contract::script::Script;
 use materia_contract::{
-    Answerers, Behavior, Budget, Finding, GlobalMode, JOURNAL_VERSION, Link, Plan, RunCreated,
-    RunId, ScriptBinding, places,
+    Answerers, Behavior, Budget, Finding, GlobalMode, JOURNAL_VERSION, Link, Plan, Policy,
+    RunCreated, RunId, ScriptBinding, places,
 };
 use materia_engine::LoadedRun;
 use materia_journal::{Options, SqliteJournal};
-use materia_runners::PlanningSupport;
 use serde_json::{Map, Value};
 
 use crate::agents::{self, Answering, Answers, Asking, Chosen};
 use crate::castid;
 use crate::clean;
 use crate::failure::Failure;
+use crate::health;
 use crate::options::{Contradiction, Named, RunOptions};
 use crate::profile;
 use crate::project::{self, Project};
@@ -298,7 +298,7 @@ impl Trusted<GoingOn> {
     pub fn go_on(&self, profile: Option<&Path>, warnings: &mut Vec<String>) -> Result<(), Failure> {
         self.prepared.note(&self.created, warnings);
         profile::still_ready(profile, &self.prepared.plan, warnings)?;
-        warn_of_planning(&self.created, warnings);
+        warn_of_bounds(&self.created, warnings);
         Ok(())
     }
 }
@@ -314,7 +314,7 @@ impl Trusted<Beginning> {
         self.prepared.note(&self.created, warnings);
         let scripts = materia_compiler::needed_scripts(&self.prepared.loaded, &self.created.plan);
         profile::ready(self.profile.as_deref(), &scripts, warnings)?;
-        warn_of_planning(&self.created, warnings);
+        warn_of_bounds(&self.created, warnings);
         let journal = SqliteJournal::open(&self.root, self.journal.clone())?;
         project::keep_out_of_version_control(&self.root, &self.project_dir, warnings);
         Ok(journal)
@@ -373,19 +373,11 @@ fn refuse_doc_root(
     )))
 }
 
-/// Says so where the kernel of this machine cannot hold turns to Planning mode.
-fn warn_of_planning(created: &RunCreated, warnings: &mut Vec<String>) {
-    if created.global_mode != GlobalMode::Planning {
-        return;
+/// Says so where the kernel of this machine cannot hold turns to what the cast asks of them.
+fn warn_of_bounds(created: &RunCreated, warnings: &mut Vec<String>) {
+    let bounds = |policy: &Policy| policy.write.is_some() || policy.network == Some(false);
+    let bounded = created.plan.nodes.values().any(|node| node.policy.as_ref().is_some_and(bounds));
+    if bounded || created.global_mode == GlobalMode::Planning {
+        warnings.extend(health::confinement_gaps(materia_runners::machine()));
     }
-    let warning = match materia_runners::planning_support() {
-        PlanningSupport::Enforced => return,
-        PlanningSupport::Partial => {
-            "this kernel holds turns to Planning mode only in part: files that exist can still be truncated"
-        }
-        PlanningSupport::Unavailable => {
-            "this kernel cannot hold turns to Planning mode: a program can write anywhere; if it does within the project, its turn fails afterwards"
-        }
-    };
-    warnings.push(warning.to_owned());
 }

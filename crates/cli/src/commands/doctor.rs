@@ -80,7 +80,13 @@ fn show(health: &Health, nobody: Option<&str>, terminal: &mut Terminal) -> Resul
             )?;
         }
     }
-    writeln!(out, "{}", health::sandbox(health.sandbox))?;
+    writeln!(out, "{}", health::mechanisms(health.sandbox))?;
+    if let Some(line) = health::holds(health.sandbox) {
+        writeln!(out, "{line}")?;
+    }
+    for gap in &health.gaps {
+        writeln!(out, "Not held here: {gap}.")?;
+    }
     match &health.node {
         Some(node) => writeln!(
             out,

@@ -11,8 +11,11 @@ pub struct Health {
     pub agents: Vec<AgentHealth>,
     /// The agent of every socket that names none; absent where there is none.
     pub uses: Option<String>,
-    /// What holds turns to Planning mode.
+    /// What the machine has to hold turns with.
     pub sandbox: Sandbox,
+    /// What does not hold here because the machine lacks something, a sentence each.
+    #[serde(default)]
+    pub gaps: Vec<String>,
     /// The runtime that some agents need; absent where it is not installed.
     pub node: Option<NodeRuntime>,
 }
@@ -46,14 +49,23 @@ pub struct AgentHealth {
     pub not_run: bool,
 }
 
-/// What holds turns to Planning mode.
+/// What the machine has to hold turns with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Sandbox {
     /// The version of Landlock in the kernel of this machine; 0 where there is none.
     pub landlock: u32,
-    /// How far it goes.
+    /// How far Planning mode and policies are held.
     pub planning: PlanningSupport,
+    /// Whether the kernel takes the system-call filter.
+    #[serde(default)]
+    pub filter: bool,
+    /// Whether turns that last get a cgroup.
+    #[serde(default)]
+    pub cgroup: bool,
+    /// Whether programs without privileges may make user namespaces.
+    #[serde(default)]
+    pub user_namespaces: bool,
 }
 
 /// How far the kernel of a machine can hold turns to Planning mode.
@@ -62,7 +74,7 @@ pub struct Sandbox {
 pub enum PlanningSupport {
     /// Every way of writing is covered.
     Enforced,
-    /// Most ways are: existing files can still be truncated.
+    /// Most ways are.
     Partial,
     /// None is.
     Unavailable,

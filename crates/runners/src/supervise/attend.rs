@@ -4,12 +4,13 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::process::Child;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 
+use super::cgroup::{self, Group};
 use super::protocol::{CONTENT_BYTES_MAX, INPUT, NO_MORE, POLITE};
 use super::tree;
 
@@ -49,6 +50,32 @@ pub(super) struct Watch {
     empty: bool,
     polite: bool,
     gone: bool,
+    group: Option<Gathering>,
+}
+
+/// The cgroup of a turn that lasts, and who moves the processes into it.
+struct Gathering {
+    group: Group,
+    mover: JoinHandle<()>,
+}
+
+impl Gathering {
+    fn start(group: Group) -> Option<Self> {
+        let moved = group.clone();
+        // On a thread of its own, for the kernel takes its time. Where it refuses, the sweep has to do.
+        let work = move || drop(moved.gather());
+        Some(Self { group, mover: thread::Builder::new().spawn(work).ok()? })
+    }
+
+    /// Takes the cgroup away once nobody is left in it; one that would not go is left for the next sweep.
+    fn finish(self) {
+        let _ = self.mover.join();
+        let end = Instant::now() + KILLED_BY;
+        while !self.group.remove() && Instant::now() < end {
+            self.group.kill();
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
 }
 
 impl Watch {
@@ -63,12 +90,19 @@ impl Watch {
         let child = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         thread::Builder::new().spawn(move || reap(child, &reaper))?;
         thread::Builder::new().spawn(move || listen(control, input, &sender))?;
-        Ok(Self { notices, status: None, empty: false, polite: false, gone: false })
+        Ok(Self { notices, status: None, empty: false, polite: false, gone: false, group: None })
     }
 
-    /// Waits for the child to end or for materia to ask, and leaves nobody behind.
-    pub(super) fn attend(mut self, polite: Signal, grace: Duration) -> Ended {
-        while self.status.is_none() && !self.empty && !self.polite && !self.gone {
+    /// Waits for the child to end or for materia to ask, and leaves nobody behind. A turn that lasts gets a cgroup by its `mark`.
+    pub(super) fn attend(mut self, mark: &str, polite: Signal, grace: Duration) -> Ended {
+        let soon = Instant::now() + cgroup::LONG;
+        while self.goes_on() && Instant::now() < soon {
+            self.hear(Some(soon.saturating_duration_since(Instant::now())));
+        }
+        if self.goes_on() {
+            self.group = Group::of(mark).and_then(Gathering::start);
+        }
+        while self.goes_on() {
             self.hear(None);
         }
         if self.gone {
@@ -82,9 +116,17 @@ impl Watch {
             self.hear_until_empty(grace);
         }
         self.kill();
-        let left = if self.empty { 0 } else { tree::count_descendants() };
+        let left = if self.empty { 0 } else { tree::living_descendants().len() };
         let survivors = u32::try_from(left).unwrap_or(u32::MAX);
+        if let Some(group) = self.group.take().filter(|_| left == 0) {
+            group.finish();
+        }
         Ended { status: self.status, survivors, gone: self.gone }
+    }
+
+    /// Whether nothing has been heard that ends the turn.
+    fn goes_on(&self) -> bool {
+        self.status.is_none() && !self.empty && !self.polite && !self.gone
     }
 
     /// Kills whoever is left, again and again, until the tree is empty.
@@ -95,6 +137,9 @@ impl Watch {
         let end = Instant::now() + KILLED_BY;
         let mut pause = Duration::from_millis(1);
         while !self.empty && Instant::now() < end {
+            if let Some(Gathering { group, .. }) = &self.group {
+                group.kill();
+            }
             tree::signal_descendants(Signal::KILL);
             self.hear(Some(pause));
             pause = PAUSE_MAX.min(pause * 2);

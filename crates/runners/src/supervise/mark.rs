@@ -8,8 +8,9 @@
 //! A mark says which run it belongs to by the path of the cast's folder and by the folder itself, so that neither a
 //! project that was moved nor a copy of one confuses anybody. It is no secret.
 //!
-//! Not found by it: a program that cleared its environment *and* left its session *and* lost both its supervisor and
-//! materia. As long as materia lives, such a one becomes its child and is found by that.
+//! Where a turn got a [cgroup](super::cgroup), that has the mark in its name, and all in it are found whatever they did.
+//! Not found otherwise: a program that cleared its environment, or forbade others to read it, *and* left its session
+//! *and* lost both its supervisor and materia. As long as materia lives, such a one becomes its child and is found by that.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -20,6 +21,7 @@ use materia_engine::TurnOrder;
 use rustix::process::{Signal, getpid};
 
 use super::ARGUMENT;
+use super::cgroup::{self, Group};
 use super::protocol::random;
 use super::tree::{self, Seen};
 
@@ -96,16 +98,21 @@ fn sweep(wanted: &dyn Fn(&[u8]) -> bool) -> usize {
     let end = Instant::now() + KILLED_BY;
     let mut pause = Duration::from_millis(1);
     loop {
+        // Looked for anew: a supervisor that is being killed may still be making one.
+        let mut groups = cgroup::marked(wanted);
+        groups.iter().for_each(Group::kill);
         let all = tree::everybody();
         let spared = tree::ancestors(getpid().as_raw_nonzero().get(), &all);
         let carries = |seen: &&Seen| {
             !seen.zombie
                 && !spared.contains(&seen.pid)
-                && carried(seen.pid).is_some_and(|mark| wanted(&mark))
+                && carried(seen).is_some_and(|mark| wanted(&mark))
         };
         let found: Vec<&Seen> = all.iter().filter(carries).collect();
-        if found.is_empty() || Instant::now() >= end {
-            return found.len();
+        groups.retain(|group| !group.remove());
+        let left = found.len() + groups.len();
+        if left == 0 || Instant::now() >= end {
+            return left;
         }
         for seen in found {
             tree::send(seen, Signal::KILL);
@@ -116,17 +123,27 @@ fn sweep(wanted: &dyn Fn(&[u8]) -> bool) -> usize {
 }
 
 /// The mark that a process carries.
-fn carried(pid: i32) -> Option<Vec<u8>> {
-    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-    let named = environment.split(|byte| *byte == 0).find_map(|variable| {
+fn carried(seen: &Seen) -> Option<Vec<u8>> {
+    let named = shown(seen, "environ").split(|byte| *byte == 0).find_map(|variable| {
         variable.strip_prefix(VARIABLE.as_bytes())?.strip_prefix(b"=").map(<[u8]>::to_vec)
     });
     // A supervisor shows its environment to nobody; its arguments everybody can see.
     named.or_else(|| {
-        let words = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+        let words = shown(seen, "cmdline");
         let mut words = words.split(|byte| *byte == 0).skip(1);
         (words.next()? == ARGUMENT.as_bytes()).then(|| words.next().map(<[u8]>::to_vec))?
     })
+}
+
+/// What a process shows of its memory. One whose first thread has ended shows it by its other threads alone.
+fn shown(seen: &Seen, file: &str) -> Vec<u8> {
+    let pid = seen.pid;
+    if !seen.leaderless {
+        return fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
+    }
+    let threads = tree::threads(pid).into_iter();
+    let mut read = threads.map(|thread| fs::read(format!("/proc/{pid}/task/{thread}/{file}")));
+    read.find_map(Result::ok).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -33,7 +33,10 @@
 //! process must start fast.
 
 mod attend;
+mod cgroup;
+mod filter;
 mod lock;
+mod machine;
 pub(crate) mod mark;
 pub(crate) mod protocol;
 mod pump;
@@ -47,9 +50,9 @@ use std::os::fd::AsFd;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+pub use machine::{machine, planning_support};
 pub use materia_contract::body::PlanningSupport;
 pub(crate) use pump::PIPE_BYTES;
-pub use sandbox::{landlock_version, planning_support};
 
 use attend::{Ended, Watch};
 use protocol::{Sink, Spec, Verdict};
@@ -128,7 +131,7 @@ fn supervise() -> io::Result<()> {
         // No thread to be had. Nobody would watch the tree, so it must not live.
         tree::signal_descendants(rustix::process::Signal::KILL);
     })?;
-    let Ended { status, survivors, gone } = watch.attend(spec.polite(), spec.grace());
+    let Ended { status, survivors, gone } = watch.attend(&spec.mark(), spec.polite(), spec.grace());
     pumps.finish();
     if gone {
         return Ok(());

@@ -19,6 +19,7 @@ use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 
 use super::PlanningSupport;
+use super::mark::VARIABLE;
 
 /// Asks the supervisor to end the tree, politely first.
 pub(crate) const POLITE: u8 = b'T';
@@ -140,6 +141,12 @@ impl Spec {
     /// How long a polite end may take.
     pub(crate) fn grace(&self) -> Duration {
         Duration::from_millis(self.grace_ms)
+    }
+
+    /// The mark that the child carries; empty where it has none.
+    pub(crate) fn mark(&self) -> String {
+        let mark = self.env.iter().rev().find(|(name, _)| name == VARIABLE);
+        mark.map(|(_, mark)| mark.os().to_string_lossy().into_owned()).unwrap_or_default()
     }
 
     /// The signal of a polite end.

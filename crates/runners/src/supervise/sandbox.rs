@@ -8,15 +8,18 @@
 //! supervisor, and where the kernel knows how (Landlock 6) it cannot even send a signal out, to the
 //! supervisor, to materia or to anybody else, nor connect to an abstract socket of theirs.
 //!
-//! A program that may not use the network is refused connections over TCP, where the kernel knows
-//! how; other protocols are not covered. A program that may run nothing else, as git when materia
-//! looks at a project, is refused that as well.
+//! Beside Landlock stands a [filter](super::filter) for what is no matter of places: system calls that lead around it, or
+//! to other processes, and for a program that may not use the network every socket but those of this machine. Who is
+//! root keeps the rights that files need, and loses those over the system.
+//!
+//! A program that may run nothing else, as git when materia looks at a project, is refused that as well.
 //!
 //! What was open before is free, so nothing is handed down but the three standard streams. Device
 //! files may be made nowhere: who is root and makes one in `docs` could write to the disk beneath
-//! every file.
+//! every file. Where the kernel knows how (Landlock 5), devices can be read, and `/dev/null` written to, but not controlled;
+//! so there are no pseudo-terminals.
 //!
-//! Not covered, because the kernel offers no handle for it: modes, owners, times and attributes of
+//! Not covered, because the kernel offers no handle for it: modes, owners and times of
 //! files, which the [check of the tree](crate::TreeCheck) finds afterwards, and what a process
 //! *outside* the sandbox does when it is asked to over a socket.
 
@@ -24,11 +27,14 @@ use std::path::Path;
 use std::thread;
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, PathBeneath, PathFd, PathFdError,
-    Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
+    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, LandlockStatus, PathBeneath, PathFd,
+    PathFdError, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
 };
 use materia_contract::body::PlanningSupport;
+use rustix::io::Errno;
+use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
 
+use super::filter::Filter;
 use super::protocol::{RawPath, Writable};
 
 /// The first version that covers every way of writing; the one before it lacks truncation.
@@ -37,53 +43,19 @@ const COMPLETE: ABI = ABI::V3;
 /// The first version that covers the network, as far as TCP.
 const NETWORK: ABI = ABI::V4;
 
+/// What is done to devices beside reading and writing; known from version 5 on.
+const DEVICE: AccessFs = AccessFs::IoctlDev;
+
 /// The first version that keeps signals and abstract sockets within.
 const SCOPES: ABI = ABI::V6;
 
 /// The one thing outside the roots that everybody may write to.
 const NULL_DEVICE: &str = "/dev/null";
 
-/// Asks the kernel how far it can hold turns to Planning mode. Changes nothing.
-#[must_use]
-pub fn planning_support() -> PlanningSupport {
-    let supports = |abi| {
-        Ruleset::default()
-            .set_compatibility(CompatLevel::HardRequirement)
-            .handle_access(AccessFs::from_write(abi))
-            .and_then(Ruleset::create)
-            .is_ok()
-    };
-    if supports(COMPLETE) {
-        PlanningSupport::Enforced
-    } else if supports(ABI::V1) {
-        PlanningSupport::Partial
-    } else {
-        PlanningSupport::Unavailable
-    }
-}
-
-/// Whether the kernel can keep signals and abstract sockets within.
-fn can_scope() -> bool {
-    Ruleset::default()
-        .set_compatibility(CompatLevel::HardRequirement)
-        .scope(Scope::from_all(SCOPES))
-        .and_then(Ruleset::create)
-        .is_ok()
-}
-
-/// The newest version of Landlock whose rules about files this kernel knows; 0 where it has none.
-#[must_use]
-pub fn landlock_version() -> u32 {
-    // Version 4 is about the network only.
-    let known = [(5, ABI::V5), (3, ABI::V3), (2, ABI::V2), (1, ABI::V1)];
-    let newest = known.into_iter().find(|(_, abi)| {
-        Ruleset::default()
-            .set_compatibility(CompatLevel::HardRequirement)
-            .handle_access(AccessFs::from_all(*abi))
-            .and_then(Ruleset::create)
-            .is_ok()
-    });
-    newest.map_or(0, |(version, _)| version)
+/// Whether the kernel knows a rule. Changes nothing.
+fn knows(rule: impl FnOnce(Ruleset) -> Result<Ruleset, RulesetError>) -> bool {
+    let strict = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+    rule(strict).and_then(Ruleset::create).is_ok()
 }
 
 /// Why the sandbox could not be set up although the kernel has one.
@@ -95,6 +67,9 @@ pub(crate) enum SandboxError {
     /// The kernel refused.
     #[error(transparent)]
     Rules(#[from] RulesetError),
+    /// The rights of root could not be given up.
+    #[error("the rights of root cannot be given up: {0}")]
+    Rights(#[from] Errno),
     /// The thread that was to go in did not come to an end.
     #[error("the thread that starts the program broke off")]
     Thread,
@@ -126,7 +101,11 @@ fn lock_in(writable: &Writable) -> Result<PlanningSupport, SandboxError> {
     if writable.only_runs.is_some() {
         wanted = wanted.handle_access(AccessFs::Execute)?;
     }
-    if can_scope() {
+    // Asked for only where the kernel knows them: without them writing is held all the same.
+    if knows(|rules| rules.handle_access(DEVICE)) {
+        wanted = wanted.handle_access(DEVICE)?;
+    }
+    if knows(|rules| rules.scope(Scope::from_all(SCOPES))) {
         wanted = wanted.scope(Scope::from_all(SCOPES))?;
     }
     let mut rules = wanted.create()?;
@@ -143,9 +122,47 @@ fn lock_in(writable: &Writable) -> Result<PlanningSupport, SandboxError> {
     let status = rules.restrict_self()?.ruleset;
     // Ours are all closed on exec; others may have been left open by whoever started materia.
     close_fds::set_fds_cloexec_threadsafe(FIRST_OWN, &[]);
+    give_up_rights()?;
+    let everywhere = writable.folders.iter().any(|folder| folder.path() == Path::new("/"));
+    let filtered = Filter { offline: writable.offline, bounded: !everywhere }.apply();
     Ok(match status {
-        RulesetStatus::FullyEnforced => PlanningSupport::Enforced,
-        RulesetStatus::PartiallyEnforced => PlanningSupport::Partial,
+        RulesetStatus::FullyEnforced if filtered.is_ok() => PlanningSupport::Enforced,
+        RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced => PlanningSupport::Partial,
         RulesetStatus::NotEnforced => PlanningSupport::Unavailable,
     })
+}
+
+/// What root keeps inside: what has to do with files and own processes. Mounting, tracing, time, network, modules and the
+/// like go; nobody gets them back, for new programs are given no new rights.
+const KEPT: CapabilitySet = CapabilitySet::CHOWN
+    .union(CapabilitySet::DAC_OVERRIDE)
+    .union(CapabilitySet::FOWNER)
+    .union(CapabilitySet::FSETID)
+    .union(CapabilitySet::KILL)
+    .union(CapabilitySet::SETGID)
+    .union(CapabilitySet::SETUID)
+    .union(CapabilitySet::NET_BIND_SERVICE);
+
+/// Gives up the rights of root over the system, for this thread and what it starts.
+fn give_up_rights() -> Result<(), Errno> {
+    let held = capabilities(None)?;
+    if KEPT.contains(held.permitted) {
+        return Ok(());
+    }
+    let CapabilitySets { effective, permitted, inheritable } = held;
+    let kept = |set: CapabilitySet| set.intersection(KEPT);
+    let [effective, permitted, inheritable] = [effective, permitted, inheritable].map(kept);
+    set_capabilities(None, CapabilitySets { effective, permitted, inheritable })
+}
+
+/// What the kernel has of Landlock, and whether it takes the filter: tried on a thread that ends at once.
+pub(super) fn tried() -> (LandlockStatus, bool) {
+    let attempt = || {
+        let rules = Ruleset::default().handle_access(AccessFs::from_write(COMPLETE)).ok()?;
+        let landlock = rules.create().ok()?.restrict_self().ok()?.landlock;
+        let filter = Filter { offline: true, bounded: true }.apply();
+        Some((landlock, filter.is_ok()))
+    };
+    let tried = thread::Builder::new().spawn(attempt).ok().and_then(|thread| thread.join().ok());
+    tried.flatten().unwrap_or((LandlockStatus::NotImplemented, false))
 }

@@ -1,4 +1,7 @@
 //! Finds and signals processes through `/proc`.
+//!
+//! A process whose first thread has ended looks like a zombie there as long as others of its threads go on. What
+//! counts is whether any thread lives.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -14,21 +17,31 @@ pub(crate) struct Seen {
     pub(crate) pid: i32,
     parent: i32,
     session: i32,
+    /// Whether none of its threads lives.
     pub(crate) zombie: bool,
+    /// Whether its first thread has ended, although others may live.
+    pub(crate) leaderless: bool,
     /// When it started, in ticks since boot; with the pid it names a process for good.
     started: u64,
 }
 
+impl Seen {
+    /// Whether its pid is still its own.
+    pub(crate) fn is_still(&self) -> bool {
+        look(self.pid).is_some_and(|now| now.started == self.started)
+    }
+}
+
 /// Sends `signal` to every living descendant of this process.
 pub(crate) fn signal_descendants(signal: Signal) {
-    for seen in descendants(getpid().as_raw_nonzero().get(), &everybody()) {
+    for seen in living_descendants() {
         send(&seen, signal);
     }
 }
 
-/// How many living descendants this process has.
-pub(crate) fn count_descendants() -> usize {
-    descendants(getpid().as_raw_nonzero().get(), &everybody()).len()
+/// The living descendants of this process.
+pub(crate) fn living_descendants() -> Vec<Seen> {
+    descendants(getpid().as_raw_nonzero().get(), &everybody())
 }
 
 /// A process and all above it.
@@ -107,10 +120,7 @@ pub(crate) fn send(seen: &Seen, signal: Signal) -> bool {
     let Some(pid) = Pid::from_raw(seen.pid) else { return false };
     match pidfd_open(pid, PidfdFlags::empty()) {
         // The handle pins the process; what remains is whether it is the one we saw.
-        Ok(handle) => {
-            look(seen.pid).is_some_and(|now| now.started == seen.started)
-                && pidfd_send_signal(handle, signal).is_ok()
-        }
+        Ok(handle) => seen.is_still() && pidfd_send_signal(handle, signal).is_ok(),
         Err(Errno::NOSYS | Errno::PERM) => kill_process(pid, signal).is_ok(),
         Err(_) => false,
     }
@@ -144,9 +154,22 @@ pub(crate) fn everybody() -> Vec<Seen> {
         .collect()
 }
 
-fn look(pid: i32) -> Option<Seen> {
+/// A process as it is now.
+pub(crate) fn look(pid: i32) -> Option<Seen> {
     // Read as bytes: a program may have given itself a name that is no UTF-8.
-    parse_stat(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
+    let seen = parse_stat(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)?;
+    Some(Seen { zombie: seen.leaderless && threads(pid).is_empty(), ..seen })
+}
+
+/// The living threads of a process.
+pub(crate) fn threads(pid: i32) -> Vec<i32> {
+    let entries = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let threads = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let lives = |thread: &i32| {
+        let stat = fs::read(format!("/proc/{pid}/task/{thread}/stat")).ok();
+        stat.and_then(|stat| parse_stat(*thread, &stat)).is_some_and(|seen| !seen.leaderless)
+    };
+    threads.filter(lives).collect()
 }
 
 fn parse_stat(pid: i32, stat: &[u8]) -> Option<Seen> {
@@ -154,11 +177,13 @@ fn parse_stat(pid: i32, stat: &[u8]) -> Option<Seen> {
     let after_name = stat.iter().rposition(|&byte| byte == b')')? + 1;
     let rest = str::from_utf8(&stat[after_name..]).ok()?;
     let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+    let ended = matches!(*fields.first()?, "Z" | "X");
     Some(Seen {
         pid,
         parent: fields.get(1)?.parse().ok()?,
         session: fields.get(3)?.parse().ok()?,
-        zombie: matches!(*fields.first()?, "Z" | "X"),
+        zombie: ended,
+        leaderless: ended,
         started: fields.get(19)?.parse().ok()?,
     })
 }
@@ -171,12 +196,22 @@ mod tests {
     fn a_name_full_of_parentheses_and_bytes_confuses_nothing() {
         let stat = b"7 (a) R 1 (\xff) S 3 4 5 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 999 1 2";
         let seen = parse_stat(7, stat).unwrap();
-        assert_eq!(seen, Seen { pid: 7, parent: 3, session: 5, zombie: false, started: 999 });
+        assert_eq!(
+            seen,
+            Seen { pid: 7, parent: 3, session: 5, zombie: false, leaderless: false, started: 999 }
+        );
     }
 
     #[test]
     fn descendants_are_found_at_any_depth_without_zombies() {
-        let seen = |pid, parent, zombie| Seen { pid, parent, session: 1, zombie, started: 1 };
+        let seen = |pid, parent, zombie| Seen {
+            pid,
+            parent,
+            session: 1,
+            zombie,
+            leaderless: zombie,
+            started: 1,
+        };
         let all = [
             seen(2, 1, false),
             seen(3, 2, true),

@@ -5,18 +5,23 @@
 //! which files outside of the project changed, is part of what it did.
 //!
 //! Files of this folder: `escapes` (what is printed), `repositories` (what is configured), `changing` (what changes after it was
-//! approved), `journals` (a shipped `.materia`), `turns` (programs that were approved and do harm all the same).
+//! approved), `journals` (a shipped `.materia`), `turns` (programs that were approved and do harm all the same), `calls` (system calls),
+//! `outliving` (processes that stay), `work` (that honest programs still run). A command can be run as an [ordinary user](people).
 
 #![allow(dead_code, reason = "each kind of attack uses what it needs of the stage")]
 
 mod agents;
+mod calls;
 mod changing;
 mod escapes;
 mod forging;
 mod journals;
+mod outliving;
+mod people;
 mod repositories;
 mod system;
 mod turns;
+mod work;
 
 use std::collections::BTreeMap;
 use std::fs;

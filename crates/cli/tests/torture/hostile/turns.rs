@@ -179,7 +179,7 @@ fn in_planning_a_turn_can_neither_signal_nor_trace_nor_read_who_watches_it() {
 for pid in $PPID $m; do
   kill -9 $pid 2>/dev/null && echo could kill
   kill -STOP $pid 2>/dev/null && echo could stop
-  [ $(id -u) = 0 ] || ! cat /proc/$pid/environ >/dev/null 2>&1 || echo could read its environment
+  cat /proc/$pid/environ >/dev/null 2>&1 && echo could read its environment
   ls -l /proc/$pid/fd/ 2>/dev/null | grep -q pipe: && echo could see its files
   head -c 1 /proc/$pid/mem >/dev/null 2>&1 && echo could read its memory
 done

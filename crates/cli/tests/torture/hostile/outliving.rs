@@ -1,0 +1,201 @@
+//! Processes that want to outlive their turn, its limit, materia, or all of them.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::Stage;
+use super::people::{Who, finds, people, skipped};
+use super::turns::{confines, project};
+
+/// Writes its pid to the file `$1`, once it is what `$2` says, and goes on for ever.
+///
+/// `led`: its first thread has ended. `hidden`: that, and its environment is empty and read by nobody. `stopped`: it is stopped.
+const LIVE: &str = r#"
+import ctypes, os, platform, signal, sys, threading, time
+libc = ctypes.CDLL(None)
+place, how = sys.argv[1:3]
+def told():
+    with open(place + '.new', 'w') as file:
+        file.write(str(os.getpid()))
+    os.rename(place + '.new', place)
+def live(leader):
+    # Not before the first thread has ended.
+    while how != 'stopped' and not leader():
+        time.sleep(0.005)
+    told()
+    if how == 'stopped':
+        os.kill(os.getpid(), signal.SIGSTOP)
+    while True:
+        time.sleep(0.05)
+def ended():
+    with open('/proc/self/stat', 'rb') as stat:
+        return stat.read().rpartition(b')')[2].split()[0] == b'Z'
+if how == 'hidden':
+    libc.prctl(4, 0, 0, 0, 0)
+if how == 'stopped':
+    live(None)
+threading.Thread(target=live, args=(ended,)).start()
+libc.syscall(ctypes.c_long({'x86_64': 60}.get(platform.machine(), 93)), 0)
+"#;
+
+/// Starts it away from everybody: orphaned, in a session of its own, with nothing of ours open.
+const AWAY: &str = "(setsid python3 live.py $P $HOW >/dev/null 2>&1 </dev/null &)";
+/// The same with an empty environment.
+const BARE: &str =
+    "(env -i PATH=$PATH setsid python3 live.py $P $HOW >/dev/null 2>&1 </dev/null &)";
+const UNTIL: &str = "while [ ! -e $P ]; do sleep 0.01; done";
+const KILL_BOTH: &str = "kill -9 $(awk '/^PPid/{print $2}' /proc/$PPID/status) $PPID; sleep 60.91";
+
+/// A project whose turn runs a script, with `$P` where a process says its pid and `$HOW` what it is.
+fn stage(script: &str, how: &str, place: &str, limit: Option<u64>) -> Stage {
+    let script = format!("P={place} HOW={how}; {script}");
+    let socket = limit.map_or(json!({}), |limit| json!({ "timeoutMs": limit }));
+    let stage = project(&script, &json!({ "socket": socket }));
+    stage.write("project/live.py", LIVE);
+    stage
+}
+
+/// Whether any thread of a process lives.
+fn lives(pid: &str) -> bool {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    threads.into_iter().any(|thread| {
+        let stat = fs::read(thread.path().join("stat")).unwrap_or_default();
+        let state = stat.iter().rposition(|byte| *byte == b')').and_then(|at| stat.get(at + 2));
+        state.is_some_and(|state| !b"ZX".contains(state))
+    })
+}
+
+/// Panics if the process that left its pid at `place` outlives a few seconds.
+fn gone(stage: &Stage, place: &str, what: &str) {
+    let pid =
+        fs::read_to_string(stage.path(place)).unwrap_or_else(|_| panic!("{what}: it never lived"));
+    let begun = Instant::now();
+    while lives(&pid) {
+        let late = begun.elapsed() > Duration::from_secs(20);
+        if late {
+            let _ = std::process::Command::new("kill").args(["-9", &pid]).status();
+        }
+        assert!(!late, "{what}: {pid} outlived it");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+const CAST: [&str; 5] = ["cast", "--trust", "--cast-id", "c1", "go"];
+const PLAN: [&str; 6] = ["cast", "--planning", "--trust", "--cast-id", "c1", "go"];
+
+#[test]
+fn whoever_goes_on_without_its_first_thread_ends_with_its_turn() {
+    for who in people() {
+        if !finds(who, "python3") {
+            continue;
+        }
+        for how in ["led", "hidden", "stopped"] {
+            let what = format!("{how} as {who:?}");
+            let open = stage(&format!("{AWAY}; {UNTIL}"), how, "../outside/pid", None);
+            let ran = open.run_as(who, &CAST);
+            assert_eq!(ran.exit, 0, "{what}: {ran:?}");
+            gone(&open, "outside/pid", &what);
+            if !confines() {
+                continue;
+            }
+            let held = stage(&format!("mkdir -p docs; {BARE}; {UNTIL}"), how, "docs/pid", None);
+            let ran = held.run_as(who, &PLAN);
+            assert_eq!(ran.exit, 0, "{what}: {ran:?}");
+            gone(&held, "project/docs/pid", &what);
+        }
+    }
+}
+
+#[test]
+fn whoever_goes_on_without_its_first_thread_ends_at_its_limit() {
+    for who in people() {
+        if !finds(who, "python3") {
+            continue;
+        }
+        for how in ["led", "hidden"] {
+            let what = format!("{how} as {who:?}");
+            // The program itself, and one that its program waits for.
+            for script in ["exec python3 live.py $P $HOW", "python3 live.py $P $HOW; true"] {
+                let open = stage(script, how, "../outside/pid", Some(4000));
+                let ran = open.run_as(who, &CAST);
+                assert_eq!(ran.exit, 1, "{what}: {ran:?}");
+                assert!(ran.err.contains("took longer than its limit"), "{what}: {ran:?}");
+                gone(&open, "outside/pid", &what);
+            }
+        }
+    }
+}
+
+#[test]
+fn whoever_goes_on_without_its_first_thread_is_found_when_its_supervisor_was_killed() {
+    for who in people() {
+        if !finds(who, "python3") {
+            continue;
+        }
+        for (how, start) in [("led", AWAY), ("led", BARE), ("hidden", BARE), ("stopped", BARE)] {
+            let what = format!("{how} as {who:?} by {start}");
+            let script = format!("{start}; {UNTIL}; kill -9 $PPID; sleep 60.91");
+            let open = stage(&script, how, "../outside/pid", None);
+            let ran = open.run_as(who, &CAST);
+            assert_eq!(ran.exit, 1, "{what}: {ran:?}");
+            gone(&open, "outside/pid", &what);
+        }
+    }
+}
+
+#[test]
+fn what_outlived_materia_and_its_supervisor_is_swept_before_the_run_goes_on() {
+    let machine = materia_runners::machine();
+    for who in people() {
+        if !finds(who, "python3") {
+            continue;
+        }
+        // By its mark, which its other threads show.
+        let mut ways = vec![("led", AWAY, "true")];
+        // By its cgroup, whatever it shows; it waits until it is in one.
+        let in_group = "while ! grep -q materia- /proc/$(cat $P)/cgroup; do sleep 0.01; done";
+        if machine.cgroup && who == Who::Me {
+            ways.extend([
+                ("led", BARE, in_group),
+                ("hidden", BARE, in_group),
+                ("stopped", BARE, in_group),
+            ]);
+        } else {
+            skipped("whoever shows no mark is found by a cgroup, and there is none");
+        }
+        for (how, start, before) in ways {
+            let what = format!("{how} as {who:?} by {start}");
+            let script = format!("[ -e $P ] && exit 0; {start}; {UNTIL}; {before}; {KILL_BOTH}");
+            let open = stage(&script, how, "../outside/pid", None);
+            let ran = open.run_as(who, &CAST);
+            assert_ne!(ran.exit, 0, "{what}: {ran:?}");
+            let pid = fs::read_to_string(open.path("outside/pid")).unwrap();
+            assert!(lives(&pid), "{what}: nobody was left, so that there is nothing to sweep");
+            let ran = open.run_as(who, &["resume", "c1"]);
+            assert_eq!(ran.exit, 0, "{what}: {ran:?}");
+            assert!(!lives(&pid), "{what}: {pid} outlived it");
+        }
+    }
+}
+
+#[test]
+fn no_cgroup_is_left_behind() {
+    if !materia_runners::machine().cgroup {
+        skipped("turns get no cgroup here");
+        return;
+    }
+    let script = "while ! grep -q materia- /proc/self/cgroup; do sleep 0.01; done; grep ^0:: /proc/self/cgroup";
+    let open = stage(script, "led", "x", None);
+    let ran = open.run_as(Who::Me, &CAST);
+    assert_eq!(ran.exit, 0, "{ran:?}");
+    let said = fs::read_to_string(open.path("project/.materia/c1/sockets/a/1-1.stdout")).unwrap();
+    let name = said.trim().rsplit('/').next().unwrap().to_owned();
+    assert!(name.starts_with("materia-"), "{said}");
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
+    let mount = mounts.lines().find(|line| line.contains(" - cgroup2 ")).unwrap();
+    let folder =
+        format!("{}{}", mount.split(' ').nth(4).unwrap(), said.trim().trim_start_matches("0::"));
+    assert!(!fs::exists(&folder).unwrap(), "{folder} is left");
+}
