@@ -191,3 +191,34 @@ fn gaps(sandbox: Sandbox) -> Vec<String> {
     }
     gaps
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn machine(landlock: u32, filter: bool, planning: PlanningSupport) -> Sandbox {
+        Sandbox { landlock, planning, filter, cgroup: false, user_namespaces: true }
+    }
+
+    #[test]
+    fn each_thing_that_a_machine_lacks_is_told_with_what_follows() {
+        let whole = machine(7, true, PlanningSupport::Enforced);
+        assert_eq!(confinement_gaps(whole), [] as [String; 0]);
+        assert!(holds(whole).is_some());
+        assert_eq!(gaps(whole).len(), 1, "there is no cgroup");
+        assert!(mechanisms(whole).contains("Landlock version 7, system-call filter, no cgroup"));
+        for (landlock, filter, count, words) in [
+            (6, false, 2, "holds TCP alone"),
+            (3, true, 2, "send signals"),
+            (2, true, 3, "truncated"),
+            (0, true, 1, "a program can write"),
+            (0, false, 3, "`policy.network: false` is not held"),
+        ] {
+            let lacking = machine(landlock, filter, PlanningSupport::Partial);
+            let told = confinement_gaps(lacking);
+            assert_eq!(told.len(), count, "{told:?}");
+            assert!(told.iter().any(|gap| gap.contains(words)), "{told:?}");
+            assert_eq!(holds(lacking), None);
+        }
+    }
+}

@@ -213,7 +213,7 @@ export type InboxItem = { "project": string; "castId": RunId; "loadout": string;
 
 export type ApprovalAsked = { "hash": string; "runs": string; "argv"?: (string)[]; "cwd"?: string | null; "inputs": (string)[]; "writes": string; "routes": boolean };
 
-export type Health = { "agents": (AgentHealth)[]; "uses"?: string | null; "sandbox": Sandbox; "node"?: (NodeRuntime | null) };
+export type Health = { "agents": (AgentHealth)[]; "uses"?: string | null; "sandbox": Sandbox; "gaps"?: (string)[]; "node"?: (NodeRuntime | null) };
 
 export type AgentHealth = { "name": string; "label": string; "installed": boolean; "path"?: string | null; "version"?: string | null; "testedWith": string; "loggedIn"?: boolean | null; "evidence"?: string | null; "capabilities": Capabilities; "missing"?: string | null; "notRun": boolean };
 
@@ -223,7 +223,7 @@ export type SchemaSupport = ("checked" | "passed" | "absent");
 
 export type Guarded = ("tools" | "sandbox" | "nobody");
 
-export type Sandbox = { "landlock": number; "planning": PlanningSupport };
+export type Sandbox = { "landlock": number; "planning": PlanningSupport; "filter"?: boolean; "cgroup"?: boolean; "userNamespaces"?: boolean };
 
 export type PlanningSupport = ("enforced" | "partial" | "unavailable");
 

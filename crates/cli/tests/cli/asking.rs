@@ -223,6 +223,7 @@ fn the_doctor_says_what_is_there_and_what_is_missing() {
         "{}",
         ran.out
     );
+    let said = ran.out;
     let ran = Ran::from(
         asking.command(&["doctor", "--json"]).env("ANTHROPIC_API_KEY", "k").output().unwrap(),
     );
@@ -234,7 +235,22 @@ fn the_doctor_says_what_is_there_and_what_is_missing() {
     assert_eq!(claude["capabilities"]["resume"], true);
     assert_eq!(health["agents"][1]["installed"], false);
     assert!(health["agents"][1]["missing"].as_str().unwrap().contains("npm install"));
-    assert!(health["sandbox"]["landlock"].is_u64());
+    // What the machine has is told twice, and is the same for both.
+    let sandbox = &health["sandbox"];
+    assert!(sandbox["landlock"].is_u64());
+    for (mechanism, name) in [
+        ("filter", "system-call filter"),
+        ("cgroup", "cgroup for turns"),
+        ("userNamespaces", "user namespaces are"),
+    ] {
+        assert!(sandbox[mechanism].is_boolean(), "{mechanism}: {sandbox}");
+        assert!(said.contains(name), "{name} is missing in {said}");
+    }
+    let gaps = health["gaps"].as_array().unwrap();
+    for gap in gaps {
+        assert!(said.contains(gap.as_str().unwrap()), "{gap} is missing in {said}");
+    }
+    assert_eq!(said.contains("no Landlock,"), sandbox["landlock"] == 0, "{said}");
     assert!(!asking.bench.has(".materia"), "a doctor leaves nothing behind");
 }
 

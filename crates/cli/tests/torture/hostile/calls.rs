@@ -12,7 +12,7 @@ use super::people::{Who, finds, people, skipped};
 use super::turns::{code, confines, project};
 
 /// Makes the calls that its arguments name, `name,number,argument…`, and says for each how it ended.
-const CALL: &str = r#"
+const CALL: &str = r"
 import ctypes, errno, os, sys, tempfile
 libc = ctypes.CDLL(None, use_errno=True)
 libc.syscall.restype = ctypes.c_long
@@ -27,7 +27,7 @@ for word in sys.argv[1:]:
     if got == 0 and name.startswith('clone'):
         os._exit(0)
     print(name, 'allowed' if got != -1 else errno.errorcode[ctypes.get_errno()], flush=True)
-"#;
+";
 
 /// A call, its number, its arguments. They are such that an ordinary user without a filter would be told something else
 /// than EPERM by the kernel, wherever there are such arguments.
@@ -200,11 +200,7 @@ fn calls_that_lead_around_the_bounds_are_refused_in_every_confined_turn() {
         }
         for mode in modes() {
             let mut refused: Vec<&Calls> = vec![REFUSED];
-            if mode.name != "offline" {
-                refused.push(BOUNDED);
-            } else {
-                refused.push(OFFLINE);
-            }
+            refused.push(if mode.name == "offline" { OFFLINE } else { BOUNDED });
             for (name, became) in made(who, &mode, &refused) {
                 assert_eq!(became, "EPERM", "{name} in {} as {who:?}", mode.name);
             }
@@ -230,7 +226,7 @@ fn calls_by_another_table_end_the_process() {
         return;
     }
     // `getpid` by the 32-bit table in machine code, and by that of x32.
-    let program = r#"
+    let program = r"
 import ctypes, mmap, os, signal
 def by_32_bits():
     page = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
@@ -245,7 +241,7 @@ for call in by_32_bits, by_x32:
         os._exit(0)
     status = os.waitpid(child, 0)[1]
     print(call.__name__, os.WIFSIGNALED(status) and signal.Signals(os.WTERMSIG(status)).name)
-"#;
+";
     for mode in modes() {
         let stage = project("", &json!({}));
         let said = turn(&stage, Who::Me, &mode, &json!(["python3", "-c", program]));
@@ -254,7 +250,7 @@ for call in by_32_bits, by_x32:
 }
 
 /// Mounts an overlay whose upper layer is the hooks of git and whose work folder is the code, and has a file copied up.
-const OVERLAY: &str = r#"
+const OVERLAY: &str = r"
 import ctypes, os
 libc = ctypes.CDLL(None, use_errno=True)
 here, temporary = os.getcwd(), os.environ['TMPDIR']
@@ -281,7 +277,7 @@ try:
     os.chmod(temporary + '/merged/post-commit', 0o755)
 except OSError as error:
     print(error)
-"#;
+";
 
 #[test]
 fn no_mount_carries_a_file_out_of_planning() {
@@ -329,7 +325,7 @@ print(two.recv(2).decode())"
 }
 
 /// A terminal that belongs to whoever runs the test: says its name, and when it is told to what was typed there.
-const TERMINAL: &str = r#"
+const TERMINAL: &str = r"
 import fcntl, os, pty, sys, tty
 leader, follower = pty.openpty()
 tty.setraw(follower)
@@ -341,7 +337,7 @@ try:
     print(os.read(follower, 100), flush=True)
 except BlockingIOError:
     print('nothing', flush=True)
-"#;
+";
 
 #[test]
 fn nothing_is_typed_into_another_terminal() {

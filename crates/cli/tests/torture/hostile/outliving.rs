@@ -12,7 +12,7 @@ use super::turns::{confines, project};
 /// Writes its pid to the file `$1`, once it is what `$2` says, and goes on for ever.
 ///
 /// `led`: its first thread has ended. `hidden`: that, and its environment is empty and read by nobody. `stopped`: it is stopped.
-const LIVE: &str = r#"
+const LIVE: &str = r"
 import ctypes, os, platform, signal, sys, threading, time
 libc = ctypes.CDLL(None)
 place, how = sys.argv[1:3]
@@ -38,7 +38,7 @@ if how == 'stopped':
     live(None)
 threading.Thread(target=live, args=(ended,)).start()
 libc.syscall(ctypes.c_long({'x86_64': 60}.get(platform.machine(), 93)), 0)
-"#;
+";
 
 /// Starts it away from everybody: orphaned, in a session of its own, with nothing of ours open.
 const AWAY: &str = "(setsid python3 live.py $P $HOW >/dev/null 2>&1 </dev/null &)";
