@@ -24,7 +24,7 @@ for word in sys.argv[1:]:
     arguments = [ctypes.c_ulong(places[a] if a in places else int(a, 0)) for a in arguments]
     ctypes.set_errno(0)
     got = libc.syscall(ctypes.c_long(int(number)), *arguments)
-    if got == 0 and name.startswith('clone'):
+    if got == 0 and 'clone' in name:
         os._exit(0)
     print(name, 'allowed' if got != -1 else errno.errorcode[ctypes.get_errno()], flush=True)
 ";
