@@ -243,7 +243,7 @@ const CHMOD_HERE: &[(i64, u8)] = &[(libc::SYS_chmod, 1)];
 const CHMOD_HERE: &[(i64, u8)] = &[];
 
 /// The bit that marks a call by the x32 table.
-const X32: u32 = 0x4000_0000;
+const BY_X32: u32 = 0x4000_0000;
 /// What the number of a call is where there is none.
 const NO_CALL: u32 = u32::MAX;
 
@@ -259,7 +259,7 @@ fn newer_and_foreign() -> BpfProgram {
     let steps = [
         (LOAD, 0, 0, 0),
         (IF_EQUAL, NO_CALL, 4, 0),
-        (IF_AT_LEAST, X32, 4, 0),
+        (IF_AT_LEAST, BY_X32, 4, 0),
         (IF_ABOVE, NEWEST, 2, 0),
         (IF_EQUAL, clone3, 1, 0),
         answer(SeccompAction::Allow),
