@@ -6,8 +6,8 @@ use std::time::Duration;
 use materia_contract::{ErrorCode, MOCK, TurnOutput};
 use materia_engine::{BoxFuture, Runner, TurnFault, TurnJob, TurnOrder, TurnReport, Work};
 
-use crate::leftovers;
 use crate::redact::Secrets;
+use crate::{leftovers, spending};
 
 /// All runners of a process, as one.
 #[derive(Clone)]
@@ -27,7 +27,7 @@ impl Runner for Runners {
         // Whoever performed it, and whatever came of it: nothing leaves here with a secret in it.
         let secrets = Secrets::of_work(&job.work);
         let turn = self.bare(job);
-        Box::pin(async move { secrets.report(turn.await) })
+        Box::pin(async move { secrets.report(spending::held(turn.await)) })
     }
 
     fn rejoin(&self, job: TurnJob) -> BoxFuture<'static, Option<BoxFuture<'static, TurnReport>>> {
@@ -45,7 +45,10 @@ impl Runner for Runners {
 
     fn land(&self, order: &TurnOrder, report: TurnReport) -> TurnReport {
         match self.of(order) {
-            Some(runner) => Secrets::of_work(&order.work).report(runner.land(order, report)),
+            Some(runner) => {
+                let landed = spending::held(runner.land(order, report));
+                Secrets::of_work(&order.work).report(landed)
+            }
             None => report,
         }
     }

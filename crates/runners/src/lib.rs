@@ -22,6 +22,7 @@ mod place;
 mod planning;
 mod redact;
 mod scripted;
+mod spending;
 pub mod supervise;
 mod tree_check;
 mod utility;

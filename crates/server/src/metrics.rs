@@ -45,7 +45,7 @@ fn write(app: &App) -> Result<String, Refused> {
                 if let Ok((run, _)) = materia_engine::load(journal, &id) {
                     let usage = run.usage();
                     turns += usage.turns;
-                    tokens += usage.tokens;
+                    tokens = tokens.saturating_add(usage.tokens);
                     cost = cost.saturating_add(usage.cost.unwrap_or_default());
                 }
             }

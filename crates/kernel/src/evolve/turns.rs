@@ -148,7 +148,9 @@ fn end_turn(run: &mut Run, started: u64) -> Turn {
 
 fn spend(run: &mut Run, node: usize, report: &TurnOutput) {
     let Some(TurnUsage { input_tokens, output_tokens, cost }) = report.usage else { return };
-    run.usage.tokens += input_tokens.unwrap_or(0) + output_tokens.unwrap_or(0);
+    // What a provider reports may be any number; a sum that cannot be held stays at the most.
+    let tokens = input_tokens.unwrap_or(0).saturating_add(output_tokens.unwrap_or(0));
+    run.usage.tokens = run.usage.tokens.saturating_add(tokens);
     if let Some(cost) = cost {
         run.usage.cost = Some(run.usage.cost.unwrap_or_default().saturating_add(cost));
         let spent = &mut run.nodes[node].spent;

@@ -53,3 +53,21 @@ fn a_sum_of_decimals_reaches_its_bound_exactly() {
     let (turns, _) = spent_under(bound, &[0.7, 0.099_999, 0.1, 0.1]);
     assert_eq!(turns, 3, "a millionth less is less");
 }
+
+#[test]
+fn a_sum_of_tokens_that_cannot_be_held_is_the_most_and_the_budget_is_spent() {
+    for (input, output) in [(u64::MAX - 10, 20), (u64::MAX, u64::MAX), (1, u64::MAX)] {
+        let mut plan = plan([("a", agent().text().edge(Condition::Always, "a").bounded(50))]);
+        plan.budget = Budget { max_tokens: Some(u64::MAX), ..Budget::default() };
+        let mut run = Run::new(RunId::new("r"));
+        step(&mut run, 0, Input::Create(Box::new(created(plan)))).unwrap();
+        let Some(Effect::StartTurn(turn)) = outstanding(&run).next() else { panic!("no turn") };
+        let usage =
+            TurnUsage { input_tokens: Some(input), output_tokens: Some(output), cost: None };
+        let said =
+            TurnOutput { output: "x".to_owned(), usage: Some(usage), ..TurnOutput::default() };
+        step(&mut run, 1, Input::report(turn, TurnOutcome::Ended(said))).unwrap();
+        assert_eq!(run.usage().tokens, u64::MAX, "{input} and {output}");
+        assert!(matches!(run.phase(), Phase::Waiting(_)), "{:?}", run.phase());
+    }
+}

@@ -27,11 +27,22 @@ impl Usage {
         let turn = TurnUsage {
             input_tokens: self.input_tokens,
             output_tokens: self.output_tokens,
-            // A number that is no amount tells nothing.
-            cost: self.cost.and_then(|cost| Amount::try_from(cost).ok()),
+            cost: self.cost.map(amount),
         };
         (turn != TurnUsage::default()).then_some(turn)
     }
+}
+
+/// The amount of a reported cost. A number that is none becomes the largest or the least one, so
+/// that the turn fails for it (see `spending`) and it does not count as unknown.
+fn amount(cost: f64) -> Amount {
+    let beyond = if cost < 0.0 { Amount::from(i64::MIN) } else { Amount::from(u64::MAX) };
+    Amount::try_from(cost).unwrap_or(beyond)
+}
+
+/// Two reported costs together. One below zero must not make up for another: the sum is then no number.
+pub(crate) fn added(sum: f64, cost: f64) -> f64 {
+    if cost < 0.0 { f64::NAN } else { sum + cost }
 }
 
 /// The total of a session, as its program reports it.
@@ -66,6 +77,8 @@ impl Totals {
             cached_tokens: self.cached_tokens.saturating_sub(earlier.cached_tokens),
             output_tokens: self.output_tokens - earlier.output_tokens,
             cost: match (self.cost, earlier.cost) {
+                // A total below zero is no total; a turn that reports one fails.
+                (Some(now), _) if now < 0.0 || now.is_nan() => Some(now),
                 (Some(now), Some(before)) => Some((now - before).max(0.0)),
                 (Some(_) | None, _) => None,
             },
@@ -103,7 +116,19 @@ mod tests {
         assert_eq!(Usage::default().turn(), None);
         let usage = Usage { output_tokens: Some(0), ..Usage::default() };
         assert_eq!(usage.turn().and_then(|turn| turn.output_tokens), Some(0));
-        let usage = Usage { cost: Some(1e300), ..Usage::default() };
-        assert_eq!(usage.turn(), None, "a cost that cannot be counted is unknown");
+    }
+
+    #[test]
+    fn a_cost_that_cannot_be_counted_is_the_largest_and_not_unknown() {
+        let cost = |cost| Usage { cost: Some(cost), ..Usage::default() }.turn().unwrap().cost;
+        for beyond in [1e300, f64::INFINITY, f64::NAN, added(added(0.0, 5.0), -5.0)] {
+            assert_eq!(cost(beyond), Some(Amount::from(u64::MAX)), "{beyond}");
+        }
+        for beyond in [-1e300, f64::NEG_INFINITY] {
+            assert_eq!(cost(beyond), Some(Amount::from(i64::MIN)), "{beyond}");
+        }
+        assert_eq!(cost(added(0.25, 0.5)), Some(Amount::from_millionths(750_000)));
+        let below = totals(5, 5, Some(-1.0)).since(&totals(1, 1, Some(0.5)));
+        assert_eq!(below.cost, Some(-1.0), "no difference makes up for it");
     }
 }

@@ -230,8 +230,9 @@ impl Talk {
         if let Some(usage) = result.pointer("/usage").filter(|usage| usage.is_object()) {
             let read = |name: &str| count(usage, name);
             let cached = read("/cachedReadTokens");
-            let more = cached.unwrap_or(0) + read("/cachedWriteTokens").unwrap_or(0);
-            self.usage.input_tokens = read("/inputTokens").map(|tokens| tokens + more);
+            let more = cached.unwrap_or(0).saturating_add(read("/cachedWriteTokens").unwrap_or(0));
+            self.usage.input_tokens =
+                read("/inputTokens").map(|tokens| tokens.saturating_add(more));
             self.usage.cached_tokens = cached;
             self.usage.output_tokens = read("/outputTokens");
         }

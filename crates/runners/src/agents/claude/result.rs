@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::super::failure::Hints;
 use super::super::json::{count, list, number, text};
+use super::super::usage::added;
 use super::super::{AgentFault, Answer, FailureClass, SessionPlan, Totals, Usage};
 use super::VOICE;
 
@@ -120,7 +121,7 @@ fn sum(table: Option<&Value>) -> Option<Totals> {
         sum.input_tokens = sum.input_tokens.saturating_add(input);
         sum.cached_tokens = sum.cached_tokens.saturating_add(cached);
         sum.output_tokens = sum.output_tokens.saturating_add(output);
-        sum.cost = sum.cost.zip(number(model, "/costUSD")).map(|(sum, cost)| sum + cost);
+        sum.cost = sum.cost.zip(number(model, "/costUSD")).map(|(sum, cost)| added(sum, cost));
     }
     Some(sum)
 }

@@ -9,7 +9,7 @@ use super::super::failure::Hints;
 use super::super::json::{about, count, event, list, number, shortened, text};
 use super::super::{
     AgentFault, AgentSession, Answer, Ask, Ended, Exit, FailureClass, LiveEvent, Reader,
-    SessionPlan, Usage,
+    SessionPlan, Usage, usage,
 };
 use super::VOICE;
 
@@ -74,12 +74,12 @@ impl Stream {
         let cached = count(message, "/usage/cacheRead").unwrap_or(0);
         let written = count(message, "/usage/cacheWrite").unwrap_or(0);
         let input = fresh.map(|fresh| fresh.saturating_add(cached).saturating_add(written));
-        let usage = &mut self.usage;
-        add(&mut usage.input_tokens, input);
-        add(&mut usage.cached_tokens, fresh.map(|_| cached));
-        add(&mut usage.output_tokens, count(message, "/usage/output"));
+        let spent = &mut self.usage;
+        add(&mut spent.input_tokens, input);
+        add(&mut spent.cached_tokens, fresh.map(|_| cached));
+        add(&mut spent.output_tokens, count(message, "/usage/output"));
         if let Some(cost) = number(message, "/usage/cost/total") {
-            usage.cost = Some(usage.cost.unwrap_or(0.0) + cost);
+            spent.cost = Some(usage::added(spent.cost.unwrap_or(0.0), cost));
         }
     }
 
