@@ -124,6 +124,34 @@ impl Folder {
         written
     }
 
+    /// The same with what is read; more than `most` bytes are refused, and nothing is written then.
+    pub fn replace_from(
+        &self,
+        path: impl AsRef<Path>,
+        from: impl Read,
+        most: u64,
+    ) -> io::Result<()> {
+        let (parent, name) = self.split(path.as_ref(), true)?;
+        let beside = beside(name);
+        let written = parent.create(&beside).and_then(|mut file| {
+            let read = io::copy(&mut from.take(most.saturating_add(1)), &mut file)?;
+            if read > most {
+                return Err(io::ErrorKind::FileTooLarge.into());
+            }
+            parent.rename(&beside, Path::new(name))
+        });
+        if written.is_err() {
+            let _ = parent.remove_file(&beside);
+        }
+        written
+    }
+
+    /// Makes a link to a place anywhere; nothing may have its name yet. Who follows it is not held here.
+    pub fn link(&self, path: impl AsRef<Path>, to: &Path) -> io::Result<()> {
+        let (parent, name) = self.split(path.as_ref(), true)?;
+        Ok(rustix::fs::symlinkat(to, &parent.handle, name)?)
+    }
+
     /// Opens a file to go on at its end; it is made where it is missing. It must be a plain file with one name.
     pub fn append(&self, path: impl AsRef<Path>) -> io::Result<File> {
         let (parent, name) = self.split(path.as_ref(), true)?;

@@ -83,6 +83,22 @@ fn a_second_name_a_pipe_and_a_folder_in_a_files_place() {
 }
 
 #[test]
+fn what_is_read_replaces_a_file_whole_or_not_at_all() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = Folder::at(dir.path()).unwrap();
+    folder.replace_from("a/file", &b"words"[..], 5).unwrap();
+    assert!(folder.replace_from("a/file", &b"longer"[..], 5).is_err());
+    assert_eq!(folder.read("a/file", 10).unwrap(), b"words");
+    assert_eq!(folder.folder("a").unwrap().names().unwrap(), [OsStr::new("file")]);
+    fs::write(dir.path().join("precious"), "precious").unwrap();
+    folder.link("link", &dir.path().join("precious")).unwrap();
+    assert!(folder.link("link", Path::new("elsewhere")).is_err(), "the name is taken");
+    assert!(folder.read("link", 10).is_err(), "nobody follows it here");
+    folder.replace_from("link", &b"ours"[..], 10).unwrap();
+    assert_eq!(fs::read(dir.path().join("precious")).unwrap(), b"precious");
+}
+
+#[test]
 fn a_folder_stays_the_one_it_was() {
     let dir = tempfile::tempdir().unwrap();
     let (cast, evil) = (dir.path().join("cast"), dir.path().join("evil"));

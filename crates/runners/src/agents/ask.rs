@@ -68,6 +68,21 @@ pub struct AgentSession {
     pub totals: Option<Totals>,
 }
 
+/// The longest name of a session that is kept.
+const SESSION_ID_BYTES_MAX: usize = 200;
+
+impl AgentSession {
+    /// Whether its name can stand among the arguments of a program without being taken for a flag,
+    /// a path or anything else. The name comes from a program that may say what it likes.
+    #[must_use]
+    pub fn is_usable(&self) -> bool {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._:-".contains(&byte);
+        (1..=SESSION_ID_BYTES_MAX).contains(&self.id.len())
+            && !self.id.starts_with('-')
+            && self.id.bytes().all(plain)
+    }
+}
+
 /// What the configuration says about one agent.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct AgentSettings {
@@ -83,7 +98,7 @@ pub struct AgentSettings {
     pub max_cost: Option<Amount>,
     /// The home folder, under which programs keep their state. Absent: nothing is known of it.
     pub home: Option<PathBuf>,
-    /// Where the program keeps its state, if a variable moves it away from its usual place.
+    /// What the variable of its [`Home`](super::Home) names, if it is set in our own environment.
     pub state_dir: Option<PathBuf>,
     /// What tokens cost.
     pub prices: super::Prices,
@@ -97,10 +112,27 @@ impl Ask {
     ) -> Result<Option<&AgentSession>, AdapterError> {
         match &self.session {
             SessionPlan::Fresh { .. } => Ok(None),
-            SessionPlan::Resume(session) if session.agent == agent => Ok(Some(session)),
+            SessionPlan::Resume(session) if session.agent == agent && session.is_usable() => {
+                Ok(Some(session))
+            }
+            SessionPlan::Resume(session) if session.agent == agent => {
+                Err(AdapterError::UnusableSession { agent })
+            }
             SessionPlan::Resume(session) => {
                 Err(AdapterError::ForeignSession { agent, owner: session.agent.clone() })
             }
+        }
+    }
+
+    /// The model that was chosen, if any. One that could be taken for a flag is refused.
+    pub(crate) fn chosen_model(&self, agent: &'static str) -> Result<Option<&str>, AdapterError> {
+        match self.model.as_deref() {
+            Some(model) if model.starts_with('-') => Err(AdapterError::Cannot {
+                agent,
+                what: format!("use the model `{model}`: its name begins with `-`"),
+                help: "write the model as the agent's own documentation names it".to_owned(),
+            }),
+            chosen => Ok(chosen),
         }
     }
 
@@ -111,9 +143,34 @@ impl Ask {
             Some(_) | None => vec![usual.to_owned()],
         }
     }
+}
 
-    /// A place under the home folder, if that is known.
-    pub(crate) fn in_home(&self, rest: &str) -> Option<PathBuf> {
-        self.settings.home.as_ref().map(|home| home.join(rest))
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_plain_name_of_a_session_can_be_an_argument() {
+        let usable = |id: &str| {
+            AgentSession { agent: "claude".to_owned(), id: id.to_owned(), totals: None }.is_usable()
+        };
+        for good in ["0198-aa", "ses_1", "a", "2026-11-17T16:51:00.000Z_x", &"a".repeat(200)] {
+            assert!(usable(good), "{good}");
+        }
+        for bad in [
+            "",
+            "-",
+            "--dangerously-skip-permissions",
+            "a b",
+            "a\n--b",
+            "../x",
+            "a/b",
+            "a\0",
+            "$(x)",
+            "é",
+            &"a".repeat(201),
+        ] {
+            assert!(!usable(bad), "{bad:?}");
+        }
     }
 }

@@ -145,7 +145,7 @@ async fn look(
         };
         let said = run(supervisor, with(probe.version)).await;
         version = said.and_then(|(_, said)| version_in(&said));
-        login = evidence(&probe, agent.settings.state_dir.as_deref(), home);
+        login = evidence(&agent, home);
         if login == Login::No
             && let Some(question) = probe.login
             && let Some((Some(0), _)) = run(supervisor, with(question)).await
@@ -159,14 +159,18 @@ async fn look(
 }
 
 /// What a login leaves behind: a variable, or a file.
-fn evidence(probe: &Probe, state_dir: Option<&Path>, home: Option<&Path>) -> Login {
+fn evidence(agent: &Agent, home: Option<&Path>) -> Login {
+    let (probe, own) = (agent.adapter().probe(), agent.adapter().home());
     let set = |name: &&&str| env::var_os(name).is_some_and(|value| !value.is_empty());
     if let Some(name) = probe.keys.iter().find(set) {
         return Login::Yes(format!("{name} is set"));
     }
     for file in probe.credentials {
         let usual = home.map(|home| home.join(file));
-        let moved = state_dir.zip(Path::new(file).file_name()).map(|(dir, name)| dir.join(name));
+        let moved = own.and_then(|own| {
+            let inside = Path::new(file).strip_prefix(own.usual).ok()?;
+            Some(own.place(&agent.settings)?.join(inside))
+        });
         if let Some(place) = [moved, usual].into_iter().flatten().find(|place| place.is_file()) {
             return Login::Yes(format!("`{}` is there", place.display()));
         }

@@ -13,18 +13,9 @@ use std::time::Duration;
 use materia_contract::{AgentDoc, AgentProtocol, GlobalMode, PricesDoc, ToolsDoc, Uuid};
 
 use super::acp::Acp;
-use super::capability::Guarded;
 use super::{
-    Adapter, AdapterError, AgentSettings, Ask, Grant, Prices, SessionPlan, by_name, native,
+    Adapter, AdapterError, AgentSettings, Ask, Grant, Prices, Reach, SessionPlan, by_name, native,
 };
-
-/// The variable that moves the state of a known agent, by the agent's name.
-const STATE_VARIABLES: [(&str, &str); 4] = [
-    ("claude", "CLAUDE_CONFIG_DIR"),
-    ("codex", "CODEX_HOME"),
-    ("gemini", "GEMINI_CLI_HOME"),
-    ("pi", "PI_CODING_AGENT_DIR"),
-];
 
 /// Why there is no agent for a socket.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -128,16 +119,10 @@ impl Agent {
         };
         let bounded = match rules.mode {
             GlobalMode::Planning => true,
-            GlobalMode::Implementation => self.needs_bounds(&ask),
+            GlobalMode::Implementation => looks_only(&ask),
         };
         ask.confined = bounded && rules.sandbox;
         self.adapter().launch(&ask).map(drop)
-    }
-
-    /// Whether a turn that may write everywhere by its mode has to be held by the kernel all the
-    /// same: it should only look, and nobody else keeps the agent to that.
-    pub(super) fn needs_bounds(&self, ask: &Ask) -> bool {
-        looks_only(ask) && self.adapter().capabilities().read_only == Guarded::Nobody
     }
 
     /// The program that is started.
@@ -178,6 +163,12 @@ impl Fleet {
             path: env::var_os("PATH"),
             home: env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from),
         }
+    }
+
+    /// The same agents, with their folders in another home than that of the environment.
+    #[must_use]
+    pub fn with_home(self, home: PathBuf) -> Self {
+        Self { home: Some(home), ..self }
     }
 
     /// The names of all agents, in the order in which one is looked for.
@@ -236,7 +227,7 @@ impl Fleet {
                 retries: doc.retries,
                 max_cost: doc.max_turn_cost,
                 home: self.home.clone(),
-                state_dir: state_dir(name),
+                state_dir: state_dir(&kind),
                 prices: self.prices.clone(),
             },
             model: doc.model,
@@ -273,9 +264,11 @@ impl Fleet {
     }
 }
 
-fn state_dir(agent: &str) -> Option<PathBuf> {
-    let (_, variable) = STATE_VARIABLES.iter().find(|(name, _)| *name == agent)?;
-    env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from)
+/// What the variable names that moves the folder of an agent. Only adapters that we ship have one.
+fn state_dir(kind: &Kind) -> Option<PathBuf> {
+    let Kind::Native(adapter) = kind else { return None };
+    let value = env::var_os(adapter.home()?.variable).filter(|value| !value.is_empty())?;
+    std::path::absolute(PathBuf::from(value)).ok()
 }
 
 /// Looks for a program as the system would: by its path, or in the folders of `path`.
@@ -295,12 +288,10 @@ fn is_executable(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
-/// Whether a turn should change nothing at all.
+/// Whether a turn should change nothing at all. The kernel holds it to that whatever its mode, beside the
+/// agent's own rules, which the agent could be talked out of.
 pub(super) fn looks_only(ask: &Ask) -> bool {
-    match Grant::of(ask) {
-        Grant::Nothing | Grant::ReadOnly => true,
-        Grant::Documents | Grant::Coding | Grant::Only(_) => false,
-    }
+    Grant::reach(ask) == Reach::Nothing
 }
 
 #[cfg(test)]

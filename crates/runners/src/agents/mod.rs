@@ -26,17 +26,21 @@ mod examine;
 pub mod failure;
 mod fleet;
 pub mod gemini;
+mod home;
 mod json;
 mod live;
+mod own;
 pub mod pi;
 pub mod price;
 mod process;
 mod record;
+mod renewal;
 mod replay;
 mod report;
 mod retell;
 mod room;
 mod runner;
+mod session_files;
 mod sessions;
 mod tools;
 mod transcript;
@@ -52,6 +56,7 @@ pub use environment::{allows, common_names};
 pub use examine::{Examined, Login, Runtime, examine, node, versions};
 pub use failure::{AgentFault, FailureClass};
 pub use fleet::{Agent, Fleet, NoAgent, Rules};
+pub use home::{Changed, Home, Login as StoredLogin};
 pub use live::DOES;
 pub use materia_contract::capability::{self, Capabilities};
 pub use price::Prices;
@@ -84,6 +89,11 @@ pub trait Adapter: Send + Sync {
 
     /// How to find out whether it is there and usable.
     fn probe(&self) -> Probe;
+
+    /// The folder in the user's home in which it keeps its state. Only the adapters that we ship name one.
+    fn home(&self) -> Option<&'static Home> {
+        None
+    }
 
     /// Whether its process is answered while it runs, by [`Reader::reply`]. Its standard input then
     /// stays open until the turn is [settled](Reader::settled).
@@ -147,9 +157,6 @@ pub struct Launch {
     pub pass_env: Vec<String>,
     /// Files to write before the start, all of them below [`Ask::scratch`].
     pub files: Vec<(PathBuf, Vec<u8>)>,
-    /// Folders and files of its own that the agent must be able to write even in Planning mode (D36).
-    /// Those that do not exist are to be left out.
-    pub writable: Vec<PathBuf>,
     /// The signal that asks it to stop politely.
     pub polite: Polite,
 }
@@ -175,6 +182,12 @@ pub enum AdapterError {
         what: String,
         /// What to do instead.
         help: String,
+    },
+    /// The session has a name that cannot be an argument.
+    #[error("the session has a name that {agent} cannot be given; start a fresh one")]
+    UnusableSession {
+        /// The agent that was asked.
+        agent: &'static str,
     },
     /// A session of another agent was handed over.
     #[error("the session belongs to {owner} and {agent} cannot continue it; start a fresh one")]
@@ -222,9 +235,19 @@ pub struct Ended {
     pub usage: Usage,
 }
 
+/// What is said of a session whose name cannot be an argument.
+const UNUSABLE_SESSION: &str = "the agent named its session with other characters than A-Z, a-z, 0-9, `.`, `_`, `:` \
+     and `-`, or with a `-` in front; it is not kept, and the next turn begins anew";
+
 impl Ended {
-    /// Forgets a session that turned out to be gone, so that nobody tries it again.
+    /// Forgets a session that turned out to be gone, so that nobody tries it again, and one whose name
+    /// cannot be an argument of the next turn.
     fn honest(mut self) -> Self {
+        if self.session.take_if(|session| !session.is_usable()).is_some()
+            && let Ok(answer) = &mut self.outcome
+        {
+            answer.notes.push(UNUSABLE_SESSION.to_owned());
+        }
         if let Err(fault) = &self.outcome
             && fault.class == FailureClass::SessionLost
         {

@@ -6,6 +6,9 @@ use materia_beneath::Folder;
 use materia_contract::GlobalMode;
 use materia_engine::TurnJob;
 
+use super::Ask;
+use super::fleet::Agent;
+use super::own::Own;
 use crate::supervise::protocol::{RawPath, Writable};
 use crate::{place, planning};
 
@@ -20,6 +23,7 @@ pub(super) struct Room {
     cast: Folder,
     /// The name of what is private in the folder of the cast.
     name: String,
+    private: Folder,
     files: Folder,
 }
 
@@ -35,9 +39,10 @@ impl Room {
         // The program runs elsewhere, so no path may depend on where we are.
         let path = std::path::absolute(private.path()).map_err(failed)?;
         let scratch = path.join("scratch");
-        let mut room = Self { scratch, temporary: None, write_roots: None, cast, name, files };
+        let mut room =
+            Self { scratch, temporary: None, write_roots: None, cast, name, private, files };
         let Some(mut roots) = roots(job, allowed)? else { return Ok(room) };
-        private.new_folder("tmp").map_err(failed)?;
+        room.private.new_folder("tmp").map_err(failed)?;
         let temporary = path.join("tmp");
         roots.push(temporary.clone());
         room.temporary = Some(temporary);
@@ -45,10 +50,19 @@ impl Room {
         Ok(room)
     }
 
-    /// What the sandbox allows, with what the agent needs for itself; what is not there is left out.
-    pub(super) fn writable(&self, own: &[PathBuf]) -> Option<Writable> {
-        let roots = self.write_roots.as_ref()?.iter();
-        let folders = roots.chain(own.iter().filter(|path| path.exists()));
+    /// Makes what the agent has for itself, where it may not write everywhere.
+    pub(super) fn own(&self, agent: &Agent, ask: &Ask) -> Result<Option<Own>, String> {
+        if self.write_roots.is_none() {
+            return Ok(None);
+        }
+        let made = Own::prepare(agent, ask, &self.private, &self.cast);
+        made.map(Some).map_err(|error| format!("no private folder for it: {error}"))
+    }
+
+    /// What the sandbox allows, with what the agent has for itself.
+    pub(super) fn writable(&self, own: Option<&Own>) -> Option<Writable> {
+        let roots = self.write_roots.as_ref()?.iter().map(PathBuf::as_path);
+        let folders = roots.chain(own.map(Own::folder));
         Some(Writable {
             folders: folders.map(RawPath::from).collect(),
             // The agent itself needs the network; its tools are held to `Ask::network`.
@@ -145,12 +159,10 @@ mod tests {
 
         let folders = ["src".to_owned(), "new/deep".to_owned()];
         let bound = room(GlobalMode::Implementation, Some(&folders)).unwrap();
-        let roots = bound.writable(&[project.join("missing"), project.join("src")]).unwrap();
+        let roots = bound.writable(None).unwrap();
         let roots: Vec<PathBuf> = roots.folders.iter().map(RawPath::path).collect();
         let tmp = bound.temporary.clone().unwrap();
-        let expected = [project.join("src"), project.join("new/deep")];
-        assert_eq!(roots[..2], expected);
-        assert_eq!(roots[2..], [tmp, project.join("src")], "what is missing is left out");
+        assert_eq!(roots, [project.join("src"), project.join("new/deep"), tmp]);
         drop(bound);
         let planning = room(GlobalMode::Planning, Some(&folders)).unwrap();
         assert_eq!(planning.write_roots.as_ref().unwrap()[0], project.join("docs"));

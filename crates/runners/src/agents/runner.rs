@@ -5,9 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use materia_contract::{
-    ErrorCode, FailureClass, GlobalMode, SessionRef, TurnOutput, Uuid, derived_id,
-};
+use materia_contract::{ErrorCode, FailureClass, SessionRef, TurnOutput, Uuid, derived_id};
 use materia_engine::{BoxFuture, Runner, Stop, TurnFault, TurnJob, TurnReport, Work};
 use serde_json::json;
 use tokio::time::Instant;
@@ -15,6 +13,7 @@ use tokio::time::Instant;
 use super::ear::Listener;
 use super::fleet::{self, Agent, Fleet};
 use super::live::Voice;
+use super::own::Own;
 use super::process::{self, Course, Order};
 use super::record::{Recorder, Tape};
 use super::report::{Conclusion, without_process};
@@ -185,7 +184,7 @@ impl<'a> Turn<'a> {
         stop: Stop,
     ) -> Result<Self, String> {
         let mut ask = ask_of(job);
-        let room = room_for(job, agent, &ask)?;
+        let room = room_for(job, &ask)?;
         ask.scratch.clone_from(&room.scratch);
         ask.confined = room.write_roots.is_some() && can_confine();
         ask.model = ask.model.or_else(|| agent.model.clone());
@@ -279,16 +278,18 @@ impl<'a> Turn<'a> {
         };
         let prepared = self.room.write_files(&launch.files).and_then(|()| {
             let begun = held.as_mut().map(|held| held.begin(&self.ask.session));
-            begun.transpose().map_err(|error| error.to_string())
+            begun.transpose().map_err(|error| error.to_string())?;
+            self.room.own(self.agent, &self.ask)
         });
-        if let Err(why) = prepared {
-            return provider(
-                FailureClass::Permanent,
-                format!("{} was not run: {why}", self.agent.name),
-            );
-        }
+        let own = match prepared {
+            Ok(own) => own,
+            Err(why) => {
+                let message = format!("{} was not run: {why}", self.agent.name);
+                return provider(FailureClass::Permanent, message);
+            }
+        };
         let lock = held.as_ref().map(|held| held.tree_lock());
-        let order = self.order(launch, adapter.dialogue(), lock);
+        let order = self.order(launch, adapter.dialogue(), lock, own.as_ref());
         if let Some(tape) = &mut self.tape {
             let names = order.env.iter().map(|(name, _)| name.clone()).collect();
             tape.process(&order.argv, names, &self.ask.session);
@@ -305,7 +306,11 @@ impl<'a> Turn<'a> {
             Course::Ran { exit, .. } => *exit,
             Course::NotStarted { .. } | Course::Lost(_) => Exit::default(),
         };
-        let (ended, stderr) = ear.finish(exit);
+        let (mut ended, stderr) = ear.finish(exit);
+        // Everything that ran in the turn has ended.
+        if let Some(own) = own {
+            self.notes.extend(own.give_back(&mut ended.session));
+        }
         self.judge(course, ended, stderr)
     }
 
@@ -335,12 +340,18 @@ impl<'a> Turn<'a> {
         }
     }
 
-    fn order(&self, launch: Launch, dialogue: bool, lock: Option<PathBuf>) -> Order {
-        let env = self.environment(&launch);
+    fn order(
+        &self,
+        launch: Launch,
+        dialogue: bool,
+        lock: Option<PathBuf>,
+        own: Option<&Own>,
+    ) -> Order {
+        let env = self.environment(&launch, own);
         Order {
             env,
             dialogue,
-            writable: self.room.writable(&launch.writable),
+            writable: self.room.writable(own),
             argv: launch.argv,
             cwd: self.job.cwd.clone(),
             stdin: launch.stdin,
@@ -351,7 +362,7 @@ impl<'a> Turn<'a> {
     }
 
     /// The whole environment of the process: what the lists let through, and what is set.
-    fn environment(&self, launch: &Launch) -> Vec<(String, OsString)> {
+    fn environment(&self, launch: &Launch, own: Option<&Own>) -> Vec<(String, OsString)> {
         let mut env: Vec<(String, OsString)> = Vec::new();
         let mut set = |name: &str, value: OsString| {
             env.retain(|(known, _)| known != name);
@@ -367,6 +378,9 @@ impl<'a> Turn<'a> {
         }
         if let Some(temporary) = &self.room.temporary {
             set("TMPDIR", temporary.into());
+        }
+        for (name, value) in own.map(Own::environment).unwrap_or_default() {
+            set(name, value);
         }
         set("MATERIA_CAST_ID", self.job.run.as_str().into());
         set("MATERIA_SOCKET_ID", self.job.node.as_str().into());
@@ -407,13 +421,11 @@ fn answered(ended: &Ended) -> bool {
     }
 }
 
-/// The room of a turn. An agent that nobody else keeps from writing is kept by the kernel.
-fn room_for(job: &TurnJob, agent: &Agent, ask: &Ask) -> Result<Room, String> {
+/// The room of a turn. One that may only look is held to that by the kernel, whatever the mode and the agent.
+fn room_for(job: &TurnJob, ask: &Ask) -> Result<Room, String> {
     let nowhere: &[String] = &[];
     let policy = job.policy.as_ref().and_then(|policy| policy.write.as_deref());
-    // In Planning mode the kernel alone holds some agents, so that it must hold them to looking, too.
-    let looks = fleet::looks_only(ask) && job.global_mode == GlobalMode::Planning;
-    let allowed = if looks || agent.needs_bounds(ask) { Some(nowhere) } else { policy };
+    let allowed = if fleet::looks_only(ask) { Some(nowhere) } else { policy };
     Room::prepare(job, allowed)
 }
 

@@ -134,6 +134,11 @@ impl Held {
     pub(super) fn plan(&self, agent: &str) -> Result<SessionPlan, String> {
         let goes_on = self.resume || (self.kept.begun > 0 && self.kept.answered);
         match &self.kept.session {
+            // The file lies where others can write; what it names is looked at like what an agent says.
+            Some(session) if self.resume && !session.is_usable() => {
+                Err("the name that is kept of the session cannot be used".to_owned())
+            }
+            Some(session) if !session.is_usable() => Ok(self.fresh()),
             Some(session) if goes_on && session.agent == agent => {
                 Ok(SessionPlan::Resume(session.clone()))
             }
@@ -299,6 +304,22 @@ mod tests {
         fs::write(path, "nonsense").unwrap();
         let held = take(dir.path(), 1, true, "a").await.unwrap();
         assert!(held.plan("pi").is_err());
+    }
+
+    #[tokio::test]
+    async fn a_kept_name_that_looks_like_a_flag_is_not_used() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join(FOLDER)).unwrap();
+        for (id, resume) in [(1, true), (2, false)] {
+            let path = dir.path().join(FOLDER).join(file_name(Uuid::from_u128(id)));
+            let kept = serde_json::json!({
+                "node": "a", "begun": 1, "answered": true,
+                "session": { "agent": "claude", "id": "--dangerously-skip-permissions" },
+            });
+            fs::write(path, kept.to_string()).unwrap();
+            let plan = take(dir.path(), id, resume, "a").await.unwrap().plan("claude");
+            assert!(plan.map_or(resume, |plan| !resume && is_fresh(&plan).is_some()));
+        }
     }
 
     #[tokio::test]

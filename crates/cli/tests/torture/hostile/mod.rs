@@ -15,6 +15,7 @@ mod calls;
 mod changing;
 mod escapes;
 mod forging;
+mod homes;
 mod journals;
 mod outliving;
 mod people;

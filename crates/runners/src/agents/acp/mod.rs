@@ -12,8 +12,6 @@ mod permit;
 mod speech;
 mod talk;
 
-use std::path::{Path, PathBuf};
-
 use super::failure::Voice;
 use super::{
     Adapter, AdapterError, Ask, Capabilities, Grant, Launch, Polite, Probe, Reader, capability,
@@ -75,7 +73,6 @@ impl Adapter for Acp {
             // An unknown agent has unknown keys; the configuration names them.
             pass_env: environment::names(&[], &ask.settings.env),
             files: Vec::new(),
-            writable: self.state(ask, argv.first().map(String::as_str)),
             polite: Polite::Terminate,
             argv,
         })
@@ -97,30 +94,5 @@ impl Adapter for Acp {
             how_to_log_in: VOICE.log_in,
             tested: "protocol version 1",
         }
-    }
-}
-
-impl Acp {
-    /// Where it may keep its state: the usual places under its own name or its program's.
-    fn state(&self, ask: &Ask, program: Option<&str>) -> Vec<PathBuf> {
-        if let Some(moved) = &ask.settings.state_dir {
-            return vec![moved.clone()];
-        }
-        let program = program.and_then(|path| Path::new(path).file_name()?.to_str());
-        let mut names = vec![self.name.as_str()];
-        names.extend(program.filter(|program| *program != self.name));
-        let plain =
-            |name: &&str| !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\']);
-        let places = ["~", "~/.config/", "~/.local/share/", "~/.local/state/", "~/.cache/"];
-        names
-            .iter()
-            .filter(|name| plain(name))
-            .flat_map(|name| places.map(|place| format!("{place}{name}")))
-            .filter_map(|place| {
-                let place = place.trim_start_matches('~');
-                let hidden = if place.starts_with('/') { "" } else { "." };
-                ask.in_home(&format!("{hidden}{}", place.trim_start_matches('/')))
-            })
-            .collect()
     }
 }

@@ -1,7 +1,5 @@
 //! The command line of a turn.
 
-use std::path::PathBuf;
-
 use super::super::tools::{Grant, Tool};
 use super::super::{AdapterError, Ask, Launch, Polite, SessionPlan, environment};
 
@@ -54,7 +52,7 @@ pub(super) fn launch(ask: &Ask) -> Result<Launch, AdapterError> {
         (SessionPlan::Fresh { id }, None) => say(&["--session-id", &id.to_string()]),
         (SessionPlan::Resume(_), None) => {}
     }
-    if let Some(model) = &ask.model {
+    if let Some(model) = ask.chosen_model("claude")? {
         say(&["--model", model]);
     }
     let grant = Grant::of(ask);
@@ -85,20 +83,8 @@ pub(super) fn launch(ask: &Ask) -> Result<Launch, AdapterError> {
         ],
         pass_env: environment::names(&OWN_NAMES, &ask.settings.env),
         files: Vec::new(),
-        writable: state(ask),
         polite: Polite::Terminate,
     })
-}
-
-/// Where it keeps sessions and login.
-fn state(ask: &Ask) -> Vec<PathBuf> {
-    match &ask.settings.state_dir {
-        Some(moved) => vec![moved.clone()],
-        None => [".claude", ".claude.json", ".cache/claude", ".cache/claude-cli-nodejs"]
-            .iter()
-            .filter_map(|place| ask.in_home(place))
-            .collect(),
-    }
 }
 
 /// The tools that exist in the turn, and the rules of those that may be used without asking. A

@@ -8,13 +8,60 @@ mod command;
 mod events;
 mod result;
 
-use super::{Adapter, AdapterError, Ask, Capabilities, Launch, Probe, Reader, capability};
+use super::{
+    Adapter, AdapterError, Ask, Capabilities, Home, Launch, Probe, Reader, StoredLogin, capability,
+};
 use crate::agents::failure::Voice;
 
 /// How its failures are told.
 const VOICE: Voice = Voice {
     label: "Claude Code",
     log_in: "run `claude` once and log in, or set ANTHROPIC_API_KEY",
+};
+
+/// What it keeps in the user's home. Hooks, servers, commands and plug-ins stand in what is copied or linked.
+const HOME: Home = Home {
+    variable: "CLAUDE_CONFIG_DIR",
+    inner: "",
+    usual: ".claude",
+    beside: &[".claude.json"],
+    copied: &[
+        "settings.json",
+        "settings.local.json",
+        "remote-settings.json",
+        "policy-limits.json",
+        "plugins/config.json",
+        "plugins/installed_plugins.json",
+        "plugins/known_marketplaces.json",
+    ],
+    linked: &[
+        "CLAUDE.md",
+        "agents",
+        "commands",
+        "hooks",
+        "keybindings.json",
+        "output-styles",
+        "plugins/cache",
+        "plugins/data",
+        "plugins/marketplaces",
+        "plugins/repos",
+        "rules",
+        "skills",
+        "themes",
+        "workflows",
+    ],
+    sessions: &["projects/*/{id}.jsonl"],
+    mark: None,
+    logins: &[StoredLogin {
+        file: ".credentials.json",
+        fields: &[
+            "claudeAiOauth/accessToken",
+            "claudeAiOauth/refreshToken",
+            "claudeAiOauth/expiresAt",
+            "claudeAiOauth/refreshTokenExpiresAt",
+        ],
+    }],
+    changed: None,
 };
 
 /// Claude Code.
@@ -32,6 +79,10 @@ impl Adapter for Claude {
 
     fn reader(&self, ask: &Ask) -> Box<dyn Reader> {
         Box::new(events::Stream::new(ask))
+    }
+
+    fn home(&self) -> Option<&'static Home> {
+        Some(&HOME)
     }
 
     fn probe(&self) -> Probe {

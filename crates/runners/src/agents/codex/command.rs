@@ -1,6 +1,6 @@
 //! The command line of a turn.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use super::super::tools::Grant;
 use super::super::{AdapterError, Ask, Launch, Polite, environment};
@@ -31,6 +31,7 @@ pub(super) fn launch(ask: &Ask) -> Result<Launch, AdapterError> {
     let mut off: Vec<&str> = Vec::new();
     if grant.restricts() {
         off.extend(GUESTS);
+        say(&["-c", &untrusted(&ask.cwd)]);
     }
     if grant == Grant::Nothing {
         off.extend(TOOLS);
@@ -42,7 +43,7 @@ pub(super) fn launch(ask: &Ask) -> Result<Launch, AdapterError> {
     if ask.network == Some(true) && !grant.restricts() && !ask.confined {
         say(&["-c", "sandbox_workspace_write.network_access=true"]);
     }
-    if let Some(model) = &ask.model {
+    if let Some(model) = ask.chosen_model("codex")? {
         say(&["--model", model]);
     }
     let mut files = Vec::new();
@@ -65,16 +66,20 @@ pub(super) fn launch(ask: &Ask) -> Result<Launch, AdapterError> {
         set_env: Vec::new(),
         pass_env: environment::names(&OWN_NAMES, &ask.settings.env),
         files,
-        writable: state(ask),
         // SIGTERM leaves its tools behind, SIGINT takes them along.
         polite: Polite::Interrupt,
     })
 }
 
-/// Where it keeps sessions and login.
-fn state(ask: &Ask) -> Vec<PathBuf> {
-    let usual = || ask.in_home(".codex");
-    ask.settings.state_dir.clone().or_else(usual).into_iter().collect()
+/// The setting that makes it leave the project's own settings aside. It looks for them in the folder and in all
+/// above it, and by itself trusts each folder in which it may write.
+fn untrusted(folder: &Path) -> String {
+    let folders = folder.ancestors().map(|folder| {
+        // A JSON string is a TOML string.
+        let name = serde_json::Value::from(folder.to_string_lossy());
+        format!("{name}={{trust_level=\"untrusted\"}}")
+    });
+    format!("projects={{{}}}", folders.collect::<Vec<_>>().join(","))
 }
 
 /// The sandbox it puts its tools into.

@@ -9,11 +9,50 @@ mod schema;
 
 pub use schema::{strict, without_nulls};
 
-use super::{Adapter, AdapterError, Ask, Capabilities, Launch, Probe, Reader, capability};
+use super::{
+    Adapter, AdapterError, Ask, Capabilities, Home, Launch, Probe, Reader, StoredLogin, capability,
+};
 use crate::agents::failure::Voice;
 
 /// How its failures are told.
 const VOICE: Voice = Voice { label: "Codex", log_in: "run `codex login`, or set CODEX_API_KEY" };
+
+/// What it keeps in the user's home. Servers, hooks and notifiers stand in what is copied or linked.
+const HOME: Home = Home {
+    variable: "CODEX_HOME",
+    inner: "",
+    usual: ".codex",
+    beside: &[],
+    copied: &[
+        "config.toml",
+        "*.config.toml",
+        "managed_config.toml",
+        "requirements.toml",
+        "hooks.json",
+        "installation_id",
+        "models_cache.json",
+        "version.json",
+        ".credentials.json",
+    ],
+    linked: &[
+        "AGENTS.md",
+        "AGENTS.override.md",
+        "agents",
+        "hooks",
+        "plugins",
+        "prompts",
+        "rules",
+        "skills/*",
+        "themes",
+    ],
+    sessions: &["sessions/*/*/*/rollout-*-{id}.jsonl"],
+    mark: None,
+    logins: &[StoredLogin {
+        file: "auth.json",
+        fields: &["tokens/id_token", "tokens/access_token", "tokens/refresh_token", "last_refresh"],
+    }],
+    changed: None,
+};
 
 /// Codex.
 #[derive(Debug, Clone, Copy)]
@@ -30,6 +69,10 @@ impl Adapter for Codex {
 
     fn reader(&self, ask: &Ask) -> Box<dyn Reader> {
         Box::new(events::Stream::new(ask))
+    }
+
+    fn home(&self) -> Option<&'static Home> {
+        Some(&HOME)
     }
 
     fn probe(&self) -> Probe {

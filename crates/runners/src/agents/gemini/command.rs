@@ -1,7 +1,8 @@
 //! The command line of a turn.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+
+use materia_contract::GlobalMode;
 
 use super::super::tools::{Grant, Tool};
 use super::super::{AdapterError, Ask, Launch, Polite, SessionPlan, environment};
@@ -37,10 +38,24 @@ pub(super) fn launch(ask: &Ask) -> Result<Launch, AdapterError> {
         (SessionPlan::Fresh { id }, None) => say(&["--session-id", &id.to_string()]),
         (SessionPlan::Resume(_), None) => {}
     }
-    if let Some(model) = &ask.model {
+    if let Some(model) = ask.chosen_model("gemini")? {
         say(&["--model", model]);
     }
-    let (mode, rules) = rules(&Grant::of(ask), ask.confined);
+    let grant = Grant::of(ask);
+    let trusted = trusts(&grant, ask.mode);
+    if !trusted
+        && let Grant::Only(tools) = &grant
+        && tools.contains(&Tool::Shell)
+    {
+        return Err(AdapterError::Cannot {
+            agent: "gemini",
+            what: "run commands in Planning mode, where it leaves the project's settings aside"
+                .to_owned(),
+            help: "leave `shell` out of the tools of the socket, or choose another provider"
+                .to_owned(),
+        });
+    }
+    let (mode, rules) = rules(&grant, ask.confined);
     say(&["--approval-mode", mode]);
     let mut files = Vec::new();
     if let Some(rules) = rules {
@@ -53,22 +68,24 @@ pub(super) fn launch(ask: &Ask) -> Result<Launch, AdapterError> {
         argv,
         stdin: ask.prompt.clone().into_bytes(),
         set_env: vec![
-            // An untrusted folder makes it refuse or drop its mode; the cast was trusted already.
-            ("GEMINI_CLI_TRUST_WORKSPACE".to_owned(), "true".to_owned()),
+            ("GEMINI_CLI_TRUST_WORKSPACE".to_owned(), trusted.to_string()),
             // Without a second process of itself it costs half and hears signals.
             ("GEMINI_CLI_NO_RELAUNCH".to_owned(), "true".to_owned()),
         ],
         pass_env: environment::names(&OWN_NAMES, &ask.settings.env),
         files,
-        writable: state(ask),
         polite: Polite::Terminate,
     })
 }
 
-/// Where it keeps sessions and login.
-fn state(ask: &Ask) -> Vec<PathBuf> {
-    let usual = || ask.in_home(".gemini");
-    ask.settings.state_dir.clone().or_else(usual).into_iter().collect()
+/// Whether it is told to trust the folder, so that it takes the project's own settings, servers and hooks. They
+/// were approved with the project, and count where the turn may do what they could do.
+fn trusts(grant: &Grant, mode: GlobalMode) -> bool {
+    match grant {
+        Grant::Nothing | Grant::ReadOnly | Grant::Documents => false,
+        Grant::Coding => true,
+        Grant::Only(_) => mode == GlobalMode::Implementation,
+    }
 }
 
 /// The mode and the rules on top of it.

@@ -6,13 +6,54 @@
 
 mod command;
 mod events;
+mod settings;
 
-use super::{Adapter, AdapterError, Ask, Capabilities, Launch, Probe, Reader, capability};
+use super::{
+    Adapter, AdapterError, Ask, Capabilities, Changed, Home, Launch, Probe, Reader, StoredLogin,
+    capability,
+};
 use crate::agents::failure::Voice;
 
 /// How its failures are told.
 const VOICE: Voice =
     Voice { label: "Gemini CLI", log_in: "run `gemini` once and log in, or set GEMINI_API_KEY" };
+
+/// What it keeps in the user's home. Servers, hooks and extensions stand in what is copied or linked.
+const HOME: Home = Home {
+    variable: "GEMINI_CLI_HOME",
+    inner: ".gemini",
+    usual: ".gemini",
+    beside: &[],
+    copied: &[
+        ".env",
+        "gemini-credentials.json",
+        "google_accounts.json",
+        "installation_id",
+        "mcp-oauth-tokens.json",
+        "projects.json",
+        "state.json",
+        "trustedFolders.json",
+        "user_id",
+    ],
+    linked: &[
+        "GEMINI.md",
+        "agents",
+        "commands",
+        "extensions",
+        "hooks",
+        "keybindings.json",
+        "policies",
+        "skills",
+        "themes",
+    ],
+    sessions: &["tmp/*/chats/session-*-{id8}.jsonl", "tmp/*/chats/session-*-{id8}.json"],
+    mark: Some(".project_root"),
+    logins: &[StoredLogin {
+        file: "oauth_creds.json",
+        fields: &["access_token", "refresh_token", "id_token", "expiry_date"],
+    }],
+    changed: Some(Changed { file: "settings.json", with: settings::without_question }),
+};
 
 /// Gemini CLI.
 #[derive(Debug, Clone, Copy)]
@@ -29,6 +70,10 @@ impl Adapter for Gemini {
 
     fn reader(&self, ask: &Ask) -> Box<dyn Reader> {
         Box::new(events::Stream::new(ask))
+    }
+
+    fn home(&self) -> Option<&'static Home> {
+        Some(&HOME)
     }
 
     fn probe(&self) -> Probe {

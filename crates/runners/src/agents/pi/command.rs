@@ -1,7 +1,5 @@
 //! The command line of a turn.
 
-use std::path::PathBuf;
-
 use super::super::tools::{Grant, Tool};
 use super::super::{AdapterError, Ask, Launch, Polite, SessionPlan, environment};
 
@@ -22,7 +20,7 @@ pub(super) fn launch(ask: &Ask) -> Result<Launch, AdapterError> {
         (SessionPlan::Fresh { id }, None) => say(&["--session-id", &id.to_string()]),
         (SessionPlan::Resume(_), None) => {}
     }
-    if let Some(model) = &ask.model {
+    if let Some(model) = ask.chosen_model("pi")? {
         say(&["--model", model]);
     }
     say(&["--no-extensions", "--no-skills"]);
@@ -45,15 +43,8 @@ pub(super) fn launch(ask: &Ask) -> Result<Launch, AdapterError> {
         set_env: vec![("PI_TELEMETRY".to_owned(), "0".to_owned())],
         pass_env: environment::names(&own, &ask.settings.env),
         files: Vec::new(),
-        writable: state(ask),
         polite: Polite::Terminate,
     })
-}
-
-/// Where it keeps sessions and login.
-fn state(ask: &Ask) -> Vec<PathBuf> {
-    let usual = || ask.in_home(".pi");
-    ask.settings.state_dir.clone().or_else(usual).into_iter().collect()
 }
 
 /// The key of the provider that the model belongs to, and of no other.

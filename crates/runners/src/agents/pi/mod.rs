@@ -7,13 +7,51 @@
 mod command;
 mod events;
 
-use super::{Adapter, AdapterError, Ask, Capabilities, Launch, Probe, Reader, capability};
+use super::{
+    Adapter, AdapterError, Ask, Capabilities, Home, Launch, Probe, Reader, StoredLogin, capability,
+};
 use crate::agents::failure::Voice;
 
 /// How its failures are told.
 const VOICE: Voice = Voice {
     label: "Pi",
     log_in: "run `pi` once and use /login, or pass the key of its provider on with `agents.pi.env`",
+};
+
+/// What it keeps in the user's home. Extensions, packages and commands for keys stand in what is copied or linked.
+const HOME: Home = Home {
+    variable: "PI_CODING_AGENT_DIR",
+    inner: "",
+    usual: ".pi/agent",
+    beside: &[],
+    copied: &[
+        "keybindings.json",
+        "models-store.json",
+        "models.json",
+        "settings.json",
+        "trust.json",
+    ],
+    linked: &[
+        "AGENTS.md",
+        "AGENTS.override.md",
+        "APPEND_SYSTEM.md",
+        "CLAUDE.md",
+        "SYSTEM.md",
+        "agents",
+        "bin",
+        "extensions",
+        "git",
+        "npm",
+        "packages",
+        "prompts",
+        "skills",
+        "themes",
+        "tools",
+    ],
+    sessions: &["sessions/*/*_{id}.jsonl"],
+    mark: None,
+    logins: &[StoredLogin { file: "auth.json", fields: &["*/access", "*/refresh", "*/expires"] }],
+    changed: None,
 };
 
 /// Pi.
@@ -31,6 +69,10 @@ impl Adapter for Pi {
 
     fn reader(&self, ask: &Ask) -> Box<dyn Reader> {
         Box::new(events::Stream::new(ask))
+    }
+
+    fn home(&self) -> Option<&'static Home> {
+        Some(&HOME)
     }
 
     fn probe(&self) -> Probe {

@@ -2,9 +2,7 @@
 
 use std::path::PathBuf;
 
-use materia_contract::Amount;
-use materia_contract::ToolSet;
-use materia_contract::ToolsDoc;
+use materia_contract::{Amount, GlobalMode, ToolSet, ToolsDoc};
 use materia_runners::agents::{AdapterError, Ask, Launch, Polite, allows};
 use serde_json::json;
 
@@ -36,7 +34,7 @@ fn a_first_turn() {
     assert_eq!(
         line("codex", &asked),
         "codex exec --json --skip-git-repo-check -c check_for_update_on_startup=false \
-         --sandbox read-only -c features.plugins=false -c features.apps=false --model m -"
+         --sandbox read-only -c projects={\"/project\"={trust_level=\"untrusted\"},\"/\"={trust_level=\"untrusted\"}} -c features.plugins=false -c features.apps=false --model m -"
     );
     assert_eq!(
         line("gemini", &asked),
@@ -170,15 +168,58 @@ fn a_budget_is_passed_to_the_one_who_keeps_it() {
 
 #[test]
 fn each_agent_names_where_it_keeps_its_state() {
-    for (agent, place) in
-        [("claude", ".claude"), ("codex", ".codex"), ("gemini", ".gemini"), ("pi", ".pi")]
-    {
-        let home = PathBuf::from("/home/user").join(place);
-        assert!(launch(agent, &ask()).writable.contains(&home), "{agent}");
-        let mut moved = ask();
-        moved.settings.state_dir = Some(PathBuf::from("/elsewhere"));
-        assert_eq!(launch(agent, &moved).writable, [PathBuf::from("/elsewhere")], "{agent}");
+    for (agent, place, moved) in [
+        ("claude", ".claude", "/elsewhere"),
+        ("codex", ".codex", "/elsewhere"),
+        ("gemini", ".gemini", "/elsewhere/.gemini"),
+        ("pi", ".pi/agent", "/elsewhere"),
+    ] {
+        let home = adapter(agent).home().unwrap();
+        let mut settings = ask().settings;
+        assert_eq!(home.place(&settings), Some(PathBuf::from("/home/user").join(place)), "{agent}");
+        settings.state_dir = Some(PathBuf::from("/elsewhere"));
+        assert_eq!(home.place(&settings), Some(PathBuf::from(moved)), "{agent}");
     }
+}
+
+#[test]
+fn a_name_of_a_session_or_a_model_that_looks_like_a_flag_reaches_no_arguments() {
+    for agent in ["claude", "codex", "gemini", "pi"] {
+        let flag = Ask { model: Some("--yolo".to_owned()), ..ask() };
+        assert!(
+            matches!(adapter(agent).launch(&flag), Err(AdapterError::Cannot { .. })),
+            "{agent}"
+        );
+        for id in ["--dangerously-skip-permissions", "-c", "", "a b", "../../x"] {
+            let refused = adapter(agent).launch(&resumed(agent, id, None)).unwrap_err();
+            assert!(matches!(refused, AdapterError::UnusableSession { .. }), "{agent}: {refused}");
+        }
+    }
+}
+
+#[test]
+fn the_settings_of_the_project_are_left_aside_where_a_turn_may_only_look_or_plan() {
+    let looking = Ask { tools: Some(ToolsDoc::Set(ToolSet::ReadOnly)), ..ask() };
+    let planning = Ask { mode: GlobalMode::Planning, confined: true, ..ask() };
+    let trust = |asked: &Ask| {
+        let set = launch("gemini", asked).set_env;
+        set.iter().find(|(name, _)| name == "GEMINI_CLI_TRUST_WORKSPACE").unwrap().1.clone()
+    };
+    for asked in [&looking, &planning] {
+        assert!(line("claude", asked).contains("--setting-sources user --strict-mcp-config"));
+        let codex = line("codex", asked);
+        let aside =
+            r#"projects={"/project"={trust_level="untrusted"},"/"={trust_level="untrusted"}}"#;
+        assert!(codex.contains(aside), "{codex}");
+        assert_eq!(trust(asked), "false");
+        assert!(line("pi", asked).contains("--no-approve"));
+    }
+    assert!(!line("claude", &ask()).contains("--setting-sources"));
+    assert!(!line("codex", &ask()).contains("trust_level"));
+    assert_eq!(trust(&ask()), "true");
+    let shell = Ask { tools: Some(ToolsDoc::List(vec!["bash".to_owned()])), ..planning };
+    let refused = adapter("gemini").launch(&shell).unwrap_err();
+    assert!(refused.to_string().contains("leaves the project's settings aside"), "{refused}");
 }
 
 #[test]

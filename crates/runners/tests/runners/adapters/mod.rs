@@ -2,6 +2,7 @@
 
 mod commands;
 mod cuts;
+mod homes;
 mod live;
 mod outcomes;
 mod replayed;

@@ -4,6 +4,7 @@ mod acp;
 mod acp_recorded;
 mod confining;
 mod ending;
+mod homes;
 mod recording;
 mod sessions;
 mod speaking;
@@ -90,7 +91,12 @@ impl Driving {
     }
 
     pub(crate) fn fleet(&self) -> Fleet {
-        Fleet::new(self.docs.clone(), PricesDoc::default(), None)
+        Fleet::new(self.docs.clone(), PricesDoc::default(), None).with_home(self.home())
+    }
+
+    /// The home of the user, as far as agents keep something there.
+    pub(crate) fn home(&self) -> PathBuf {
+        self.stage.outside().join("home")
     }
 
     pub(crate) fn runner(&self) -> AgentRunner {

@@ -1,0 +1,79 @@
+//! The folder in which an agent keeps its state, and what of it a confined turn gets.
+//!
+//! Each adapter says it by constants: nothing that a configuration names becomes a path. A confined turn
+//! gets a folder of its own, in which the agent finds its settings and its session. What it writes there
+//! goes with the turn; [`own`](super::own) gives back the session and the renewed login, and nothing else.
+
+use std::path::{Path, PathBuf};
+
+use super::AgentSettings;
+
+/// What an adapter says about the folder of its agent. All paths are relative to that folder.
+#[derive(Debug)]
+pub struct Home {
+    /// The variable that moves the folder.
+    pub variable: &'static str,
+    /// Where the folder lies beneath what the variable names; empty if the variable names it itself.
+    pub inner: &'static str,
+    /// Where the folder usually is, beneath the home of the user.
+    pub usual: &'static str,
+    /// Files that lie beside the folder as long as the variable is not set, and in it otherwise.
+    pub beside: &'static [&'static str],
+    /// Files that the agent reads and may rewrite: it gets a copy, which goes with the turn. A `*` in a name
+    /// stands for anything.
+    pub copied: &'static [&'static str],
+    /// What the agent only reads: it gets a link, behind which the kernel refuses to write. A final `/*`
+    /// means everything in a folder whose name does not begin with a dot.
+    pub linked: &'static [&'static str],
+    /// The files of a session, which are brought into the turn and given back after it. `{id}` stands for
+    /// the name of the session, `{id8}` for its first eight characters, `*` for anything.
+    pub sessions: &'static [&'static str],
+    /// A file in the folder around that of a session, which says to which project it belongs.
+    pub mark: Option<&'static str>,
+    /// The logins that the agent renews.
+    pub logins: &'static [Login],
+    /// A file of which the turn gets a changed copy, also where there is none.
+    pub changed: Option<Changed>,
+}
+
+/// A login that an agent renews.
+#[derive(Debug)]
+pub struct Login {
+    /// The file, a JSON object.
+    pub file: &'static str,
+    /// The fields of which new values are given back; `*` stands for any name. Nothing else of the file is.
+    pub fields: &'static [&'static str],
+}
+
+/// A file of which a turn gets a changed copy.
+#[derive(Debug)]
+pub struct Changed {
+    /// The file.
+    pub file: &'static str,
+    /// What becomes of its content.
+    pub with: fn(&[u8]) -> Vec<u8>,
+}
+
+impl Home {
+    /// Where the folder really is, if that is known.
+    #[must_use]
+    pub fn place(&self, settings: &AgentSettings) -> Option<PathBuf> {
+        match &settings.state_dir {
+            Some(moved) => Some(self.within(moved)),
+            None => settings.home.as_ref().map(|home| home.join(self.usual)),
+        }
+    }
+
+    /// Where a file really is that usually lies beside the folder.
+    pub(super) fn place_beside(&self, settings: &AgentSettings, name: &str) -> Option<PathBuf> {
+        match &settings.state_dir {
+            Some(_) => self.place(settings).map(|place| place.join(name)),
+            None => settings.home.as_ref().map(|home| home.join(name)),
+        }
+    }
+
+    /// The folder, where the variable is set to `value`.
+    pub(super) fn within(&self, value: &Path) -> PathBuf {
+        if self.inner.is_empty() { value.to_owned() } else { value.join(self.inner) }
+    }
+}
