@@ -8,6 +8,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use materia_beneath::Temporary;
 use materia_engine::StopSource;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -17,6 +18,7 @@ use super::process::{self, Course, Ear, Order, Reply};
 use super::watchdog::Limits;
 use super::{Capabilities, Polite, Probe, allows, environment};
 use crate::supervise::mark::Mark;
+use crate::supervise::protocol::{RawPath, Writable};
 
 /// How long a program may take to print its version.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -102,8 +104,9 @@ pub async fn versions(supervisor: &Path, agents: &[Agent]) -> Vec<(String, Strin
         let (supervisor, name) = (supervisor.to_owned(), agent.name.clone());
         let mut command = agent.settings.program.clone().unwrap_or_else(|| vec![agent.program()]);
         command.extend(agent.adapter().probe().version.iter().map(|word| (*word).to_owned()));
+        let moved = agent.adapter().home().map(|home| home.variable);
         looks.spawn(async move {
-            let said = run(&supervisor, command).await;
+            let said = run(&supervisor, command, moved).await;
             said.and_then(|(_, said)| version_in(&said)).map(|version| (name, version))
         });
     }
@@ -115,7 +118,7 @@ pub async fn versions(supervisor: &Path, agents: &[Agent]) -> Vec<(String, Strin
 /// Looks for Node, which some agents run on.
 pub async fn node(supervisor: &Path) -> Option<Runtime> {
     let path = find_program("node", &env::var_os("PATH")?)?;
-    let version = run(supervisor, vec![shown(&path), "--version".to_owned()]).await;
+    let version = run(supervisor, vec![shown(&path), "--version".to_owned()], None).await;
     Some(Runtime { version: version.and_then(|(_, said)| version_in(&said)), path })
 }
 
@@ -143,12 +146,13 @@ async fn look(
         let with = |more: &[&str]| {
             command.iter().cloned().chain(more.iter().map(|word| (*word).to_owned())).collect()
         };
-        let said = run(supervisor, with(probe.version)).await;
+        let moved = agent.adapter().home().map(|home| home.variable);
+        let said = run(supervisor, with(probe.version), moved).await;
         version = said.and_then(|(_, said)| version_in(&said));
         login = evidence(&agent, home);
         if login == Login::No
             && let Some(question) = probe.login
-            && let Some((Some(0), _)) = run(supervisor, with(question)).await
+            && let Some((Some(0), _)) = run(supervisor, with(question), None).await
         {
             login = Login::Yes(format!("`{} {}` says so", probe.program, question.join(" ")));
         }
@@ -178,8 +182,14 @@ fn evidence(agent: &Agent, home: Option<&Path>) -> Login {
     Login::No
 }
 
-/// Runs a program and returns its exit code and what it printed first.
-async fn run(supervisor: &Path, argv: Vec<String>) -> Option<(Option<i32>, String)> {
+/// Runs a program and returns its exit code and what it printed first. It only has to say something, so the kernel
+/// keeps it from writing anywhere but in a temporary folder; `moved` is a variable that leads it there.
+async fn run(
+    supervisor: &Path,
+    argv: Vec<String>,
+    moved: Option<&'static str>,
+) -> Option<(Option<i32>, String)> {
+    let room = Temporary::new("probe").ok()?;
     let names = environment::names(
         &["CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "PI_CODING_AGENT_DIR"],
         &[],
@@ -188,14 +198,21 @@ async fn run(supervisor: &Path, argv: Vec<String>) -> Option<(Option<i32>, Strin
         let name = name.into_string().ok()?;
         allows(&names, &name).then_some((name, value))
     });
+    let passed = passed.filter(|(name, _)| name != "TMPDIR" && Some(name.as_str()) != moved);
     let quiet = QUIET.iter().map(|(name, value)| ((*name).to_owned(), OsString::from(value)));
+    let here = ["TMPDIR"].into_iter().chain(moved);
+    let here = here.map(|name| (name.to_owned(), room.path().as_os_str().to_owned()));
     let order = Order {
         argv,
         cwd: env::current_dir().ok()?,
-        env: passed.chain(quiet).collect(),
+        env: passed.chain(quiet).chain(here).collect(),
         stdin: Vec::new(),
         dialogue: false,
-        writable: None,
+        writable: Some(Writable {
+            folders: vec![RawPath::from(room.path())],
+            offline: false,
+            only_runs: None,
+        }),
         polite: Polite::Terminate,
         lock: None,
         mark: Mark::alone(),

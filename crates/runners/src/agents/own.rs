@@ -115,8 +115,8 @@ impl Own {
 
     /// Gives back what outlives the turn, once everything that ran in it has ended; says what could not be.
     /// `session` is taken away where its files were not given back: the next turn would go on in whatever
-    /// session of the user has that name.
-    pub(super) fn give_back(&self, session: &mut Option<AgentSession>) -> Vec<String> {
+    /// session of the user has that name. That is said if anybody `wants` it.
+    pub(super) fn give_back(&self, session: &mut Option<AgentSession>, wants: bool) -> Vec<String> {
         let Self::Copy(copied) = self else { return Vec::new() };
         let mut notes = Vec::new();
         let Some(real) = &copied.real else {
@@ -126,7 +126,9 @@ impl Own {
         if let Some(AgentSession { id, .. }) = session
             && let Err(error) = copied.give_back_session(real, id)
         {
-            notes.push(format!("the session is not kept: {error}; the next turn begins anew"));
+            if wants {
+                notes.push(format!("the session is not kept: {error}; the next turn begins anew"));
+            }
             *session = None;
         }
         for (login, before) in &copied.logins {

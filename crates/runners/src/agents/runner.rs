@@ -309,7 +309,7 @@ impl<'a> Turn<'a> {
         let (mut ended, stderr) = ear.finish(exit);
         // Everything that ran in the turn has ended.
         if let Some(own) = own {
-            self.notes.extend(own.give_back(&mut ended.session));
+            self.notes.extend(own.give_back(&mut ended.session, held.is_some()));
         }
         self.judge(course, ended, stderr)
     }

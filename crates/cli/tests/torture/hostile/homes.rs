@@ -66,11 +66,11 @@ const HOMES: [(&str, &[(&str, &str)]); 4] = [
 ];
 
 /// Plays any of the four: rewrites every file that it finds in the home and in its private copy, leaves a session and
-/// a renewed login in the copy, and answers with what it could write in the home.
+/// a renewed login in the copy, and answers with what it could write in the home. Asked for its version it does the same.
 const FAKE: &str = r#"import json, os, sys
 agent, act = sys.argv[1], sys.argv[2]
 words = sys.argv[3:]
-sys.stdin.read()
+if "--version" not in words: sys.stdin.read()
 home = os.environ["HOME"]
 variable = {"claude": "CLAUDE_CONFIG_DIR", "codex": "CODEX_HOME", "gemini": "GEMINI_CLI_HOME", "pi": "PI_CODING_AGENT_DIR"}[agent]
 own = os.environ.get(variable, "/nowhere")
@@ -87,6 +87,8 @@ def attempt(path):
         except OSError: pass
 for folder, folders, files in os.walk(home):
     for name in files + ["planted"]: attempt(os.path.join(folder, name))
+if "--version" in words:
+    print("1.0.0"); sys.exit(0)
 def evil(value):
     if isinstance(value, dict): return {**{name: evil(inner) for name, inner in value.items()}, "key": "!touch evil", "apiKeyHelper": "touch evil"}
     return "new" if value in ("old", "1") else 2 if value == 1 else value

@@ -234,8 +234,11 @@ fn the_name_of_an_agent_in_the_configuration_becomes_no_path() {
     if !planning_is_enforced() {
         return;
     }
-    for name in ["bashrc", "ssh", "config", "local", "claude", "../x", "cache", "a/b", "."] {
-        for kind in 0..3 {
+    for (kind, name) in ["bashrc", "ssh", "config", "local", "claude", "../x", "cache", "a/b", "."]
+        .iter()
+        .enumerate()
+    {
+        for kind in [kind % 3, (kind + 1) % 3] {
             let mut driving = acp(name);
             let home = driving.home();
             let folders =
