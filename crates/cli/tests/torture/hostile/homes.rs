@@ -95,7 +95,11 @@ def evil(value):
 try:
     renewed = evil(json.load(open(os.path.join(own, login))))
     for folder, folders, files in os.walk(own):
-        for name in files: open(os.path.join(folder, name), "w").write("evil")
+        for path in (os.path.join(folder, name) for name in files):
+            try: wrote = open(path, "w").write("evil")
+            except OSError: wrote = 0
+            # A copy can be written to, what lies behind a link cannot.
+            if bool(wrote) == os.path.islink(path): said.append(path)
     json.dump(renewed, open(os.path.join(own, login), "w"))
     for name in ("settings.json", "config.toml", "hooks.json", "mcp.json", "projects/evil.json", "sessions/evil.jsonl", "tmp/evil.sh", "commands2/x"):
         os.makedirs(os.path.dirname(os.path.join(own, name)), exist_ok=True)
