@@ -22,7 +22,7 @@ fn the_page_says_what_each_agent_gets_of_its_home() {
         let changed = home.changed.iter().map(|changed| changed.file.to_owned());
         let copied = home.copied.iter().map(|name| (*name).to_owned());
         let logins = home.logins.iter().map(|login| login.file.to_owned());
-        let copies = beside.chain(changed).chain(copied).chain(logins).collect();
+        let all = beside.chain(changed).chain(copied).chain(logins).collect();
         let linked = home.linked.iter().map(|name| (*name).to_owned()).collect();
         let sessions = home.sessions.iter().map(|name| (*name).to_owned()).collect();
         let fields = home.logins.iter().flat_map(|login| {
@@ -34,7 +34,7 @@ fn the_page_says_what_each_agent_gets_of_its_home() {
             adapter.capabilities().label,
             home.usual,
             home.variable,
-            quoted(copies),
+            quoted(all),
             quoted(linked),
             quoted(sessions),
             quoted(fields.collect()),

@@ -110,9 +110,10 @@ fn tree(driving: &Driving) -> Vec<(PathBuf, Vec<u8>)> {
     while let Some(folder) = left.pop() {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
-            match path.is_dir() {
-                true => left.push(path),
-                false => found.push((path.clone(), fs::read(path).unwrap())),
+            if path.is_dir() {
+                left.push(path);
+            } else {
+                found.push((path.clone(), fs::read(path).unwrap()));
             }
         }
     }
@@ -267,11 +268,12 @@ fn the_name_of_an_agent_in_the_configuration_becomes_no_path() {
 fn acp(name: &str) -> Driving {
     let stage = Stage::new();
     let home = stage.outside().join("home");
+    let home = home.display();
     let program = format!(
         r#"
 import json, os, sys
 def send(**message): print(json.dumps(dict(jsonrpc="2.0", **message)), flush=True)
-home = {home:?}
+home = "{home}"
 def act():
     wrote = []
     for folder, folders, files in os.walk(home):
