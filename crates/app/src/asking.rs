@@ -4,6 +4,7 @@ use materia_contract::{
     Behavior, Condition, Envelope, GlobalMode, Node, NodeId, RunWaiting, WaitReason,
 };
 use materia_kernel::{Phase, Run, question, waiting_envelopes};
+use serde_json::{Value, json};
 
 use crate::clean::one_line;
 
@@ -26,8 +27,10 @@ pub struct Approval {
     pub node: NodeId,
     /// What is asked, by hash.
     pub hash: String,
-    /// What would run.
+    /// What would run: a command whole, a prompt as it begins.
     pub runs: String,
+    /// The arguments of the command that shows the rest of a prompt, where there is more.
+    pub shown_by: Option<String>,
     /// What it would take: from where, and how it begins.
     pub inputs: Vec<String>,
     /// Where it may write.
@@ -55,6 +58,8 @@ pub fn of(run: &Run) -> Option<Asks> {
                 node: node.clone(),
                 hash: asked.hash.to_owned(),
                 runs: runs(found),
+                shown_by: is_long(found)
+                    .then(|| format!("events {} --type run.created --json", run.id())),
                 inputs: waiting_envelopes(run, index).iter().map(input).collect(),
                 writes: writes(found, run.global_mode(), &plan.doc_root),
                 routes: found.foreach.is_none() && found.edges.iter().any(not_satisfied),
@@ -68,16 +73,39 @@ pub fn of(run: &Run) -> Option<Asks> {
     }
 }
 
+/// Whether a prompt is longer than what is shown of it.
+fn is_long(node: &Node) -> bool {
+    match &node.behavior {
+        Behavior::Agent { prompt, .. } => prompt.chars().count() > TEXT_CHARS_MAX,
+        Behavior::Utility { .. } => false,
+    }
+}
+
 /// What would run, in words.
 fn runs(node: &Node) -> String {
     match &node.behavior {
-        Behavior::Utility { command, .. } => {
-            let words: Vec<String> = command.iter().map(|word| one_line(word, 200)).collect();
-            format!("{}: {}", node.materia, words.join(" "))
+        // What is approved is never cut.
+        Behavior::Utility { command, params } => {
+            let words: Vec<String> =
+                command.iter().map(|word| one_line(word, usize::MAX)).collect();
+            let runs = format!("{}: {}", node.materia, words.join(" "));
+            let mut given = serde_json::Map::new();
+            for (name, value) in [("params", json!(params)), ("env", json!(node.env))] {
+                if value.as_object().is_some_and(|fields| !fields.is_empty()) {
+                    given.insert(name.to_owned(), value);
+                }
+            }
+            if given.is_empty() {
+                return runs;
+            }
+            format!("{runs} with {}", one_line(&Value::Object(given).to_string(), usize::MAX))
         }
         Behavior::Agent { prompt, provider, .. } => {
             let who = provider.as_deref().unwrap_or("an agent");
-            format!("{}, asking {who}: {}", node.materia, one_line(prompt, TEXT_CHARS_MAX))
+            let length = is_long(node)
+                .then(|| format!(", a prompt of {} characters", prompt.chars().count()));
+            let length = length.unwrap_or_default();
+            format!("{}, asking {who}{length}: {}", node.materia, one_line(prompt, TEXT_CHARS_MAX))
         }
     }
 }

@@ -329,7 +329,7 @@ const IGNORED: &str = "# Casts and their journal are no part of the project.\n*\
 /// (a file that is there stays as it is).
 pub(crate) fn keep_out_of_version_control(root: &Path, dir: &Path, warnings: &mut Vec<String>) {
     // A folder that is more than that of the casts is the user's own matter.
-    if root == dir || !root.starts_with(dir) {
+    if root == dir || !root.starts_with(dir) || holds_more(root) {
         return;
     }
     let path = root.join(".gitignore");
@@ -341,6 +341,19 @@ pub(crate) fn keep_out_of_version_control(root: &Path, dir: &Path, warnings: &mu
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
         Err(error) => warnings.push(format!("`{}` could not be written: {error}", path.display())),
     }
+}
+
+/// Whether a folder of casts holds something that no cast left: then it is a folder of the project, such as `src`.
+fn holds_more(root: &Path) -> bool {
+    let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
+    let foreign = |entry: std::fs::DirEntry| {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let is_ours = name.starts_with(JOURNAL_FILE) || name == "materia.json" || name == "lock";
+        let is_cast = || entry.path().join("events.jsonl").is_file();
+        !is_ours && !is_cast()
+    };
+    entries.into_iter().any(foreign)
 }
 
 /// Whether an error is among the findings.

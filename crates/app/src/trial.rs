@@ -59,7 +59,7 @@ pub fn prepare(project: &Project, materia: &str) -> Result<Untrusted<Trial>, Fai
         by_choice: false,
         agents: &[],
     };
-    let question = gate.begins(begins, &mut Vec::new());
+    let question = gate.begins(begins, &mut Vec::new())?;
     Ok(gate.holds(Trial { loaded, plan, socket }, question.into_iter().collect()))
 }
 
@@ -75,28 +75,43 @@ impl Trial {
         }
     }
 
+    /// What the program is given besides, which may be a command.
+    fn params(&self) -> Option<Value> {
+        match &self.node().behavior {
+            Behavior::Utility { params, .. } if !params.is_empty() => Some(json!(params)),
+            Behavior::Utility { .. } | Behavior::Agent { .. } => None,
+        }
+    }
+
     /// What somebody agrees to: the program with all that it is given besides its input.
     #[must_use]
     pub fn hash(&self) -> String {
         let Node { env, cwd, materia, .. } = self.node();
-        content_hash(&json!({ "try": self.command(), "env": env, "cwd": cwd, "materia": materia }))
+        let (command, params) = (self.command(), self.params());
+        content_hash(
+            &json!({ "try": command, "params": params, "env": env, "cwd": cwd, "materia": materia }),
+        )
     }
 
     /// The same in words, line by line.
     #[must_use]
     pub fn told(&self) -> Vec<String> {
         let node = self.node();
-        let word = |text: &String| clean::one_line(&json!(text).to_string(), 300);
+        let word = |text: &String| clean::one_line(&json!(text).to_string(), usize::MAX);
         let mut told = vec![format!(
             "{} runs {}",
             clean::one_line(&node.materia, 100),
             self.command().iter().map(word).collect::<Vec<_>>().join(" ")
         )];
         for (name, value) in &node.env {
-            told.push(format!("with {}={}", clean::one_line(name, 100), word(value)));
+            told.push(format!("with {}={}", clean::one_line(name, usize::MAX), word(value)));
+        }
+        if let Some(params) = self.params() {
+            let params = clean::one_line(&params.to_string(), usize::MAX);
+            told.push(format!("with the parameters {params}"));
         }
         let folder = node.cwd.as_deref().map_or("the project".to_owned(), |it| {
-            format!("the folder `{}` of the project", clean::one_line(it, 200))
+            format!("the folder `{}` of the project", clean::one_line(it, usize::MAX))
         });
         told.push(format!("in {folder}; it may write whatever you may"));
         told

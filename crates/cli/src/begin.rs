@@ -60,7 +60,7 @@ pub(crate) fn ready(
     let beginning = prepare::cast(asked, made);
     let beginning = beginning.map_err(|failure| findings::of(failure, &layers, terminal))?;
     show(&beginning.what().prepared, terminal);
-    let beginning = settle(beginning, trusted.project, terminal)?;
+    let beginning = settle(beginning, trusted.project, project, terminal)?;
     journals::own_at(project, &beginning.root, trusted.journal, terminal)?;
     let supervisor = run::supervisor()?;
     let agents = beginning.answerers(&supervisor)?;
@@ -86,10 +86,11 @@ pub(crate) fn show(prepared: &Prepared, terminal: &Terminal) {
 pub(crate) fn settle<T>(
     waiting: Untrusted<T>,
     trusted: bool,
+    project: &Project,
     terminal: &Terminal,
 ) -> Result<Trusted<T>, Failure> {
     let answer = |question: &Question| {
-        if trusted { Ok(()) } else { trust::ask(question, terminal) }
+        if trusted { Ok(()) } else { trust::ask(question, project, terminal) }
     };
     terminal.warned(|warnings| waiting.settle(answer, warnings))
 }

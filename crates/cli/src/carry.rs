@@ -117,7 +117,7 @@ impl Carry<'_> {
             .prepare(project, &options.plain())
             .map_err(|failure| findings::of(failure, &configured.layers, terminal))?;
         begin::show(&going_on.what().prepared, terminal);
-        let going_on = begin::settle(going_on, options.trust, terminal)?;
+        let going_on = begin::settle(going_on, options.trust, project, terminal)?;
         let supervisor = run::supervisor()?;
         let agents = going_on.answerers(&supervisor)?;
         let agents = Some(agents).filter(|now| *now != rest.before);

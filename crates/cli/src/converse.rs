@@ -62,9 +62,12 @@ enum Step {
 
 /// Asks whether a turn may run. Without an answer the cast stays where it is.
 fn approve(approval: &Approval, terminal: &Terminal) -> Option<Step> {
-    let Approval { node, hash, runs, inputs, writes, routes } = approval;
+    let Approval { node, hash, runs, shown_by, inputs, writes, routes } = approval;
     terminal.say(format_args!("\n`{node}` asks before it runs:"));
     terminal.say(format_args!("  runs    {}", clean(runs)));
+    if let Some(words) = shown_by {
+        terminal.say(format_args!("          the whole prompt: materia {words}"));
+    }
     for (place, input) in inputs.iter().enumerate() {
         let margin = if place == 0 { "takes" } else { "" };
         terminal.say(format_args!("  {margin:6}  {}", clean(input)));

@@ -5,18 +5,22 @@ use std::io::BufRead;
 use materia_app::trust::Question;
 
 use crate::failure::Failure;
+use crate::project::Project;
 use crate::terminal::Terminal;
 
 /// Approved by the person at the terminal; refused otherwise.
-pub(crate) fn ask(question: &Question, terminal: &Terminal) -> Result<(), Failure> {
+pub(crate) fn ask(
+    question: &Question,
+    project: &Project,
+    terminal: &Terminal,
+) -> Result<(), Failure> {
+    let (subject, whole) = (question.subject(), question.whole(&|words| project.command(words)));
     if !terminal.can_ask {
         return Err(Failure::trust(format!(
-            "nobody has approved {}:\n{}\nNothing ran. Look at it, then run this again with --trust",
-            question.subject(),
-            question.in_short()
+            "nobody has approved {subject}:\n{whole}\nNothing ran. Look at it, then run this again with --trust"
         )));
     }
-    terminal.say(format_args!("Nobody has approved {}:\n{}", question.subject(), question.whole()));
+    terminal.say(format_args!("Nobody has approved {subject}:\n{whole}"));
     terminal.err.write("Approve it? [y/N] ");
     let mut answer = String::new();
     let read = std::io::stdin().lock().read_line(&mut answer);

@@ -15,7 +15,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("agent::unknown", "a materia names a provider that does not exist"),
     (
         "config::artifact-dir",
-        "the folder for casts is empty, or a project's own file puts it outside the project",
+        "the folder for casts is empty, or a project's own file names one that is not plainly a folder of its own",
     ),
     ("config::broken", "the configuration did not load, so nothing can be cast from it"),
     (

@@ -41,11 +41,13 @@ mod suggest;
 mod syntax;
 mod trust;
 
-pub use build::{Compiled, active_loadout, agent_findings, check, compile, needed_scripts};
+pub use build::{
+    Compiled, active_loadout, agent_findings, check, compile, needed_scripts, words_of_layer,
+};
 pub use codes::CODES;
 pub use diff::{NoDocument, diff};
 pub use files::{CONFIG_BYTES_MAX, Sources};
 pub use layers::{Layer, LayerKind, Loaded, load, load_given};
-pub use project::{artifact_dir, unfit_doc_root};
+pub use project::{AGENT_FILES, AGENT_FOLDERS, NOT_OF_AGENTS, artifact_dir, unfit_doc_root};
 pub use schemas::schemas;
 pub use trust::{Part, PartKind, Program, parts, taking_part};

@@ -10,6 +10,12 @@ const ARTIFACT_DIR_DEFAULT: &str = ".materia";
 const DOC_ROOT_DEFAULT: &str = "docs";
 /// Folders in which casts may be kept, whatever is configured.
 const CAST_FOLDERS: [&str; 2] = [".materia", ".pi"];
+/// Folders of a project in which agents look for commands, hooks and servers.
+pub const AGENT_FOLDERS: [&str; 5] = [".agents", ".claude", ".codex", ".gemini", ".pi"];
+/// Files of a project in which agents look for the same.
+pub const AGENT_FILES: [&str; 1] = [".mcp.json"];
+/// What the original system keeps among the settings of an agent: its casts, and its configuration. No agent reads it.
+pub const NOT_OF_AGENTS: [&str; 2] = [".pi/pi-materia", ".pi/pi-materia.json"];
 
 /// The folder that casts are kept in, absolute. Where the configured one is refused, this is
 /// the default: reading from there does no harm.
@@ -67,6 +73,9 @@ pub fn unfit_doc_root(loaded: &Loaded, dir: &str) -> Option<&'static str> {
         if name.eq_ignore_ascii_case(".git") {
             return Some("belongs to a repository");
         }
+        if AGENT_FOLDERS.iter().any(|folder| name.eq_ignore_ascii_case(folder)) {
+            return Some("is where agents look for their settings");
+        }
         way.push(name);
         let at = way.symlink_metadata();
         if at.as_ref().is_ok_and(std::fs::Metadata::is_symlink) {
@@ -114,7 +123,7 @@ fn artifact_fault(loaded: &Loaded, dir: &str) -> Option<Fault> {
     let layer = loaded.origins.of("/artifactDir").and_then(|layer| loaded.layers.get(layer));
     let from_project = layer.is_some_and(|layer| layer.kind == LayerKind::Project);
     let what = if from_project {
-        outside(&loaded.project_dir, dir)?
+        outside(&loaded.project_dir, dir).or_else(|| unfit_name(dir))?
     } else if dir.is_empty() {
         "is empty"
     } else if dir.contains('\0') {
@@ -123,11 +132,30 @@ fn artifact_fault(loaded: &Loaded, dir: &str) -> Option<Fault> {
         return None;
     };
     let help = if from_project {
-        "name a folder inside the project; only your own profile or a file you name may say otherwise"
+        "name a folder inside the project, such as `.materia` or `build/casts`, in letters, digits, `.`, `_` and `-`; \
+         only your own profile or a file you name may say otherwise"
     } else {
         "name a folder, such as `.materia`"
     };
     Some(Fault::error("config::artifact-dir", format!("`artifactDir` {what}")).help(help))
+}
+
+/// What is wrong with the name of a folder for casts that a project chose. Programs and version control read this
+/// name, so it holds nothing that means something to them.
+fn unfit_name(dir: &str) -> Option<&'static str> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    let segments: Vec<&str> = dir.split('/').collect();
+    if segments.iter().any(|one| one.is_empty() || *one == "." || !one.chars().all(plain)) {
+        return Some("is not made of plain names with `/` between them");
+    }
+    if segments.iter().any(|one| one.eq_ignore_ascii_case(".git")) {
+        return Some("belongs to a repository");
+    }
+    // Agents would take what a cast leaves there for their settings, or a project its settings for casts.
+    let of_agents = |one: &&str| AGENT_FOLDERS.iter().any(|known| one.eq_ignore_ascii_case(known));
+    let original = Path::new(dir).starts_with(NOT_OF_AGENTS[0]);
+    (!original && segments.iter().any(|one| of_agents(&one)))
+        .then_some("is where agents look for their settings")
 }
 
 /// What is wrong with a folder that has to lie inside the project.

@@ -7,10 +7,10 @@
 
 use std::collections::BTreeSet;
 
-use materia_contract::{Behavior, Link, Node, Plan, TargetKind, content_hash};
+use materia_contract::{Link, Plan, TargetKind, content_hash};
 use serde_json::{Map, Value, json};
 
-use crate::build::{shipped_script, words_of_layer};
+use crate::build::words_of_layer;
 use crate::command::resolve;
 use crate::fault::Faults;
 use crate::layers::{Layer, LayerKind, Loaded};
@@ -143,19 +143,14 @@ fn settings(loaded: &Loaded) -> Vec<Part> {
 /// Which of these parts have a say in a run of the plan. `by_choice` says that the configuration chose its loadout,
 /// and `agents` are those that would be asked.
 ///
-/// A run of nothing but shipped utilities, just as they are shipped, does what this program does: nobody has a say
-/// in it.
+/// Every setting has a say, also in a run of shipped utilities: what they write and where may come from it.
 #[must_use]
 pub fn taking_part<'p>(
-    loaded: &Loaded,
     parts: &'p [Part],
     plan: &Plan,
     (link, by_choice): (Option<&Link>, bool),
     agents: &[String],
 ) -> Vec<&'p Part> {
-    if plan.nodes.values().all(|node| as_shipped(loaded, node)) {
-        return Vec::new();
-    }
     let placed: BTreeSet<&str> = plan.nodes.values().map(|node| node.materia.as_str()).collect();
     let graphs: BTreeSet<&str> = match link {
         Some(link) => {
@@ -171,18 +166,6 @@ pub fn taking_part<'p>(
         PartKind::Setting => by_choice || part.name != "activeLoadout",
     };
     parts.iter().filter(has_a_say).collect()
-}
-
-/// Whether a node runs a shipped script just as it is shipped: with the parameters that are shipped, or none.
-fn as_shipped(loaded: &Loaded, node: &Node) -> bool {
-    let Behavior::Utility { params, .. } = &node.behavior else { return false };
-    if shipped_script(loaded, node).is_none() || node.cwd.is_some() || node.policy.is_some() {
-        return false;
-    }
-    let doc = loaded.config.materia.get(&node.materia);
-    let by = loaded.materia_layer(&node.materia).map(|layer| layer.kind);
-    let own = doc.and_then(|doc| doc.params.as_ref()).filter(|_| by == Some(LayerKind::Shipped));
-    node.env.is_empty() && own.map_or(params.is_empty(), |own| own == params)
 }
 
 /// The names of what is shipped, with the object that they stand in.

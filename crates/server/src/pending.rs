@@ -109,12 +109,13 @@ pub(crate) fn settle<T: Runs>(
 }
 
 pub(crate) fn item(served: &Served, cast: Option<&RunId>, question: &Question) -> TrustItem {
+    let whole = question.whole(&|words| format!("materia {words}"));
     TrustItem {
         project: served.id.clone(),
         hash: question.hash.clone(),
         cast_id: cast.cloned(),
-        text: format!("{}\n{}", question.subject(), question.whole()),
-        runs: question.whole().lines().map(|line| line.trim_end().to_owned()).collect(),
+        runs: whole.lines().map(|line| line.trim_end().to_owned()).collect(),
+        text: format!("{}\n{whole}", question.subject()),
         question: serde_json::to_value(question).unwrap_or_default(),
     }
 }

@@ -205,7 +205,7 @@ pub fn cast(asked: &Asked<'_>, ready: Ready) -> Result<Untrusted<Beginning>, Fai
     let agents = answers.chosen.agents();
     let (link, by_choice) = (origin.link.as_ref(), compiled.by_choice);
     let begins = Begins { loaded: &loaded, plan: &plan, link, by_choice, agents: &agents };
-    let question = gate.begins(begins, &mut warnings);
+    let question = gate.begins(begins, &mut warnings)?;
     let answered_by = named.map(|named| named.full);
     let mut prepared =
         Prepared::new(gate.clone(), (loaded, script, answers), plan.clone(), answered_by);
@@ -254,9 +254,9 @@ pub fn going_on(
     let answered_by = named.map(|named| named.full);
     // Whom a person names now, that person knows; what the journal names is asked about.
     let recorded = answered_by.as_deref().filter(|_| options.script.is_none());
-    let begun = Begun { created: &kept, plan, answers: recorded };
+    let begun = Begun { id: &id, created: &kept, plan, answers: recorded };
     let mut warnings = Vec::new();
-    let questions = gate.goes_on(begun, (&loaded, &agents), &mut warnings);
+    let questions = gate.goes_on(begun, (&loaded, &agents), &mut warnings)?;
     let mut prepared =
         Prepared::new(gate.clone(), (loaded, script, answers), plan.clone(), answered_by);
     prepared.warnings.extend(warnings);
@@ -277,9 +277,9 @@ impl Prepared {
     }
 
     /// Remembers that a run was begun or carried on here with consent, so that it may go on here.
-    fn note(&self, created: &RunCreated, warnings: &mut Vec<String>) {
+    fn note(&self, (id, created): (&RunId, &RunCreated), warnings: &mut Vec<String>) {
         let (plan, answers) = (&self.plan, self.answers.as_deref());
-        self.gate.has_begun(Begun { created, plan, answers }, warnings);
+        self.gate.has_begun(Begun { id, created, plan, answers }, warnings);
     }
 
     /// Who answers each socket. Programs are asked for their versions.
@@ -296,7 +296,7 @@ impl Trusted<GoingOn> {
 
     /// The cast goes on: what its plan needs is put in place.
     pub fn go_on(&self, profile: Option<&Path>, warnings: &mut Vec<String>) -> Result<(), Failure> {
-        self.prepared.note(&self.created, warnings);
+        self.prepared.note((&self.id, &self.created), warnings);
         profile::still_ready(profile, &self.prepared.plan, warnings)?;
         warn_of_bounds(&self.created, warnings);
         Ok(())
@@ -311,7 +311,7 @@ impl Trusted<Beginning> {
 
     /// The cast may begin: its journal, with all that its plan needs in place.
     pub fn open(&self, warnings: &mut Vec<String>) -> Result<SqliteJournal, Failure> {
-        self.prepared.note(&self.created, warnings);
+        self.prepared.note((&self.id, &self.created), warnings);
         let scripts = materia_compiler::needed_scripts(&self.prepared.loaded, &self.created.plan);
         profile::ready(self.profile.as_deref(), &scripts, warnings)?;
         warn_of_bounds(&self.created, warnings);

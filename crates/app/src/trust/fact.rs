@@ -21,6 +21,10 @@ pub(super) enum Kind {
     Setting,
     /// A file of the project that a program runs.
     File,
+    /// A file of the project that agents read.
+    AgentFile,
+    /// The list of these files.
+    AgentFiles,
     /// A cast: its plan, its folders, its mode.
     Cast,
     /// What answers the agents of a cast.
@@ -40,6 +44,8 @@ impl Kind {
             Self::Agent => "agent",
             Self::Setting => "setting",
             Self::File => "file",
+            Self::AgentFile => "agents' file",
+            Self::AgentFiles => "list",
             Self::Cast => "cast",
             Self::Answers => "script of answers",
             Self::Cases => "cases",

@@ -1,16 +1,13 @@
-//! The files of the project that its programs run: they are approved along with the programs.
-//!
-//! Looked at are the program, if it is a path; the first argument that is a file; every other word, parameter or
-//! variable that names a file which looks like a program; and what a few well-known programs read by themselves.
-//! What these load in turn is not looked for.
+//! Files that are approved by their content: those of the project that its programs run, and scripts of answers.
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use materia_compiler::Program;
-use serde_json::Value;
+use rustix::fs::{Mode, OFlags};
 
+use super::command;
 use super::fact::{Fact, Kind};
 
 /// Endings of files that are run by something.
@@ -18,23 +15,10 @@ const ENDINGS: [&str; 24] = [
     "sh", "bash", "zsh", "fish", "py", "js", "mjs", "cjs", "ts", "mts", "cts", "rb", "pl", "php",
     "lua", "awk", "ps1", "bat", "jar", "mk", "r", "tcl", "wasm", "so",
 ];
-/// Programs that read a file of their own accord, and that file.
-const READ_UNASKED: [(&str, &[&str]); 10] = [
-    ("make", &["GNUmakefile", "makefile", "Makefile"]),
-    ("gmake", &["GNUmakefile", "makefile", "Makefile"]),
-    ("just", &["justfile", "Justfile", ".justfile"]),
-    ("npm", &["package.json"]),
-    ("npx", &["package.json"]),
-    ("yarn", &["package.json"]),
-    ("pnpm", &["package.json"]),
-    ("bun", &["package.json"]),
-    ("rake", &["Rakefile", "rakefile"]),
-    ("task", &["Taskfile.yml", "Taskfile.yaml"]),
-];
 /// How much of a file is kept, so that it can be said what has changed.
 const KEPT_BYTES_MAX: u64 = 6_000;
-/// The most words that are looked at.
-const WORDS_MAX: usize = 4_096;
+/// How much of a script is searched for what it loads.
+const SEARCHED_BYTES_MAX: u64 = 256 * 1024;
 
 /// The files of these programs that lie in the project, each once.
 pub(super) fn named<'p>(
@@ -44,7 +28,7 @@ pub(super) fn named<'p>(
     let Ok(home) = project.canonicalize() else { return Vec::new() };
     let mut found: Vec<Fact> = Vec::new();
     for program in programs {
-        for path in of(&home, program) {
+        for path in command::takes(&home, program).files {
             if let Some(fact) = fact(&home, &path)
                 && !found.contains(&fact)
             {
@@ -55,67 +39,38 @@ pub(super) fn named<'p>(
     found
 }
 
-fn of(home: &Path, program: &Program) -> Vec<PathBuf> {
-    let Some((name, arguments)) = program.command.split_first() else { return Vec::new() };
-    let cwd = program.cwd.as_ref().map(|cwd| home.join(cwd));
-    let folders: Vec<&Path> = cwd.iter().map(PathBuf::as_path).chain([home]).collect();
-    let file = |word: &str| {
-        let paths = folders.iter().map(|folder| folder.join(word));
-        paths.into_iter().find(|path| !word.is_empty() && path.is_file())
-    };
-    let mut files = Vec::new();
-    if name.contains('/') {
-        files.extend(file(name));
-    }
-    files.extend(arguments.iter().find_map(|word| file(word)));
-    let mut words = Vec::new();
-    for text in arguments {
-        split(text, &mut words);
-    }
-    for (_, value) in &program.env {
-        split(value, &mut words);
-    }
-    for value in program.params.values() {
-        strings(value, &mut words);
-    }
-    let likely = words.into_iter().take(WORDS_MAX).filter_map(|word| file(&word));
-    files.extend(likely.filter(|path| looks_like_a_program(path)));
-    let last = Path::new(name).file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    for (_, read) in READ_UNASKED.iter().filter(|(known, _)| *known == last) {
-        files.extend(read.iter().filter_map(|name| file(name)));
-    }
-    // `python3 -m name` runs a file that no word names whole.
-    let modules = arguments.windows(2).filter(|pair| pair[0] == "-m").map(|pair| &pair[1]);
-    for module in modules.map(|module| module.replace('.', "/")) {
-        files.extend(file(&format!("{module}.py")));
-        files.extend(file(&format!("{module}/__main__.py")));
-    }
-    files
+/// By what a program may run code of the project that nobody has looked at, each once.
+pub(super) fn runs_more(project: &Path, program: &Program) -> Vec<String> {
+    let Ok(home) = project.canonicalize() else { return Vec::new() };
+    let mut takes = command::takes(&home, program);
+    takes.look_into_scripts(&home);
+    takes.more
 }
 
-/// The words of a text that may be paths: the text itself, and its parts as a shell or an option would see them.
-fn split(text: &str, words: &mut Vec<String>) {
-    words.push(text.to_owned());
-    let between = |c: char| c.is_whitespace() || "=:;&|()<>'\"`,".contains(c);
-    words.extend(text.split(between).filter(|word| !word.is_empty()).map(str::to_owned));
-}
-
-fn strings(value: &Value, words: &mut Vec<String>) {
-    match value {
-        Value::String(text) => split(text, words),
-        Value::Array(list) => list.iter().for_each(|one| strings(one, words)),
-        Value::Object(fields) => fields.values().for_each(|one| strings(one, words)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+/// Opens a regular file. Nothing else is waited for.
+pub(super) fn open(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    if file.metadata()?.is_file() {
+        return Ok(file);
     }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"))
 }
 
-fn looks_like_a_program(path: &Path) -> bool {
+/// How a file begins, as text.
+pub(super) fn beginning(path: &Path) -> io::Result<String> {
+    let mut start = Vec::new();
+    open(path)?.take(SEARCHED_BYTES_MAX).read_to_end(&mut start)?;
+    Ok(String::from_utf8_lossy(&start).into_owned())
+}
+
+pub(super) fn looks_like_a_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
     let ending = path.extension().and_then(|ending| ending.to_str());
     let runs = path.metadata().is_ok_and(|data| data.permissions().mode() & 0o111 != 0);
     let begins = || {
         let mut start = [0; 2];
-        let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
+        let read = open(path).and_then(|mut file| file.read_exact(&mut start));
         read.is_ok() && &start == b"#!"
     };
     let known =
@@ -139,7 +94,7 @@ fn fact(home: &Path, path: &Path) -> Option<Fact> {
     let mut text = String::new();
     if inside {
         // What cannot be read cannot run; whether it can be read is part of what is known of it.
-        text = File::open(&real).and_then(|file| content(file, &mut hasher)).unwrap_or_default();
+        text = open(&real).and_then(|file| content(file, &mut hasher)).unwrap_or_default();
     } else {
         hasher.update(real.to_string_lossy().as_bytes());
     }
@@ -149,12 +104,12 @@ fn fact(home: &Path, path: &Path) -> Option<Fact> {
 /// A script of answers: the hash of its bytes, and how it begins. It can write files, so it counts like a program.
 pub(super) fn answers(path: &Path) -> (String, String) {
     let mut hasher = blake3::Hasher::new_derive_key("materia 2026-11-16 trust in answers");
-    let text = File::open(path).and_then(|file| content(file, &mut hasher)).unwrap_or_default();
+    let text = open(path).and_then(|file| content(file, &mut hasher)).unwrap_or_default();
     (hasher.finalize().to_hex().to_string(), text)
 }
 
 /// Takes a file into the hash, and gives its beginning where it is text.
-fn content(mut file: File, hasher: &mut blake3::Hasher) -> io::Result<String> {
+pub(super) fn content(mut file: impl Read, hasher: &mut blake3::Hasher) -> io::Result<String> {
     let mut start = Vec::new();
     file.by_ref().take(KEPT_BYTES_MAX).read_to_end(&mut start)?;
     hasher.update(&start);
@@ -164,6 +119,8 @@ fn content(mut file: File, hasher: &mut blake3::Hasher) -> io::Result<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use serde_json::json;
 
     use super::*;
@@ -178,23 +135,37 @@ mod tests {
         }
     }
 
-    #[test]
-    fn whatever_a_program_would_run_counts_and_what_it_reads_does_not() {
+    /// A project with these files, each with its own name in it.
+    fn project(names: &[&str]) -> (tempfile::TempDir, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let home = folder.path().canonicalize().unwrap();
-        std::fs::create_dir_all(home.join("pkg/sub")).unwrap();
-        for name in
-            ["a.py", "b.py", "run.sh", "notes.md", "Makefile", "pkg/__main__.py", "pkg/sub/x.js"]
-        {
-            std::fs::write(home.join(name), name).unwrap();
+        for name in names {
+            let path = home.join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, name).unwrap();
         }
+        (folder, home)
+    }
+
+    fn names(home: &Path, program: &Program) -> Vec<String> {
+        named(home, [program, program]).into_iter().map(|fact| fact.name).collect()
+    }
+
+    #[test]
+    fn whatever_a_program_would_run_counts_and_what_it_reads_does_not() {
+        let (_folder, home) = project(&[
+            "a.py",
+            "b.py",
+            "run.sh",
+            "notes.md",
+            "Makefile",
+            "pkg/__main__.py",
+            "pkg/sub/x.js",
+        ]);
         std::fs::write(home.join("tool"), "#!/bin/sh\n").unwrap();
         std::os::unix::fs::symlink("/bin/sh", home.join("out")).unwrap();
         let own = home.join("run.sh").to_string_lossy().into_owned();
-        let names = |one: Program| {
-            named(&home, &[one.clone(), one]).into_iter().map(|one| one.name).collect::<Vec<_>>()
-        };
-        let of = |words: &[&str]| names(program(words));
+        let of = |words: &[&str]| names(&home, &program(words));
         assert_eq!(of(&["python3", "-u", "a.py", "notes.md"]), ["a.py"]);
         assert_eq!(of(&["python3", "notes.md", "a.py"]), ["notes.md", "a.py"]);
         assert_eq!(of(&["node", "--require=./pkg/sub/x.js", "-e", "1"]), ["pkg/sub/x.js"]);
@@ -204,13 +175,133 @@ mod tests {
         assert_eq!(of(&["python3", "-m", "pkg"]), ["pkg/__main__.py"]);
         assert_eq!(of(&["python3", "-c", "print()"]), [""; 0]);
         assert_eq!(of(&["/bin/sh", "out"]), ["out"], "where it leads is known");
+        assert_eq!(of(&["cat", "notes.md"]), [""; 0], "that is only read");
         let mut given = program(&["node", "verify.mjs"]);
         given.params = json!({ "command": ["sh", "run.sh"] }).as_object().unwrap().clone();
         given.env = vec![("BASH_ENV".to_owned(), "./tool".to_owned())];
-        assert_eq!(names(given), ["tool", "run.sh"]);
+        assert_eq!(names(&home, &given), ["tool", "run.sh"]);
         let mut elsewhere = program(&["./x.js"]);
         elsewhere.cwd = Some("pkg/sub".to_owned());
-        assert_eq!(names(elsewhere), ["pkg/sub/x.js"]);
+        assert_eq!(names(&home, &elsewhere), ["pkg/sub/x.js"]);
+    }
+
+    #[test]
+    fn files_that_words_and_variables_name_indirectly_count() {
+        let (_folder, home) = project(&[
+            "env",
+            "pre.js",
+            "lib/main.js",
+            "package.json",
+            "conftest.py",
+            "sub/Makefile",
+            "bin/tool",
+            "bin/notes.md",
+            "mods/pkg/__init__.py",
+            "mods/pkg/__main__.py",
+            "hook",
+            "plain/index.js",
+            "spa ce.sh",
+            "build.rs",
+            "node_modules/.bin/jest",
+            "rules",
+        ]);
+        std::fs::write(home.join("package.json"), r#"{"main": "lib/main"}"#).unwrap();
+        let runs = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(home.join("bin/tool"), runs).unwrap();
+        let of = |words: &[&str]| names(&home, &program(words));
+        for (words, expected) in [
+            (&["sh", "-c", ". ./env"][..], &["env"][..]),
+            (&["bash", "-lc", "source env; true"], &["env"]),
+            (&["sh", "-c", "sh -c '. \"./en\"v'"], &["env"]),
+            (&["env", "-i", "A=b", "sh", "-c", "eval \"$(cat ./env)\""], &["env"]),
+            (&["sh", "-c", "if true; then bash hook; fi"], &["hook"]),
+            (&["sh", "-c", "sh <hook"], &["hook"]),
+            (&["sh", "-c", "sh 'spa ce.sh'"], &["spa ce.sh"]),
+            (&["env", "PATH=./bin", "tool"], &["bin/tool"]),
+            (&["sh", "-c", "PATH=$PWD/bin:$PATH; export PATH; tool"], &["bin/tool"]),
+            (&["sh", "-c", "export PATH=bin:/bin && tool"], &["bin/tool"]),
+            (&["node", "-r", "./pre", "-e", "1"], &["pre.js"]),
+            (&["node", "--import=pre", "-e", "1"], &["pre.js"]),
+            (&["ruby", "-r./hook", "-e", "1"], &["hook"]),
+            (&["node", "."], &["package.json", "lib/main.js"]),
+            (&["node", "plain"], &["plain/index.js"]),
+            (&["make", "-C", "sub"], &["sub/Makefile"]),
+            (&["make", "-f", "rules"], &["rules"]),
+            (&["sh", "-c", "cd sub && make t"], &["sub/Makefile"]),
+            (&["sudo", "-u", "nobody", "timeout", "5", "pytest"], &["conftest.py"]),
+            (&["python3", "-m", "pytest", "-q"], &["conftest.py"]),
+            (&["poetry", "run", "pytest"], &["conftest.py"]),
+            (&["npx", "jest"], &["package.json", "node_modules/.bin/jest"]),
+            (&["cargo", "test"], &["build.rs"]),
+        ] {
+            assert_eq!(of(words), expected, "{words:?}");
+        }
+        let with = |name: &str, value: &str| {
+            let env = vec![(name.to_owned(), value.to_owned())];
+            names(&home, &Program { env, ..program(&["true"]) })
+        };
+        assert_eq!(with("PATH", "./bin"), ["bin/tool"]);
+        assert_eq!(with("PATH", "/bin:bin"), ["bin/tool"]);
+        assert_eq!(with("NODE_OPTIONS", "--require=./pre"), ["pre.js"]);
+        assert_eq!(
+            with("NODE_OPTIONS", &format!("--import file://{}/pre.js", home.display())),
+            ["pre.js"]
+        );
+        assert_eq!(with("GIT_SSH_COMMAND", "sh hook"), ["hook"]);
+        assert_eq!(with("LD_PRELOAD", "rules"), ["rules"]);
+        assert_eq!(with("BASH_ENV", "env"), ["env"]);
+        let modules = Program {
+            env: vec![("PYTHONPATH".to_owned(), "mods".to_owned())],
+            ..program(&["python3", "-m", "pkg"])
+        };
+        assert_eq!(names(&home, &modules), ["mods/pkg/__init__.py", "mods/pkg/__main__.py"]);
+        let params =
+            json!({ "verify": { "runCommand": "cd sub; make" } }).as_object().unwrap().clone();
+        assert_eq!(names(&home, &Program { params, ..program(&["true"]) }), ["sub/Makefile"]);
+    }
+
+    #[test]
+    fn whoever_may_run_more_than_was_looked_at_is_named() {
+        let (_folder, home) = project(&["alone.sh", "Makefile", "lib.py", "bin/tool", "more.sh"]);
+        std::fs::write(home.join("alone.sh"), "#!/bin/sh\necho done > out\n").unwrap();
+        std::fs::write(home.join("calls.sh"), "#!/bin/sh\n. ./more.sh\n").unwrap();
+        std::fs::write(home.join("main.py"), "import lib\n").unwrap();
+        let of = |words: &[&str]| runs_more(&home, &program(words));
+        for words in [
+            &["true"][..],
+            &["sh", "alone.sh"],
+            &["./alone.sh"],
+            &["printf", "%s", "out"],
+            &["sh", "-c", "echo one; cat Makefile > two"],
+            &["node", "join.mjs"],
+        ] {
+            assert_eq!(of(words), [""; 0], "{words:?}");
+        }
+        for (words, by) in [
+            (&["make", "t"][..], "make"),
+            (&["/usr/bin/make"], "make"),
+            (&["cargo", "test"], "cargo"),
+            (&["some-program"], "some-program"),
+            (&["python3", "-c", "import lib"], "python3"),
+            (&["python3.12", "-m", "lib"], "python3.12"),
+            (&["node", "."], "node"),
+            (&["sh"], "sh"),
+            (&["sh", "-c", "cat x | sh"], "sh"),
+            (&["sh", "-c", "$TOOL"], "$TOOL"),
+            (&["sh", "-c", "eval x"], "eval"),
+            (&["sh", "calls.sh"], "calls.sh"),
+            (&["python3", "main.py"], "main.py"),
+            (&["env", "PATH=bin", "tool"], "PATH"),
+        ] {
+            assert!(of(words).iter().any(|one| one == by), "{words:?}: {:?}", of(words));
+        }
+        let params = json!({ "command": ["make"] }).as_object().unwrap().clone();
+        assert_eq!(
+            runs_more(&home, &Program { params, ..program(&["node", "verify.mjs"]) }),
+            ["make"]
+        );
+        let long = vec!["x"; 5_000].join(" ");
+        assert!(of(&["sh", "-c", &long]).iter().any(|one| one.contains("than are looked at")));
     }
 
     #[test]

@@ -5,7 +5,8 @@
 //! ```
 //!
 //! A project's configuration is data until a person approves what it would do: its programs, its agents with their
-//! prompts, models and tools, where turns may write, and the files that the programs run. A journal is data likewise: a
+//! prompts, models and tools, where turns may write, every setting, and the files that the programs run and the agents
+//! read. A journal is data likewise: a
 //! cast goes on unasked only if it began here, and if what it runs is what it ran. Everything is looked at again each
 //! time a cast begins or is carried on.
 //!
@@ -19,13 +20,17 @@
 //!
 //! Deliberately absent: asking. A terminal shows a [`Question`], a page shows it; the answer comes back here.
 
+mod agent_files;
 mod cases;
 mod changes;
+mod command;
 mod fact;
 mod files;
 mod pass;
 mod question;
+mod shell;
 mod store;
+mod tools;
 
 use std::path::{Path, PathBuf};
 
@@ -33,6 +38,8 @@ use materia_compiler::{LayerKind, Loaded, Part, PartKind, Program};
 use materia_contract::{Behavior, Link, Plan, RunCreated, RunId, content_hash};
 use serde_json::json;
 
+use crate::failure::Failure;
+pub use agent_files::AgentFile;
 pub use cases::Case;
 pub use changes::Change;
 use fact::{Fact, Kind};
@@ -66,6 +73,8 @@ pub struct Begins<'a> {
 /// A cast that has begun.
 #[derive(Clone, Copy)]
 pub struct Begun<'a> {
+    /// Its id.
+    pub id: &'a RunId,
     /// How it began, as its journal has it.
     pub created: &'a RunCreated,
     /// Its plan, with the paths of this machine.
@@ -83,34 +92,51 @@ impl Gate {
 
     /// What has to be approved before a cast begins.
     #[must_use]
-    pub fn begins(&self, cast: Begins<'_>, warnings: &mut Vec<String>) -> Option<Question> {
+    pub fn begins(
+        &self,
+        cast: Begins<'_>,
+        warnings: &mut Vec<String>,
+    ) -> Result<Option<Question>, Failure> {
         let Begins { loaded, plan, link, by_choice, agents } = cast;
         let parts = materia_compiler::parts(loaded);
-        let origin = (link, by_choice);
-        let needed = materia_compiler::taking_part(loaded, &parts, plan, origin, agents);
-        self.asks_about(&parts, &needed, Some(plan), warnings)
+        let needed = materia_compiler::taking_part(&parts, plan, (link, by_choice), agents);
+        let read = self.read_by(agents, loaded)?;
+        Ok(self.asks_about(&parts, (&needed, read), Some(plan), warnings))
     }
 
     /// What has to be approved before a cast goes on: that it began here, the files that it runs and the script that
-    /// answers as they are now, and what the project says now of the agents that are asked.
-    #[must_use]
+    /// answers as they are now, what the project says now of the agents that are asked, and what they read there.
     pub fn goes_on(
         &self,
         cast: Begun<'_>,
         (loaded, agents): (&Loaded, &[String]),
         warnings: &mut Vec<String>,
-    ) -> Vec<Question> {
+    ) -> Result<Vec<Question>, Failure> {
         let known = self.store().known(&self.project, warnings);
         let parts = materia_compiler::parts(loaded);
+        let is_of_agents =
+            |name: &str| name == "provider" || name.split('.').next() == Some("prices");
         let says = |part: &&Part| match part.kind {
             PartKind::Agent => agents.contains(&part.name),
-            PartKind::Setting => part.name == "provider" && !agents.is_empty(),
+            PartKind::Setting => is_of_agents(&part.name) && !agents.is_empty(),
             PartKind::Materia | PartKind::Loadout => false,
         };
         let needed: Vec<&Part> = parts.iter().filter(says).collect();
-        let about_agents = self.asks_about(&parts, &needed, None, warnings);
+        let read = self.read_by(agents, loaded)?;
+        let about_agents = self.asks_about(&parts, (&needed, read), None, warnings);
         let news = self.of_cast(cast, Some(loaded));
-        about_agents.into_iter().chain(asks_about_cast(cast, news, &known)).collect()
+        let about_cast = asks_about_cast((cast, &self.project), news, &known);
+        Ok(about_agents.into_iter().chain(about_cast).collect())
+    }
+
+    /// The files that these agents would read in the project; none, where no agent is asked.
+    fn read_by(&self, agents: &[String], loaded: &Loaded) -> Result<agent_files::Found, Failure> {
+        if agents.is_empty() {
+            return Ok(agent_files::Found::default());
+        }
+        let (casts, home) =
+            (materia_compiler::artifact_dir(loaded), materia_runners::agents::user_home());
+        agent_files::of(&self.project, &casts, home.as_deref())
     }
 
     /// A cast begins here with everybody's consent, so that it may go on here.
@@ -151,8 +177,8 @@ impl Gate {
         warnings: &mut Vec<String>,
     ) -> Untrusted<Bare> {
         let known = self.store().known(&self.project, warnings);
-        let cast = Begun { created: &created, plan: &created.plan, answers: None };
-        let question = asks_about_cast(cast, self.of_cast(cast, None), &known);
+        let cast = Begun { id: &id, created: &created, plan: &created.plan, answers: None };
+        let question = asks_about_cast((cast, &self.project), self.of_cast(cast, None), &known);
         self.holds(Bare { id, created: Box::new(created) }, question.into_iter().collect())
     }
 
@@ -166,29 +192,35 @@ impl Gate {
         self.store().remember(&self.project, question.news.clone(), warnings);
     }
 
-    /// The question about these parts of the project's configuration, if one of them is not approved. Whoever
-    /// approves it approves the whole configuration, which is therefore shown.
+    /// The question about these parts of the project's configuration and the files that agents read, if one of them is not
+    /// approved. Whoever approves it approves the whole configuration, which is therefore shown.
     fn asks_about(
         &self,
         parts: &[Part],
-        needed: &[&Part],
+        (needed, read): (&[&Part], agent_files::Found),
         plan: Option<&Plan>,
         warnings: &mut Vec<String>,
     ) -> Option<Question> {
         let known = self.store().known(&self.project, warnings);
-        if self.facts(needed).iter().all(|fact| known.has(fact)) {
+        let agent_files::Found { files: read, facts: mut of_agents } = read;
+        // That there are none is told only where there were some.
+        of_agents.retain(|fact| !fact.shown.is_empty() || known.before(fact).is_some());
+        if self.facts(needed).iter().chain(&of_agents).all(|fact| known.has(fact)) {
             return None;
         }
         let all: Vec<&Part> = parts.iter().collect();
         let mut news = self.facts(&all);
+        news.extend(of_agents);
         news.retain(|fact| !known.has(fact));
         let changes = changed(&news, &known);
         let mut question = Question::new(About::Project, news, changes);
         question.files = files_of(&all);
         let ran = self.files(&all);
         question.files.extend(ran.into_iter().map(|fact| fact.name));
-        question.commands = all.iter().flat_map(|part| &part.programs).map(Asked::of).collect();
+        let programs = all.iter().flat_map(|part| &part.programs);
+        question.commands = programs.map(|program| Asked::of(program, &self.project)).collect();
         question.agents = all.iter().flat_map(|part| agents_of(part)).collect();
+        question.read = read;
         question.writes = writes(&all, plan);
         question.settings = settings(&all);
         Some(question)
@@ -197,7 +229,7 @@ impl Gate {
     /// What is approved of a cast. Where the configuration is given, files of programs that are the user's
     /// own now are not looked at.
     fn of_cast(&self, cast: Begun<'_>, loaded: Option<&Loaded>) -> Vec<Fact> {
-        let Begun { created, plan, answers } = cast;
+        let Begun { created, plan, answers, .. } = cast;
         // The hash is computed, not read: a journal may claim any. The mode a cast began with is what
         // it falls back to.
         let began = json!({
@@ -234,7 +266,11 @@ impl Gate {
 }
 
 /// The question about a cast, if something of it is not approved.
-fn asks_about_cast(cast: Begun<'_>, mut news: Vec<Fact>, known: &Known) -> Option<Question> {
+fn asks_about_cast(
+    (cast, project): (Begun<'_>, &Path),
+    mut news: Vec<Fact>,
+    known: &Known,
+) -> Option<Question> {
     let began_here = news.iter().any(|fact| fact.kind == Kind::Cast && known.has(fact));
     news.retain(|fact| !known.has(fact));
     if news.is_empty() {
@@ -248,15 +284,15 @@ fn asks_about_cast(cast: Begun<'_>, mut news: Vec<Fact>, known: &Known) -> Optio
     let told = question.news.iter().filter(|fact| fact.kind != Kind::Cast);
     question.files.extend(told.map(|fact| fact.name.clone()).collect::<Vec<_>>());
     let programs = programs(cast.plan);
-    question.commands = programs.iter().map(Asked::of).collect();
-    question.agents = plan_agents(cast.plan);
+    question.commands = programs.iter().map(|program| Asked::of(program, project)).collect();
+    question.agents = plan_agents(cast.plan, cast.id);
     question.writes = plan_writes(cast.plan, None);
     if cast.created.cwd != materia_contract::places::WORKSPACE {
-        let cwd = crate::clean::one_line(&cast.created.cwd, 300);
+        let cwd = whole(&cast.created.cwd);
         question.settings.push(format!("works in `{cwd}`"));
     }
     if let Some(path) = cast.answers {
-        let path = crate::clean::one_line(&path.to_string_lossy(), 300);
+        let path = whole(&path.to_string_lossy());
         question
             .settings
             .push(format!("its agents are answered by `{path}`, which can write files"));
@@ -267,7 +303,8 @@ fn asks_about_cast(cast: Begun<'_>, mut news: Vec<Fact>, known: &Known) -> Optio
 /// What has changed since something was approved here; nothing, where nothing was.
 fn changed(news: &[Fact], known: &Known) -> Vec<Change> {
     let kinds = [Kind::Materia, Kind::Loadout, Kind::Agent, Kind::Setting, Kind::File];
-    if !known.has_any(&kinds) && !known.has_any(&[Kind::Answers, Kind::Cases]) {
+    let others = [Kind::AgentFile, Kind::AgentFiles, Kind::Answers, Kind::Cases];
+    if !known.has_any(&kinds) && !known.has_any(&others) {
         return Vec::new();
     }
     let told = news.iter().filter(|fact| changes::is_told(fact.kind));
@@ -286,19 +323,28 @@ fn files_of(parts: &[&Part]) -> Vec<String> {
     files
 }
 
+/// A text on one line, fit to be shown. What is approved is never cut.
+fn whole(text: &str) -> String {
+    crate::clean::one_line(text, usize::MAX)
+}
+
 /// What a part would have agents do.
 fn agents_of(part: &Part) -> Vec<AskedAgent> {
     match part.kind {
         PartKind::Materia if part.content["type"] != "utility" => {
-            vec![AskedAgent::of(&part.name, &part.content)]
+            let shown_by = vec!["materia".to_owned(), part.name.clone()];
+            vec![AskedAgent::of(&part.name, &part.content, shown_by)]
         }
         PartKind::Loadout => {
             let sockets = part.content["sockets"].as_object().into_iter().flatten();
             let own = sockets.filter(|(_, socket)| {
                 ["prompt", "model", "tools"].iter().any(|name| socket.get(*name).is_some())
             });
-            own.map(|(id, socket)| AskedAgent::of(&format!("socket {id} of {}", part.name), socket))
-                .collect()
+            let shown_by = ["loadout".to_owned(), format!("--show={}", part.name)];
+            own.map(|(id, socket)| {
+                AskedAgent::of(&format!("socket {id} of {}", part.name), socket, shown_by.to_vec())
+            })
+            .collect()
         }
         PartKind::Materia | PartKind::Agent | PartKind::Setting => Vec::new(),
     }
@@ -315,16 +361,13 @@ fn writes(parts: &[&Part], plan: Option<&Plan>) -> Vec<String> {
 fn plan_writes(plan: &Plan, by_project: Option<&str>) -> Vec<String> {
     let bound = plan.nodes.iter().filter_map(|(id, node)| {
         let paths = node.policy.as_ref()?.write.as_ref()?;
-        Some(format!(
-            "socket {id}: only {}",
-            crate::clean::one_line(&json!(paths).to_string(), 300)
-        ))
+        Some(format!("socket {id}: only {}", whole(&json!(paths).to_string())))
     });
     let mut writes: Vec<String> = bound.collect();
     if writes.len() < plan.nodes.len() {
         writes.push("anything that you may, unless Planning holds it back".to_owned());
     }
-    let root = crate::clean::one_line(&plan.doc_root, 300);
+    let root = whole(&plan.doc_root);
     let said = if by_project.is_some() { ", which this project chose" } else { "" };
     writes.push(format!("under Planning: the folder `{root}`{said}"));
     writes
@@ -332,19 +375,16 @@ fn plan_writes(plan: &Plan, by_project: Option<&str>) -> Vec<String> {
 
 /// What else a configuration settles.
 fn settings(parts: &[&Part]) -> Vec<String> {
-    let settings = parts.iter().filter(|part| part.kind == PartKind::Setting).map(|part| {
-        let value = crate::clean::one_line(&part.content.to_string(), 200);
-        format!("{} = {value}", crate::clean::one_line(&part.name, 100))
-    });
+    let settings = parts
+        .iter()
+        .filter(|part| part.kind == PartKind::Setting)
+        .map(|part| format!("{} = {}", whole(&part.name), whole(&part.content.to_string())));
     let replaced = parts.iter().filter(|part| part.replaces_shipped).map(|part| {
         let kind = Fact::part(part).kind.word();
-        format!(
-            "its own {kind} `{}` takes the place of the shipped one",
-            crate::clean::one_line(&part.name, 100)
-        )
+        format!("its own {kind} `{}` takes the place of the shipped one", whole(&part.name))
     });
     let graphs = parts.iter().filter(|part| part.kind == PartKind::Loadout);
-    let names: Vec<String> = graphs.map(|part| crate::clean::one_line(&part.name, 60)).collect();
+    let names: Vec<String> = graphs.map(|part| whole(&part.name)).collect();
     let graphs = (!names.is_empty()).then(|| format!("loadouts: {}", names.join(", ")));
     settings.chain(replaced).chain(graphs).collect()
 }
@@ -369,11 +409,12 @@ fn programs(plan: &Plan) -> Vec<Program> {
 }
 
 /// The agents of a plan, each once.
-fn plan_agents(plan: &Plan) -> Vec<AskedAgent> {
+fn plan_agents(plan: &Plan, cast: &RunId) -> Vec<AskedAgent> {
     let mut agents: Vec<AskedAgent> = Vec::new();
+    let shown_by = ["events", cast.as_str(), "--type", "run.created", "--json"].map(str::to_owned);
     for node in plan.nodes.values() {
         if let Behavior::Agent { .. } = &node.behavior {
-            let agent = AskedAgent::of(&node.materia, &json!(node.behavior));
+            let agent = AskedAgent::of(&node.materia, &json!(node.behavior), shown_by.to_vec());
             if !agents.contains(&agent) {
                 agents.push(agent);
             }
@@ -382,12 +423,16 @@ fn plan_agents(plan: &Plan) -> Vec<AskedAgent> {
     agents
 }
 
-/// Whether a program of a plan is that of a materia which is shipped or the user's own now.
+/// Whether a program of a plan is that of a materia which is shipped or the user's own now, with nothing that
+/// somebody else gave it.
 fn is_users(loaded: &Loaded, program: &Program) -> bool {
     let layer = loaded.materia_layer(&program.by).map(|layer| layer.kind);
-    layer.is_some_and(|kind| kind != LayerKind::Project) && {
-        let doc = loaded.config.materia.get(&program.by);
-        let command = doc.and_then(|doc| doc.command.as_ref());
-        command.is_some_and(|command| command.first() == program.command.first())
-    }
+    let Some(doc) = loaded.config.materia.get(&program.by) else { return false };
+    let command = doc.command.as_ref();
+    let env = doc.env.iter().map(|(name, value)| (name.clone(), value.clone()));
+    layer.is_some_and(|kind| kind != LayerKind::Project)
+        && command.is_some_and(|command| command.first() == program.command.first())
+        && doc.params.clone().unwrap_or_default() == program.params
+        && env.collect::<Vec<_>>() == program.env
+        && doc.cwd == program.cwd
 }

@@ -1,19 +1,19 @@
 //! What somebody must approve before it may run.
 
+use std::path::Path;
+
 use materia_compiler::Program;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::agent_files::AgentFile;
 use super::changes::Change;
 use super::fact::Fact;
+use super::{files, whole};
 use crate::clean;
 
-/// How many things of a kind are listed where they are only named.
-const LISTED_MAX: usize = 50;
-/// How much of a command is shown where it is only named.
-const COMMAND_CHARS_MAX: usize = 300;
 /// How much of a prompt is shown.
-const PROMPT_CHARS_MAX: usize = 80;
+const PROMPT_CHARS_MAX: usize = 200;
 /// How many changes are told.
 const CHANGES_MAX: usize = 12;
 
@@ -41,6 +41,8 @@ pub struct Question {
     pub commands: Vec<Asked>,
     /// The agents that would be asked.
     pub agents: Vec<AskedAgent>,
+    /// The files of the project from which they would take commands, hooks and servers.
+    pub read: Vec<AgentFile>,
     /// Where turns may write, in sentences.
     pub writes: Vec<String>,
     /// What else it settles, and what is worth a word.
@@ -65,6 +67,9 @@ pub struct Asked {
     /// What it is given besides: parameters and variables.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub given: Option<Value>,
+    /// By what it may run code of the project that can change without another question: programs, scripts, variables.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub runs_more: Vec<String>,
 }
 
 /// An agent that would be asked something.
@@ -83,10 +88,13 @@ pub struct AskedAgent {
     pub prompt: String,
     /// How long that is, in characters.
     pub prompt_chars: usize,
+    /// The arguments of the command that shows all of it.
+    pub shown_by: Vec<String>,
 }
 
 impl Asked {
-    pub(super) fn of(program: &Program) -> Self {
+    pub(super) fn of(program: &Program, project: &Path) -> Self {
+        let runs_more = files::runs_more(project, program);
         let Program { by, command, params, env, cwd } = program;
         let mut given = serde_json::Map::new();
         if !params.is_empty() {
@@ -100,26 +108,29 @@ impl Asked {
             given.insert("cwd".to_owned(), json!(cwd));
         }
         let given = (!given.is_empty()).then_some(Value::Object(given));
-        Self { materia: by.clone(), command: command.clone(), given }
+        Self { materia: by.clone(), command: command.clone(), given, runs_more }
     }
 
-    fn line(&self, chars_max: usize) -> String {
-        let by = clean::one_line(&self.materia, COMMAND_CHARS_MAX);
+    fn lines(&self) -> Vec<String> {
         // As JSON, so that it is plain where one argument ends and what is in it.
         let command = serde_json::to_string(&self.command).unwrap_or_default();
-        let line = format!("{by}: {}", clean::one_line(&command, chars_max));
-        match &self.given {
-            Some(given) => {
-                format!("{line} with {}", clean::one_line(&given.to_string(), chars_max))
-            }
-            None => line,
+        let line = format!("{}: {}", whole(&self.materia), whole(&command));
+        let given = self.given.iter().map(|given| format!(" with {}", whole(&given.to_string())));
+        let mut lines = vec![line + &given.collect::<String>()];
+        if !self.runs_more.is_empty() {
+            let by: Vec<String> = self.runs_more.iter().map(|by| whole(by)).collect();
+            lines.push(format!(
+                "  It may run code of this project that can change without another question, by: {}",
+                by.join(", ")
+            ));
         }
+        lines
     }
 }
 
 impl AskedAgent {
     /// What a materia, or a socket's own words, would have an agent do.
-    pub(super) fn of(by: &str, content: &Value) -> Self {
+    pub(super) fn of(by: &str, content: &Value, shown_by: Vec<String>) -> Self {
         let word = |name: &str| content.get(name).and_then(Value::as_str).map(str::to_owned);
         let prompt = content.get("prompt").map(words).unwrap_or_default();
         let shown = |tools: &Value| tools.as_str().map_or_else(|| tools.to_string(), str::to_owned);
@@ -131,22 +142,38 @@ impl AskedAgent {
             provider: word("provider"),
             prompt_chars: prompt.chars().count(),
             prompt: clean::one_line(&prompt, PROMPT_CHARS_MAX),
+            shown_by,
         }
     }
 
-    fn line(&self) -> String {
-        let mut line = clean::one_line(&self.materia, COMMAND_CHARS_MAX);
+    /// `typed` makes a line that a person can type of the arguments that show the rest of a prompt.
+    fn line(&self, typed: &dyn Fn(&str) -> String) -> String {
+        let mut line = whole(&self.materia);
         let said = [("asks", &self.provider), ("model", &self.model), ("tools", &self.tools)];
         for (word, value) in said {
             if let Some(value) = value {
-                line = format!("{line}, {word} {}", clean::one_line(value, COMMAND_CHARS_MAX));
+                line = format!("{line}, {word} {}", whole(value));
             }
         }
         if self.prompt_chars == 0 {
             return line;
         }
-        format!("{line}, a prompt of {} characters: “{}”", self.prompt_chars, self.prompt)
+        line = format!("{line}, a prompt of {} characters: “{}”", self.prompt_chars, self.prompt);
+        if self.prompt_chars > PROMPT_CHARS_MAX {
+            let words: Vec<String> = self.shown_by.iter().map(|word| quoted(word)).collect();
+            line = format!("{line}, whole by: {}", typed(&words.join(" ")));
+        }
+        line
     }
+}
+
+/// A word as a shell takes it for one word, whoever chose it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-=:".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", whole(&word.replace('\'', "'\\''")))
 }
 
 /// The words of a prompt, whatever form it has.
@@ -170,6 +197,7 @@ impl Question {
             files: Vec::new(),
             commands: Vec::new(),
             agents: Vec::new(),
+            read: Vec::new(),
             writes: Vec::new(),
             settings: Vec::new(),
             changes,
@@ -181,8 +209,8 @@ impl Question {
     /// The files, in one line.
     #[must_use]
     pub fn files(&self) -> String {
-        let files: Vec<String> =
-            self.files.iter().map(|file| clean::one_line(file, COMMAND_CHARS_MAX)).collect();
+        let read = self.read.iter().map(|file| &file.path);
+        let files: Vec<String> = self.files.iter().chain(read).map(|file| whole(file)).collect();
         files.join(", ")
     }
 
@@ -198,17 +226,19 @@ impl Question {
         }
     }
 
-    /// Everything, every command whole: what a person approves, that person has seen.
+    /// Everything, every command and setting whole: what a person approves, that person has seen. `typed` makes a line that
+    /// a person can type of the arguments that show the rest of a prompt.
     #[must_use]
-    pub fn whole(&self) -> String {
+    pub fn whole(&self, typed: &dyn Fn(&str) -> String) -> String {
         // The end is what stands above the question, however much there is.
-        format!("{}\n  in all: {}", self.list(usize::MAX, usize::MAX), self.count())
+        format!("{}\n  in all: {}", self.list(typed), self.count())
     }
 
     fn count(&self) -> String {
         let counted = [
             (self.commands.len(), "program"),
             (self.agents.len(), "agent"),
+            (self.read.len(), "agents' file"),
             (self.settings.len(), "setting"),
             (self.changes.len(), "change"),
         ];
@@ -219,22 +249,16 @@ impl Question {
         told.collect::<Vec<_>>().join(", ")
     }
 
-    /// Everything as far as it fits.
-    #[must_use]
-    pub fn in_short(&self) -> String {
-        self.list(LISTED_MAX, COMMAND_CHARS_MAX)
-    }
-
-    fn list(&self, most: usize, chars_max: usize) -> String {
+    fn list(&self, typed: &dyn Fn(&str) -> String) -> String {
         let mut lines: Vec<String> = Vec::new();
-        let commands = self.commands.iter().map(|one| one.line(chars_max)).collect();
-        section(&mut lines, "runs", commands, most);
-        let agents = self.agents.iter().map(AskedAgent::line).collect();
-        section(&mut lines, "asks agents", agents, most);
-        section(&mut lines, "may write", self.writes.clone(), most);
-        section(&mut lines, "settles", self.settings.clone(), most);
-        let told = self.changes.iter().take(CHANGES_MAX).flat_map(Change::lines).collect();
-        section(&mut lines, "since it was approved last", told, usize::MAX);
+        section(&mut lines, "runs", self.commands.iter().flat_map(Asked::lines));
+        section(&mut lines, "asks agents", self.agents.iter().map(|agent| agent.line(typed)));
+        let read = "agents take commands, hooks and servers from";
+        section(&mut lines, read, self.read.iter().map(AgentFile::line));
+        section(&mut lines, "may write", self.writes.iter().cloned());
+        section(&mut lines, "settles", self.settings.iter().cloned());
+        let told = self.changes.iter().take(CHANGES_MAX).flat_map(Change::lines);
+        section(&mut lines, "since it was approved last", told);
         if let Some(more) = self.changes.len().checked_sub(CHANGES_MAX).filter(|more| *more > 0) {
             lines.push(format!("    … and {more} more changes"));
         }
@@ -242,14 +266,10 @@ impl Question {
     }
 }
 
-fn section(lines: &mut Vec<String>, title: &str, entries: Vec<String>, most: usize) {
-    if entries.is_empty() {
-        return;
-    }
-    lines.push(format!("  {title}:"));
-    let more = entries.len().saturating_sub(most);
-    lines.extend(entries.into_iter().take(most).map(|entry| format!("    {entry}")));
-    if more > 0 {
-        lines.push(format!("    … and {more} more"));
+fn section(lines: &mut Vec<String>, title: &str, entries: impl Iterator<Item = String>) {
+    let mut entries = entries.map(|entry| format!("    {entry}")).peekable();
+    if entries.peek().is_some() {
+        lines.push(format!("  {title}:"));
+        lines.extend(entries);
     }
 }

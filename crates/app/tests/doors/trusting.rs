@@ -35,7 +35,7 @@ fn a_question_shows_what_would_run_and_is_asked_until_it_is_answered() {
     assert_eq!(shown["agents"][0]["prompt"], "go on");
     assert_eq!(shown["hash"], question.hash.as_str());
     assert!(shown.get("news").is_none(), "what is remembered is nobody's business");
-    let text = question.whole();
+    let text = question.whole(&|words| format!("materia {words}"));
     for part in ["Run: [\"sh\"", "Ask, a prompt of 5 characters: “go on”", "the folder `docs`"]
     {
         assert!(text.contains(part), "{text}");

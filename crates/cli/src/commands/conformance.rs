@@ -68,7 +68,8 @@ fn approve(
     global: &Global,
     terminal: &Terminal,
 ) -> Result<(), Failure> {
-    let gate = Project::here(global)?.gate();
+    let project = Project::here(global)?;
+    let gate = project.gate();
     let place = args.path.canonicalize().unwrap_or_else(|_| args.path.clone());
     let shown = cases.iter().map(|case| Case {
         file: case.path.display().to_string(),
@@ -76,7 +77,7 @@ fn approve(
     });
     let shown: Vec<Case> = shown.collect();
     let waiting = terminal.warned(|warnings| gate.cases(&place, &shown, warnings));
-    begin::settle(waiting, args.trust, terminal).map(|_| ())
+    begin::settle(waiting, args.trust, &project, terminal).map(|_| ())
 }
 
 fn print(verdict: &Verdict, terminal: &mut Terminal) -> Result<(), Failure> {

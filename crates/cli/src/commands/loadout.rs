@@ -132,6 +132,16 @@ fn show(loaded: &Loaded, name: &str, terminal: &mut Terminal) -> Result<(), Fail
         origin(loaded.loadout_layer(name))
     ));
     writeln!(terminal.out, "{}", clean(&format!("{loadout:#}")))?;
+    // What stands in files is shown as well: it is what agents are asked.
+    let sockets = loadout["sockets"].as_object().into_iter().flatten();
+    for (id, socket) in sockets {
+        let prompt = &socket["prompt"];
+        let named = prompt["file"].as_str().or_else(|| prompt["replace"]["file"].as_str());
+        let (Some(file), Some(layer)) = (named, loaded.loadout_layer(name)) else { continue };
+        let words = materia_compiler::words_of_layer(loaded, layer, file).unwrap_or_default();
+        writeln!(terminal.out, "\n(the words of {} are in {})", clean(id), clean(file))?;
+        writeln!(terminal.out, "\n{}", clean(&words))?;
+    }
     Ok(())
 }
 

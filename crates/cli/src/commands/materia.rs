@@ -115,6 +115,10 @@ fn show(loaded: &Loaded, name: &str, terminal: &mut Terminal) -> Result<(), Fail
         Some(PromptDoc::Text(text)) => writeln!(terminal.out, "\n{}", clean(text))?,
         Some(PromptDoc::File(named)) => {
             writeln!(terminal.out, "\n(the words are in {})", clean(&named.file))?;
+            let layer = loaded.materia_layer(name);
+            let words = layer
+                .and_then(|layer| materia_compiler::words_of_layer(loaded, layer, &named.file));
+            writeln!(terminal.out, "\n{}", clean(&words.unwrap_or_default()))?;
         }
         None => {}
     }

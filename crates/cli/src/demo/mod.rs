@@ -86,7 +86,7 @@ pub(crate) fn for_page(wanted: Option<&Path>, terminal: &Terminal) -> Result<Dem
     let ready = Ready { loaded, compiled, origin: Origin::default() };
     let (approvals, request) = (project.profile_dir().map(Path::to_owned), REQUEST.to_owned());
     let asked = Asked { project: &project, approvals, request, options: &options };
-    begin::settle(prepare::cast(&asked, ready)?, true, terminal)?;
+    begin::settle(prepare::cast(&asked, ready)?, true, &project, terminal)?;
     Ok(Demo { project: folder, script, request: REQUEST.to_owned() })
 }
 

@@ -30,7 +30,7 @@ use std::path::PathBuf;
 use materia_contract::{Finding, Loadout, Plan};
 
 pub use agent::agent_findings;
-pub(crate) use words::of_layer as words_of_layer;
+pub use words::of_layer as words_of_layer;
 
 use crate::fault::{Fault, Faults};
 use crate::layers::Loaded;
@@ -42,7 +42,6 @@ use materia::Built;
 
 pub use active::active_loadout;
 pub use script::needed as needed_scripts;
-pub(crate) use script::of_node as shipped_script;
 
 /// The longest time limit: a week.
 const TIMEOUT_MS_MAX: u64 = 7 * 24 * 60 * 60 * 1000;

@@ -144,7 +144,27 @@ fn folders_and_unreadable_files_are_refused() {
 
 #[test]
 fn a_project_cannot_move_its_artifacts_out_and_its_user_can() {
-    for bad in ["", "/tmp/x", "..", "a/../../b", "a/..", "a\\u0000b"] {
+    for bad in [
+        "",
+        "/tmp/x",
+        "..",
+        "a/../../b",
+        "a/..",
+        "a\\u0000b",
+        "./a",
+        "a/",
+        "a//b",
+        "a b",
+        "$(a)",
+        "a\\nb",
+        "ä",
+        ".git",
+        "x/.GIT/y",
+        ".claude",
+        ".pi",
+        ".pi/extensions",
+        ".codex/casts",
+    ] {
         let text = format!("{{\"artifactDir\": \"{bad}\"}}");
         let project = Project::with(&text);
         let findings = project.check();
@@ -160,8 +180,11 @@ fn a_project_cannot_move_its_artifacts_out_and_its_user_can() {
     assert_eq!(render(&project.check()), "");
     assert_eq!(artifact_dir(&project.load().0), wanted);
     assert_eq!(artifact_dir(&Project::new().load().0).file_name().unwrap(), ".materia");
-    let project = Project::with(r#"{"artifactDir": "./out/casts"}"#);
-    assert_eq!(artifact_dir(&project.load().0), project.path("out/casts"));
+    for good in ["out/casts", ".pi/pi-materia", "-_.", "...", "a.git"] {
+        let project = Project::with(format!("{{\"artifactDir\": \"{good}\"}}"));
+        assert_eq!(render(&project.check()), "");
+        assert_eq!(artifact_dir(&project.load().0), project.path(good));
+    }
 }
 
 #[cfg(unix)]

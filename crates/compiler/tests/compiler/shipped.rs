@@ -85,7 +85,7 @@ fn with_script(script: &Value, more: &Value) -> Project {
 fn asked(project: &Project) -> usize {
     let (loaded, compiled) = (project.load().0, project.compile(None).0.unwrap());
     let all = materia_compiler::parts(&loaded);
-    materia_compiler::taking_part(&loaded, &all, &compiled.plan, (None, true), &[]).len()
+    materia_compiler::taking_part(&all, &compiled.plan, (None, true), &[]).len()
 }
 
 #[test]
@@ -97,14 +97,22 @@ fn a_script_becomes_a_command_that_runs_the_copy_in_the_profile() {
     let path = project.outside().join("profile/utilities/join.mjs");
     let Behavior::Utility { command, .. } = &compiled.plan.nodes["a"].behavior else { panic!() };
     assert_eq!(*command, ["node", path.to_str().unwrap()]);
-    assert_eq!(asked(&project), 0, "what is shipped needs no approval");
+    assert_eq!(asked(&project), 2, "the project's own words are looked at, whatever they place");
+    let mut nobody = Project::new();
+    nobody.sources.flag_config = Some(nobody.write(
+        "mine.json",
+        r#"{"loadouts": {"L": {"entry": "a",
+        "sockets": {"a": {"materia": "Detect-VCS"}}}}}"#,
+    ));
+    nobody.sources.profile_dir = Some(nobody.outside().join("profile"));
+    assert_eq!(asked(&nobody), 0, "what is shipped or the user's own needs no approval");
     let needed = needed_scripts(&project.load().0, &compiled.plan);
     assert_eq!(needed, [script("join.mjs").unwrap()]);
     assert!(!path.exists(), "compiling writes nothing");
 
     let locator = json!({"kind": "shippedUtility", "name": "join.mjs", "runtime": "node"});
     let project = with_script(&locator, &json!({"params": {"from": ["x"]}}));
-    assert!(asked(&project) > 0, "parameters of the project's own are looked at first");
+    assert_eq!(asked(&project), 2);
 }
 
 #[test]

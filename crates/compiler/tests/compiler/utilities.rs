@@ -169,7 +169,7 @@ fn taking(project: &Project) -> Vec<(PartKind, String)> {
     let compiled = project.compile(None).0.unwrap();
     let all = parts(&loaded);
     let origin = (None, compiled.by_choice);
-    let taking = taking_part(&loaded, &all, &compiled.plan, origin, &["claude".to_owned()]);
+    let taking = taking_part(&all, &compiled.plan, origin, &["claude".to_owned()]);
     taking.into_iter().map(|part| (part.kind, part.name.clone())).collect()
 }
 

@@ -137,6 +137,12 @@ impl Agent {
     }
 }
 
+/// The user's home, where agents keep what is the user's own.
+#[must_use]
+pub fn user_home() -> Option<PathBuf> {
+    env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
+}
+
 /// All agents that there could be.
 #[derive(Debug, Clone, Default)]
 pub struct Fleet {
@@ -161,7 +167,7 @@ impl Fleet {
             prices: Prices::with(prices),
             preferred,
             path: env::var_os("PATH"),
-            home: env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from),
+            home: user_home(),
         }
     }
 

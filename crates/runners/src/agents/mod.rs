@@ -55,7 +55,7 @@ pub use ear::OUTPUT_BYTES_MAX;
 pub use environment::{allows, common_names};
 pub use examine::{Examined, Login, Runtime, examine, node, versions};
 pub use failure::{AgentFault, FailureClass};
-pub use fleet::{Agent, Fleet, NoAgent, Rules};
+pub use fleet::{Agent, Fleet, NoAgent, Rules, user_home};
 pub use home::{Changed, Home, Login as StoredLogin};
 pub use live::DOES;
 pub use materia_contract::capability::{self, Capabilities};

@@ -36,8 +36,11 @@ impl Stage {
         loadouts.insert(format!("L{NASTY}"), json!({ "entry": "a", "sockets": { "a": socket } }));
         let bench = Bench::with(&json!({
             "activeLoadout": format!("L{NASTY}"), "loadouts": loadouts, "materia": materia,
-            "artifactDir": format!("art{NASTY}ifacts"),
         }));
+        // A project may not name such a folder; its user may.
+        let mine = json!({ "artifactDir": format!("art{NASTY}ifacts") });
+        std::fs::create_dir_all(bench.profile()).unwrap();
+        std::fs::write(bench.profile().join("config.json"), mine.to_string()).unwrap();
         bench.write("say.sh", program);
         Self { bench }
     }

@@ -11,6 +11,7 @@
 #![allow(dead_code, reason = "each kind of attack uses what it needs of the stage")]
 
 mod agents;
+mod asked;
 mod calls;
 mod changing;
 mod escapes;
