@@ -154,7 +154,7 @@ fn unfit_name(dir: &str) -> Option<&'static str> {
     // Agents would take what a cast leaves there for their settings, or a project its settings for casts.
     let of_agents = |one: &&str| AGENT_FOLDERS.iter().any(|known| one.eq_ignore_ascii_case(known));
     let original = Path::new(dir).starts_with(NOT_OF_AGENTS[0]);
-    (!original && segments.iter().any(|one| of_agents(&one)))
+    (!original && segments.iter().any(of_agents))
         .then_some("is where agents look for their settings")
 }
 

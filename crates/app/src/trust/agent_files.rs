@@ -45,8 +45,8 @@ pub struct AgentFile {
 impl AgentFile {
     pub(super) fn line(&self) -> String {
         let path = clean::one_line(&self.path, usize::MAX);
-        let leads = self.leads.iter().map(|to| clean::one_line(to, usize::MAX));
-        let leads: String = leads.map(|to| format!(", a link to {to}")).collect();
+        let leads = self.leads.as_ref().map(|to| clean::one_line(to, usize::MAX));
+        let leads = leads.map(|to| format!(", a link to {to}")).unwrap_or_default();
         format!("{path}{leads}, {} bytes: “{}”", self.bytes, self.begins)
     }
 }

@@ -78,7 +78,9 @@ impl Look<'_> {
     fn command(&mut self, words: &[String]) {
         self.invoked(words, 0);
         for word in words {
-            pieces(word).iter().for_each(|piece| self.named(piece, false));
+            for piece in &pieces(word) {
+                self.named(piece, false);
+            }
         }
     }
 
@@ -90,7 +92,9 @@ impl Look<'_> {
         }
         let runs_data = shell::runs_data(text, &commands);
         for words in commands {
-            words.iter().for_each(|word| self.named(word, runs_data));
+            for word in &words {
+                self.named(word, runs_data);
+            }
             self.invoked(&words, depth);
         }
     }
@@ -99,7 +103,9 @@ impl Look<'_> {
     fn given(&mut self, name: &str, value: &Value) {
         match value {
             Value::String(text) => {
-                pieces(text).iter().for_each(|piece| self.named(piece, false));
+                for piece in &pieces(text) {
+                    self.named(piece, false);
+                }
                 let first = text.split_whitespace().next().unwrap_or_default();
                 if tools::is_for_commands(name) || tools::is_known(base(first)) {
                     self.text(text, 1);
@@ -116,7 +122,9 @@ impl Look<'_> {
                     return self.command(&words);
                 }
                 for word in &words {
-                    pieces(word).iter().for_each(|piece| self.named(piece, false));
+                    for piece in &pieces(word) {
+                        self.named(piece, false);
+                    }
                 }
             }
             Value::Object(fields) => fields.iter().for_each(|(name, one)| self.given(name, one)),
@@ -245,7 +253,9 @@ impl Look<'_> {
                 return;
             } else if tools::LOADS.contains(&word.as_str()) {
                 left.next();
-                next.into_iter().for_each(|loaded| self.named(loaded, true));
+                if let Some(loaded) = next {
+                    self.named(loaded, true);
+                }
             } else if let Some((option, loaded)) = word.split_once('=')
                 && tools::LOADS.contains(&option)
             {
@@ -289,7 +299,9 @@ impl Look<'_> {
         }
         for word in words.iter().filter(|word| !word.contains('/')) {
             let installed = self.file(&format!("node_modules/.bin/{word}"));
-            installed.into_iter().for_each(|path| self.take(path));
+            if let Some(path) = installed {
+                self.take(path);
+            }
         }
     }
 
@@ -299,7 +311,9 @@ impl Look<'_> {
         for step in module.split('.') {
             way = if way.is_empty() { step.to_owned() } else { format!("{way}/{step}") };
             for name in [".py", "/__init__.py", "/__main__.py"] {
-                self.file(&format!("{way}{name}")).into_iter().for_each(|path| self.take(path));
+                if let Some(path) = self.file(&format!("{way}{name}")) {
+                    self.take(path);
+                }
             }
         }
     }
@@ -309,7 +323,9 @@ impl Look<'_> {
         for name in
             ["package.json", "index.js", "index.mjs", "index.cjs", "index.ts", "__main__.py"]
         {
-            self.file(&format!("{word}/{name}")).into_iter().for_each(|path| self.take(path));
+            if let Some(path) = self.file(&format!("{word}/{name}")) {
+                self.take(path);
+            }
         }
         let manifest = self.file(&format!("{word}/package.json"));
         let manifest = manifest.and_then(|path| std::fs::read(path).ok());
@@ -324,7 +340,9 @@ impl Look<'_> {
     fn first_file(&mut self, words: &[String]) -> bool {
         let found = words.iter().find_map(|word| self.file(word));
         let any = found.is_some();
-        found.into_iter().for_each(|path| self.take(path));
+        if let Some(path) = found {
+            self.take(path);
+        }
         any
     }
 
@@ -347,7 +365,9 @@ impl Look<'_> {
         let paths = endings.filter_map(|ending| self.file(&format!("{word}{ending}")));
         let paths: Vec<PathBuf> = paths.collect();
         let any = !paths.is_empty();
-        paths.into_iter().for_each(|path| self.take(path));
+        for path in paths {
+            self.take(path);
+        }
         any
     }
 

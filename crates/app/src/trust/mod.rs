@@ -91,7 +91,6 @@ impl Gate {
     }
 
     /// What has to be approved before a cast begins.
-    #[must_use]
     pub fn begins(
         &self,
         cast: Begins<'_>,

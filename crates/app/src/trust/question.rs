@@ -115,8 +115,8 @@ impl Asked {
         // As JSON, so that it is plain where one argument ends and what is in it.
         let command = serde_json::to_string(&self.command).unwrap_or_default();
         let line = format!("{}: {}", whole(&self.materia), whole(&command));
-        let given = self.given.iter().map(|given| format!(" with {}", whole(&given.to_string())));
-        let mut lines = vec![line + &given.collect::<String>()];
+        let given = self.given.as_ref().map(|given| format!(" with {}", whole(&given.to_string())));
+        let mut lines = vec![line + &given.unwrap_or_default()];
         if !self.runs_more.is_empty() {
             let by: Vec<String> = self.runs_more.iter().map(|by| whole(by)).collect();
             lines.push(format!(
