@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use materia_contract::time::wall_time;
 use materia_contract::{CastLine, RunId};
-use materia_engine::{Clock, Journal, SystemClock, blocking};
+use materia_engine::{Clock, Journal, ReadError, SystemClock, blocking};
 use materia_journal::BLOBS_FOLDER;
 
 use crate::failure::{Failure, Hint};
@@ -46,7 +46,7 @@ pub fn resolve(
     place: &str,
 ) -> Result<(usize, RunId), Failure> {
     for (which, journal) in journals.iter().enumerate() {
-        if blocking(*journal).head(wanted)?.is_some() {
+        if is_there(*journal, wanted)? {
             return Ok((which, wanted.clone()));
         }
     }
@@ -89,6 +89,15 @@ pub fn resolve(
                 named.join(", ")
             )))
         }
+    }
+}
+
+/// Whether a journal has a cast, damaged or not.
+fn is_there(journal: &dyn Journal, wanted: &RunId) -> Result<bool, ReadError> {
+    match blocking(journal).head(wanted) {
+        Ok(head) => Ok(head.is_some()),
+        Err(ReadError::Damaged { .. }) => Ok(true),
+        Err(error @ (ReadError::Storage(_) | ReadError::NoSuchPlace)) => Err(error),
     }
 }
 

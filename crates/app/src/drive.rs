@@ -203,6 +203,8 @@ impl Drive {
 
     /// What performs turns: programs and agents under a supervisor, or the script in their place.
     fn runner(&self) -> Result<Arc<dyn Runner>, Failure> {
+        // What turns of processes left that were killed.
+        materia_beneath::sweep();
         let scripted = self.script.as_ref().map(|script| {
             let runner: Arc<dyn Runner> = Arc::new(ScriptedRunner::new(script.clone()));
             runner

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use materia_compiler::Loaded;
+use materia_compiler::{Layer, LayerKind, Loaded};
+use materia_contract::AgentDoc;
 use materia_contract::body::{AgentHealth, Health, NodeRuntime, PlanningSupport, Sandbox};
 use materia_contract::capability::{Capabilities, Guarded, SchemaSupport};
 use materia_runners::agents::{self, Examined, Fleet, Login};
@@ -10,26 +11,56 @@ use materia_runners::agents::{self, Examined, Fleet, Login};
 use crate::clean::one_line;
 use crate::trust::Gate;
 
-/// The agents that a project names and nobody has approved, as far as this is known.
+/// What a project says about the agents of this machine.
+#[derive(Debug, Clone, Default)]
+pub struct Wishes {
+    /// Agents whose programs, or how they are started, the project names, which nobody has approved.
+    withheld: Vec<String>,
+    /// The models that the project asks for, by agent.
+    models: Vec<(String, String)>,
+}
+
+/// What a project says about agents, and what of it nobody has approved, as far as this is known. Who only asks for
+/// another model names no program: the user's own is asked for its version.
 #[must_use]
-pub fn withheld(gate: &Gate, loaded: &Loaded, warnings: &mut Vec<String>) -> Vec<String> {
-    let names = loaded.config.agents.keys();
-    names.filter(|name| !gate.knows_agent(loaded, name, warnings)).cloned().collect()
+pub fn wishes(gate: &Gate, loaded: &Loaded, warnings: &mut Vec<String>) -> Wishes {
+    let mut wishes = Wishes::default();
+    for (name, doc) in &loaded.config.agents {
+        let of_project = |layer: &Layer| layer.kind == LayerKind::Project;
+        if !loaded.agent_layer(name).is_some_and(of_project) {
+            continue;
+        }
+        let model = doc.model.clone().map(|model| (name.clone(), model));
+        wishes.models.extend(model);
+        if starts_otherwise(doc) && !gate.knows_agent(loaded, name, warnings) {
+            wishes.withheld.push(name.clone());
+        }
+    }
+    wishes
+}
+
+/// Whether somebody says which program an agent is, or how it is started.
+fn starts_otherwise(doc: &AgentDoc) -> bool {
+    let AgentDoc { protocol, command, args, env, .. } = doc;
+    protocol.is_some() || command.is_some() || !args.is_empty() || !env.is_empty()
 }
 
 /// Looks at the programs of this machine, which are started under `supervisor`. Nobody is asked over the
-/// network. Where no agent could be asked, the reason comes along. Those that are `withheld` are named by a
-/// project and nobody has approved that: their programs are not started.
+/// network. Where no agent could be asked, the reason comes along. Programs that a project
+/// names and nobody has approved are not started.
 pub async fn examine(
     supervisor: &Path,
     fleet: &Fleet,
-    withheld: &[String],
+    wishes: &Wishes,
 ) -> (Health, Option<String>) {
+    let Wishes { withheld, models } = wishes;
     let looks = agents::examine(supervisor, fleet, withheld);
     let (found, node) = tokio::join!(looks, agents::node(supervisor));
     let health = |one: Examined| {
         let not_run = withheld.contains(&one.name);
-        AgentHealth { not_run, ..health(one) }
+        let wished = models.iter().find(|(name, _)| *name == one.name);
+        let model = wished.map(|(_, model)| model.clone());
+        AgentHealth { not_run, model, ..health(one) }
     };
     let (uses, nobody) = match fleet.choose(None) {
         Ok(agent) => (Some(agent.name), None),
@@ -63,6 +94,7 @@ fn health(one: Examined) -> AgentHealth {
         capabilities: *one.capabilities,
         missing,
         not_run: false,
+        model: None,
     }
 }
 

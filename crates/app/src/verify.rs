@@ -30,6 +30,10 @@ pub fn replay(found: &Found, at: Option<u64>) -> Result<ReplayBody, Failure> {
             let seq = first_damaged(found.journal(), id);
             Ok(mismatch(id, seq, &error.to_string()))
         }
+        // A cast that is listed began with an event.
+        Err(ReplayError::Unknown(_)) if !matches!(blocking(found.journal()).line(id), Ok(None)) => {
+            Ok(mismatch(id, Some(1), "it is missing, and so are all others: the cast is listed and has no event"))
+        }
         Err(error @ (ReplayError::Unknown(_) | ReplayError::NoSuchEvent { .. })) => {
             Err(Failure::resolution(error.to_string()))
         }
@@ -101,7 +105,8 @@ fn plain_file(folder: &Path, path: &str) -> Looked {
 fn verified(id: &RunId, replay: Replay) -> Verified {
     let Replay { events, undecided, state, status, last_seq, last_hash, left: _ } = replay;
     let (cast_id, last_hash) = (id.clone(), last_hash.to_string());
-    Verified { cast_id, ok: true, events, undecided, status, state, last_seq, last_hash }
+    let ok = (undecided == 0).then_some(true);
+    Verified { cast_id, ok, events, undecided, status, state, last_seq, last_hash }
 }
 
 fn mismatch(id: &RunId, seq: Option<u64>, fault: &str) -> ReplayBody {

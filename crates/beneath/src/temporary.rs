@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::sync::Once;
 
 use rustix::fs::Mode;
 
@@ -20,8 +20,6 @@ const MARK: &str = ".materia-temporary";
 /// What stands in it.
 const WORDS: &[u8] =
     b"A temporary folder of materia. It may be removed once nobody holds a lock on this file.\n";
-/// How old one must be before it is taken away: one that was just made may not be locked yet.
-const AGE_MIN: Duration = Duration::from_mins(1);
 /// How many names are tried.
 const TRIES_MAX: u32 = 8;
 
@@ -59,6 +57,7 @@ impl Temporary {
             }
         };
         let mut mark = folder.create(MARK)?;
+        // The words come behind the lock: whoever reads them and finds no lock knows that the owner is gone.
         mark.try_lock().map_err(io::Error::from)?;
         mark.write_all(WORDS)?;
         let path = place.path().join(&name);
@@ -85,31 +84,32 @@ impl Drop for Temporary {
     }
 }
 
-/// Takes away the temporary folders that processes left which were killed. Only what is ours, says so of itself, is
-/// not new, and is held by nobody.
+/// Takes away the temporary folders that processes left which were killed. Only what is ours, says so of itself, and
+/// is held by nobody, whatever its age.
+///
+/// A process does so once: whoever was killed since is another start's business.
 pub fn sweep() {
-    sweep_in(&std::env::temp_dir(), SystemTime::now());
+    static SWEPT: Once = Once::new();
+    SWEPT.call_once(|| { sweep_in(&std::env::temp_dir()); });
 }
 
 /// The same in `place`; says how many went.
-pub(crate) fn sweep_in(place: &Path, now: SystemTime) -> usize {
+pub(crate) fn sweep_in(place: &Path) -> usize {
     let Ok(place) = Folder::at(place) else { return 0 };
     let ours = |name: &OsStr| name.as_encoded_bytes().starts_with(PREFIX.as_bytes());
     let names = place.names().unwrap_or_default();
-    let left = names.iter().filter(|name| ours(name) && is_left(&place, name, now));
+    let left = names.iter().filter(|name| ours(name) && is_left(&place, name));
     left.filter(|name| place.remove_all(name).is_ok()).count()
 }
 
 /// Whether a folder was left by a process that is gone.
-fn is_left(place: &Folder, name: &OsStr, now: SystemTime) -> bool {
+fn is_left(place: &Folder, name: &OsStr) -> bool {
     let look = || {
         let folder = place.folder(name)?;
         let private = folder.owner_and_mode()? == (rustix::process::getuid().as_raw(), Mode::RWXU);
         let mark = folder.open(MARK)?;
-        let made = mark.metadata()?.modified()?;
-        let old = now.duration_since(made).is_ok_and(|age| age >= AGE_MIN);
         let said = folder.read(MARK, WORDS.len() as u64)?;
-        io::Result::Ok(private && old && said == WORDS && mark.try_lock().is_ok())
+        io::Result::Ok(private && said == WORDS && mark.try_lock().is_ok())
     };
     look().unwrap_or(false)
 }

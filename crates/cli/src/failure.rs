@@ -19,6 +19,8 @@ pub(crate) enum Exit {
     Refused,
     /// A cast waits for a person.
     Waiting,
+    /// Nobody can say whether something holds.
+    Undecided,
     /// Another server of this user runs already.
     ServerRuns,
     /// A person interrupted it.
@@ -33,6 +35,7 @@ impl Exit {
             Self::Failed => 1,
             Self::Refused => 2,
             Self::Waiting => 3,
+            Self::Undecided => 4,
             Self::ServerRuns => 75,
             Self::Interrupted => 130,
         }

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use materia_app::drive::{Drive, Driven, Outcome};
 use materia_contract::{CastReport, CastStatus};
@@ -21,6 +22,9 @@ use crate::say;
 use crate::standing::Standing;
 use crate::story::Story;
 use crate::terminal::Terminal;
+
+/// How long those who listened may take to end.
+const EARS_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Drives a run until it rests, and shows how it rests.
 pub(crate) fn go(
@@ -69,7 +73,8 @@ pub(crate) fn go(
     live.finish();
     // What is still under way is ended before anything is said about the end.
     drop(runtime);
-    ears.shutdown_background();
+    // Whoever listened has let go of the journal: its last connection closes before this process ends.
+    ears.shutdown_timeout(EARS_PATIENCE);
     let restored = driven.as_ref().ok().filter(|driven| driven.journal.times_restored() > 0);
     if let Some(driven) = restored {
         terminal.say(

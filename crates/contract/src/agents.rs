@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::time::DURATION_MS_MAX;
 use crate::{AMOUNT_MAX, Amount, Extra};
 
 /// How one agent is started.
@@ -30,7 +31,7 @@ pub struct AgentDoc {
     pub retries: Option<u32>,
     /// How long it may say nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = DURATION_MS_MAX))]
     pub idle_ms: Option<u64>,
     /// The most one turn may cost, where the agent can be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]

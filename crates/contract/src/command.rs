@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
+use crate::time::DURATION_MS_MAX;
 use crate::{Actor, Do, content_hash, older};
 
 /// The longest id of a command, in bytes.
@@ -58,6 +59,13 @@ impl Command {
         let stray = written
             .iter()
             .find(|(name, value)| known.get(name.as_str()).is_none() && !value.is_null());
+        if let Do::NodeBudget { budgets, .. } = &command.what
+            && let Some(millis) = budgets.time_ms.filter(|millis| *millis > DURATION_MS_MAX)
+        {
+            return Err(format!(
+                "`timeMs` is {millis}, and a duration is at most {DURATION_MS_MAX} ms, which is ten years"
+            ));
+        }
         match stray {
             None => Ok(command),
             Some((name, _)) => Err(format!("`{}` takes no field `{name}`", command.what.name())),

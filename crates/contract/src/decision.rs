@@ -134,6 +134,20 @@ impl Decided {
         self.rules == RULES_VERSION
     }
 
+    /// Whether a program with these rules can have decided in a run of that journal version; `begins` says that it
+    /// created the run. `docs/journal.md` has the table.
+    #[must_use]
+    pub fn goes_with(&self, journal_version: u32, begins: bool) -> bool {
+        let (least, most) = match journal_version {
+            // Such runs began without inputs, and were carried on with them.
+            0..=2 => (1, 0),
+            3 => (1, 1),
+            4 => (1, 3),
+            _ => (3, u32::MAX),
+        };
+        self.rules >= least && (!begins || self.rules <= most)
+    }
+
     /// The text that is kept, and hashed.
     #[must_use]
     pub fn text(&self) -> String {

@@ -201,6 +201,12 @@ impl Do {
         }
     }
 
+    /// Whether it can set a run going again that has ended.
+    #[must_use]
+    pub fn revives(&self) -> bool {
+        matches!(self, Self::Recast | Self::Revive | Self::Skip { .. })
+    }
+
     /// Whether the turns in flight end on its account.
     #[must_use]
     pub fn ends_turns(&self) -> bool {
@@ -256,6 +262,8 @@ impl Offered {
 #[serde(rename_all = "camelCase")]
 pub struct TimelineEntry {
     /// The instant, from the beginning of the run.
+    #[serde(deserialize_with = "crate::time::duration_ms")]
+    #[schemars(range(max = crate::time::DURATION_MS_MAX))]
     pub at_ms: u64,
     /// What happens.
     #[serde(flatten)]

@@ -21,7 +21,7 @@ use crate::NodeId;
 use crate::time::Micros;
 
 pub use agents::{AgentsChosen, Answerer, Answerers, MOCK, RECORDED, SCRIPTED};
-pub use budget::{BudgetBound, BudgetChanged, BudgetWarned, NodeBlocked, StorageMeasured};
+pub use budget::{BudgetBound, BudgetChanged, BudgetWarned, DiskMeasured, NodeBlocked, StorageMeasured};
 pub use delivery::{
     DropReason, PayloadDeduplicated, PayloadDropped, PayloadFiltered, PayloadSuperseded, Timer,
     TimerFired, TimerSet,
@@ -46,6 +46,9 @@ pub use turn::{
 
 /// The version of the event vocabulary. `run.created` records it.
 pub const JOURNAL_VERSION: u32 = 5;
+
+/// From this version on every event follows from a decision that is kept with its input.
+pub const JOURNAL_VERSION_OF_INPUTS: u32 = 3;
 
 /// Something that has happened to a run, with its place and time.
 #[derive(Debug, Clone, PartialEq)]

@@ -154,6 +154,20 @@ impl Record {
         ChainHash(*hasher.finalize().as_bytes())
     }
 
+    /// Whether these are the bytes that are written for an event.
+    #[must_use]
+    pub fn is_written_for(&self, event: &Event) -> bool {
+        let whole = event.body.data_json();
+        let same_data = match blob::apart(&whole) {
+            None => self.data == whole,
+            Some((stored, _)) => self.data == stored,
+        };
+        same_data
+            && (self.seq, self.ts, self.wall) == (event.seq, event.ts, event.wall)
+            && self.kind == event.body.type_name()
+            && self.node.as_deref() == event.node.as_ref().map(NodeId::as_str)
+    }
+
     /// The hash of what the decision rests on that begins here.
     #[must_use]
     pub fn input_hash(&self) -> Option<ChainHash> {

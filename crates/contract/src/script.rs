@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::time::{DURATION_MS_MAX, optional_duration_ms};
 use crate::{TimelineEntry, TurnUsage};
 
 /// A script.
@@ -22,7 +23,12 @@ pub struct Script {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub only: bool,
     /// Ends the simulation at this instant of simulated time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "optional_duration_ms",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(range(max = DURATION_MS_MAX))]
     pub run_for_ms: Option<u64>,
     /// Things that happen at simulated instants.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -43,7 +49,12 @@ pub struct Answer {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<TurnUsage>,
     /// How long it takes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "optional_duration_ms",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(range(max = DURATION_MS_MAX))]
     pub delay_ms: Option<u64>,
     /// The provider fails with this message.
     #[serde(default, skip_serializing_if = "Option::is_none")]

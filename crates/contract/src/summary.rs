@@ -34,6 +34,13 @@ impl CastStatus {
             Self::Aborted => "aborted",
         }
     }
+
+    /// The status that a word stands for.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        let all = [Self::Running, Self::Waiting, Self::Completed, Self::Failed, Self::Aborted];
+        all.into_iter().find(|status| status.word() == word)
+    }
 }
 
 /// What `cast --json` and `show --json` print.

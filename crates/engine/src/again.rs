@@ -1,7 +1,7 @@
 //! Takes the decisions of a journal again while it is read, piece by piece.
 
-use materia_contract::RunId;
-use materia_kernel::{Divergence, Recomputation, Run, cut};
+use materia_contract::{JOURNAL_VERSION_OF_INPUTS, Record, RunId};
+use materia_kernel::{Divergence, Recomputation, Retaken, Run, cut};
 
 use crate::fold::{Fold, Piece};
 
@@ -47,20 +47,30 @@ impl Again {
                 if let State::Folding(fold) = &mut self.state {
                     let (seq, kind) = (event.seq, event.body.type_name());
                     fold.take_old(event).map_err(|_| Divergence::Unexplained { seq, kind })?;
+                    let version = fold.run.created().map_or(0, |created| created.journal_version);
+                    if version >= JOURNAL_VERSION_OF_INPUTS {
+                        return Err(Divergence::NoInput { seq, kind, version });
+                    }
                 }
                 Ok(Took::Folded)
             }
-            Piece::Decision { decided, events, .. } if !decided.is_of_these_rules() => {
+            Piece::Decision { decided, events, known: false, .. } => {
                 let mut fold = Fold::new(self.take_run());
+                let begins = fold.run.created().is_none();
                 for event in events {
                     let (seq, kind) = (event.seq, event.body.type_name());
                     fold.take_new(event).map_err(|_| Divergence::Unexplained { seq, kind })?;
                 }
+                let version = fold.run.created().map_or(0, |created| created.journal_version);
                 self.state = State::Folding(Box::new(fold));
-                Ok(Took::Folded)
+                if decided.goes_with(version, begins) {
+                    return Ok(Took::Folded);
+                }
+                Err(Divergence::OtherVersion { seq: piece.first(), rules: decided.rules, version })
             }
-            Piece::Decision { decided, events, .. } => {
-                self.deciding().next(decided, events)?;
+            Piece::Decision { decided, events, records, .. } => {
+                let retaken = self.deciding().next(decided, events)?;
+                same_bytes(&retaken, records)?;
                 Ok(Took::Decision)
             }
         }
@@ -75,7 +85,7 @@ impl Again {
                 let mut run = self.run().clone();
                 let (decided, events) = cut(&mut run, decided, events, at)?;
                 self.state = State::Deciding(Box::new(Recomputation::from(run)));
-                Ok(Piece::Decision { decided, events, hashes: Vec::new() })
+                Ok(Piece::Decision { decided, events, records: Vec::new(), known: true })
             }
             Piece::Decision { .. } | Piece::Event(..) => {
                 self.piece(&piece)?;
@@ -102,6 +112,21 @@ impl Again {
         match &mut self.state {
             State::Deciding(again) => again,
             State::Folding(_) => unreachable!("it was just made one that decides"),
+        }
+    }
+}
+
+/// Whether a decision is kept in the bytes that this program would have written. Two texts can mean the same.
+fn same_bytes(retaken: &Retaken, records: &[Record]) -> Result<(), Divergence> {
+    let Some(first) = records.first() else { return Ok(()) };
+    if first.input.as_ref() != Some(&retaken.decided.text()) {
+        return Err(Divergence::OtherInput { seq: first.seq });
+    }
+    let other = records.iter().zip(&retaken.events).find(|(it, event)| !it.is_written_for(event));
+    match other {
+        None => Ok(()),
+        Some((record, event)) => {
+            Err(Divergence::OtherBytes { seq: record.seq, kind: event.body.type_name() })
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::storage::{self, Storage};
 use crate::visits::Visits;
 use crate::{
     Answer, AppendError, Batch, Committed, Epoch, Journal, Observer, Posted, Receipt, Snapshot,
-    Weighed,
+    Weighed, refusal_of_ended,
 };
 
 /// How many events lie between two snapshots at the least. It bounds what a restart has to fold.
@@ -141,10 +141,15 @@ impl Driver {
         self.take_for(now, input, None).await
     }
 
-    /// Measures what the run keeps, where that held it when it came to rest. It waits for the measure.
-    pub(crate) async fn measure_again(&mut self, now: impl Into<Now>) -> Result<(), DriveError> {
+    /// Measures what the run keeps before anything of it starts. Where that held it when it came to rest, it waits for
+    /// the measure.
+    pub(crate) async fn measure_first(&mut self, now: impl Into<Now>) -> Result<(), DriveError> {
         if !self.run.is_crowded() {
-            return Ok(());
+            let (Phase::Running | Phase::Waiting(_)) = self.run.phase() else { return Ok(()) };
+            return match self.storage.no_room(&self.run, &*self.journal) {
+                Some(storage) => self.take_for(now, Input::Measured(storage), None).await,
+                None => Ok(()),
+            };
         }
         let weighed = self.journal.weigh(self.run.id());
         let used = loop {
@@ -190,7 +195,7 @@ impl Driver {
         posted: &Posted,
         input: Result<Input, String>,
     ) -> Result<(), DriveError> {
-        if posted.id.as_ref().is_some_and(|id| self.answered.contains(id)) {
+        if self.is_answered(posted).await? {
             return Ok(());
         }
         let by = posted.command.as_ref().map_or(Actor::PERSON, |command| command.actor.clone());
@@ -203,6 +208,20 @@ impl Driver {
             Ok(input) => self.decide(now.into(), input, account).await,
             Err(rejection) => Err(self.refuse(rejection, account).await?),
         }
+    }
+
+    /// Whether a command has its receipt. Where the run has ended, its end has answered whatever waited then.
+    async fn is_answered(&mut self, posted: &Posted) -> Result<bool, AppendError> {
+        let Some(id) = &posted.id else { return Ok(false) };
+        if self.answered.contains(id) {
+            return Ok(true);
+        }
+        if refusal_of_ended(self.run.phase().status()).is_none() {
+            return Ok(false);
+        }
+        let receipt = self.journal.receipt(self.run.id(), id).await;
+        let receipt = receipt.map_err(|error| AppendError::Storage(error.to_string()))?;
+        Ok(receipt.is_some() && self.answered.insert(id.clone()))
     }
 
     /// Whether the run is where the sender of a command believes it to be.

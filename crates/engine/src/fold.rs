@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use materia_contract::{ChainHash, Decided, Event, EventBody, InputError, Record, RunId};
+use materia_contract::{
+    ChainHash, Decided, Event, EventBody, InputError, JOURNAL_VERSION, JOURNAL_VERSION_OF_INPUTS,
+    Record, RunId,
+};
 use materia_kernel::{Misfit, Run, TurnWork, evolve, fits, legacy};
 use serde_json::Value;
 
@@ -61,7 +64,7 @@ impl Unfolding {
     pub fn behind(run: Run) -> Self {
         let seq = run.seq();
         // It may be in the middle of a decision.
-        let decided = run.created().is_some_and(|created| created.journal_version >= 3);
+        let decided = run.created().is_some_and(|created| created.journal_version >= JOURNAL_VERSION_OF_INPUTS);
         Self { fold: Fold { run, decided }, seq }
     }
 
@@ -96,8 +99,10 @@ pub(crate) enum Piece {
         /// What it rests on.
         decided: Decided,
         events: Vec<Event>,
-        /// The hash of each event.
-        hashes: Vec<ChainHash>,
+        /// The events as they are kept; none where a fork has just cut the decision.
+        records: Vec<Record>,
+        /// Whether this program knows the rules by which it was taken and the words in which it is written.
+        known: bool,
     },
     /// An event of a journal before version 3.
     Event(Box<Event>, ChainHash),
@@ -125,17 +130,17 @@ impl Piece {
         matches!(self, Self::Event(..))
     }
 
-    /// Whether it was decided by the rules of another version.
+    /// Whether it was decided by the rules of another version, or is written in its words.
     pub(crate) fn is_of_other_rules(&self) -> bool {
-        matches!(self, Self::Decision { decided, .. } if !decided.is_of_these_rules())
+        matches!(self, Self::Decision { known: false, .. })
     }
 
     /// The place and hash of its last event.
     pub(crate) fn end(&self) -> (u64, ChainHash) {
         match self {
-            Self::Decision { events, hashes, .. } => {
+            Self::Decision { events, records, .. } => {
                 let seq = events.last().map_or(0, |event| event.seq);
-                (seq, hashes.last().copied().unwrap_or(ChainHash([0; 32])))
+                (seq, records.last().map_or(ChainHash([0; 32]), |record| record.hash))
             }
             Self::Event(event, hash) => (event.seq, *hash),
         }
@@ -146,25 +151,31 @@ impl Piece {
 #[derive(Debug, Default)]
 pub(crate) struct Gather {
     open: Option<Piece>,
+    /// How the run was written, as its first event says.
+    version: u32,
 }
 
 impl Gather {
     /// Takes the next record with its event; gives the piece that is complete by it.
     pub(crate) fn take(
         &mut self,
-        record: &Record,
+        record: Record,
         event: Event,
     ) -> Result<Option<Piece>, InputError> {
+        if let EventBody::RunCreated(created) = &event.body {
+            self.version = created.journal_version;
+        }
         if let Some(input) = &record.input {
             let decided = Decided::read(input)?;
-            let (events, hashes) = (vec![event], vec![record.hash]);
-            return Ok(self.open.replace(Piece::Decision { decided, events, hashes }));
+            let known = decided.is_of_these_rules() && self.version <= JOURNAL_VERSION;
+            let (events, records) = (vec![event], vec![record]);
+            return Ok(self.open.replace(Piece::Decision { decided, events, records, known }));
         }
-        let Some(Piece::Decision { events, hashes, .. }) = &mut self.open else {
+        let Some(Piece::Decision { events, records, .. }) = &mut self.open else {
             return Ok(Some(Piece::Event(Box::new(event), record.hash)));
         };
         events.push(event);
-        hashes.push(record.hash);
+        records.push(record);
         Ok(None)
     }
 

@@ -182,7 +182,7 @@ fn shared(journal: &dyn Journal, from: &RunId, at: u64) -> Result<Shared, ForkEr
         }
         // The decision in which `at` stands ends where the next one begins.
         if unreadable.is_none() && all.last().is_none_or(|piece| piece.end().0 < at) {
-            match gather.take(record, event.clone()) {
+            match gather.take(record.clone(), event.clone()) {
                 Ok(piece) => all.extend(piece),
                 Err(error) => unreadable = Some(Divergence::Input { seq: record.seq, error }),
             }

@@ -21,6 +21,7 @@
 mod again;
 mod blocking;
 mod clock;
+mod delivery;
 mod drive;
 mod explain;
 mod fold;
@@ -41,6 +42,7 @@ mod world;
 
 pub use blocking::{Blocking, blocking, may_block, off_thread, on_own_thread, wait};
 pub use clock::{Clock, SystemClock};
+pub use delivery::{Delivered, look_after};
 pub use drive::{DriveError, Driver};
 pub use explain::{Because, Condition, Suggested, SuggestedStep, Suggestion, Why, WhyError, why};
 pub use fold::Unfolding;

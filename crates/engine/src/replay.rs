@@ -18,9 +18,8 @@ use crate::{Journal, PAGE_BYTES, ReadError, blocking};
 pub struct Replay {
     /// Events that were read and verified.
     pub events: u64,
-    /// The last event that was kept without the input of its decision, or that was decided by the rules
-    /// of another version: up to there the hashes were checked, but not every decision could be taken
-    /// again. 0 where there is none.
+    /// How many events were kept without the input of their decision, or decided by the rules of another version: their
+    /// hashes were checked, but nothing says whether they follow.
     pub undecided: u64,
     /// The state at the end, or at the place that was asked for.
     pub state: Map<String, Value>,
@@ -190,7 +189,8 @@ fn judge(
             }
         };
         let mut page: Vec<Piece> = Vec::with_capacity(records.len() / 4);
-        for record in &records {
+        for record in records {
+            let (seq, begins) = (record.seq, record.input.is_some());
             let taken = record
                 .event()
                 .map_err(|error| error.to_string())
@@ -198,8 +198,8 @@ fn judge(
             match taken {
                 Ok(piece) => page.extend(piece),
                 Err(what) => {
-                    page.extend(gather.rest().filter(|_| record.input.is_some()));
-                    let (run, seq) = (id.clone(), record.seq);
+                    page.extend(gather.rest().filter(|_| begins));
+                    let run = id.clone();
                     let fault = ReplayFault::Damaged(what);
                     broken = Some(ReplayError::Fault { run, seq, fault });
                     break;
@@ -227,11 +227,7 @@ fn first_objection(opinion: &mut Option<Opinion>, page: &[Piece]) -> Option<Obje
     for piece in page {
         let judging = opinion.as_mut()?;
         let judged = match piece {
-            Piece::Event(..) => {
-                *opinion = None;
-                return None;
-            }
-            Piece::Decision { decided, .. } if !decided.is_of_these_rules() => {
+            Piece::Event(..) | Piece::Decision { known: false, .. } => {
                 *opinion = None;
                 return None;
             }
@@ -268,7 +264,7 @@ fn decide_again(
             })?;
             folded.map_err(|misfit| fault(seq, ReplayFault::Damaged(misfit.to_string())))?;
             if took == Took::Folded {
-                undecided = seq;
+                undecided += piece.events().len() as u64;
             }
             let blobs = again.run().created().is_some_and(RunCreated::keeps_blobs);
             named.extend(piece.events().iter().flat_map(|event| left::named(event, blobs)));
@@ -316,10 +312,10 @@ impl Wanted {
                 self.fold.take_old(event)?;
                 self.hash = *hash;
             }
-            Piece::Decision { events, hashes, .. } => {
-                for (event, hash) in events.iter().zip(hashes).filter(|(it, _)| it.seq <= at) {
+            Piece::Decision { events, records, .. } => {
+                for (event, record) in events.iter().zip(records).filter(|(it, _)| it.seq <= at) {
                     self.fold.take_new(event)?;
-                    self.hash = *hash;
+                    self.hash = record.hash;
                 }
             }
         }

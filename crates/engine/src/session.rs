@@ -13,7 +13,7 @@ use crate::load::{drive_loaded, load_to_drive, take_up};
 use crate::under_way::UnderWay;
 use crate::{
     Asks, Driver, EngineError, Epoch, Journal, Lease, LoadError, LoadedRun, Options, Posted, World,
-    obey, off_thread, real_time, virtual_time,
+    obey, off_thread, real_time, storage, virtual_time,
 };
 
 /// How often a run under way looks for commands from other processes.
@@ -28,7 +28,7 @@ pub async fn cast(
     options: Options,
     asks: &mut Asks,
 ) -> Result<Phase, EngineError> {
-    let (lease, driver) = Box::pin(begun(world, id, created.into(), None)).await?;
+    let (lease, driver) = Box::pin(begun_with_room(world, id, created.into())).await?;
     drive(world, &lease, driver, &options, asks, UnderWay::default()).await
 }
 
@@ -39,6 +39,20 @@ pub async fn create(
     created: impl Into<Box<RunCreated>>,
 ) -> Result<(), EngineError> {
     begun(world, id, created.into(), Some(1)).await.map(drop)
+}
+
+/// A run that has begun. Where its disk is nearly full, nothing of it starts before that is written down.
+async fn begun_with_room(
+    world: &World,
+    id: RunId,
+    created: Box<RunCreated>,
+) -> Result<(Lease, Box<Driver>), EngineError> {
+    let Some(storage) = storage::full(&created, &*world.journal) else {
+        return begun(world, id, created, None).await;
+    };
+    let (lease, mut driver) = begun(world, id, created, Some(1)).await?;
+    driver.take_for(now_of(world, &driver), Input::Measured(storage), None).await?;
+    Ok((lease, driver))
 }
 
 /// A run with its beginning written down; nothing is started behind the event `until`.
@@ -93,7 +107,7 @@ async fn taken_up(
     take_all(world, &mut driver, left_in_inbox(world, id).await).await?;
     let woken = rested && *driver.run().phase() == Phase::Running;
     let now = now_of(world, &driver);
-    driver.measure_again(now).await?;
+    driver.measure_first(now).await?;
     // What was begun just now is nobody's yet; there is nothing to recover.
     let under_way = if woken { None } else { rejoined(world, &driver, &options.folders).await };
     if let Some(agents) = options.agents.clone() {

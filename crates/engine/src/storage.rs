@@ -1,6 +1,6 @@
 //! What a run keeps, counted as it goes: whether anything may start depends on it.
 
-use materia_contract::{EventBody, Record, StorageMeasured, TurnOutput};
+use materia_contract::{DiskMeasured, EventBody, Record, RunCreated, StorageMeasured, TurnOutput};
 use materia_kernel::Run;
 
 use crate::{Disk, Journal, Weighed, record_bytes};
@@ -49,6 +49,12 @@ impl Storage {
         self.decisions = self.decisions.saturating_add(1);
     }
 
+    /// What is kept, as far as that is known, where there is no room for anything of `run` to start.
+    pub(crate) fn no_room(&self, run: &Run, journal: &dyn Journal) -> Option<StorageMeasured> {
+        let used = self.before.get().copied().unwrap_or(0).saturating_add(self.added);
+        Some(measured(used, journal)).filter(|measured| !run.has_room(measured))
+    }
+
     /// What is kept, where a look is due and it says something else about `run` than was known.
     pub(crate) fn news(&mut self, run: &Run, journal: &dyn Journal) -> Option<StorageMeasured> {
         let due = self.decisions >= LOOK_EVERY_DECISIONS
@@ -62,13 +68,21 @@ impl Storage {
     }
 }
 
+/// What is measured before a run begins, where that leaves no room for it.
+pub(crate) fn full(created: &RunCreated, journal: &dyn Journal) -> Option<StorageMeasured> {
+    let most = created.plan.limits.max_storage_mb;
+    Some(measured(0, journal)).filter(|measured| !measured.leaves_room(most))
+}
+
 /// What somebody who knows how much a run keeps would say of it now.
 pub(crate) fn measured(used: u64, journal: &dyn Journal) -> StorageMeasured {
     let disk = journal.disk().unwrap_or(Disk { free: u64::MAX, total: u64::MAX });
+    let (free, floor) = (disk.free, FLOOR_BYTES.min(disk.total / FLOOR_PART));
     StorageMeasured {
         used_mb: used / MEGABYTE,
-        free_mb: disk.free / MEGABYTE,
-        floor_mb: FLOOR_BYTES.min(disk.total / FLOOR_PART) / MEGABYTE,
+        free_mb: free / MEGABYTE,
+        floor_mb: floor / MEGABYTE,
+        disk: Some(DiskMeasured { free, floor }),
     }
 }
 

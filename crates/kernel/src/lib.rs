@@ -65,7 +65,7 @@ pub use decide::{
 };
 pub use evolve::evolve;
 pub use materia_contract::{Acting, Input, Moment, Report, TurnOutcome};
-pub use recompute::{Divergence, Recomputation, cut};
+pub use recompute::{Divergence, Recomputation, Retaken, cut};
 pub use state::{Phase, Run, Turn, TurnWork};
 
 /// The state of a graph while it runs, folded from its events by [`evolve`]: the materialized view of the

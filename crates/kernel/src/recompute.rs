@@ -1,6 +1,9 @@
 //! Takes decisions again, from the inputs that were kept with them.
 
-use materia_contract::{Decided, Event, InputError, RunId};
+use materia_contract::time::Micros;
+use materia_contract::{
+    Decided, Event, Input, InputError, JOURNAL_VERSION, RecordedInput, RunCreated, RunId,
+};
 
 use crate::decide::{Decision, Now, Rejection, take_with};
 use crate::state::Run;
@@ -52,6 +55,58 @@ pub enum Divergence {
         /// What is wrong with it.
         error: InputError,
     },
+    /// It was taken before the decision that comes before it.
+    #[error(
+        "the decision at event {seq} was taken at {at}, before the one that it follows on, which was at {before}"
+    )]
+    WentBack {
+        /// The decision's first event.
+        seq: u64,
+        /// When it was taken.
+        at: Micros,
+        /// When the one before it was.
+        before: Micros,
+    },
+    /// It says that a fork cut it, in a run that was not forked there.
+    #[error("the decision at event {seq} says that it was cut, and the run was not forked there")]
+    Cut {
+        /// The decision's first event.
+        seq: u64,
+    },
+    /// It follows from no decision, in a run that keeps them all.
+    #[error(
+        "event {seq} (`{kind}`) is kept without the input of its decision, and its run says (`journalVersion` {version}) that it keeps them all"
+    )]
+    NoInput {
+        /// Its place.
+        seq: u64,
+        /// Its type.
+        kind: &'static str,
+        /// How the run was written, as its first event says.
+        version: u32,
+    },
+    /// No program has both written such a run and decided by such rules.
+    #[error(
+        "the decision at event {seq} says `rules` {rules}, which does not go with `journalVersion` {version} of its run"
+    )]
+    OtherVersion {
+        /// The decision's first event.
+        seq: u64,
+        /// The rules that it names.
+        rules: u32,
+        /// How the run was written, as its first event says.
+        version: u32,
+    },
+    /// The event says the same in other bytes than would have been written.
+    #[error(
+        "event {seq} (`{kind}`) is not written as materia writes it: its bytes differ from those that follow from the inputs"
+    )]
+    OtherBytes {
+        /// Its place.
+        seq: u64,
+        /// Its type.
+        kind: &'static str,
+    },
     /// The input says more than the decision rests on.
     #[error("the input of the decision at event {seq} is not the one that its events follow from")]
     OtherInput {
@@ -86,6 +141,11 @@ impl Divergence {
             | Self::Missing { seq, .. }
             | Self::Refused { seq, .. }
             | Self::Input { seq, .. }
+            | Self::WentBack { seq, .. }
+            | Self::Cut { seq }
+            | Self::NoInput { seq, .. }
+            | Self::OtherVersion { seq, .. }
+            | Self::OtherBytes { seq, .. }
             | Self::OtherInput { seq } => *seq,
         }
     }
@@ -95,19 +155,30 @@ impl Divergence {
 #[derive(Debug)]
 pub struct Recomputation {
     run: Run,
+    /// When the last decision was taken.
+    at: Option<Micros>,
+}
+
+/// A decision that was taken again: what would have been written.
+#[derive(Debug)]
+pub struct Retaken {
+    /// What it rests on.
+    pub decided: Decided,
+    /// What follows.
+    pub events: Vec<Event>,
 }
 
 impl Recomputation {
     /// Begins before the first event.
     #[must_use]
     pub fn new(id: RunId) -> Self {
-        Self { run: Run::new(id) }
+        Self { run: Run::new(id), at: None }
     }
 
     /// Begins behind events that were kept without their inputs.
     #[must_use]
     pub fn from(run: Run) -> Self {
-        Self { run }
+        Self { run, at: None }
     }
 
     /// The run behind the last decision.
@@ -122,26 +193,31 @@ impl Recomputation {
         self.run
     }
 
-    /// Takes a decision again and compares what follows with the events of the journal.
+    /// Takes a decision again and compares what follows with the events of the journal. Gives what would have been
+    /// written, for whoever knows the bytes that were.
     ///
     /// Behind a divergence the run has gone its own way, and nothing more can be compared.
-    pub fn next(&mut self, decided: &Decided, events: &[Event]) -> Result<(), Divergence> {
-        let Some(first) = events.first() else { return Ok(()) };
+    pub fn next(&mut self, decided: &Decided, events: &[Event]) -> Result<Retaken, Divergence> {
+        let Some(first) = events.first() else {
+            return Ok(Retaken { decided: decided.clone(), events: Vec::new() });
+        };
         let seq = first.seq;
         let input = decided.restored(events).map_err(|error| Divergence::Input { seq, error })?;
+        self.can_be(seq, decided, &input)?;
         let now = Now { at: decided.at, wall: first.wall, until: decided.until };
         let Decision { input, ticks, events: expected } =
             take_with(&mut self.run, now, &decided.ticks, input)
                 .map_err(|rejection| Divergence::Refused { seq, rejection })?;
         let mut found = events.iter();
-        for expected in expected {
+        for expected in &expected {
             let Some(found) = found.next() else {
                 let kind = expected.body.type_name();
                 return Err(Divergence::Missing { seq: expected.seq, kind });
             };
-            if expected != *found {
+            if expected != found {
                 let (seq, found) = (found.seq, Box::new(found.clone()));
-                return Err(Divergence::Differs { seq, found, expected: Box::new(expected) });
+                let expected = Box::new(expected.clone());
+                return Err(Divergence::Differs { seq, found, expected });
             }
         }
         if let Some(more) = found.next() {
@@ -151,7 +227,36 @@ impl Recomputation {
         if input != decided.input || ticks != decided.ticks {
             return Err(Divergence::OtherInput { seq });
         }
-        Ok(())
+        let decided = Decided { input, ticks, ..decided.clone() };
+        Ok(Retaken { decided, events: expected })
+    }
+
+    /// Whether a decision can have been taken where it stands, whatever follows from it.
+    fn can_be(&mut self, seq: u64, decided: &Decided, input: &Input) -> Result<(), Divergence> {
+        let at = decided.at;
+        if let Some(before) = self.at.replace(at).filter(|before| at < *before) {
+            return Err(Divergence::WentBack { seq, at, before });
+        }
+        let created = match input {
+            Input::Create(created) => Some(&**created),
+            _ => self.run.created(),
+        };
+        let Some(created) = created else { return Ok(()) };
+        let (rules, version) = (decided.rules, created.journal_version);
+        let begins = matches!(input, Input::Create(_));
+        if version > JOURNAL_VERSION || !decided.goes_with(version, begins) {
+            return Err(Divergence::OtherVersion { seq, rules, version });
+        }
+        if is_cut_rightly(seq, decided, created) { Ok(()) } else { Err(Divergence::Cut { seq }) }
+    }
+}
+
+/// Only a fork has decisions that were cut, among those that it shares; and a run that is created and handed over begins
+/// with nothing but its creation.
+fn is_cut_rightly(seq: u64, decided: &Decided, created: &RunCreated) -> bool {
+    match (decided.until, &decided.input) {
+        (None, _) | (Some(1), RecordedInput::Create(_)) => true,
+        (Some(_), _) => created.fork.as_ref().is_some_and(|fork| seq <= fork.seq),
     }
 }
 

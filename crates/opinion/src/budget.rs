@@ -39,7 +39,11 @@ impl Opinion {
     fn is_crowded(&self) -> bool {
         let (Some(storage), Some(chart)) = (&self.storage, &self.chart) else { return false };
         let most = self.budget.max_storage_mb.unwrap_or(chart.plan.limits.max_storage_mb);
-        storage.used_mb >= most || storage.free_mb < storage.floor_mb
+        let full = match &storage.disk {
+            Some(disk) => disk.free < disk.floor,
+            None => storage.free_mb < storage.floor_mb,
+        };
+        storage.used_mb >= most || full
     }
 
     /// Its storage was measured: something else than before.

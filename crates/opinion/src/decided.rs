@@ -16,6 +16,8 @@ impl Opinion {
         hold!(self, decided.is_of_these_rules(), "it was decided by other rules than these");
         let decision = std::mem::replace(&mut self.decision, Decision::new());
         at_its_instant(&decision, decided)?;
+        self.in_its_time(&decision, decided)?;
+        self.cut_where_it_was_forked(&decision, decided)?;
         self.rests_on(&decision, &decided.input)?;
         is_told(&decision, decided)?;
         // Whoever stops a run starts nothing, and ends what is under way before it rests (D57).
@@ -40,6 +42,33 @@ impl Opinion {
             }
         }
         Ok(())
+    }
+
+    /// Time does not go back from one decision to the next, and never falls behind the clock on the wall; a simulated clock
+    /// is the one on the wall.
+    fn in_its_time(&mut self, decision: &Decision, decided: &Decided) -> Checked {
+        let object = |what: String| Err(Objection { seq: decision.first, what });
+        let (at, wall) = (decided.at, decision.wall);
+        if let Some(before) = self.instant.replace(at).filter(|before| at < *before) {
+            return object(format!("it was decided at {at}, before what it follows on ({before})"));
+        }
+        if wall > at || (self.beginning.simulated && wall != at) {
+            return object(format!("the clock on the wall shows {wall}, and it was {at}"));
+        }
+        Ok(())
+    }
+
+    /// Only a fork has decisions that were cut, and only among those that it shares. A run that was handed over as soon
+    /// as it was created starts nothing with its creation.
+    fn cut_where_it_was_forked(&self, decision: &Decision, decided: &Decided) -> Checked {
+        let Some(until) = decided.until else { return Ok(()) };
+        let handed_over = until == 1 && decision.first == 1;
+        let shared = self.beginning.forked_at.is_some_and(|seq| decision.first <= seq);
+        if handed_over || shared {
+            return Ok(());
+        }
+        let what = "it says that it was cut, and the run was not forked there".to_owned();
+        Err(Objection { seq: decision.first, what })
     }
 
     /// Nothing could have started that did not; what is to be said was said.

@@ -41,6 +41,7 @@ impl Opinion {
             run,
             seq: 0,
             ts: 0,
+            instant: None,
             chart: None,
             beginning: Beginning::default(),
             pace: Pace::Auto,
@@ -104,6 +105,8 @@ impl Opinion {
             script: data.script.clone(),
             timeline: data.timeline,
             named: self.beginning.named,
+            simulated: data.virtual_time,
+            forked_at: data.fork.as_ref().map(|fork| fork.seq),
             written_by: data.fork.as_ref().map_or_else(Vec::new, |fork| fork.written_by.clone()),
         };
         for node in chart.scheduled.iter().rev() {

@@ -24,6 +24,8 @@ pub struct Opinion {
     pub(crate) run: RunId,
     pub(crate) seq: u64,
     pub(crate) ts: Micros,
+    /// When the last decision was taken.
+    pub(crate) instant: Option<Micros>,
     pub(crate) chart: Option<Arc<Chart>>,
     pub(crate) beginning: Beginning,
     pub(crate) pace: Pace,
@@ -83,6 +85,10 @@ pub(crate) struct Beginning {
     pub(crate) timeline: u32,
     /// Whether its events name folders and say no paths.
     pub(crate) named: bool,
+    /// Whether its clock is simulated.
+    pub(crate) simulated: bool,
+    /// Where it left the run that it was forked from.
+    pub(crate) forked_at: Option<u64>,
     /// Whose ids the first events have.
     pub(crate) written_by: Vec<(RunId, u64)>,
 }

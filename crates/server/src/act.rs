@@ -12,7 +12,7 @@ use materia_app::standing::Standing;
 use materia_app::{Failure, RunOptions, castid};
 use materia_contract::api::{Acted, DriveBody, ForkBody};
 use materia_contract::{Answer, Command, CommandId, Do, Receipt, RunId, StartKey};
-use materia_engine::{Journal as _, PostError, blocking, off_thread};
+use materia_engine::{Journal as _, PostError, blocking, off_thread, refusal_of_ended};
 use materia_kernel::Run;
 use serde_json::Value;
 use tokio::runtime::Handle;
@@ -50,8 +50,8 @@ pub(crate) async fn act(app: Arc<App>, asked: &Request) -> Result<Response<Body>
         return answered(&receipt);
     }
     let driven = cast.room.journal.is_driven(&cast.id).await.map_err(Failure::from)?;
-    if driven {
-        return submit(&cast, &what, &key).await;
+    if driven && let Some(answer) = submit(&cast, &what, &key).await? {
+        return Ok(answer);
     }
     let (acting, found, wanted, name) = (Arc::clone(&app), cast.clone(), what.clone(), key.clone());
     match off_thread(move || take(&acting, &found, &wanted, &name)).await? {
@@ -135,8 +135,13 @@ fn answered(receipt: &Receipt) -> Result<Response<Body>, Refused> {
     }
 }
 
-/// Sends a command to whoever drives the cast, here or elsewhere, and waits for the receipt.
-async fn submit(cast: &Cast, what: &Choice, key: &CommandId) -> Result<Response<Body>, Refused> {
+/// Sends a command to whoever drives the cast, here or elsewhere, and waits for the receipt. `None` where nobody
+/// drives it any more.
+async fn submit(
+    cast: &Cast,
+    what: &Choice,
+    key: &CommandId,
+) -> Result<Option<Response<Body>>, Refused> {
     let (looked, chosen, name) = (cast.clone(), what.clone(), key.clone());
     let command = off_thread(move || {
         let whole = chosen.is_whole();
@@ -146,15 +151,26 @@ async fn submit(cast: &Cast, what: &Choice, key: &CommandId) -> Result<Response<
     });
     let command = command.await?;
     let command = Command { what: step::where_driven(command.what.clone()), ..command };
-    if let Do::Recast | Do::Revive = command.what {
+    if let Do::Recast | Do::Revive = command.what
+        && !has_ended(cast).await?
+    {
         return Err(Refused::conflict(format!("cast `{}` is under way", cast.id)));
     }
     match cast.room.host.submit(&cast.id, &command, ACT_WAIT_MAX).await {
-        Ok(Submitted::Answered(receipt)) => answered(&receipt),
-        Ok(Submitted::Waits(_)) => Ok(json_as(StatusCode::ACCEPTED, &acted(Vec::new(), true))),
+        Ok(Submitted::Answered(receipt)) => answered(&receipt).map(Some),
+        Ok(Submitted::Waits(_)) => {
+            Ok(Some(json_as(StatusCode::ACCEPTED, &acted(Vec::new(), true))))
+        }
+        Ok(Submitted::Undriven) => Ok(None),
         Err(PostError::OtherBody(_)) => Err(begin::other_body()),
         Err(PostError::Read(error)) => Err(Failure::from(error).into()),
     }
+}
+
+/// Whether a cast has ended, although whoever drove it has not let go of it yet.
+async fn has_ended(cast: &Cast) -> Result<bool, Refused> {
+    let line = cast.room.journal.line(&cast.id).await.map_err(Failure::from)?;
+    Ok(line.and_then(|line| refusal_of_ended(line.status)).is_some())
 }
 
 /// What came of taking up a cast.

@@ -134,9 +134,9 @@ pub(crate) async fn agents(app: Arc<App>, asked: &Request) -> Result<Response<Bo
     let served = app.rooms.only(asked.query("project"))?;
     let (loaded, _) = materia_compiler::load(&served.project.sources);
     let mut warnings = Vec::new();
-    let withheld = health::withheld(&served.project.gate(), &loaded, &mut warnings);
+    let wishes = health::wishes(&served.project.gate(), &loaded, &mut warnings);
     let fleet = fleets::fleet(&loaded, None);
-    let (health, _) = health::examine(&app.settings.supervisor, &fleet, &withheld).await;
+    let (health, _) = health::examine(&app.settings.supervisor, &fleet, &wishes).await;
     Ok(json(&health))
 }
 

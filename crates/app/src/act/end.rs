@@ -1,12 +1,12 @@
 //! Ending a cast for good, whoever drives it.
 
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use materia_contract::{CastReport, CastStatus, Command, Do, Folders, RunId};
-use materia_engine::{ClaimError, DriveError, EngineError, Journal, blocking, status_after};
-use materia_journal::SqliteJournal;
+use materia_contract::{CastReport, CastStatus, Command, CommandId, Do, Folders, RunId};
+use materia_engine::{
+    ClaimError, Delivered, DriveError, EngineError, blocking, look_after, refusal_of_ended, wait,
+};
 
 use super::once::once;
 use crate::{Failure, Found, Project};
@@ -15,8 +15,6 @@ use crate::{Failure, Found, Project};
 const PATIENCE: Duration = Duration::from_secs(15);
 /// How often is looked whether it has.
 const LOOK: Duration = Duration::from_millis(50);
-/// How many events at the end are read for the status.
-const TAIL_EVENTS: u64 = 64;
 
 /// What ending a cast came to.
 pub enum Ended {
@@ -30,50 +28,69 @@ pub enum Ended {
 pub struct Waiting {
     /// Which process that is, in words.
     pub who: String,
-    journal: Arc<SqliteJournal>,
-    id: RunId,
+    found: Found,
     folders: Folders,
+    supervisor: PathBuf,
+    command: CommandId,
 }
 
 /// Ends a cast, or asks whoever drives it to. `supervisor` is the program that looks after what turns start.
 pub fn end(project: &Project, found: Found, supervisor: &Path) -> Result<Ended, Failure> {
     let folders = project.folders(&found.root, &found.id);
-    let Found { root, journal, id } = found;
-    let (run, _) = materia_engine::load(&*journal, &id)?;
-    refuse_ended(run.phase().status(), &id)?;
-    match end_it(&journal, (&root, &folders), &id, supervisor) {
+    let (run, _) = materia_engine::load(found.journal(), &found.id)?;
+    refuse_ended(run.phase().status(), &found.id)?;
+    let id = &found.id;
+    match end_it(&found, &folders, supervisor) {
         Err(EngineError::Claim(ClaimError::Held { pid, .. })) => {
             let who = pid.map(|pid| format!("process {pid}"));
             let who = who.unwrap_or_else(|| "another process".to_owned());
-            blocking(&*journal).post(&id, &command())?;
-            return Ok(Ended::Asked(Waiting { who, journal, id, folders }));
+            let command = blocking(found.journal()).post(id, &command())?.id;
+            let supervisor = supervisor.to_owned();
+            return Ok(Ended::Asked(Waiting { who, found, folders, supervisor, command }));
         }
-        Err(EngineError::Drive(DriveError::Rejected(why))) => {
-            return Err(Failure::resolution(format!("cast `{id}`: {why}")));
-        }
-        Err(EngineError::Drive(error)) => {
-            return Err(Failure::storage(format!("cast `{id}` could not be ended: {error}")));
-        }
-        result => result?,
+        result => ended(id, result)?,
     }
-    Ok(Ended::Now(Box::new(materia_engine::report(&*journal, &id, &folders)?)))
+    Ok(Ended::Now(Box::new(materia_engine::report(found.journal(), id, &folders)?)))
 }
 
 impl Waiting {
-    /// Waits until the process that drives the cast has ended it. It may have reached another end first.
+    /// Waits until the process that drives the cast has ended it. It may have reached another end first. Where it has
+    /// let go of the cast instead, the cast is ended here.
     pub fn over(self) -> Result<CastReport, Failure> {
-        let Self { who, journal, id, folders } = self;
-        let begun = Instant::now();
-        while !has_ended(status(&*journal, &id)?) {
-            if begun.elapsed() > PATIENCE {
-                return Err(Failure::Broken(format!(
-                    "{who} has not ended cast `{id}` within {} s; it is asked to and may still do so",
-                    PATIENCE.as_secs()
-                )));
+        let Self { who, found, folders, supervisor, mut command } = self;
+        let (id, begun) = (&found.id, Instant::now());
+        loop {
+            match wait(look_after(found.journal(), id, &command))? {
+                Some(Delivered::Answered(_)) => break,
+                Some(Delivered::TakenBack) => match end_it(&found, &folders, &supervisor) {
+                    Err(EngineError::Claim(ClaimError::Held { .. })) => {
+                        command = blocking(found.journal()).post(id, &self::command())?.id;
+                    }
+                    result => break ended(id, result)?,
+                },
+                None if begun.elapsed() > PATIENCE => {
+                    return Err(Failure::Broken(format!(
+                        "{who} has not ended cast `{id}` within {} s; it is asked to and may still do so",
+                        PATIENCE.as_secs()
+                    )));
+                }
+                None => std::thread::sleep(LOOK),
             }
-            std::thread::sleep(LOOK);
         }
-        Ok(materia_engine::report(&*journal, &id, &folders)?)
+        Ok(materia_engine::report(found.journal(), id, &folders)?)
+    }
+}
+
+/// What somebody hears who has tried to end a cast that nobody else drives.
+fn ended(id: &RunId, result: Result<(), EngineError>) -> Result<(), Failure> {
+    match result {
+        Err(EngineError::Drive(DriveError::Rejected(why))) => {
+            Err(Failure::resolution(format!("cast `{id}`: {why}")))
+        }
+        Err(EngineError::Drive(error)) => {
+            Err(Failure::storage(format!("cast `{id}` could not be ended: {error}")))
+        }
+        result => Ok(result?),
     }
 }
 
@@ -82,34 +99,16 @@ fn command() -> Command {
 }
 
 fn refuse_ended(status: CastStatus, id: &RunId) -> Result<(), Failure> {
-    if has_ended(Some(status)) {
+    if refusal_of_ended(status).is_some() {
         let word = status.word();
         return Err(Failure::resolution(format!("cast `{id}` has ended already: it is {word}")));
     }
     Ok(())
 }
 
-fn has_ended(status: Option<CastStatus>) -> bool {
-    match status {
-        Some(CastStatus::Completed | CastStatus::Failed | CastStatus::Aborted) => true,
-        Some(CastStatus::Running | CastStatus::Waiting) | None => false,
-    }
-}
-
 /// Ends a cast that nobody drives.
-fn end_it(
-    journal: &Arc<SqliteJournal>,
-    (root, folders): (&Path, &Folders),
-    id: &RunId,
-    supervisor: &Path,
-) -> Result<(), EngineError> {
+fn end_it(found: &Found, folders: &Folders, supervisor: &Path) -> Result<(), EngineError> {
+    let Found { root, journal, id } = found;
     let lease = blocking(&**journal).claim(id)?;
     once(journal, root, folders, (&lease, id), (command(), supervisor))
-}
-
-/// The status as the last events say; `None` where they say nothing of it.
-fn status(journal: &dyn Journal, id: &RunId) -> Result<Option<CastStatus>, Failure> {
-    let Some(head) = blocking(journal).head(id)? else { return Ok(None) };
-    let tail = blocking(journal).records(id, head.seq.saturating_sub(TAIL_EVENTS), 1_024)?;
-    Ok(tail.iter().rev().find_map(|record| status_after(&record.kind)))
 }

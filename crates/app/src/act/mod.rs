@@ -14,7 +14,6 @@ mod tell;
 pub use end::{Ended, Waiting, end};
 pub use fork::{Forking, fork};
 pub use note::Noted;
-pub use tell::tell;
 
 use std::path::Path;
 
@@ -27,6 +26,7 @@ use crate::options::Contradiction;
 use crate::prepare::{self, GoingOn};
 use crate::project::{self, Found, Project};
 use crate::trust::Untrusted;
+use tell::{Telling, tell};
 use crate::{Failure, RunOptions};
 
 /// What became of a command.
@@ -103,18 +103,31 @@ pub fn take<E: From<Failure>>(
         return Err(Unfit::other(Contradiction::OtherName));
     }
     project::refuse_taken_name(&found.root, &found.id).map_err(Unfit::other)?;
-    // Held until the cast rests: what is decided below is decided on the run that goes on.
-    let lease = match blocking(found.journal()).claim(&found.id) {
-        Ok(lease) => lease,
-        Err(held @ ClaimError::Held { .. }) => {
-            return tell(&found, held, name, choose).map(Taken::There).map_err(Unfit::Other);
+    // What is done is chosen once, in view of the run as it was met first.
+    let (mut choose, mut chosen) = (Some(choose), None);
+    let mut what = |run: &Run| {
+        if let Some(choose) = choose.take() {
+            chosen = Some(choose(run)?);
         }
-        Err(error @ (ClaimError::Io { .. } | ClaimError::Storage { .. })) => {
-            return Err(Unfit::other(error));
+        chosen.clone().ok_or_else(|| Failure::Broken("nothing was chosen".to_owned()).into())
+    };
+    // Held until the cast rests: what is decided below is decided on the run that goes on.
+    let lease = loop {
+        match blocking(found.journal()).claim(&found.id) {
+            Ok(lease) => break lease,
+            Err(held @ ClaimError::Held { .. }) => {
+                match tell(&found, held, name.clone(), &mut what).map_err(Unfit::Other)? {
+                    Telling::Told(told) => return Ok(Taken::There(told)),
+                    Telling::LetGo => {}
+                }
+            }
+            Err(error @ (ClaimError::Io { .. } | ClaimError::Storage { .. })) => {
+                return Err(Unfit::other(error));
+            }
         }
     };
     let loaded = materia_engine::load_to_drive(found.journal(), &found.id).map_err(Unfit::other)?;
-    let what = choose(loaded.run()).map_err(Unfit::Other)?;
+    let what = what(loaded.run()).map_err(Unfit::Other)?;
     if let Some(why) = unfit(loaded.run(), &what) {
         return Err(Unfit::Stands { run: Box::new(loaded.run().clone()), why });
     }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use materia_contract::body::Told;
 use materia_contract::{Answer, Command, CommandId, Do};
-use materia_engine::{ClaimError, blocking};
+use materia_engine::{ClaimError, Delivered, blocking, look_after, refusal_of_ended, wait};
 use materia_kernel::Run;
 
 use super::{rejection, step};
@@ -16,40 +16,57 @@ const RECEIPT_PATIENCE: Duration = Duration::from_secs(5);
 /// How often is looked for it.
 const RECEIPT_LOOK: Duration = Duration::from_millis(30);
 
+/// What telling another process came to.
+pub(super) enum Telling {
+    /// It was told.
+    Told(Told),
+    /// It drives the cast no longer and has not heard of it: whoever asked can do it himself.
+    LetGo,
+}
+
 /// Leaves word for the process that drives a cast, where the command can be taken there, and waits a little for
 /// what becomes of it. What it came to is kept, whoever waits for it.
-pub fn tell<E: From<Failure>>(
+pub(super) fn tell<E: From<Failure>>(
     found: &Found,
     held: ClaimError,
     name: Option<CommandId>,
     choose: impl FnOnce(&Run) -> Result<Do, E>,
-) -> Result<Told, E> {
+) -> Result<Telling, E> {
     let (run, _) = materia_engine::load(found.journal(), &found.id).map_err(Failure::from)?;
     let what = step::where_driven(choose(&run)?);
-    if let Do::Recast | Do::Revive = what {
+    let ended = refusal_of_ended(run.phase().status()).is_some();
+    if matches!(what, Do::Recast | Do::Revive) && !ended {
         return Err(Failure::from(held).into());
     }
     if let Some(why) = rejection(&run, &what) {
         return Err(Failure::resolution(format!("{held}: {why}")).into());
     }
-    let posting =
-        blocking(found.journal()).post(&found.id, &Command { id: name, ..Command::person(what) });
-    let id = posting.map_err(Failure::from)?.id;
-    let events = match receipt(found, &id)? {
+    let command = Command { id: name, ..Command::person(what) };
+    let posting = blocking(found.journal()).post(&found.id, &command).map_err(Failure::from)?;
+    let delivered = match posting.receipt {
+        Some(receipt) => Some(Delivered::Answered(receipt)),
+        None => delivered(found, &posting.id)?,
+    };
+    let answer = match delivered {
+        Some(Delivered::Answered(receipt)) => Some(receipt.answer),
+        Some(Delivered::TakenBack) => return Ok(Telling::LetGo),
+        None => None,
+    };
+    let events = match answer {
         Some(Answer::Refused { reason }) => {
             return Err(Failure::resolution(format!("cast `{}`: {reason}", found.id)).into());
         }
         Some(Answer::Done { first, last }) => Some((first..=last).collect()),
         None => None,
     };
-    Ok(Told { cast_id: found.id.clone(), told: true, events })
+    Ok(Telling::Told(Told { cast_id: found.id.clone(), told: true, events }))
 }
 
-fn receipt(found: &Found, id: &CommandId) -> Result<Option<Answer>, Failure> {
+fn delivered(found: &Found, id: &CommandId) -> Result<Option<Delivered>, Failure> {
     let begun = Instant::now();
     while begun.elapsed() < RECEIPT_PATIENCE {
-        if let Some(receipt) = blocking(found.journal()).receipt(&found.id, id)? {
-            return Ok(Some(receipt.answer));
+        if let Some(delivered) = wait(look_after(found.journal(), &found.id, id))? {
+            return Ok(Some(delivered));
         }
         std::thread::sleep(RECEIPT_LOOK);
     }

@@ -17,8 +17,8 @@ use std::time::Duration;
 
 use materia_contract::{CastStatus, Command, CommandId, Do, Receipt, RunCreated, RunId};
 use materia_engine::{
-    Asks, BoxFuture, Clock, EngineError, Journal, Lease, LoadError, LoadedRun, Observer, Options,
-    PAGE_BYTES, PostError, Posted, Runner, Tail, World, off_thread,
+    Asks, BoxFuture, Clock, Delivered, EngineError, Journal, Lease, LoadError, LoadedRun, Observer, Options,
+    PAGE_BYTES, PostError, Posted, Runner, Tail, World, look_after, off_thread,
 };
 use materia_kernel::Phase;
 use tokio::runtime::Handle;
@@ -94,6 +94,8 @@ pub enum Submitted {
     Answered(Receipt),
     /// It is written down, and whoever drives the run will take it; nobody has so far.
     Waits(CommandId),
+    /// Nobody drives the run: nothing was left for it.
+    Undriven,
 }
 
 impl Host {
@@ -219,8 +221,10 @@ impl Host {
         self.shared.pass_on(id).await;
         let begun = tokio::time::Instant::now();
         loop {
-            if let Some(receipt) = journal.receipt(id, &posting.id).await? {
-                return Ok(Submitted::Answered(receipt));
+            match look_after(&**journal, id, &posting.id).await? {
+                Some(Delivered::Answered(receipt)) => return Ok(Submitted::Answered(receipt)),
+                Some(Delivered::TakenBack) => return Ok(Submitted::Undriven),
+                None => {}
             }
             if begun.elapsed() >= patience {
                 return Ok(Submitted::Waits(posting.id));

@@ -33,8 +33,8 @@ pub(crate) fn doctor(
         .enable_all()
         .build()
         .map_err(|error| Failure::Broken(format!("cannot start: {error}")))?;
-    let withheld = terminal.warned(|warnings| health::withheld(&project.gate(), &loaded, warnings));
-    let (health, nobody) = runtime.block_on(health::examine(&supervisor, &fleet, &withheld));
+    let wishes = terminal.warned(|warnings| health::wishes(&project.gate(), &loaded, warnings));
+    let (health, nobody) = runtime.block_on(health::examine(&supervisor, &fleet, &wishes));
     if terminal.json {
         terminal.data(&health)?;
     } else {
@@ -64,6 +64,12 @@ fn show(health: &Health, nobody: Option<&str>, terminal: &mut Terminal) -> Resul
     for one in agents.iter().filter(|one| one.installed) {
         let name = one_line(&one.name, 60);
         writeln!(out, "{name:name_width$}  {}", health::can(&one.capabilities).join("; "))?;
+    }
+    for one in agents {
+        if let Some(model) = &one.model {
+            let (name, model) = (one_line(&one.name, 60), one_line(model, 60));
+            writeln!(out, "{name:name_width$}  this project asks for its model `{model}`")?;
+        }
     }
     match (&health.uses, nobody) {
         (Some(name), _) => writeln!(

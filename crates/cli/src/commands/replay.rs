@@ -14,7 +14,7 @@ use crate::terminal::Terminal;
 /// beside the journal where they differ from it.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  materia replay last\n  materia replay last --at 12\n\nExit status: 0 verified, 1 verification failed."
+    after_help = "Examples:\n  materia replay last\n  materia replay last --at 12\n\nExit status: 0 verified, 1 verification failed, 4 undecided (another version wrote events of it)."
 )]
 pub(crate) struct ReplayArgs {
     /// The cast: its id, the beginning of it, or `last`
@@ -43,7 +43,7 @@ pub(crate) fn replay(
             if !terminal.json {
                 tell(verified, terminal)?;
             }
-            Exit::Done
+            if verified.ok == Some(true) { Exit::Done } else { Exit::Undecided }
         }
         ReplayBody::Mismatch(Mismatch { cast_id, seq, fault, .. }) => {
             let place = seq.map(|seq| format!(" at event {seq}")).unwrap_or_default();
@@ -66,12 +66,12 @@ fn tell(verified: &Verified, terminal: &mut Terminal) -> Result<(), Failure> {
             "{id} verifies: {events} events, all hashes and all decisions hold"
         )?;
     } else {
-        let decided = if undecided < events { ", and the decisions behind" } else { "" };
-        writeln!(terminal.out, "{id} verifies: {events} events, all hashes hold{decided}")?;
+        let rest = if undecided < events { "; the decisions of the others hold" } else { "" };
+        writeln!(terminal.out, "{id} is undecided: {events} events, all hashes hold{rest}")?;
         writeln!(
             terminal.out,
-            "  events 1 to {undecided} were written by another version: their hashes were checked, but no \
-             decision among them could be taken again, nor held to the rules"
+            "  {undecided} events were written by another version: their hashes were checked, but no decision \
+             among them could be taken again, nor held to the rules"
         )?;
     }
     writeln!(terminal.out, "  at event {last_seq} it is {}", status.word())?;

@@ -28,7 +28,7 @@ fn every_body_is_a_form_of_the_contract() {
     else {
         panic!("it verifies")
     };
-    assert!(ok && events == last_seq);
+    assert!(ok == Some(true) && events == last_seq);
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod crowd;
 mod demo;
 mod doclines;
 mod docs;
+mod ending;
 mod evidence;
 mod examples;
 mod firstday;

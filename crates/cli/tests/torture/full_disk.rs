@@ -91,7 +91,7 @@ fn says_so(ran: &Ran, what: &str) {
 
 #[test]
 fn a_disk_that_fills_up_loses_nothing_and_once_grown_lets_the_cast_go_on() {
-    let mut broken_off = 0;
+    let (mut broken_off, mut held) = (0, 0);
     for kib in SIZES {
         let Some(disk) = Disk::new(kib) else { return };
         let what = format!("a disk of {kib} KiB");
@@ -108,24 +108,30 @@ fn a_disk_that_fills_up_loses_nothing_and_once_grown_lets_the_cast_go_on() {
                 assert_eq!(ran.json()["error"]["code"], "storage", "{what}: {ran:?}");
                 assert!(!disk.folder().exists(), "{what}: a refusal leaves no cast folder");
             }
+            // It was measured in time: nothing starts that could not be written down.
+            3 => {
+                assert!(ran.err.contains("have to stay free"), "{what}: {ran:?}");
+                assert_eq!(ran.json()["status"], "waiting", "{what}: {ran:?}");
+                held += 1;
+            }
             _ => panic!("{what}: {ran:?}"),
         }
         // Still full. What is there can be looked at, or it is said why not.
         let shown = disk.bench.run(&["show", "c1", "--json"]);
         assert!(matches!(shown.exit, 0 | 2), "{what}: {shown:?}");
         let early = disk.bench.run(&["resume", "c1"]);
-        assert!(matches!(early.exit, 1 | 2), "{what}: {early:?}");
+        assert!(matches!(early.exit, 1 | 2 | 3), "{what}: {early:?}");
         disk.grow(LARGE);
         go_on(&disk, &ran, &what);
     }
-    assert!(broken_off >= 4, "only {broken_off} sizes broke off in the middle");
+    assert!(broken_off + held >= 4, "{broken_off} broke off in the middle, {held} were held");
 }
 
 /// With room again the cast goes on where it was, and its files are whole again.
 fn go_on(disk: &Disk, ran: &Ran, what: &str) {
     let before = Log::read(&disk.bench, "c1").unwrap_or_default();
     match ran.exit {
-        1 => assert!(!before.lines.is_empty(), "{what}: it had begun and is gone"),
+        1 | 3 => assert!(!before.lines.is_empty(), "{what}: it had begun and is gone"),
         2 => assert!(before.lines.is_empty(), "{what}: it was refused and is there"),
         _ => {}
     }
@@ -161,6 +167,32 @@ fn on_a_full_disk_nothing_begins_and_nothing_is_left() {
     assert!(!disk.folder().exists());
     disk.grow(LARGE);
     disk.bench.run(&CAST).exits(0);
+    disk.bench.run(&["replay", "c1"]).exits(0);
+}
+
+/// A small disk has a floor as well, of less than a megabyte, and it is looked at before the first turn starts.
+#[test]
+fn below_its_floor_even_the_first_turn_does_not_start() {
+    const KIB: usize = 12_000;
+    let Some(disk) = Disk::new(KIB) else { return };
+    // Room for the beginning of a cast, and less than a twentieth of the disk.
+    let filler = fs::File::create(disk.bench.project().join("filler")).unwrap();
+    rustix::fs::fallocate(&filler, rustix::fs::FallocateFlags::empty(), 0, (KIB as u64 - 580) << 10)
+        .unwrap();
+    let ran = disk.bench.run(&CAST).exits(3);
+    let report = ran.json();
+    assert_eq!(report["waiting"]["reason"], "budget", "{report}");
+    assert!(ran.err.contains("bytes have to stay free"), "{ran:?}");
+    let log = Log::read(&disk.bench, "c1").unwrap();
+    assert_eq!(log.of("turn.started").count(), 0, "nothing has started");
+    assert_eq!(log.of("storage.measured").count(), 1);
+    disk.bench.run(&["replay", "c1"]).exits(0);
+    // Nor when it is carried on, until there is room.
+    disk.bench.run(&["resume", "c1"]).exits(3);
+    assert_eq!(Log::read(&disk.bench, "c1").unwrap().of("turn.started").count(), 0);
+    drop(filler);
+    fs::remove_file(disk.bench.project().join("filler")).unwrap();
+    disk.bench.run(&["resume", "c1"]).exits(0);
     disk.bench.run(&["replay", "c1"]).exits(0);
 }
 

@@ -47,6 +47,9 @@ pub struct AgentHealth {
     /// Whether this project names its program and nobody has approved that: then it was not started.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub not_run: bool,
+    /// The model that this project asks for; absent where it asks for none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
 }
 
 /// What the machine has to hold turns with.

@@ -8,24 +8,24 @@ use crate::{CastStatus, RunId};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum ReplayBody {
-    /// Everything holds.
+    /// Everything holds, as far as it could be checked.
     Verified(Verified),
     /// Something does not.
     Mismatch(Mismatch),
 }
 
-/// A cast whose events all hold.
+/// A cast of which everything holds that could be checked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Verified {
     /// The cast.
     pub cast_id: RunId,
-    /// Always `true`.
-    pub ok: bool,
+    /// `true`; `null` where nobody can say whether all events follow, see `undecided`.
+    pub ok: Option<bool>,
     /// How many events were verified.
     pub events: u64,
-    /// The last event that an earlier version wrote, without what it was decided on: up to there only the hashes
-    /// could be checked. 0 where there is none.
+    /// How many of them another version wrote, by other rules or without what they were decided on: of those only the
+    /// hashes could be checked.
     pub undecided: u64,
     /// Where it stands.
     pub status: CastStatus,

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::time::DURATION_MS_MAX;
 use crate::{AMOUNT_MAX, Amount, Extra, ToolsDoc};
 
 /// Bounds of a cast.
@@ -70,6 +71,7 @@ pub struct NodeBudgetsDoc {
     pub turns: Option<u64>,
     /// Time spent in turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = DURATION_MS_MAX))]
     pub time_ms: Option<u64>,
     /// Cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]

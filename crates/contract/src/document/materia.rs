@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::time::DURATION_MS_MAX;
 use crate::{Expects, Extra, Parse, PromptDoc, SessionPolicy, VerdictFrom};
 
 /// A reusable behaviour: an agent with a prompt, or a local command.
@@ -82,7 +83,7 @@ pub struct Materia {
     pub assign: IndexMap<String, String>,
     /// How long a turn may take; 30,000 for utilities if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = DURATION_MS_MAX))]
     pub timeout_ms: Option<u64>,
     /// Utility: how a failed turn is tried again; never if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -62,12 +62,26 @@ pub struct StorageMeasured {
     pub free_mb: u64,
     /// Megabytes that have to stay free there.
     pub floor_mb: u64,
+    /// The same of the disk in bytes, which decides where it is there: a small disk has less than a megabyte to keep free.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk: Option<DiskMeasured>,
+}
+
+/// The room that a disk has left, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DiskMeasured {
+    /// What is free.
+    pub free: u64,
+    /// What has to stay free.
+    pub floor: u64,
 }
 
 impl StorageMeasured {
     /// Whether a cast that may keep so many megabytes may start anything more.
     #[must_use]
     pub fn leaves_room(&self, max_mb: u64) -> bool {
-        self.used_mb < max_mb && self.free_mb >= self.floor_mb
+        let fits = |disk: DiskMeasured| disk.free >= disk.floor;
+        self.used_mb < max_mb && self.disk.map_or(self.free_mb >= self.floor_mb, fits)
     }
 }

@@ -47,7 +47,7 @@ impl<'a> Past<'a> {
 
     /// Takes in the next event.
     pub(super) fn note(&mut self, record: &Record, event: &Event) -> Result<(), Misfit> {
-        match self.gather.take(record, event.clone()) {
+        match self.gather.take(record.clone(), event.clone()) {
             Ok(Some(piece)) => self.take(&piece),
             // What cannot be taken again cannot be forked, and nobody will be told to.
             Ok(None) | Err(_) => Ok(()),

@@ -30,6 +30,8 @@ pub const PAGE_BYTES: usize = 256 << 10;
 /// * A command waits until a batch has its receipt, in the same commit: it takes effect once or is
 ///   refused once, whatever dies in between. One that cannot be read is in nobody's way.
 /// * No call keeps the thread of a task waiting, unless [`may_block`](crate::may_block) says that the thread is its own.
+/// * A batch that ends its run refuses, in the same commit, whatever else waits for it. What is left for a run that has
+///   ended is refused at once, but for what can set it going again ([`Do::revives`](materia_contract::Do::revives)).
 /// * Receipts are kept as long as the run, by the command's id. One id means one command: the same again
 ///   finds what became of it, another one under that id is refused.
 ///
@@ -69,8 +71,17 @@ pub trait Journal: Send + Sync {
     fn is_driven(&self, run: &RunId) -> BoxFuture<'_, Result<bool, ClaimError>>;
 
     /// Leaves a command for whoever drives `run`. One without an id is given one. Where a command of its
-    /// id waits already or has its receipt, nothing is left.
+    /// id waits already or has its receipt, nothing is left. A run that has ended refuses it at once.
     fn post(&self, run: &RunId, command: &Command) -> BoxFuture<'_, Result<Posting, PostError>>;
+
+    /// Takes a command back that waits, for whoever holds the lease of `epoch`: nobody else can be about to do it.
+    /// Says whether it waited.
+    fn withdraw(
+        &self,
+        run: &RunId,
+        epoch: Epoch,
+        command: &CommandId,
+    ) -> BoxFuture<'_, Result<bool, ReadError>>;
 
     /// The commands that wait for `run`, oldest first.
     fn commands(&self, run: &RunId) -> BoxFuture<'_, Result<Vec<Posted>, ReadError>>;
@@ -211,7 +222,7 @@ impl From<Command> for Box<Posted> {
 pub struct Posting {
     /// The id of the command.
     pub id: CommandId,
-    /// What became of it, where it had been left before and has its receipt.
+    /// What became of it, where that is known: it had been left before, or the run has ended.
     pub receipt: Option<Receipt>,
 }
 

@@ -10,6 +10,7 @@ use materia_contract::{
     RunAborted, RunId, derived_id,
 };
 
+use super::ending_contract;
 use super::{
     Answer, AppendError, Batch, ClaimError, Cursor, Epoch, Journal, Lease, PAGE_BYTES, PostError,
     Posted, ReadError, Receipt, Snapshot, Tail, record_bytes,
@@ -69,6 +70,8 @@ pub async fn holds(journal: &dyn Journal, other: &dyn Journal) {
     is_followed_without_gaps(journal, other).await;
     answers_each_command_once(journal).await;
     knows_a_command_by_its_id(journal).await;
+    ending_contract::refuses_what_waits_when_it_ends(journal).await;
+    ending_contract::gives_back_what_waits(journal).await;
 }
 
 async fn reads_what_was_appended(journal: &dyn Journal) {

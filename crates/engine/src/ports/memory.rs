@@ -6,9 +6,10 @@ use materia_contract::{CastLine, CastStatus, Command, CommandId, EventBody, Reco
 use tokio::sync::watch;
 
 use super::{
-    AppendError, Batch, Blobs, BoxFuture, Chapter, ClaimError, Cursor, Epoch, Head, Journal, Lease,
+    Answer, AppendError, Batch, Blobs, BoxFuture, Chapter, ClaimError, Cursor, Epoch, Head, Journal, Lease,
     Lines, MemoryBlobs, PAGE_BYTES, Page, PostError, Posted, Posting, ReadError, Receipt, Snapshot,
-    Snapshots, Tail, follow, line_bytes, record_bytes, text_of,
+    Snapshots, Tail, follow, line_bytes, record_bytes,
+    refusal_of_ended, status_after, text_of,
 };
 
 /// A journal in memory: for tests, and to show what the contract asks.
@@ -66,7 +67,28 @@ impl Store {
             self.inbox.retain(|(of, posted)| *of != batch.run || posted.id.as_ref() != Some(id));
             self.receipts.insert((batch.run.clone(), id.clone()), receipt);
         }
+        let status = batch.records.iter().rev().find_map(|record| status_after(&record.kind));
+        if let Some(reason) = status.and_then(refusal_of_ended) {
+            self.refuse_all(&batch.run, &reason);
+        }
         Ok(())
+    }
+
+    /// Refuses everything that waits for a run.
+    fn refuse_all(&mut self, run: &RunId, reason: &str) {
+        let waiting = self.inbox.extract_if(.., |(of, _)| of == run);
+        for (_, Posted { id, body, .. }) in waiting.collect::<Vec<_>>() {
+            let Some(command) = id else { continue };
+            let answer = Answer::Refused { reason: reason.to_owned() };
+            let key = (run.clone(), command.clone());
+            self.receipts.insert(key, Receipt { command, body, answer });
+        }
+    }
+
+    /// Why a run refuses commands, where it has ended.
+    fn refusal(&self, run: &RunId) -> Option<String> {
+        let mut kinds = self.runs.get(run)?.iter().rev().map(|record| record.kind.as_str());
+        refusal_of_ended(kinds.find_map(status_after)?)
     }
 
     fn post(&mut self, run: &RunId, command: &Command) -> Result<Posting, PostError> {
@@ -84,6 +106,12 @@ impl Store {
         }
         self.posted += 1;
         let id = command.id.clone().unwrap_or_else(|| CommandId::numbered(self.posted));
+        if let Some(reason) = self.refusal(run).filter(|_| !command.what.revives()) {
+            let answer = Answer::Refused { reason };
+            let receipt = Receipt { command: id.clone(), body: Some(body), answer };
+            self.receipts.insert((run.clone(), id.clone()), receipt.clone());
+            return Ok(Posting { id, receipt: Some(receipt) });
+        }
         let command = Ok(Command { id: Some(id.clone()), ..command.clone() });
         let posted = Posted { id: Some(id.clone()), body: Some(body), command };
         self.inbox.push((run.clone(), posted));
@@ -233,6 +261,21 @@ impl Journal for MemoryJournal {
         at_once(self.store().post(run, command))
     }
 
+    fn withdraw(
+        &self,
+        run: &RunId,
+        epoch: Epoch,
+        command: &CommandId,
+    ) -> BoxFuture<'_, Result<bool, ReadError>> {
+        let mut store = self.store();
+        if store.epochs.get(run) != Some(&epoch) {
+            return at_once(Ok(false));
+        }
+        let before = store.inbox.len();
+        store.inbox.retain(|(of, posted)| of != run || posted.id.as_ref() != Some(command));
+        at_once(Ok(store.inbox.len() < before))
+    }
+
     fn commands(&self, run: &RunId) -> BoxFuture<'_, Result<Vec<Posted>, ReadError>> {
         let store = self.store();
         let waiting = store.inbox.iter().filter(|(of, _)| of == run);
@@ -319,17 +362,4 @@ fn line(run: &RunId, records: &[Record], blobs: &MemoryBlobs) -> Result<CastLine
         started_at: wall_time(first.wall),
         from_cast_id: created.from_cast_id,
     })
-}
-
-/// The status a run has behind an event of this type, if the type says.
-#[must_use]
-pub fn status_after(kind: &str) -> Option<CastStatus> {
-    match kind {
-        "run.created" | "run.resumed" | "run.revived" => Some(CastStatus::Running),
-        "run.waiting" => Some(CastStatus::Waiting),
-        "run.completed" => Some(CastStatus::Completed),
-        "run.failed" => Some(CastStatus::Failed),
-        "run.aborted" => Some(CastStatus::Aborted),
-        _ => None,
-    }
 }

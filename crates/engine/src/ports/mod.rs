@@ -2,6 +2,8 @@
 
 mod blobs;
 pub mod blobs_contract;
+mod ended;
+mod ending_contract;
 mod journal;
 pub mod journal_contract;
 mod memory;
@@ -11,12 +13,13 @@ mod tail;
 mod weight;
 
 pub use blobs::{BlobError, Blobs, MemoryBlobs, text_of};
+pub use ended::{refusal_of_ended, status_after};
 pub use journal::{
     Answer, AppendError, Batch, Chapter, ClaimError, Cursor, Epoch, Head, Journal, Lease, Lines,
     PAGE_BYTES, Page, PostError, Posted, Posting, ReadError, Receipt, Snapshot, Snapshots,
     line_bytes, record_bytes,
 };
-pub use memory::{MemoryJournal, status_after};
+pub use memory::MemoryJournal;
 pub use observer::{Committed, NoObserver, Observer};
 pub use runner::{
     Control, Leaves, Live, Manner, Runner, Stop, StopSource, Tightened, TurnFault, TurnJob,

@@ -16,7 +16,7 @@ async fn crashing(at: usize, stores_first: bool, further: usize) -> (MemoryJourn
     let run = RunId::new("c");
     let breaking = |at| {
         let appends = AtomicUsize::new(0);
-        Arc::new(Breaking { inner: memory.clone(), at, stores_first, appends })
+        Arc::new(Breaking { inner: memory.clone(), at, stores_first, appends, disk: None })
     };
     let mut ended = cast(
         &world(breaking(at), &runner),
@@ -54,7 +54,8 @@ async fn crashing(at: usize, stores_first: bool, further: usize) -> (MemoryJourn
 /// How often an undisturbed run appends.
 async fn appends() -> usize {
     let (inner, appends) = (MemoryJournal::default(), AtomicUsize::new(0));
-    let counted = Arc::new(Breaking { inner, at: usize::MAX, stores_first: false, appends });
+    let counted =
+        Arc::new(Breaking { inner, at: usize::MAX, stores_first: false, appends, disk: None });
     let world = world(counted.clone(), &Counter::default());
     cast(&world, RunId::new("c"), counting(), Options::default(), &mut quiet()).await.unwrap();
     counted.appends.load(Ordering::SeqCst)

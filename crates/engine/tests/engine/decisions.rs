@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use materia_contract::{
-    ChainHash, Command, CommandId, Condition, Decided, Delivery, DeliveryMode, Do, Folders, Node,
-    NodeId, Pace, Parse, Record, Routing, RunCreated, RunId, Visit,
+    ChainHash, Command, CommandId, Condition, Decided, Delivery, DeliveryMode, Do, EventBody,
+    Folders, Node, NodeId, Pace, Parse, Record, Routing, RunCreated, RunId, Visit,
 };
 use materia_engine::{
     Answer, Batch, Clock, EngineError, Epoch, ForkError, Journal, MemoryJournal, NoObserver,
@@ -284,7 +284,11 @@ async fn old() -> MemoryJournal {
     let journal = lively().await;
     let mut head = ChainHash::origin(&id());
     let records = blocking(&journal).records(&id(), 0, 10_000).unwrap().into_iter().map(|record| {
-        let record = Record::seal(&record.event().unwrap(), head);
+        let mut event = record.event().unwrap();
+        if let EventBody::RunCreated(created) = &mut event.body {
+            created.journal_version = 2;
+        }
+        let record = Record::seal(&event, head);
         head = record.hash;
         record
     });

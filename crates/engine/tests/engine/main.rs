@@ -12,6 +12,7 @@ mod apart;
 mod crash;
 mod decisions;
 mod driving;
+mod floor;
 mod memory;
 mod other_rules;
 mod pace;

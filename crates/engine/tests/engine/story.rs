@@ -11,8 +11,8 @@ use materia_contract::{
     RunCreated, RunId, TurnOutput,
 };
 use materia_engine::{
-    AppendError, Asks, Batch, BoxFuture, ClaimError, Cursor, Head, Journal, Lease, Lines,
-    MemoryJournal, NoObserver, Page, PostError, Posted, Posting, ReadError, Receipt, Runner,
+    AppendError, Asks, Batch, BoxFuture, ClaimError, Cursor, Disk, Epoch, Head, Journal, Lease,
+    Lines, MemoryJournal, NoObserver, Page, PostError, Posted, Posting, ReadError, Receipt, Runner,
     Snapshots, SystemClock, Tail, TurnFault, TurnJob, TurnReport, World,
 };
 
@@ -154,6 +154,7 @@ pub(crate) struct Breaking {
     pub(crate) at: usize,
     pub(crate) stores_first: bool,
     pub(crate) appends: AtomicUsize,
+    pub(crate) disk: Option<Disk>,
 }
 
 impl Journal for Breaking {
@@ -202,6 +203,14 @@ impl Journal for Breaking {
     fn post(&self, run: &RunId, command: &Command) -> BoxFuture<'_, Result<Posting, PostError>> {
         self.inner.post(run, command)
     }
+    fn withdraw(
+        &self,
+        run: &RunId,
+        epoch: Epoch,
+        command: &CommandId,
+    ) -> BoxFuture<'_, Result<bool, ReadError>> {
+        self.inner.withdraw(run, epoch, command)
+    }
     fn commands(&self, run: &RunId) -> BoxFuture<'_, Result<Vec<Posted>, ReadError>> {
         self.inner.commands(run)
     }
@@ -214,6 +223,9 @@ impl Journal for Breaking {
         command: &CommandId,
     ) -> BoxFuture<'_, Result<Option<Receipt>, ReadError>> {
         self.inner.receipt(run, command)
+    }
+    fn disk(&self) -> Option<Disk> {
+        self.disk
     }
     fn snapshots(&self) -> Option<&dyn Snapshots> {
         self.inner.snapshots()

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use materia_contract::{CastStatus, ChainHash, Record, RunId};
-use materia_engine::{AppendError, Batch, Epoch, Snapshot, status_after};
+use materia_engine::{AppendError, Batch, Epoch, Snapshot, refusal_of_ended, status_after};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use serde::Deserialize;
 
@@ -148,6 +148,10 @@ impl Appender {
         if let Some(receipt) = &batch.receipt {
             inbox::answer(connection, &batch.run, receipt)?;
         }
+        // Whoever asked for something while it came to its end hears so.
+        if let Some(reason) = status(batch).and_then(refusal_of_ended) {
+            inbox::refuse_all(connection, &batch.run, &reason)?;
+        }
         Ok(Ok(()))
     }
 
@@ -252,9 +256,14 @@ fn end_of(connection: &Connection, key: i64) -> rusqlite::Result<Place> {
     Ok(Place { key, last, decided: false })
 }
 
+/// The status that a run has behind a batch, if the batch says.
+fn status(batch: &Batch) -> Option<CastStatus> {
+    batch.records.iter().rev().find_map(|record| status_after(&record.kind))
+}
+
 /// Notes what the other tables say of a run, as far as a batch changes it.
 fn note(connection: &Connection, place: Place, batch: &Batch) -> rusqlite::Result<()> {
-    let status = batch.records.iter().rev().find_map(|record| status_after(&record.kind));
+    let status = status(batch);
     if let Some(status) = status {
         connection
             .prepare_cached("UPDATE runs SET status = ?2 WHERE run = ?1")?

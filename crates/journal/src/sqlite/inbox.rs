@@ -1,11 +1,12 @@
 //! Commands that one process leaves for another, and what became of them.
 
-use materia_contract::{Answer, Command, CommandId, Receipt, RunId};
-use materia_engine::{Posted, Posting};
+use materia_contract::{Answer, CastStatus, Command, CommandId, Receipt, RunId};
+use materia_engine::{Epoch, Posted, Posting, refusal_of_ended};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::Fault;
+use super::lease;
 
 /// What leaving a command came to; an error is the id that another command has.
 type Left = Result<Posting, CommandId>;
@@ -32,7 +33,70 @@ fn leave(connection: &Connection, run: &RunId, command: &Command) -> Result<Left
         .prepare_cached("INSERT INTO inbox (run_id, command, name, body) VALUES (?1, ?2, ?3, ?4)")?
         .insert(params![run.as_str(), text, name, body])?;
     let id = command.id.clone().unwrap_or_else(|| CommandId::numbered(number.unsigned_abs()));
-    Ok(Ok(Posting { id, receipt: None }))
+    let Some(reason) = refusal(connection, run)?.filter(|_| !command.what.revives()) else {
+        return Ok(Ok(Posting { id, receipt: None }));
+    };
+    let answer = Answer::Refused { reason };
+    let receipt = Receipt { command: id.clone(), body: Some(body), answer };
+    self::answer(connection, run, &receipt)?;
+    Ok(Ok(Posting { id, receipt: Some(receipt) }))
+}
+
+/// Why a run refuses commands, where it has ended.
+fn refusal(connection: &Connection, run: &RunId) -> rusqlite::Result<Option<String>> {
+    let status: Option<String> = connection
+        .prepare_cached("SELECT status FROM runs WHERE id = ?1")?
+        .query_row([run.as_str()], |row| row.get(0))
+        .optional()?;
+    Ok(status.and_then(|word| CastStatus::from_word(&word)).and_then(refusal_of_ended))
+}
+
+/// Refuses everything that waits for a run.
+pub(super) fn refuse_all(
+    connection: &Connection,
+    run: &RunId,
+    reason: &str,
+) -> rusqlite::Result<()> {
+    let mut statement =
+        connection.prepare_cached("SELECT id, name, body FROM inbox WHERE run_id = ?1")?;
+    let waiting = statement.query_map([run.as_str()], |row| {
+        let number = row.get::<_, i64>(0)?.unsigned_abs();
+        let name: Option<String> = row.get(1)?;
+        let command = name.map_or_else(|| CommandId::numbered(number), CommandId::kept);
+        let answer = Answer::Refused { reason: reason.to_owned() };
+        Ok(Receipt { command, body: row.get(2)?, answer })
+    })?;
+    for receipt in waiting.collect::<rusqlite::Result<Vec<Receipt>>>()? {
+        answer(connection, run, &receipt)?;
+    }
+    Ok(())
+}
+
+/// Takes a command back that waits, for the newest lease of its run; says whether it waited.
+pub(super) fn withdraw(
+    connection: &Connection,
+    run: &RunId,
+    epoch: Epoch,
+    command: &CommandId,
+) -> Result<bool, Fault> {
+    connection.execute_batch("BEGIN IMMEDIATE")?;
+    let waited = lease::newest(connection, run)? == epoch && remove(connection, run, command)?;
+    connection.execute_batch("COMMIT")?;
+    Ok(waited)
+}
+
+/// Removes a command that waits; says whether it did.
+fn remove(connection: &Connection, run: &RunId, command: &CommandId) -> rusqlite::Result<bool> {
+    let (run, id) = (run.as_str(), command.as_str());
+    let removed = match id.strip_prefix('#').and_then(|number| number.parse::<i64>().ok()) {
+        Some(number) => connection
+            .prepare_cached("DELETE FROM inbox WHERE id = ?1 AND run_id = ?2 AND name IS NULL")?
+            .execute(params![number, run])?,
+        None => connection
+            .prepare_cached("DELETE FROM inbox WHERE run_id = ?1 AND name = ?2")?
+            .execute([run, id])?,
+    };
+    Ok(removed > 0)
 }
 
 /// What is known of a command of this id, if there was one.
@@ -103,15 +167,8 @@ pub(super) fn answer(
         Answer::Done { first, last } => (Some(first.cast_signed()), Some(last.cast_signed()), None),
         Answer::Refused { reason } => (None, None, Some(reason)),
     };
+    remove(connection, run, &receipt.command)?;
     let (run, id) = (run.as_str(), receipt.command.as_str());
-    match id.strip_prefix('#').and_then(|number| number.parse::<i64>().ok()) {
-        Some(number) => connection
-            .prepare_cached("DELETE FROM inbox WHERE id = ?1 AND run_id = ?2 AND name IS NULL")?
-            .execute(params![number, run])?,
-        None => connection
-            .prepare_cached("DELETE FROM inbox WHERE run_id = ?1 AND name = ?2")?
-            .execute([run, id])?,
-    };
     connection
         .prepare_cached(
             "INSERT INTO receipts (run_id, command, body, first, last, reason)

@@ -27,8 +27,9 @@ const LOCKS_FOLDER: &str = "locks";
 /// The name of a lock in the folder of its run, where there is no state folder.
 const LOCK_FILE: &str = "lock";
 
-/// How often, and after which pause, a lock is tried again: a look at it takes a moment and is no holder.
-const LOOKERS_MAX: u32 = 3;
+/// How often, and after which pause, a lock is tried again: a look at it takes a moment and is no holder, nor is somebody
+/// who takes a command back.
+const LOOKERS_MAX: u32 = 20;
 const LOOK: Duration = Duration::from_millis(1);
 
 /// Where the locks of a journal's runs lie.
@@ -153,11 +154,12 @@ pub(super) fn is_locked(locks: &Locks, run: &RunId) -> Result<bool, ClaimError> 
     }
 }
 
-/// Notes one more lease of a run; gives its number.
+/// Notes one more lease of a run; gives its number. Behind the largest number comes 1 again.
 pub(super) fn begin(connection: &Connection, run: &RunId) -> rusqlite::Result<Epoch> {
     let mut statement = connection.prepare_cached(
         "INSERT INTO leases (run_id, epoch) VALUES (?1, 1)
-         ON CONFLICT (run_id) DO UPDATE SET epoch = epoch + 1 RETURNING epoch",
+         ON CONFLICT (run_id) DO UPDATE
+         SET epoch = iif(epoch BETWEEN 0 AND 9223372036854775806, epoch + 1, 1) RETURNING epoch",
     )?;
     let epoch: i64 = statement.query_row(params![run.as_str()], |row| row.get(0))?;
     Ok(Epoch(epoch.unsigned_abs()))

@@ -83,14 +83,5 @@ fn line(row: &Row<'_>) -> Result<CastLine, String> {
 }
 
 fn status(word: &str) -> Result<CastStatus, String> {
-    let all = [
-        CastStatus::Running,
-        CastStatus::Waiting,
-        CastStatus::Completed,
-        CastStatus::Failed,
-        CastStatus::Aborted,
-    ];
-    all.into_iter()
-        .find(|status| status.word() == word)
-        .ok_or_else(|| format!("`{word}` is no status"))
+    CastStatus::from_word(word).ok_or_else(|| format!("`{word}` is no status"))
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use materia_contract::{CastLine, Command, CommandId, RunId};
 use materia_engine::{
-    AppendError, Batch, Blobs, BoxFuture, Chapter, ClaimError, Cursor, Disk, Head, Journal, Lease,
+    AppendError, Batch, Blobs, BoxFuture, Chapter, ClaimError, Cursor, Disk, Epoch, Head, Journal, Lease,
     Lines, PAGE_BYTES, Page, PostError, Posted, Posting, ReadError, Receipt, Snapshot, Snapshots,
     Tail, Weighed, follow, may_block, off_thread,
 };
@@ -170,6 +170,20 @@ impl Journal for SqliteJournal {
         Box::pin(async move {
             let post = move |connection: &_| inbox::post(connection, &wanted, &command);
             self.readers.with(&run, post).await?.map_err(PostError::OtherBody)
+        })
+    }
+
+    fn withdraw(
+        &self,
+        run: &RunId,
+        epoch: Epoch,
+        command: &CommandId,
+    ) -> BoxFuture<'_, Result<bool, ReadError>> {
+        let (run, wanted, command) = (run.clone(), run.clone(), command.clone());
+        Box::pin(async move {
+            let work =
+                move |connection: &_| inbox::withdraw(connection, &wanted, epoch, &command);
+            self.readers.with(&run, work).await
         })
     }
 

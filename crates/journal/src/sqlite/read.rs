@@ -187,6 +187,12 @@ fn known(connection: &Connection, run: &RunId) -> Result<Option<Known>, Fault> {
     let Some(row) = rows.next()? else {
         return unlisted(connection, run).map(|()| None);
     };
+    if matches!(row.get_ref(1)?, ValueRef::Null) {
+        return Err(Fault::Damaged {
+            place: format!("the head of cast `{run}`"),
+            what: "it is missing, so that nothing says how far the events of the cast go".to_owned(),
+        });
+    }
     let read = || -> Result<Known, FromSqlError> {
         let value = |column| row.get_ref(column).map_err(FromSqlError::other);
         let (key, seq) = (value(0)?.as_i64()?, value(1)?.as_i64()?);

@@ -173,7 +173,7 @@ fn carries_out_commands() {
         for Posted { id, body, .. } in blocking(&journal).commands(&run).unwrap() {
             let id = id.unwrap();
             let event = |seq: u64| {
-                let body = EventBody::parse("run.completed", "{}").unwrap();
+                let body = EventBody::parse("node.blocked", r#"{"reason":"x"}"#).unwrap();
                 Event { seq, ts: seq.cast_signed(), wall: 1, node: None, body }
             };
             let (first, last) = (after + 1, after + 2);

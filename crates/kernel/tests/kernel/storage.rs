@@ -8,7 +8,7 @@ use materia_kernel::{Input, Phase, TurnOutcome};
 use crate::play::{NodeExt as _, Play, agent, plan, tell};
 
 fn kept(used_mb: u64) -> Input {
-    Input::Measured(StorageMeasured { used_mb, free_mb: 500, floor_mb: 64 })
+    Input::Measured(StorageMeasured { used_mb, free_mb: 500, floor_mb: 64, disk: None })
 }
 
 /// Two sockets, one behind the other, in a run that may keep ten megabytes.
@@ -56,7 +56,7 @@ fn a_run_that_keeps_as_much_as_it_may_starts_nothing_more() {
 #[test]
 fn a_disk_that_is_nearly_full_holds_the_run_until_there_is_room() {
     let mut play = two();
-    let full = StorageMeasured { used_mb: 1, free_mb: 63, floor_mb: 64 };
+    let full = StorageMeasured { used_mb: 1, free_mb: 63, floor_mb: 64, disk: None };
     play.take(Input::Measured(full));
     ended(&mut play);
     let message = waits_for_budget(&play).unwrap();
@@ -77,7 +77,7 @@ fn the_bounds_are_exact_and_the_same_measure_is_no_news() {
     play.take(kept(9));
     assert!(!play.run.is_crowded());
     assert!(play.take(kept(9)).is_empty());
-    let floor = StorageMeasured { used_mb: 0, free_mb: 64, floor_mb: 64 };
+    let floor = StorageMeasured { used_mb: 0, free_mb: 64, floor_mb: 64, disk: None };
     play.take(Input::Measured(floor));
     assert!(!play.run.is_crowded(), "the floor itself is free");
     let told = ended(&mut play);

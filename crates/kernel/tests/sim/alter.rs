@@ -58,7 +58,6 @@ const UNFINDABLE: &[(&str, &str)] = &[
     ("run.created.virtualTime", "whether the clock was simulated decides nothing"),
     ("run.created.state", "an input; it shows where a variable is read"),
     ("run.created.key", "the name under which somebody asked for it"),
-    ("run.created.journalVersion", "how the events are to be read, not what happened"),
     ("run.created.fork", "where a fork comes from is told by another journal"),
 ];
 

@@ -26,7 +26,7 @@ pub(crate) fn created(dice: &mut Dice) -> RunCreated {
         run_dir: "{runDir}".into(),
         pace: if dice.percent(8) { Pace::Interactive } else { Pace::Auto },
         global_mode: *dice.pick(&[GlobalMode::Planning, GlobalMode::Implementation]),
-        virtual_time: true,
+        virtual_time: false,
         script: None,
         agents,
         from_cast_id: None,

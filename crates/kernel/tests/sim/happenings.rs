@@ -130,7 +130,7 @@ impl World<'_> {
             (0..6, Some(at)) => self.now = self.now.max(at),
             (6..9, _) => {}
             (9, _) if self.dice.percent(30) => {
-                self.now -= i64::from(self.dice.within(1, 30_000));
+                self.behind += i64::from(self.dice.within(1, 30_000));
                 self.seen.note("clock went back");
             }
             (9, _) => self.now += i64::from(self.dice.within(1, 60_000)),
@@ -272,6 +272,7 @@ impl World<'_> {
                 used_mb: u64::from(dice.within(0, 2_000)),
                 free_mb: u64::from(dice.within(0, 200)),
                 floor_mb: 64,
+                disk: None,
             };
             let _ = self.take(Input::Measured(storage));
             return;

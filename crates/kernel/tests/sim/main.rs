@@ -18,6 +18,7 @@ mod again;
 mod alter;
 mod answers;
 mod dice;
+mod forge;
 mod graph;
 mod happenings;
 mod notes;
@@ -33,7 +34,7 @@ use world::World;
 /// Histories that every run of the tests plays.
 const SEEDS: u64 = 5_000;
 
-/// Fields of each that are altered, one at a time.
+/// Fields of each that are altered, one at a time; and as often something that follows from its inputs.
 const ALTERATIONS: usize = 2;
 
 /// One history: safety while anything may happen, then rest once the faults have stopped.
@@ -55,6 +56,8 @@ fn simulate(seed: u64, seen: &mut Sometimes, tells: bool) {
             alter::Found::Unfindable(name) => format!("altered field: nobody can find {name}"),
         };
         world.seen.note(&told);
+        let forged = forge::one(&mut world);
+        world.seen.note(&format!("forged: {forged}"));
     }
     if world.dice.percent(30) {
         again::forks(&mut world);

@@ -5,7 +5,7 @@ use materia_contract::{
     Decided, Do, Event, EventBody, NextTick, NodeId, Pace, Plan, RunId, RunPlace,
 };
 use materia_kernel::{
-    Decision, Effect, Input, Rejection, Run, due_schedules, evolve, outstanding, take_with,
+    Decision, Effect, Input, Now, Rejection, Run, due_schedules, evolve, outstanding, take_with,
 };
 use materia_opinion::Opinion;
 
@@ -40,7 +40,10 @@ pub(crate) struct World<'a> {
     /// Turns that came to an end.
     pub(crate) ended: Vec<u64>,
     notes: Notes,
+    /// The run's time, which never goes back: whoever drives a run sees to that.
     pub(crate) now: Micros,
+    /// How far the clock on the wall is behind it.
+    pub(crate) behind: Micros,
     /// The newest snapshot, with its place in the journal.
     pub(crate) snapshot: Option<(usize, Vec<u8>)>,
     pub(crate) seen: &'a mut Sometimes,
@@ -70,6 +73,7 @@ impl<'a> World<'a> {
             ended: Vec::new(),
             notes: Notes::default(),
             now,
+            behind: 0,
             snapshot: None,
             seen,
             tells,
@@ -108,7 +112,9 @@ impl<'a> World<'a> {
             println!("-- {} {input:?}", self.now);
         }
         let ticks = self.ticks(&input);
-        let taken = take_with(&mut self.run, self.now, &ticks, input);
+        let wall = self.now - self.behind;
+        let now = Now { at: self.now, wall, until: None };
+        let taken = take_with(&mut self.run, now, &ticks, input);
         let Decision { input, ticks, events } = match taken {
             Ok(decision) => decision,
             Err(rejection) => {
@@ -118,7 +124,7 @@ impl<'a> World<'a> {
             }
         };
         for event in events {
-            assert_eq!(event.wall, self.now, "an event knows its instant");
+            assert_eq!(event.wall, wall, "an event knows its instant");
             self.hears(event);
         }
         assert_eq!(self.run, self.folded, "folding the events gives the run");

@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Once};
+use std::sync::Arc;
 
 use materia_beneath::{Folder, Temporary};
 use materia_engine::TurnJob;
@@ -38,9 +38,6 @@ pub(super) struct Look {
 
 impl Look {
     pub(super) fn open(job: &TurnJob, halt: Arc<AtomicBool>) -> Option<Self> {
-        static SWEPT: Once = Once::new();
-        // What processes left that were killed in the middle of a look.
-        SWEPT.call_once(materia_beneath::sweep);
         let program = Program::find()?;
         let folder = job.cwd.canonicalize().ok()?;
         let repository = Repository::of(&folder)?;

@@ -67,59 +67,106 @@ impl Stage {
 
     /// Replaces text in the events of a cast, and makes all hashes hold again: what an attacker would do.
     pub(crate) fn forge(&self, cast: &str, replace: impl Fn(&str) -> String) {
+        self.rewrite(cast, |record| {
+            record.input = record.input.as_deref().map(&replace);
+            record.data = replace(&record.data);
+            record.kind = unquoted(&replace(&json!(record.kind).to_string()));
+            record.node = record.node.as_ref().map(|it| unquoted(&replace(&json!(it).to_string())));
+        });
+    }
+
+    /// Changes the records of a cast one by one, and makes all hashes hold again.
+    pub(crate) fn rewrite(&self, cast: &str, mut change: impl FnMut(&mut Record)) {
         let connection = rusqlite::Connection::open(self.journal()).unwrap();
-        let key: i64 = connection
-            .query_row("SELECT run FROM runs WHERE id = ?1", [cast], |row| row.get(0))
-            .unwrap();
+        let key = key(&connection, cast);
         let mut head = ChainHash::origin(&RunId::new(cast));
-        let mut rows: Vec<(i64, i64, i64, String, String)> = Vec::new();
-        {
-            let mut statement = connection
-                .prepare("SELECT place, ts, lag, input, events FROM decisions WHERE place >> 40 = ?1 ORDER BY place")
-                .unwrap();
-            let found = statement
-                .query_map([key], |row| {
-                    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
-                })
-                .unwrap();
-            rows.extend(found.map(Result::unwrap));
-        }
         let mut last = 0;
-        for (place, ts, lag, input, events) in rows {
-            let (input, events) = (replace(&input), replace(&events));
-            let first = (place & ((1 << 40) - 1)).unsigned_abs();
-            let all: Vec<(String, Option<String>, Box<RawValue>)> =
-                serde_json::from_str(&events).unwrap();
-            let mut hashes = Vec::new();
-            for (nth, (kind, node, data)) in all.into_iter().enumerate() {
-                let mut record = Record {
-                    seq: first + nth as u64,
-                    ts: ts + i64::try_from(nth).unwrap(),
-                    wall: ts - lag,
-                    kind,
-                    node,
-                    data: data.get().to_owned(),
-                    whole: None,
-                    input: (nth == 0).then(|| input.clone()),
-                    hash: head,
-                };
+        for mut decision in decisions(&connection, key) {
+            let place = (key << 40) | decision[0].seq.cast_signed();
+            let (mut hashes, mut events) = (Vec::new(), Vec::new());
+            for record in &mut decision {
+                change(record);
                 record.hash = record.hash_after(head);
                 head = record.hash;
                 last = record.seq;
                 hashes.extend(head.0);
+                let (kind, node) = (json!(record.kind), json!(record.node));
+                events.push(format!("[{kind},{node},{}]", record.data));
             }
+            let (first, events) = (&decision[0], format!("[{}]", events.join(",")));
+            let changed = connection.execute(
+                "UPDATE decisions SET ts = ?2, lag = ?3, input = ?4, events = ?5, hashes = ?6 WHERE place = ?1",
+                rusqlite::params![place, first.ts, first.ts - first.wall, first.input, events, hashes],
+            );
+            assert_eq!(changed.unwrap(), 1);
+        }
+        note_head(&connection, key, last, head);
+    }
+
+    /// Moves the decisions of a cast into rows without inputs, as a version before kept them, with hashes that hold.
+    pub(crate) fn without_inputs(&self, cast: &str) {
+        let connection = rusqlite::Connection::open(self.journal()).unwrap();
+        let key = key(&connection, cast);
+        let mut head = ChainHash::origin(&RunId::new(cast));
+        let mut last = 0;
+        for record in decisions(&connection, key).concat() {
+            let mut record = Record { input: None, ..record };
+            record.hash = record.hash_after(head);
+            (head, last) = (record.hash, record.seq);
+            let Record { ts, wall, kind, node, data, .. } = &record;
             connection
                 .execute(
-                    "UPDATE decisions SET input = ?2, events = ?3, hashes = ?4 WHERE place = ?1",
-                    rusqlite::params![place, input, events, hashes],
+                    "INSERT INTO events (place, ts, lag, type, node, data, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                    rusqlite::params![(key << 40) | last.cast_signed(), ts, ts - wall, kind, node, data, head.0],
                 )
                 .unwrap();
         }
-        connection
-            .execute(
-                "UPDATE heads SET seq = ?2, hash = ?3 WHERE run = ?1",
-                rusqlite::params![key, last.cast_signed(), head.0],
-            )
-            .unwrap();
+        connection.execute("DELETE FROM decisions WHERE place >> 40 = ?1", [key]).unwrap();
+        note_head(&connection, key, last, head);
     }
+}
+
+/// A word without its quotes, whatever it holds.
+fn unquoted(text: &str) -> String {
+    serde_json::from_str(text).unwrap()
+}
+
+fn key(connection: &rusqlite::Connection, cast: &str) -> i64 {
+    connection.query_row("SELECT run FROM runs WHERE id = ?1", [cast], |row| row.get(0)).unwrap()
+}
+
+fn note_head(connection: &rusqlite::Connection, key: i64, last: u64, head: ChainHash) {
+    connection
+        .execute(
+            "UPDATE heads SET seq = ?2, hash = ?3 WHERE run = ?1",
+            rusqlite::params![key, last.cast_signed(), head.0],
+        )
+        .unwrap();
+}
+
+/// The decisions of a cast, event by event.
+fn decisions(connection: &rusqlite::Connection, key: i64) -> Vec<Vec<Record>> {
+    let mut statement = connection
+        .prepare("SELECT place, ts, lag, input, events FROM decisions WHERE place >> 40 = ?1 ORDER BY place")
+        .unwrap();
+    let decision = |row: &rusqlite::Row<'_>| {
+        let (place, ts, lag): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let (input, events): (String, String) = (row.get(3)?, row.get(4)?);
+        let all: Vec<(String, Option<String>, Box<RawValue>)> =
+            serde_json::from_str(&events).unwrap();
+        let first = (place & ((1 << 40) - 1)).unsigned_abs();
+        let record = |(nth, (kind, node, data)): (usize, (String, Option<String>, Box<RawValue>))| Record {
+            seq: first + nth as u64,
+            ts: ts + i64::try_from(nth).unwrap(),
+            wall: ts - lag,
+            kind,
+            node,
+            data: data.get().to_owned(),
+            whole: None,
+            input: (nth == 0).then(|| input.clone()),
+            hash: ChainHash([0; 32]),
+        };
+        Ok(all.into_iter().enumerate().map(record).collect())
+    };
+    statement.query_map([key], decision).unwrap().map(Result::unwrap).collect()
 }

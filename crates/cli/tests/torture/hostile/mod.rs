@@ -23,6 +23,7 @@ mod people;
 mod repositories;
 mod system;
 mod turns;
+mod verifying;
 mod work;
 
 use std::collections::BTreeMap;
