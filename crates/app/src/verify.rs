@@ -32,7 +32,11 @@ pub fn replay(found: &Found, at: Option<u64>) -> Result<ReplayBody, Failure> {
         }
         // A cast that is listed began with an event.
         Err(ReplayError::Unknown(_)) if !matches!(blocking(found.journal()).line(id), Ok(None)) => {
-            Ok(mismatch(id, Some(1), "it is missing, and so are all others: the cast is listed and has no event"))
+            Ok(mismatch(
+                id,
+                Some(1),
+                "it is missing, and so are all others: the cast is listed and has no event",
+            ))
         }
         Err(error @ (ReplayError::Unknown(_) | ReplayError::NoSuchEvent { .. })) => {
             Err(Failure::resolution(error.to_string()))

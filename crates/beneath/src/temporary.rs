@@ -90,7 +90,9 @@ impl Drop for Temporary {
 /// A process does so once: whoever was killed since is another start's business.
 pub fn sweep() {
     static SWEPT: Once = Once::new();
-    SWEPT.call_once(|| { sweep_in(&std::env::temp_dir()); });
+    SWEPT.call_once(|| {
+        sweep_in(&std::env::temp_dir());
+    });
 }
 
 /// The same in `place`; says how many went.

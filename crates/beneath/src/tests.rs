@@ -3,7 +3,6 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
-
 use rustix::fs::{Mode, OFlags};
 
 use crate::temporary::sweep_in;

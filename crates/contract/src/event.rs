@@ -21,7 +21,9 @@ use crate::NodeId;
 use crate::time::Micros;
 
 pub use agents::{AgentsChosen, Answerer, Answerers, MOCK, RECORDED, SCRIPTED};
-pub use budget::{BudgetBound, BudgetChanged, BudgetWarned, DiskMeasured, NodeBlocked, StorageMeasured};
+pub use budget::{
+    BudgetBound, BudgetChanged, BudgetWarned, DiskMeasured, NodeBlocked, StorageMeasured,
+};
 pub use delivery::{
     DropReason, PayloadDeduplicated, PayloadDropped, PayloadFiltered, PayloadSuperseded, Timer,
     TimerFired, TimerSet,

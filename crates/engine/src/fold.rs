@@ -64,7 +64,9 @@ impl Unfolding {
     pub fn behind(run: Run) -> Self {
         let seq = run.seq();
         // It may be in the middle of a decision.
-        let decided = run.created().is_some_and(|created| created.journal_version >= JOURNAL_VERSION_OF_INPUTS);
+        let decided = run
+            .created()
+            .is_some_and(|created| created.journal_version >= JOURNAL_VERSION_OF_INPUTS);
         Self { fold: Fold { run, decided }, seq }
     }
 

@@ -215,7 +215,7 @@ export type ApprovalAsked = { "hash": string; "runs": string; "argv"?: (string)[
 
 export type Health = { "agents": (AgentHealth)[]; "uses"?: string | null; "sandbox": Sandbox; "gaps"?: (string)[]; "node"?: (NodeRuntime | null) };
 
-export type AgentHealth = { "name": string; "label": string; "installed": boolean; "path"?: string | null; "version"?: string | null; "testedWith": string; "loggedIn"?: boolean | null; "evidence"?: string | null; "capabilities": Capabilities; "missing"?: string | null; "notRun": boolean };
+export type AgentHealth = { "name": string; "label": string; "installed": boolean; "path"?: string | null; "version"?: string | null; "testedWith": string; "loggedIn"?: boolean | null; "evidence"?: string | null; "capabilities": Capabilities; "missing"?: string | null; "notRun": boolean; "model"?: string | null };
 
 export type Capabilities = { "name": string; "label": string; "resume": boolean; "chosenSession": boolean; "schema": SchemaSupport; "readOnly": Guarded; "noTools": boolean; "toolList": boolean; "deltas": boolean; "tokens": boolean; "cost": boolean };
 
@@ -443,4 +443,6 @@ export type SocketFinished = { "turn": number };
 
 export type AgentsChosen = { "agents": { [key: string]: Answerer } };
 
-export type StorageMeasured = { "usedMb": number; "freeMb": number; "floorMb": number };
+export type StorageMeasured = { "usedMb": number; "freeMb": number; "floorMb": number; "disk"?: (DiskMeasured | null) };
+
+export type DiskMeasured = { "free": number; "floor": number };

@@ -26,8 +26,8 @@ use crate::options::Contradiction;
 use crate::prepare::{self, GoingOn};
 use crate::project::{self, Found, Project};
 use crate::trust::Untrusted;
-use tell::{Telling, tell};
 use crate::{Failure, RunOptions};
+use tell::{Telling, tell};
 
 /// What became of a command.
 pub enum Taken {

@@ -17,8 +17,8 @@ use std::time::Duration;
 
 use materia_contract::{CastStatus, Command, CommandId, Do, Receipt, RunCreated, RunId};
 use materia_engine::{
-    Asks, BoxFuture, Clock, Delivered, EngineError, Journal, Lease, LoadError, LoadedRun, Observer, Options,
-    PAGE_BYTES, PostError, Posted, Runner, Tail, World, look_after, off_thread,
+    Asks, BoxFuture, Clock, Delivered, EngineError, Journal, Lease, LoadError, LoadedRun, Observer,
+    Options, PAGE_BYTES, PostError, Posted, Runner, Tail, World, look_after, off_thread,
 };
 use materia_kernel::Phase;
 use tokio::runtime::Handle;

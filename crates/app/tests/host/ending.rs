@@ -70,7 +70,9 @@ async fn whatever_arrives_while_a_cast_ends_is_answered_once_and_its_sender_hear
             .iter()
             .map(|nth| {
                 let id = RunId::new(format!("run-{nth}"));
-                let nodes = ["work", "last"];
+                // Some are long, so that commands come before, at and behind the end.
+                let names: Vec<String> = (0..2 + nth % 17).map(|node| format!("n{node}")).collect();
+                let nodes: Vec<&str> = names.iter().map(String::as_str).chain(["last"]).collect();
                 let run = driver.begin(id.clone(), row(&nodes), setting(&id, &nodes));
                 (id.clone(), run, tokio::spawn(pester(sender.clone(), id, *nth)))
             })
@@ -99,7 +101,10 @@ async fn whatever_arrives_while_a_cast_ends_is_answered_once_and_its_sender_hear
             assert!(journal.commands(&id).await.unwrap().is_empty(), "{id}: nothing is left over");
         }
     }
-    println!("{} casts: {taken} taken, {refused} refused, {undriven} told that nobody drives it", all.len());
+    println!(
+        "{} casts: {taken} taken, {refused} refused, {undriven} told that nobody drives it",
+        all.len()
+    );
     assert!(taken > 0 && refused > 0, "{taken} taken, {refused} refused");
     assert!(journal.addressed().await.unwrap().is_empty());
 }

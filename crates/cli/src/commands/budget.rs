@@ -1,5 +1,6 @@
 use clap::Args;
 use materia_contract::body::BudgetBody;
+use materia_contract::time::DURATION_MS_MAX;
 use materia_contract::{Amount, Budget, Do, NodeBudgets, NodeId, UsageTotals};
 
 use crate::args::{Global, NoRun, RunOptions, cost};
@@ -36,7 +37,7 @@ pub(crate) struct BudgetArgs {
     #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..))]
     max_storage_mb: Option<u64>,
     /// Time spent in turns; only with --node
-    #[arg(long, value_name = "MS", requires = "node")]
+    #[arg(long, value_name = "MS", requires = "node", value_parser = clap::value_parser!(u64).range(..=DURATION_MS_MAX))]
     max_time_ms: Option<u64>,
     /// The bounds are those of this socket, not of the whole cast
     #[arg(long, value_name = "SOCKET", conflicts_with_all = ["max_tokens", "max_storage_mb", "warn_at_percent"])]

@@ -254,6 +254,38 @@ fn the_doctor_says_what_is_there_and_what_is_missing() {
     assert!(!asking.bench.has(".materia"), "a doctor leaves nothing behind");
 }
 
+/// A project that only asks for another model names no program.
+#[test]
+fn the_doctor_asks_the_users_own_program_where_a_project_wishes_for_a_model() {
+    let wishes =
+        [json!({ "model": "opus-9" }), json!({ "model": "opus-9", "retries": 3, "idleMs": 5 })];
+    for wish in wishes {
+        let mut config = agents(&["a"]).0;
+        config["agents"] = json!({ "claude": wish });
+        let asking = Asking::new(&config);
+        asking.install("claude", &format!("{CLAUDE}result x\n"));
+        let doctor = |args: &[&str]| -> Ran {
+            asking.command(args).env("ANTHROPIC_API_KEY", "k").output().unwrap().into()
+        };
+        let claude = doctor(&["doctor", "--json"]).exits(0).json()["agents"][0].clone();
+        assert_eq!((&claude["version"], &claude["model"]), (&json!("9.8.7"), &json!("opus-9")));
+        assert_eq!(claude.get("notRun"), None, "{claude}");
+        let told = doctor(&["doctor"]).exits(0).out;
+        assert!(told.contains("this project asks for its model `opus-9`"), "{told}");
+    }
+    // Who says how the program is started names it.
+    for named in
+        [json!({ "args": ["--x"] }), json!({ "env": ["SECRET"] }), json!({ "command": ["claude"] })]
+    {
+        let mut config = agents(&["a"]).0;
+        config["agents"] = json!({ "claude": named });
+        let asking = Asking::new(&config);
+        asking.install("claude", &format!("{CLAUDE}result x\n"));
+        let claude = asking.run(&["doctor", "--json"]).exits(1).json()["agents"][0].clone();
+        assert_eq!(claude["notRun"], true, "{claude}");
+    }
+}
+
 #[test]
 fn when_materia_is_killed_its_agents_go_and_the_cast_carries_on() {
     let asking = Asking::with_claude(

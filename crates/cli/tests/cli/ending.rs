@@ -74,7 +74,9 @@ fn whoever_asks_something_of_a_cast_that_ends_hears_what_became_of_it() {
         let status = bench.run(&["show", "c", "--json"]).exits(0).json()["status"].clone();
         assert!(left == 0 || status == "waiting", "cast {nth} ({status}): {left} commands wait");
     }
-    println!("{casts} casts: {taken} taken, {refused} refused, {noted} noted where nobody drove the cast");
+    println!(
+        "{casts} casts: {taken} taken, {refused} refused, {noted} noted where nobody drove the cast"
+    );
 }
 
 fn left_in_inbox(bench: &Bench) -> i64 {
@@ -138,7 +140,9 @@ fn the_last_connection_closes_before_the_process_ends() {
     closed(&bench, &ran, "Ctrl-C");
     // And a server that is stopped.
     let server = bench.start(&["serve", "--listen", "127.0.0.1:0"]);
-    until("the server runs", || bench.run(&["casts"]).exit == 0 && bench.state().join("server.json").exists());
+    until("the server runs", || {
+        bench.run(&["casts"]).exit == 0 && bench.state().join("server.json").exists()
+    });
     bench.run(&["stop"]).exits(0);
     let ran = finish(server);
     closed(&bench, &ran, "serve");

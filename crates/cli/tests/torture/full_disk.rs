@@ -177,8 +177,13 @@ fn below_its_floor_even_the_first_turn_does_not_start() {
     let Some(disk) = Disk::new(KIB) else { return };
     // Room for the beginning of a cast, and less than a twentieth of the disk.
     let filler = fs::File::create(disk.bench.project().join("filler")).unwrap();
-    rustix::fs::fallocate(&filler, rustix::fs::FallocateFlags::empty(), 0, (KIB as u64 - 580) << 10)
-        .unwrap();
+    rustix::fs::fallocate(
+        &filler,
+        rustix::fs::FallocateFlags::empty(),
+        0,
+        (KIB as u64 - 580) << 10,
+    )
+    .unwrap();
     let ran = disk.bench.run(&CAST).exits(3);
     let report = ran.json();
     assert_eq!(report["waiting"]["reason"], "budget", "{report}");

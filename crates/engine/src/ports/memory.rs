@@ -6,10 +6,10 @@ use materia_contract::{CastLine, CastStatus, Command, CommandId, EventBody, Reco
 use tokio::sync::watch;
 
 use super::{
-    Answer, AppendError, Batch, Blobs, BoxFuture, Chapter, ClaimError, Cursor, Epoch, Head, Journal, Lease,
-    Lines, MemoryBlobs, PAGE_BYTES, Page, PostError, Posted, Posting, ReadError, Receipt, Snapshot,
-    Snapshots, Tail, follow, line_bytes, record_bytes,
-    refusal_of_ended, status_after, text_of,
+    Answer, AppendError, Batch, Blobs, BoxFuture, Chapter, ClaimError, Cursor, Epoch, Head,
+    Journal, Lease, Lines, MemoryBlobs, PAGE_BYTES, Page, PostError, Posted, Posting, ReadError,
+    Receipt, Snapshot, Snapshots, Tail, follow, line_bytes, record_bytes, refusal_of_ended,
+    status_after, text_of,
 };
 
 /// A journal in memory: for tests, and to show what the contract asks.

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use materia_contract::{CastLine, Command, CommandId, RunId};
 use materia_engine::{
-    AppendError, Batch, Blobs, BoxFuture, Chapter, ClaimError, Cursor, Disk, Epoch, Head, Journal, Lease,
-    Lines, PAGE_BYTES, Page, PostError, Posted, Posting, ReadError, Receipt, Snapshot, Snapshots,
-    Tail, Weighed, follow, may_block, off_thread,
+    AppendError, Batch, Blobs, BoxFuture, Chapter, ClaimError, Cursor, Disk, Epoch, Head, Journal,
+    Lease, Lines, PAGE_BYTES, Page, PostError, Posted, Posting, ReadError, Receipt, Snapshot,
+    Snapshots, Tail, Weighed, follow, may_block, off_thread,
 };
 use rusqlite::Connection;
 use tokio::sync::oneshot;
@@ -181,8 +181,7 @@ impl Journal for SqliteJournal {
     ) -> BoxFuture<'_, Result<bool, ReadError>> {
         let (run, wanted, command) = (run.clone(), run.clone(), command.clone());
         Box::pin(async move {
-            let work =
-                move |connection: &_| inbox::withdraw(connection, &wanted, epoch, &command);
+            let work = move |connection: &_| inbox::withdraw(connection, &wanted, epoch, &command);
             self.readers.with(&run, work).await
         })
     }

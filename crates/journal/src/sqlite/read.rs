@@ -190,7 +190,8 @@ fn known(connection: &Connection, run: &RunId) -> Result<Option<Known>, Fault> {
     if matches!(row.get_ref(1)?, ValueRef::Null) {
         return Err(Fault::Damaged {
             place: format!("the head of cast `{run}`"),
-            what: "it is missing, so that nothing says how far the events of the cast go".to_owned(),
+            what: "it is missing, so that nothing says how far the events of the cast go"
+                .to_owned(),
         });
     }
     let read = || -> Result<Known, FromSqlError> {

@@ -104,7 +104,8 @@ pub(crate) fn notices(world: &mut World<'_>) {
             continue;
         };
         events[own] = altered(&events[own]).expect("it was one of them");
-        let noticed = again.next(&decided, &events).map(drop).map_err(|divergence| divergence.seq());
+        let noticed =
+            again.next(&decided, &events).map(drop).map_err(|divergence| divergence.seq());
         assert_eq!(noticed, Err(seq), "the first event that differs is named: {:?}", events[own]);
         // What a question is called and the words for a blocked node follow from what is not looked at.
         let told = !matches!(

@@ -124,6 +124,11 @@ fn changed(
     Some(forged)
 }
 
+/// Any number below this one, if there is one.
+fn any_below(world: &mut World<'_>, bound: usize) -> Option<usize> {
+    (bound > 0).then(|| world.dice.below(bound))
+}
+
 /// The text of a record that is changed: its data, or the input of its decision.
 fn text<'a>(record: &'a mut Record, world: &mut World<'_>) -> &'a mut String {
     match &mut record.input {
@@ -260,7 +265,7 @@ fn twice(records: &[Record], world: &mut World<'_>) -> Option<Vec<Record>> {
 
 fn exchanged(records: &[Record], world: &mut World<'_>) -> Option<Vec<Record>> {
     let mut forged = records.to_vec();
-    let nth = world.dice.below(records.len().checked_sub(1)?);
+    let nth = any_below(world, records.len() - 1)?;
     let (one, other) = (records[nth].clone(), records[nth + 1].clone());
     let same = (&one.kind, &one.node, &one.data) == (&other.kind, &other.node, &other.data);
     (forged[nth].kind, forged[nth].node, forged[nth].data) = (other.kind, other.node, other.data);
@@ -276,7 +281,7 @@ fn decisions(records: &[Record]) -> Vec<Vec<Record>> {
 
 fn decisions_exchanged(records: &[Record], world: &mut World<'_>) -> Option<Vec<Record>> {
     let mut all = decisions(records);
-    let nth = world.dice.below(all.len().checked_sub(1)?);
+    let nth = any_below(world, all.len() - 1)?;
     let at = |nth: usize| -> Option<i64> {
         Some(Decided::read(all[nth].first()?.input.as_deref()?).ok()?.at)
     };
@@ -289,7 +294,7 @@ fn decisions_exchanged(records: &[Record], world: &mut World<'_>) -> Option<Vec<
 fn decision_left_out(records: &[Record], world: &mut World<'_>) -> Option<Vec<Record>> {
     let mut all = decisions(records);
     // Not the last one: a shorter run is none that was forged.
-    let nth = world.dice.below(all.len().checked_sub(1)?);
+    let nth = any_below(world, all.len() - 1)?;
     let gone = all.remove(nth);
     // Only what others follow on: without the rest it is a run in which something else was asked.
     let started = gone.iter().any(|it| it.kind == "turn.started");

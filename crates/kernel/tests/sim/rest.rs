@@ -10,7 +10,8 @@ use crate::answers::Mood;
 use crate::world::{World, resume};
 
 /// A disk with room.
-const ROOMY: StorageMeasured = StorageMeasured { used_mb: 0, free_mb: 1_000, floor_mb: 64, disk: None };
+const ROOMY: StorageMeasured =
+    StorageMeasured { used_mb: 0, free_mb: 1_000, floor_mb: 64, disk: None };
 
 /// Turns that whoever helps a run pays for.
 const FURTHER_TURNS: u64 = 25;

@@ -14,6 +14,7 @@ mod nonsense;
 mod order;
 mod plans;
 mod speed;
+mod times;
 
 #[test]
 fn nobody_objects_to_what_happened() {

@@ -275,3 +275,49 @@ fn one_server_a_state_folder() {
     };
     assert!(error.to_string().contains(&stage.server.url), "{error}");
 }
+
+/// Acts that arrive while casts end are done or refused, and whoever sent one hears which, now and whenever he asks again.
+#[test]
+fn acts_on_casts_that_end_are_answered() {
+    let stage = Stage::new();
+    stage.trust();
+    let acts = [
+        json!({ "do": "say", "node": "A", "text": "hello" }),
+        json!({ "do": "pause" }),
+        json!({ "do": "mode", "value": "AUTO" }),
+        json!({ "do": "globalMode", "value": "PLANNING" }),
+        json!({ "do": "budget", "budget": { "maxTurns": 99 } }),
+        json!({ "do": "approve", "node": "A" }),
+        json!({ "do": "continue" }),
+        json!({ "do": "skip" }),
+    ];
+    let (mut done, mut refused) = (0, 0);
+    for nth in 0..8 {
+        let id = format!("ends-{nth}");
+        let start = json!({ "loadout": "Quick", "castId": id });
+        assert_eq!(stage.post_as(&id, "/api/casts", &start).status, 201);
+        let path = format!("/api/casts/{id}/commands");
+        // Until well behind the end.
+        let mut heard = Vec::new();
+        for (place, act) in acts.iter().cycle().skip(nth).take(2 * acts.len()).enumerate() {
+            let key = format!("{id}-{place}");
+            let answer = stage.post_as(&key, &path, act);
+            match answer.status {
+                200 => done += 1,
+                409 => refused += 1,
+                _ => panic!("{id} {act}: {answer:?}"),
+            }
+            heard.push((key, act, answer));
+        }
+        stage.post_as(&format!("{id}-end"), &path, &json!({ "do": "mode", "value": "AUTO" }));
+        stage.until(&id, "completed");
+        for (key, act, answer) in heard.into_iter().filter(|(_, act, _)| act["do"] != "approve") {
+            let again = stage.post_as(&key, &path, act);
+            assert_eq!(again.status, answer.status, "{key} {act}: {answer:?} and then {again:?}");
+        }
+        let late = stage.post_as(&format!("{id}-late"), &path, &json!({ "do": "pause" }));
+        assert_eq!(late.status, 409, "{late:?}");
+        assert!(late.json()["detail"].as_str().unwrap().contains("it is completed"), "{late:?}");
+    }
+    assert!(refused > 0, "{done} done, {refused} refused");
+}

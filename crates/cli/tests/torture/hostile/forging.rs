@@ -155,17 +155,18 @@ fn decisions(connection: &rusqlite::Connection, key: i64) -> Vec<Vec<Record>> {
         let all: Vec<(String, Option<String>, Box<RawValue>)> =
             serde_json::from_str(&events).unwrap();
         let first = (place & ((1 << 40) - 1)).unsigned_abs();
-        let record = |(nth, (kind, node, data)): (usize, (String, Option<String>, Box<RawValue>))| Record {
-            seq: first + nth as u64,
-            ts: ts + i64::try_from(nth).unwrap(),
-            wall: ts - lag,
-            kind,
-            node,
-            data: data.get().to_owned(),
-            whole: None,
-            input: (nth == 0).then(|| input.clone()),
-            hash: ChainHash([0; 32]),
-        };
+        let record =
+            |(nth, (kind, node, data)): (usize, (String, Option<String>, Box<RawValue>))| Record {
+                seq: first + nth as u64,
+                ts: ts + i64::try_from(nth).unwrap(),
+                wall: ts - lag,
+                kind,
+                node,
+                data: data.get().to_owned(),
+                whole: None,
+                input: (nth == 0).then(|| input.clone()),
+                hash: ChainHash([0; 32]),
+            };
         Ok(all.into_iter().enumerate().map(record).collect())
     };
     statement.query_map([key], decision).unwrap().map(Result::unwrap).collect()

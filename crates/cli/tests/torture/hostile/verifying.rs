@@ -103,7 +103,9 @@ fn an_event_in_other_bytes_is_not_what_was_written() {
     }
     // The input of a decision, and the names in a row.
     let stage = Stage::shipped();
-    stage.rewrite("c0", |record| record.input = record.input.take().map(|it| it.replacen('{', "{ ", 1)));
+    stage.rewrite("c0", |record| {
+        record.input = record.input.take().map(|it| it.replacen('{', "{ ", 1))
+    });
     assert_eq!(fails(&stage, "input"), 1);
     let stage = Stage::shipped();
     stage.sql("UPDATE decisions SET events = replace(events, '\"run.completed\"', '\"run.\\u0063ompleted\"')");
@@ -159,7 +161,9 @@ fn damage_is_an_answer() {
     let damages = [
         format!("DELETE FROM decisions WHERE place = {last}"),
         format!("DELETE FROM decisions WHERE place >> 40 = {run}"),
-        format!("DELETE FROM decisions WHERE place >> 40 = {run}; UPDATE heads SET seq = 0 WHERE run = {run}"),
+        format!(
+            "DELETE FROM decisions WHERE place >> 40 = {run}; UPDATE heads SET seq = 0 WHERE run = {run}"
+        ),
         format!("UPDATE heads SET hash = zeroblob(32) WHERE run = {run}"),
         format!("UPDATE heads SET seq = seq + 1 WHERE run = {run}"),
         format!("UPDATE decisions SET hashes = zeroblob(length(hashes)) WHERE place = {last}"),
@@ -177,7 +181,10 @@ fn damage_is_an_answer() {
     stage.sql(&format!("PRAGMA foreign_keys = OFF; DELETE FROM heads WHERE run = {run}"));
     let (exit, said) = verdict(&stage, "c0");
     assert_eq!((exit, &said["ok"]), (1, &json!(false)), "{said}");
-    assert!(said["fault"].as_str().unwrap().contains("the head of cast `c0`: it is missing"), "{said}");
+    assert!(
+        said["fault"].as_str().unwrap().contains("the head of cast `c0`: it is missing"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -191,7 +198,17 @@ fn whoever_vouches_for_a_journal_begins_a_new_line_of_leases() {
         // Nor is one's own blocked.
         stage.sql(&format!("UPDATE leases SET epoch = {epoch} WHERE run_id = 'c0'"));
         let id = "fork-of-it";
-        stage.run(&["fork", "c1", "--at", "1", "--cast-id", id, "--trust", "--script", "answers.json"]);
+        stage.run(&[
+            "fork",
+            "c1",
+            "--at",
+            "1",
+            "--cast-id",
+            id,
+            "--trust",
+            "--script",
+            "answers.json",
+        ]);
         stage.run(&["replay", id]).exits(0);
     }
 }
