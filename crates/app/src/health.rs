@@ -58,8 +58,8 @@ pub async fn examine(
     let (found, node) = tokio::join!(looks, agents::node(supervisor));
     let health = |one: Examined| {
         let not_run = withheld.contains(&one.name);
-        let wished = models.iter().find(|(name, _)| *name == one.name);
-        let model = wished.map(|(_, model)| model.clone());
+        let asked = models.iter().find(|(name, _)| *name == one.name);
+        let model = asked.map(|(_, model)| model.clone());
         AgentHealth { not_run, model, ..health(one) }
     };
     let (uses, nobody) = match fleet.choose(None) {

@@ -237,10 +237,8 @@ impl Recomputation {
         if let Some(before) = self.at.replace(at).filter(|before| at < *before) {
             return Err(Divergence::WentBack { seq, at, before });
         }
-        let created = match input {
-            Input::Create(created) => Some(&**created),
-            _ => self.run.created(),
-        };
+        let created =
+            if let Input::Create(created) = input { Some(&**created) } else { self.run.created() };
         let Some(created) = created else { return Ok(()) };
         let (rules, version) = (decided.rules, created.journal_version);
         let begins = matches!(input, Input::Create(_));

@@ -101,7 +101,7 @@ async fn whatever_arrives_while_a_cast_ends_is_answered_once_and_its_sender_hear
             assert!(journal.commands(&id).await.unwrap().is_empty(), "{id}: nothing is left over");
         }
     }
-    println!(
+    eprintln!(
         "{} casts: {taken} taken, {refused} refused, {undriven} told that nobody drives it",
         all.len()
     );

@@ -132,7 +132,7 @@ fn say(id: &str, node: &str, text: &str) -> Command {
 async fn answered(host: &Host, run: &RunId, command: &Command) -> Receipt {
     match host.submit(run, command, PATIENCE).await.unwrap() {
         Submitted::Answered(receipt) => receipt,
-        other => panic!("nobody took it: {other:?}"),
+        other @ (Submitted::Waits(_) | Submitted::Undriven) => panic!("nobody took it: {other:?}"),
     }
 }
 

@@ -74,7 +74,7 @@ fn whoever_asks_something_of_a_cast_that_ends_hears_what_became_of_it() {
         let status = bench.run(&["show", "c", "--json"]).exits(0).json()["status"].clone();
         assert!(left == 0 || status == "waiting", "cast {nth} ({status}): {left} commands wait");
     }
-    println!(
+    eprintln!(
         "{casts} casts: {taken} taken, {refused} refused, {noted} noted where nobody drove the cast"
     );
 }
@@ -100,7 +100,7 @@ fn a_cast_that_has_ended_refuses_at_once() {
     assert_eq!(left_in_inbox(&bench), 0);
 }
 
-/// What SQLite keeps beside the journal while somebody has it open.
+/// What `SQLite` keeps beside the journal while somebody has it open.
 fn beside(bench: &Bench) -> Vec<&'static str> {
     ["journal.db-wal", "journal.db-shm"]
         .into_iter()

@@ -142,7 +142,8 @@ fn a_field_more(records: &[Record], world: &mut World<'_>) -> Option<Vec<Record>
         let text = text(record, world);
         let behind = if text == "{}" { "" } else { "," };
         text.pop();
-        text.push_str(&format!("{behind}\"unknown\":1}}"));
+        text.push_str(behind);
+        text.push_str("\"unknown\":1}");
         Some(())
     })
 }
@@ -256,6 +257,7 @@ fn left_out(records: &[Record], world: &mut World<'_>) -> Option<Vec<Record>> {
     Some(numbered(forged))
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it is one of many")]
 fn twice(records: &[Record], world: &mut World<'_>) -> Option<Vec<Record>> {
     let mut forged = records.to_vec();
     let nth = world.dice.below(records.len());
@@ -368,6 +370,7 @@ fn cut(records: &[Record], world: &mut World<'_>) -> Option<Vec<Record>> {
     })
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it is one of many")]
 fn another_version(records: &[Record], world: &mut World<'_>) -> Option<Vec<Record>> {
     let mut forged = records.to_vec();
     let other =

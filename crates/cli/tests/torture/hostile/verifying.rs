@@ -65,10 +65,13 @@ fn rows_that_contradict_the_first_event_are_forged() {
     }
 }
 
+/// Other bytes for some data that mean the same, and how they differ.
+type Way = (&'static str, fn(&str) -> String);
+
 /// Bytes that mean the same as those which were written.
 #[test]
 fn an_event_in_other_bytes_is_not_what_was_written() {
-    let ways: [(&str, fn(&str) -> String); 5] = [
+    let ways: [Way; 5] = [
         ("an unknown field", |data| match data {
             "{}" => "{\"unknown\":1}".to_owned(),
             data => data.replacen('{', "{\"unknown\":1,", 1),
@@ -104,7 +107,7 @@ fn an_event_in_other_bytes_is_not_what_was_written() {
     // The input of a decision, and the names in a row.
     let stage = Stage::shipped();
     stage.rewrite("c0", |record| {
-        record.input = record.input.take().map(|it| it.replacen('{', "{ ", 1))
+        record.input = record.input.take().map(|it| it.replacen('{', "{ ", 1));
     });
     assert_eq!(fails(&stage, "input"), 1);
     let stage = Stage::shipped();
