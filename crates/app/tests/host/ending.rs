@@ -58,6 +58,7 @@ async fn pester(sender: Host, id: RunId, from: usize) -> Vec<(CommandId, Submitt
     heard
 }
 
+#[expect(clippy::print_stderr, reason = "whoever asks for more casts wants the figures")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whatever_arrives_while_a_cast_ends_is_answered_once_and_its_sender_hears() {
     let root = tempfile::tempdir().unwrap();

@@ -38,6 +38,7 @@ fn patient(after: &str) -> Bench {
 }
 
 /// Every command that reached a cast while it ended was taken or refused, and whoever sent it was told which.
+#[expect(clippy::print_stderr, reason = "whoever asks for more casts wants the figures")]
 #[test]
 fn whoever_asks_something_of_a_cast_that_ends_hears_what_became_of_it() {
     let casts = std::env::var("MATERIA_ENDINGS").map_or(CASTS, |text| text.parse().unwrap());
