@@ -7,7 +7,7 @@
 
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdtempSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdtempSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
 
 const UTILITY = "blackbelt-bootstrap";
@@ -170,6 +170,7 @@ function main(input) {
     emptyHead: false,
   };
   try {
+    refuseLinks(cwd);
     reached.root = findRoot(run, cwd, reached);
     if (reached.root === null) {
       initialize(run, cwd);
@@ -236,8 +237,20 @@ function initialize(run, cwd) {
       rmSync(nest, { recursive: true, force: true });
     }
   }
-  // Otherwise `git add --all` would take jj's store in.
-  if (nearest(cwd, ".git") !== null) orFail(() => writeFileSync(join(cwd, ".jj", ".gitignore"), "/*\n"));
+  // Otherwise `git add --all` would take jj's store in. jj may have written it itself; a link is not followed.
+  const ignore = join(cwd, ".jj", ".gitignore");
+  if (nearest(cwd, ".git") !== null && !lstatSync(ignore, { throwIfNoEntry: false })) {
+    orFail(() => writeFileSync(ignore, "/*\n", { flag: "wx" }));
+  }
+}
+
+/** A `.jj` that leads elsewhere came with the project; jj would write to wherever that is. */
+function refuseLinks(cwd) {
+  for (let folder = realpathSync(cwd); ; folder = dirname(folder)) {
+    const found = lstatSync(join(folder, ".jj"), { throwIfNoEntry: false });
+    if (found?.isSymbolicLink()) throw new Failure(`${join(folder, ".jj")} is a symbolic link, which is not followed`);
+    if (found || dirname(folder) === folder) return;
+  }
 }
 
 function orFail(act) {

@@ -1,13 +1,31 @@
 // Ignore-Artifacts: makes sure that the cast's artifacts stand in .gitignore.
 //
 // The file is only ever appended to, in its own style of line ends; what is there stays byte for
-// byte. Which folder holds the artifacts follows from `runDir`. Page for authors: README.md.
+// byte. No link is followed and nothing outside the project is written. Which folder holds the
+// artifacts follows from `runDir`. Page for authors: README.md.
 
-import { appendFileSync, readFileSync } from "node:fs";
-import { basename, dirname, isAbsolute, relative, resolve, sep } from "node:path";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fchmodSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+
+const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
 
 const UTILITY = "ignore-artifacts";
 const ARTIFACT_PATTERN = ".materia/";
+const GIT_EXCLUDE = ".git/info/exclude";
+/** Whether the system lets us name files in a folder that is held open. */
+const HANDLES = existsSync("/proc/self/fd");
 
 // ---- The same in every utility, so that each file works when it is copied alone. ----
 
@@ -67,28 +85,134 @@ function main(input) {
   if (typeof cwd !== "string" || !isAbsolute(cwd)) {
     throw new Refusal("`cwd` must be the absolute path of the project folder");
   }
-  const name = input.params.file ?? ".gitignore";
-  if (typeof name !== "string" || name === "") throw new Refusal("`params.file` must be a file name");
-  const file = resolve(cwd, name);
+  const parts = partsOf(input.params.file ?? ".gitignore");
+  const file = join(cwd, ...parts);
   // A .gitignore speaks about its own folder, any other ignore file about the project.
-  const base = basename(file) === ".gitignore" ? dirname(file) : cwd;
+  const base = parts.at(-1) === ".gitignore" ? dirname(file) : cwd;
   const patterns = wanted(input, cwd, base);
-  const text = read(file);
-  const added = patterns.filter((pattern) => !covers(text, pattern));
-  if (added.length > 0) {
-    try {
-      appendFileSync(file, addition(text, added));
-    } catch (error) {
-      return refused(input, file, error);
+  let place = null;
+  try {
+    place = new Place(cwd, parts);
+    const text = place.read();
+    const added = patterns.filter((pattern) => !covers(text, pattern));
+    if (added.length > 0) place.append(addition(text, added));
+    return { state: { artifactIgnore: { ok: true, file, changed: added.length > 0, added } } };
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    return refused(input, file, error);
+  } finally {
+    place?.close();
+  }
+}
+
+/** The parts of the file's path: downwards from the project, and into `.git` only to its list of ignored files. */
+function partsOf(name) {
+  if (typeof name !== "string" || name === "") throw new Refusal("`params.file` must be a file name");
+  const parts = name.split("/").filter((part) => part !== "" && part !== ".");
+  const inside = !isAbsolute(name) && !name.endsWith("/") && parts.length > 0 && !parts.includes("..");
+  if (!inside || /[\u0000-\u001f\u007f]/.test(name)) {
+    throw new Refusal(`\`params.file\` must name a file inside the project, not ${JSON.stringify(name)}`);
+  }
+  const ofGit = parts.some((part) => part.toLowerCase() === ".git");
+  if (ofGit && parts.join("/") !== GIT_EXCLUDE) {
+    throw new Refusal(`\`params.file\`: of \`.git\` only \`${GIT_EXCLUDE}\` can be written, not ${JSON.stringify(name)}`);
+  }
+  return parts;
+}
+
+/**
+ * The file, found from the project folder part by part, following no link. Each folder is held open
+ * and the next part is looked for in it, so that nobody can put a link in its place meanwhile.
+ */
+class Place {
+  constructor(cwd, parts) {
+    this.names = [...parts];
+    this.name = this.names.pop();
+    this.folder = openSync(cwd, O_RDONLY | O_DIRECTORY);
+    this.path = cwd;
+    for (const part of this.names) {
+      const next = this.open(part, O_RDONLY | O_DIRECTORY);
+      closeSync(this.folder);
+      [this.folder, this.path] = [next, join(this.path, part)];
     }
   }
-  return { state: { artifactIgnore: { ok: true, file, changed: added.length > 0, added } } };
+
+  /** The path of a name in the open folder; without `/proc` by the path that it had. */
+  at(name) {
+    return HANDLES ? `/proc/self/fd/${this.folder}/${name}` : join(this.path, name);
+  }
+
+  open(name, how, mode) {
+    try {
+      return openSync(this.at(name), how | O_NOFOLLOW | O_NONBLOCK, mode);
+    } catch (error) {
+      const link = lstatSync(this.at(name), { throwIfNoEntry: false })?.isSymbolicLink();
+      throw link ? new Link(`${join(this.path, name)} is a symbolic link, which is not followed`) : error;
+    }
+  }
+
+  /** What the file holds; nothing where there is none. */
+  read() {
+    let file;
+    try {
+      file = this.open(this.name, O_RDONLY);
+      this.found = fstatSync(file);
+      if (!this.found.isFile()) throw new Refusal(`cannot read ${join(this.path, this.name)}: it is no file`);
+      // Latin-1 keeps every byte apart, whatever the file's encoding is.
+      this.text = readFileSync(file, "latin1");
+      return this.text;
+    } catch (error) {
+      if (error.code === "ENOENT") return "";
+      if (error instanceof Refusal || error instanceof Link) throw error;
+      throw new Refusal(`cannot read ${join(this.path, this.name)}: ${error.message}`);
+    } finally {
+      if (file !== undefined) closeSync(file);
+    }
+  }
+
+  append(text) {
+    // A file that has a second name elsewhere is not written to: a copy takes its place.
+    if (this.found?.nlink > 1) return this.replace(text);
+    const how = this.found ? O_WRONLY | O_APPEND : O_WRONLY | O_CREAT | O_EXCL;
+    const file = this.open(this.name, how, 0o666);
+    try {
+      const now = fstatSync(file);
+      if (this.found && (now.ino !== this.found.ino || now.dev !== this.found.dev || now.nlink > 1)) {
+        throw new Link(`${join(this.path, this.name)} was changed meanwhile`);
+      }
+      writeFileSync(file, text);
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  replace(text) {
+    const beside = `${this.name}.${process.pid}.new`;
+    const file = this.open(beside, O_WRONLY | O_CREAT | O_EXCL, 0o600);
+    try {
+      writeFileSync(file, Buffer.concat([Buffer.from(this.text, "latin1"), Buffer.from(text)]));
+      fchmodSync(file, this.found.mode & 0o777);
+      renameSync(this.at(beside), this.at(this.name));
+    } catch (error) {
+      unlinkSync(this.at(beside));
+      throw error;
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  close() {
+    closeSync(this.folder);
+  }
 }
+
+/** A link is in the way: the file is left alone, and the cast goes on. */
+class Link extends Error {}
 
 /** The patterns that are asked for, each once. */
 function wanted(input, cwd, base) {
   const patterns = input.params.patterns ?? artifactPatterns(input.runDir, cwd, base);
-  const fine = (pattern) => typeof pattern === "string" && /^[^\r\n\0]*[^\s\0][^\r\n\0]*$/.test(pattern);
+  const fine = (pattern) => typeof pattern === "string" && /^[^\u0000-\u0008\u000a-\u001f\u007f]+$/.test(pattern) && pattern.trim() !== "";
   if (!Array.isArray(patterns) || !patterns.every(fine)) {
     throw new Refusal("`params.patterns` must be a list of patterns, each one line of text");
   }
@@ -103,23 +227,13 @@ function artifactPatterns(runDir, cwd, base) {
   if (typeof runDir !== "string" || runDir === "") return [ARTIFACT_PATTERN];
   const folder = relative(base, dirname(resolve(cwd, runDir)));
   if (folder === "" || folder === ".." || folder.startsWith(`..${sep}`) || isAbsolute(folder)) return [];
-  if (/[\r\n]/.test(folder)) throw new Refusal(`no pattern can name ${JSON.stringify(folder)}`);
-  const path = folder
-    .split(sep)
-    .join("/")
-    .replace(/[\\*?[]/g, "\\$&")
-    .replace(/^[#!]/, "\\$&");
-  return [`${path}/`];
+  if (/[\u0000-\u001f\u007f]/.test(folder)) throw new Refusal(`no pattern can name ${JSON.stringify(folder)}`);
+  return [`${escaped(folder.split(sep).join("/"))}/`];
 }
 
-function read(file) {
-  try {
-    // Latin-1 keeps every byte apart, whatever the file's encoding is.
-    return readFileSync(file, "latin1");
-  } catch (error) {
-    if (error.code === "ENOENT") return "";
-    throw new Refusal(`cannot read ${file}: ${error.message}`);
-  }
+/** A path as a pattern that means nothing but it, to git and to whoever reads the line as something else. */
+function escaped(path) {
+  return path.replace(/[ -,:-@[-^`{-~]/g, "\\$&");
 }
 
 /** Whether a line of the file says the same: for a folder `x/` also `x`, `/x` and `/x/` do. */
@@ -131,7 +245,10 @@ function covers(text, pattern) {
   const bytes = Buffer.from(pattern, "utf8").toString("latin1").trimEnd();
   const bare = bytes.replace(/^\//, "").replace(/\/$/, "");
   const same = bytes.endsWith("/") ? [`${bare}/`, bare, `/${bare}/`, `/${bare}`] : [bytes];
-  return same.some((line) => lines.includes(line));
+  // Other backslashes than ours may mean the same.
+  const plain = (line) => line.replace(/\\([^\\*?[#!])/g, "$1");
+  const known = new Set([...lines, ...lines.map(plain)]);
+  return same.some((line) => known.has(line) || known.has(plain(line)));
 }
 
 function addition(text, patterns) {
@@ -140,11 +257,11 @@ function addition(text, patterns) {
   return gap + patterns.map((pattern) => pattern + end).join("");
 }
 
-/** In Planning mode the project may not be written, which must not end a planning cast. */
+/** What may not be written, in Planning mode or behind a link, must not end a cast. */
 function refused(input, file, error) {
   const complaint = `cannot write ${file}: ${error.message}`;
   const planning = input.globalMode === "PLANNING" && ["EACCES", "EPERM", "EROFS"].includes(error.code);
-  if (!planning) throw new Refusal(complaint);
+  if (!planning && !(error instanceof Link)) throw new Refusal(complaint);
   return {
     complaint,
     state: { artifactIgnore: { ok: false, file, changed: false, added: [], error: complaint } },

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
@@ -205,6 +205,23 @@ test("a failing jj fails the cast with what was reached", withJj, (t) => {
   const onRoot = bootstrap(broken);
   assert.deepEqual([onRoot.status, onRoot.available], [1, true]);
   assert.equal(existsSync(join(broken.project, ".jj/repo")), false);
+});
+
+test("a .jj that is a link is refused, whatever it leads to", (t) => {
+  for (const make of [
+    (at, to) => symlinkSync(to, join(at, ".jj")),
+    (at, to) => symlinkSync(join(to, "nowhere"), join(at, ".jj")),
+  ]) {
+    const scratch = world(t);
+    const elsewhere = join(scratch.base, "elsewhere");
+    mkdirSync(elsewhere);
+    make(scratch.project, elsewhere);
+    const { status, answer, stderr } = scratch.utility(NAME);
+    assert.equal(status, 1, stderr);
+    assert.match(answer.state.blackbeltBootstrap.error, /is a symbolic link, which is not followed/);
+    assert.deepEqual(readdirSync(elsewhere), []);
+    assert.deepEqual(readdirSync(scratch.project), [".jj"]);
+  }
 });
 
 test("a jj that hangs is stopped", (t) => {

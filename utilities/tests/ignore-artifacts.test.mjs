@@ -1,5 +1,16 @@
 import assert from "node:assert/strict";
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
@@ -75,8 +86,11 @@ test("the folder of the artifacts follows from the run folder", (t) => {
     ["build/casts", "build/casts/"],
     ["#casts", "\\#casts/"],
     ["!casts", "\\!casts/"],
-    ["ca[s]t*s", "ca\\[s]t\\*s/"],
-    ["with space", "with space/"],
+    ["ca[s]t*s", "ca\\[s\\]t\\*s/"],
+    ["with space", "with\\ space/"],
+    ["$(touch x);`y`|&", "\\$\\(touch\\ x\\)\\;\\`y\\`\\|\\&/"],
+    ["a=b~\"'<>{}^%@+,:", "a\\=b\\~\\\"\\'\\<\\>\\{\\}\\^\\%\\@\\+\\,\\:/"],
+    ["back\\slash", "back\\\\slash/"],
     ["größe", "größe/"],
   ]) {
     const scratch = world(t, "git");
@@ -115,11 +129,10 @@ test("the patterns and the file of the seed's example", (t) => {
 test("another folder's .gitignore and git's own exclude file get a pattern that fits there", (t) => {
   const scratch = world(t, "git");
   scratch.tell("git", "init", "--quiet");
-  const cwd = join(scratch.project, "part");
-  mkdirSync(cwd);
-  const given = { cwd, runDir: join(cwd, ".pi/casts/cast-1") };
-  const above = scratch.utility(NAME, { ...given, params: { file: "../.gitignore" } });
-  assert.deepEqual(above.answer.state.artifactIgnore.added, ["part/.pi/casts/"]);
+  mkdirSync(join(scratch.project, "part"));
+  const given = { runDir: join(scratch.project, "part/.pi/casts/cast-1") };
+  const inside = scratch.utility(NAME, { ...given, params: { file: "part/.gitignore" } });
+  assert.deepEqual(inside.answer.state.artifactIgnore.added, [".pi/casts/"]);
   const exclude = scratch.utility(NAME, { params: { file: ".git/info/exclude" } });
   assert.deepEqual(exclude.answer.state.artifactIgnore.added, [".materia/"]);
 });
@@ -132,8 +145,23 @@ test("parameters that make no sense are refused", (t) => {
     { patterns: ["a\nb"] },
     { patterns: [""] },
     { patterns: [" "] },
+    { patterns: ["a\u001b[2J"] },
     { file: "" },
     { file: 1 },
+    { file: "../x" },
+    { file: "../../x" },
+    { file: "a/../../x" },
+    { file: "a/../.gitignore" },
+    { file: "/tmp/materia-never-written" },
+    { file: ".git/config" },
+    { file: ".git/hooks/pre-commit" },
+    { file: ".GIT/config" },
+    { file: "./.git//config" },
+    { file: ".git" },
+    { file: "sub/.git/config" },
+    { file: "a\nb" },
+    { file: "folder/" },
+    { file: "." },
   ]) {
     const { status, stdout, stderr } = scratch.utility(NAME, { params });
     assert.deepEqual([status, stdout], [2, ""], JSON.stringify(params));
@@ -164,4 +192,53 @@ test("in Planning mode a project that may not be written does not end the cast",
   assert.deepEqual([ok, changed, added], [false, false, []]);
   assert.match(planning.stderr, /cannot write/);
   assert.equal(scratch.utility(NAME).status, 2);
+});
+
+test("no link is followed, wherever it stands, and the cast goes on", (t) => {
+  for (const [make, params] of [
+    [(at, to) => symlinkSync(join(to, "bashrc"), join(at, ".gitignore")), {}],
+    [(at, to) => symlinkSync(join(to, "new"), join(at, ".gitignore")), {}],
+    [(at, to) => symlinkSync(to, join(at, "part")), { file: "part/bashrc" }],
+    [(at, to) => symlinkSync(to, join(at, "part")), { file: "part/new" }],
+    [(at, to) => mkdirSync(join(at, "deep")) ?? symlinkSync(to, join(at, "deep/part")), { file: "deep/part/bashrc" }],
+    [(at, to) => symlinkSync(to, join(at, ".git")), { file: ".git/info/exclude" }],
+    [(at, to) => mkdirSync(join(at, ".git")) ?? symlinkSync(to, join(at, ".git/info")), { file: ".git/info/exclude" }],
+  ]) {
+    const scratch = world(t);
+    const home = join(scratch.base, "home-of-user");
+    mkdirSync(join(home, "info"), { recursive: true });
+    writeFileSync(join(home, "bashrc"), "precious\n");
+    make(scratch.project, home);
+    const { status, answer, stderr } = scratch.utility(NAME, { params });
+    assert.equal(status, 0, stderr);
+    assert.match(stderr, /is a symbolic link, which is not followed/);
+    const said = answer.state.artifactIgnore;
+    assert.deepEqual([said.ok, said.changed, said.added], [false, false, []]);
+    assert.deepEqual(readdirSync(home).sort(), ["bashrc", "info"]);
+    assert.deepEqual(readdirSync(join(home, "info")), []);
+    assert.equal(readFileSync(join(home, "bashrc"), "utf8"), "precious\n");
+  }
+});
+
+test("a file with a second name elsewhere gets a copy in its place", (t) => {
+  const scratch = world(t);
+  const outside = join(scratch.base, "bashrc");
+  const file = join(scratch.project, ".gitignore");
+  writeFileSync(outside, "precious\xe9\n", { encoding: "latin1", mode: 0o640 });
+  linkSync(outside, file);
+  const { answer, stderr } = scratch.utility(NAME);
+  assert.equal(answer?.state.artifactIgnore.changed, true, stderr);
+  assert.equal(readFileSync(outside, "latin1"), "precious\xe9\n");
+  assert.equal(readFileSync(file, "latin1"), "precious\xe9\n.materia/\n");
+  assert.equal(statSync(file).mode & 0o777, 0o640);
+  assert.deepEqual(readdirSync(scratch.project), [".gitignore"]);
+  assert.equal(lstatSync(file).nlink, 1);
+});
+
+test("a pipe in its place holds nobody up", (t) => {
+  const scratch = world(t, "mkfifo");
+  scratch.tell("mkfifo", ".gitignore");
+  const { status, stderr } = scratch.utility(NAME);
+  assert.equal(status, 2);
+  assert.match(stderr, /it is no file/);
 });

@@ -41,7 +41,6 @@ function onPath(name) {
 }
 
 const jjFile = process.env.MATERIA_JJ || onPath("jj");
-const gitFile = onPath("git");
 
 /** For tests that need jj: skipped only where somebody said that there is none. */
 export const withJj = { skip: process.env.MATERIA_WITHOUT_JJ === "1" ? "MATERIA_WITHOUT_JJ=1" : false };
@@ -64,7 +63,7 @@ export function world(t, ...tools) {
     return join(base, name);
   };
   const bin = folder("bin");
-  if (tools.includes("git")) symlinkSync(gitFile, join(bin, "git"));
+  for (const name of tools.filter((name) => name !== "jj")) symlinkSync(onPath(name), join(bin, name));
   if (tools.includes("jj")) symlinkSync(needJj(), join(bin, "jj"));
   writeFileSync(join(base, "jj.toml"), '[user]\nname = "Test"\nemail = "test@example.com"\n');
   writeFileSync(

@@ -31,8 +31,15 @@ pub enum Answering {
     Nobody,
     /// A recording.
     Recorded(Recording, Fleet),
-    /// Agents; what they say is recorded into the folder, if there is one.
-    Live(Fleet, Option<PathBuf>),
+    /// Agents; what they say is recorded into the folder `record`, if there is one.
+    Live {
+        /// The agents.
+        fleet: Fleet,
+        /// The folder of the recording, as a person typed it.
+        record: Option<PathBuf>,
+        /// The folder of the project.
+        project: PathBuf,
+    },
 }
 
 /// Who answers, and what follows from it.
@@ -110,7 +117,8 @@ pub fn answering(options: &RunOptions, asking: Asking<'_>) -> Result<Answers, Fa
     }
     let record = options.record.as_deref().map(|dir| Named::in_folder(folder, dir));
     if let Some(dir) = &record {
-        Recorder::check(&dir.full).map_err(|error| Failure::resolution(dir.told(&error)))?;
+        Recorder::check(&dir.full, folder)
+            .map_err(|error| Failure::resolution(dir.told(&error)))?;
     }
     let agents = choose(&fleet, &asked, plan, mode)?;
     let mut findings = Vec::new();
@@ -123,7 +131,8 @@ pub fn answering(options: &RunOptions, asking: Asking<'_>) -> Result<Answers, Fa
     }
     let nodes = asked.iter().map(|one| one.node.clone());
     chosen.extend(nodes.zip(agents.into_iter().map(|agent| Who::Agent(Box::new(agent)))));
-    let answering = Answering::Live(fleet, record.map(|dir| dir.full));
+    let record = record.map(|dir| dir.full);
+    let answering = Answering::Live { fleet, record, project: folder.to_owned() };
     Ok(Answers { answering, findings, chosen: Chosen(chosen) })
 }
 
@@ -285,7 +294,7 @@ impl Answering {
     /// Variables that agents of these names need, of those that `is_set`: a login by a variable, and what the
     /// configuration passes on.
     pub fn needs(&self, names: &[&str], is_set: impl Fn(&str) -> bool) -> Vec<String> {
-        let Self::Live(fleet, _) = self else { return Vec::new() };
+        let Self::Live { fleet, .. } = self else { return Vec::new() };
         let mut needed = Vec::new();
         for agent in names.iter().filter_map(|name| fleet.named(name).ok()) {
             let keys = agent.adapter().probe().keys;
@@ -306,11 +315,11 @@ impl Answering {
             Self::Recorded(recording, fleet) => {
                 Some(Arc::new(ReplayRunner::new(recording.clone(), fleet.clone())))
             }
-            Self::Live(fleet, record) => {
+            Self::Live { fleet, record, project } => {
                 let runner = AgentRunner::new(supervisor.to_owned(), fleet.clone());
                 let Some(dir) = record else { return Ok(Some(Arc::new(runner))) };
-                let recorder =
-                    Recorder::create(dir).map_err(|error| Failure::storage(error.to_string()))?;
+                let recorder = Recorder::create(dir, project)
+                    .map_err(|error| Failure::storage(error.to_string()))?;
                 Some(Arc::new(runner.with_recorder(recorder)))
             }
         })

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use materia_beneath::Anchor;
 use materia_contract::script::Script;
 use materia_contract::{Answerers, CastReport, Command, Do, Folders, Plan, RunCreated, RunId};
 use materia_engine::{
@@ -240,7 +241,9 @@ impl Driven {
         };
         if self.began_here && matches!(blocking(&*self.journal).head(&self.id), Ok(None)) {
             // Nothing was written, so there is no cast: its folder goes too.
-            let _ = std::fs::remove_dir(&self.folder);
+            if let (Some(root), Some(name)) = (self.folder.parent(), self.folder.file_name()) {
+                let _ = Anchor::of(root).folder().and_then(|root| root.remove_folder(name));
+            }
             return Err(Failure::storage(format!("the cast could not begin: {error}")));
         }
         Ok(Outcome::BrokeOff { error, report: self.report().ok().map(Box::new) })

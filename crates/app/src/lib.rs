@@ -68,5 +68,6 @@ pub mod walk;
 
 pub use failure::Failure;
 pub use host::Host;
+pub use materia_beneath::Typed;
 pub use options::RunOptions;
 pub use project::{Found, Project};

@@ -2,9 +2,10 @@
 //! ever sees half of it. How the text changes is the compiler's matter.
 
 use std::fs;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 
+use materia_beneath::Typed;
 use materia_compiler::edit::{self, EditError};
 use materia_compiler::{Layer, LayerKind, Loaded, active_loadout};
 use materia_contract::body::ConfigFile;
@@ -135,23 +136,8 @@ impl<'a> OwnFile<'a> {
     }
 
     fn write(&self, text: &str) -> io::Result<()> {
-        // Where it is a link, what it leads to is changed and the link stays.
-        let path = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
-        let folder = path.parent().unwrap_or(Path::new("."));
-        fs::create_dir_all(folder)?;
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let beside = folder.join(format!(".{name}.{}.tmp", std::process::id()));
-        let written = fs::File::create(&beside)
-            .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
-            .and_then(|()| match path.metadata() {
-                Ok(known) => fs::set_permissions(&beside, known.permissions()),
-                Err(_) => Ok(()),
-            })
-            .and_then(|()| fs::rename(&beside, &path));
-        if written.is_err() {
-            let _ = fs::remove_file(&beside);
-        }
-        written
+        // A link in the profile is the user's: what it leads to is changed. One in the project is refused.
+        Typed::find(&self.path, &self.project.dir)?.write(text.as_bytes(), true)
     }
 
     fn unusable(&self, error: &io::Error) -> Failure {
@@ -238,6 +224,8 @@ pub fn origin(layer: Option<&Layer>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use materia_compiler::Sources;
 
     use super::*;

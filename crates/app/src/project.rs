@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use materia_beneath::Typed;
 use materia_compiler::{Compiled, LayerKind, Loaded, Sources};
 use materia_contract::{Finding, Folders, RunId, Severity};
 use materia_engine::Journal;
@@ -333,9 +334,8 @@ pub(crate) fn keep_out_of_version_control(root: &Path, dir: &Path, warnings: &mu
         return;
     }
     let path = root.join(".gitignore");
-    let file = std::fs::OpenOptions::new().write(true).create_new(true).open(&path);
-    let written =
-        file.and_then(|mut file| std::io::Write::write_all(&mut file, IGNORED.as_bytes()));
+    let written = Typed::find(root, dir)
+        .and_then(|root| root.folder()?.write_new(".gitignore", IGNORED.as_bytes()));
     match written {
         Ok(()) => {}
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}

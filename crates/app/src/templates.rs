@@ -1,8 +1,9 @@
 //! Configurations to begin with.
 
-use std::fs::OpenOptions;
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+
+use materia_beneath::Typed;
 
 use crate::failure::Failure;
 
@@ -72,11 +73,8 @@ pub fn write(folder: &Path, template: &Template) -> Result<PathBuf, Failure> {
         return Err(Failure::resolution(format!("there is a `{name}` here already; it stays")));
     }
     let path = folder.join(PROJECT_FILE);
-    let written = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(&path)
-        .and_then(|mut file| file.write_all(template.text.as_bytes()));
+    let written =
+        Typed::find(&path, folder).and_then(|typed| typed.write(template.text.as_bytes(), false));
     match written {
         Ok(()) => Ok(path),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {

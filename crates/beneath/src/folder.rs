@@ -20,11 +20,37 @@ const TRIES_MAX: u32 = 8;
 /// Told apart the files that are being written in this process.
 static WRITTEN: AtomicU64 = AtomicU64::new(0);
 
+/// For whom files and folders are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Readers {
+    /// Their owner alone.
+    Owner,
+    /// Whomever the umask allows: files that people asked for.
+    Umask,
+}
+
+impl Readers {
+    fn file(self) -> Mode {
+        match self {
+            Self::Owner => Mode::RUSR | Mode::WUSR,
+            Self::Umask => Mode::from_raw_mode(0o666),
+        }
+    }
+
+    fn folder(self) -> Mode {
+        match self {
+            Self::Owner => Mode::RWXU,
+            Self::Umask => Mode::from_raw_mode(0o777),
+        }
+    }
+}
+
 /// A folder that is held open. What happens to its path afterwards does not matter.
 #[derive(Debug)]
 pub struct Folder {
     handle: OwnedFd,
     path: PathBuf,
+    readers: Readers,
 }
 
 impl Folder {
@@ -32,7 +58,7 @@ impl Folder {
     pub fn at(path: &Path) -> io::Result<Self> {
         let how = walk::FOLDER | OFlags::CLOEXEC;
         let handle = rustix::fs::openat(CWD, path, how, Mode::empty())?;
-        Ok(Self { handle, path: path.to_owned() })
+        Ok(Self { handle, path: path.to_owned(), readers: Readers::Owner })
     }
 
     /// The same, unless it is a link itself.
@@ -40,13 +66,23 @@ impl Folder {
         let how = walk::FOLDER | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let handle = rustix::fs::openat(CWD, path, how, Mode::empty())
             .map_err(|error| walk::named(error, path))?;
-        Ok(Self { handle, path: path.to_owned() })
+        Ok(Self { handle, path: path.to_owned(), readers: Readers::Owner })
+    }
+
+    /// The same folder; what is made in it from now on has the mode that the umask gives.
+    #[must_use]
+    pub fn for_umask(self) -> Self {
+        Self { readers: Readers::Umask, ..self }
     }
 
     /// The path that it was opened by, for people to read.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    pub(crate) fn handle(&self) -> &OwnedFd {
+        &self.handle
     }
 
     /// What tells it from every other folder: its device and its number there; and whether it has a name.
@@ -65,7 +101,7 @@ impl Folder {
     pub fn folder(&self, path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref();
         let handle = walk::open(&self.handle, path, walk::FOLDER)?;
-        Ok(Self { handle, path: self.path.join(path) })
+        Ok(Self { handle, path: self.path.join(path), readers: self.readers })
     }
 
     /// A folder beneath it, which is made where it is missing, and so are those on the way.
@@ -77,7 +113,7 @@ impl Folder {
         }
         let mut at = self.folder(".")?;
         for part in walk::parts(path)? {
-            match rustix::fs::mkdirat(&at.handle, part, Mode::RWXU) {
+            match rustix::fs::mkdirat(&at.handle, part, self.readers.folder()) {
                 Ok(()) | Err(Errno::EXIST) => at = at.folder(part)?,
                 Err(error) => return Err(error.into()),
             }
@@ -88,7 +124,7 @@ impl Folder {
     /// A new folder; one that is there already is refused.
     pub fn new_folder(&self, path: impl AsRef<Path>) -> io::Result<Self> {
         let (parent, name) = self.split(path.as_ref(), true)?;
-        rustix::fs::mkdirat(&parent.handle, name, Mode::RWXU)?;
+        rustix::fs::mkdirat(&parent.handle, name, self.readers.folder())?;
         parent.folder(name)
     }
 
@@ -97,7 +133,7 @@ impl Folder {
         let (parent, name) = self.split(path.as_ref(), true)?;
         let how = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
         for _ in 0..TRIES_MAX {
-            match walk::open(&parent.handle, Path::new(name), how) {
+            match walk::open_or_make(&parent.handle, Path::new(name), how, self.readers.file()) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                     parent.remove_file(name)?;
                 }
@@ -107,17 +143,52 @@ impl Folder {
         Err(io::ErrorKind::AlreadyExists.into())
     }
 
+    /// Writes a whole file that is not there yet; what has its name stays, and that is an error.
+    pub fn write_new(&self, path: impl AsRef<Path>, bytes: &[u8]) -> io::Result<()> {
+        let (parent, name) = self.split(path.as_ref(), true)?;
+        let how = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+        let made = walk::open_or_make(&parent.handle, Path::new(name), how, self.readers.file())?;
+        File::from(made).write_all(bytes)
+    }
+
     /// Writes a whole file.
     pub fn write(&self, path: impl AsRef<Path>, bytes: &[u8]) -> io::Result<()> {
         self.create(path)?.write_all(bytes)
     }
 
-    /// Writes a whole file so that no reader ever sees half of it.
+    /// Writes a whole file so that no reader ever sees half of it. Where files are made as the umask allows, one that
+    /// is there keeps its mode.
     pub fn replace(&self, path: impl AsRef<Path>, bytes: &[u8]) -> io::Result<()> {
-        let (parent, name) = self.split(path.as_ref(), true)?;
+        self.put(path.as_ref(), bytes, false)
+    }
+
+    /// The same, durable when it returns.
+    pub fn replace_durably(&self, path: impl AsRef<Path>, bytes: &[u8]) -> io::Result<()> {
+        self.put(path.as_ref(), bytes, true)
+    }
+
+    fn put(&self, path: &Path, bytes: &[u8], durable: bool) -> io::Result<()> {
+        let (parent, name) = self.split(path, true)?;
         let beside = beside(name);
-        let written =
-            parent.write(&beside, bytes).and_then(|()| parent.rename(&beside, Path::new(name)));
+        let written = (|| {
+            let mut file = parent.create(&beside)?;
+            file.write_all(bytes)?;
+            if self.readers == Readers::Umask
+                && let Ok(found) =
+                    rustix::fs::statat(&parent.handle, name, AtFlags::SYMLINK_NOFOLLOW)
+                && FileType::from_raw_mode(found.st_mode) == FileType::RegularFile
+            {
+                rustix::fs::fchmod(&file, Mode::from_raw_mode(found.st_mode & 0o777))?;
+            }
+            if durable {
+                file.sync_all()?;
+            }
+            parent.rename(&beside, Path::new(name))?;
+            if durable {
+                rustix::fs::fsync(&parent.handle)?;
+            }
+            Ok(())
+        })();
         if written.is_err() {
             let _ = parent.remove_file(&beside);
         }
@@ -157,7 +228,9 @@ impl Folder {
         let (parent, name) = self.split(path.as_ref(), true)?;
         // Without waiting: a pipe in its place would hold us up.
         let how = OFlags::RDWR | OFlags::CREATE | OFlags::APPEND | OFlags::NONBLOCK;
-        let file = File::from(walk::open(&parent.handle, Path::new(name), how)?);
+        let mode = self.readers.file();
+        let opened = walk::open_or_make(&parent.handle, Path::new(name), how, mode)?;
+        let file = File::from(opened);
         let found = file.metadata()?;
         if !found.is_file() {
             return Err(io::Error::other("something that is no file is in its place"));
@@ -268,7 +341,7 @@ impl Folder {
 }
 
 /// A name beside another, under which a file is made before it takes that one's place.
-fn beside(name: &OsStr) -> OsString {
+pub(crate) fn beside(name: &OsStr) -> OsString {
     let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
     let mut beside = OsString::from(".");
     beside.push(name);

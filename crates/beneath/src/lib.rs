@@ -11,19 +11,23 @@
 //! * What is written is a new file under its name, never the file that has the name already: a second name of a file
 //!   elsewhere, a pipe or a device in its place is taken away, not written to. Only [`Folder::append`] goes on in a
 //!   file, and holds it to being a plain one with one name.
-//! * What is made is for its owner alone: files 0600, folders 0700.
+//! * What is made is for its owner alone: files 0600, folders 0700. [`Folder::for_umask`] is for what people asked for.
 //!
 //! Deliberately absent: what lies beneath. Names and their meaning are the callers'.
 
 mod anchor;
 mod folder;
+mod own;
 mod remove;
 mod temporary;
+mod typed;
 mod walk;
 
 pub use anchor::Anchor;
 pub use folder::Folder;
+pub use own::make_own;
 pub use temporary::{Temporary, sweep};
+pub use typed::Typed;
 
 #[cfg(test)]
 mod tests;

@@ -1,12 +1,13 @@
 use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
 
+use crate::own::make_own_within;
 use crate::temporary::sweep_in;
-use crate::{Anchor, Folder, Temporary, walk};
+use crate::{Anchor, Folder, Temporary, Typed, make_own, walk};
 
 fn mode(path: &Path) -> u32 {
     path.metadata().unwrap().permissions().mode() & 0o777
@@ -204,4 +205,94 @@ fn a_temporary_folder_goes_with_its_owner_or_is_swept_later() {
     drop(held);
     assert!(!path.exists());
     assert!(dir.path().join("materia-test-12345").exists());
+}
+
+#[test]
+fn a_typed_path_follows_links_of_the_person_and_none_of_the_project() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = dir.path().canonicalize().unwrap();
+    let project = home.join("project");
+    for folder in ["project/.git", "project/sub", "precious", "mine"] {
+        fs::create_dir_all(home.join(folder)).unwrap();
+    }
+    symlink(home.join("precious"), project.join("out")).unwrap();
+    symlink("../precious/key", project.join("file")).unwrap();
+    symlink(home.join("nowhere"), project.join("dangling")).unwrap();
+    symlink("mine", home.join("own")).unwrap();
+    symlink("project/out", home.join("detour")).unwrap();
+    symlink("own/deeper", home.join("chain")).unwrap();
+    for bad in [
+        "project/out/x",
+        "project/out",
+        "project/file",
+        "project/dangling",
+        "project/sub/../out/x",
+        "project/out/../x",
+        "mine/../project/out/x",
+        "detour/x",
+    ] {
+        // From the repository's root, and from a folder in it.
+        for at in [&project, &project.join("sub")] {
+            let refused = Typed::find(&home.join(bad), at).unwrap_err().to_string();
+            assert!(refused.contains("symbolic link inside the project"), "{bad}: {refused}");
+        }
+    }
+    for (typed, real) in [
+        ("project/new/deep/x", "project/new/deep/x"),
+        ("project/sub/../x", "project/x"),
+        ("own/x", "mine/x"),
+        ("chain", "mine/deeper"),
+        ("project/../own/y", "mine/y"),
+    ] {
+        let found = Typed::find(&home.join(typed), &project).unwrap();
+        found.write(b"one", false).unwrap();
+        assert!(found.write(b"two", false).is_err(), "{typed} is there");
+        fs::set_permissions(home.join(real), fs::Permissions::from_mode(0o640)).unwrap();
+        found.write(b"two", true).unwrap();
+        assert_eq!(fs::read_to_string(home.join(real)).unwrap(), "two");
+        assert_eq!(mode(&home.join(real)), 0o640, "it keeps its mode");
+    }
+    assert_eq!(fs::read_dir(home.join("precious")).unwrap().count(), 0);
+    assert!(!home.join("nowhere").exists());
+    let folder = Typed::find(&project.join("new/folder"), &project).unwrap();
+    folder.make_folder().unwrap().write("x", b"").unwrap();
+    assert!(project.join("new/folder/x").is_file());
+    assert!(Typed::find(&project.join("sub"), &project).unwrap().write(b"", true).is_err());
+    assert!(Typed::find(Path::new("/dev/null"), &project).unwrap().write(b"", true).is_err());
+}
+
+#[test]
+fn a_file_with_a_name_elsewhere_becomes_a_file_of_its_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    fs::create_dir_all(at("docs/deep")).unwrap();
+    fs::create_dir(at("other")).unwrap();
+    fs::write(at("precious"), "precious").unwrap();
+    fs::set_permissions(at("precious"), fs::Permissions::from_mode(0o754)).unwrap();
+    fs::hard_link(at("precious"), at("docs/deep/x")).unwrap();
+    fs::hard_link(at("precious"), at("docs/y")).unwrap();
+    // Both names inside: nobody else is changed by writing one.
+    fs::write(at("docs/a"), "a").unwrap();
+    fs::hard_link(at("docs/a"), at("other/a")).unwrap();
+    symlink(at("precious"), at("docs/link")).unwrap();
+    let before = at("precious").metadata().unwrap();
+    let roots = [at("docs"), at("docs/deep"), at("other"), at("missing")];
+    assert_eq!(make_own(&roots).unwrap(), [at("docs/deep/x"), at("docs/y")]);
+    for name in ["docs/deep/x", "docs/y"] {
+        let found = at(name).metadata().unwrap();
+        assert_eq!((found.nlink(), mode(&at(name))), (1, 0o754));
+        assert_eq!(found.modified().unwrap(), before.modified().unwrap());
+        fs::write(at(name), "changed").unwrap();
+    }
+    assert_eq!(fs::read_to_string(at("precious")).unwrap(), "precious");
+    assert_eq!(at("docs/a").metadata().unwrap().nlink(), 2);
+    assert!(make_own(&roots).unwrap().is_empty(), "there is nothing left to do");
+
+    // A root that is a file, and bounds.
+    fs::hard_link(at("precious"), at("single")).unwrap();
+    assert!(make_own_within(&[at("single")], 10, 7).is_err(), "more bytes than may be copied");
+    assert_eq!(at("single").metadata().unwrap().nlink(), 2, "and nothing is half done");
+    assert!(make_own_within(&[at("docs")], 3, 100).is_err(), "more files than are looked at");
+    assert_eq!(make_own(&[at("single")]).unwrap(), [at("single")]);
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 4, "no copy is left behind");
 }

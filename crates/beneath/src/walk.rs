@@ -9,9 +9,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustix::fs::{Mode, OFlags, ResolveFlags, openat, openat2};
 use rustix::io::Errno;
 
-/// The mode of a file that is made.
-const FILE_MODE: Mode = Mode::RUSR.union(Mode::WUSR);
-
 /// How a folder on the way is opened.
 pub(crate) const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
 
@@ -36,9 +33,18 @@ pub(crate) fn parts(path: &Path) -> io::Result<Vec<&OsStr>> {
 
 /// Opens what lies at `path` beneath `folder`.
 pub(crate) fn open(folder: impl AsFd, path: &Path, how: OFlags) -> io::Result<OwnedFd> {
+    open_or_make(folder, path, how, Mode::empty())
+}
+
+/// The same; a file that is made on the way (`CREATE`) gets this mode.
+pub(crate) fn open_or_make(
+    folder: impl AsFd,
+    path: &Path,
+    how: OFlags,
+    mode: Mode,
+) -> io::Result<OwnedFd> {
     let parts = parts(path)?;
     let how = how | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    let mode = if how.contains(OFlags::CREATE) { FILE_MODE } else { Mode::empty() };
     // A single name, by far the most usual, leads nowhere else: nothing is on the way, and no link is followed.
     if parts.len() > 1 && !LACKING.load(Ordering::Relaxed) {
         let clean: PathBuf = parts.iter().collect();

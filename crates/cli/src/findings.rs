@@ -134,7 +134,7 @@ fn excerpt(finding: &Finding, text: Option<&str>) -> Option<Excerpt> {
         if index == before {
             from = shown.len();
         }
-        shown.push(clean::one(*character));
+        shown.push_str(&clean::one(*character));
         if index < before + meant {
             to = shown.len();
         }

@@ -28,6 +28,7 @@ mod project;
 mod request;
 mod run;
 mod trust;
+mod typed;
 
 use materia_terminal as terminal;
 use materia_terminal::{complete, live};

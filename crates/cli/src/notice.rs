@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use materia_contract::{CastReport, CastStatus};
+use materia_contract::{CastReport, CastStatus, search_path};
 
 use crate::project::Project;
 use crate::say;
@@ -29,6 +29,7 @@ pub(crate) fn waits(report: &CastReport, project: &Project, terminal: &Terminal)
 fn run(command: &[String], report: &CastReport, terminal: &Terminal) {
     let Some((program, arguments)) = command.split_first() else { return };
     let started = Command::new(program)
+        .env("PATH", search_path(std::env::var_os("PATH").as_deref()))
         .args(arguments)
         .arg(say::summary(report))
         .env("MATERIA_CAST_ID", report.cast_id.as_str())

@@ -64,11 +64,8 @@ pub(crate) fn stays_inside(path: &Path) -> bool {
 
 /// Whether the program of a resolved command can be started as far as one can see.
 pub(crate) fn is_program(program: &str) -> bool {
-    if program.contains('/') {
-        return is_executable(Path::new(program));
-    }
-    let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
-    std::env::split_paths(&path).any(|folder| is_executable(&folder.join(program)))
+    let path = std::env::var_os("PATH");
+    materia_contract::program_places(program, path.as_deref()).iter().any(|at| is_executable(at))
 }
 
 #[cfg(unix)]

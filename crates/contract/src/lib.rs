@@ -35,6 +35,7 @@ pub mod places;
 mod plan;
 mod record;
 pub mod script;
+mod search;
 mod summary;
 pub mod time;
 
@@ -59,5 +60,6 @@ pub use path::*;
 pub use places::Folders;
 pub use plan::*;
 pub use record::*;
+pub use search::*;
 pub use summary::*;
 pub use uuid::Uuid;

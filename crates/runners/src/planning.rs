@@ -4,6 +4,9 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
+use materia_beneath::Folder;
+use materia_engine::TurnJob;
+
 /// Why the doc root cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DocRootError {
@@ -98,16 +101,46 @@ pub(crate) fn inside(cwd: &Path, doc_root: &str) -> Result<PathBuf, DocRootError
 
 /// The real path of the doc root, which is created where it is missing.
 pub(crate) fn make_doc_root(cwd: &Path, name: &str) -> Result<PathBuf, DocRootError> {
-    made(doc_root(cwd, name)?, name)
+    made(cwd, doc_root(cwd, name)?, name)
 }
 
 /// The real path of a folder inside the project, likewise.
 pub(crate) fn make_inside(cwd: &Path, name: &str) -> Result<PathBuf, DocRootError> {
-    made(inside(cwd, name)?, name)
+    made(cwd, inside(cwd, name)?, name)
 }
 
-fn made(real: PathBuf, name: &str) -> Result<PathBuf, DocRootError> {
-    fs::create_dir_all(&real).map_err(|error| DocRootError::Io(name.to_owned(), error))?;
+/// Makes sure that no file that a turn may write is a file elsewhere too, as a hard link is: no sandbox of paths can
+/// tell. Gives back what there is to say about it; an error means that the turn must not run.
+pub(crate) fn make_own(job: &TurnJob, roots: &[PathBuf]) -> Result<Option<String>, String> {
+    let cwd = &job.cwd;
+    let made = materia_beneath::make_own(roots).map_err(|error| error.to_string())?;
+    let Some((first, more)) = made.split_first() else { return Ok(None) };
+    let project = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
+    let first = first.strip_prefix(&project).unwrap_or(first).display().to_string();
+    let first = first.escape_debug();
+    let note = match more.len() {
+        0 => format!("`{first}` had a second name elsewhere and is a file of its own now"),
+        more => format!(
+            "`{first}` and {more} more had second names elsewhere and are files of their own now"
+        ),
+    };
+    job.control.live.say(&format!("{note}\n"));
+    Ok(Some(note))
+}
+
+/// Makes a folder whose path was resolved already; a link that has come in between is not followed.
+fn made(cwd: &Path, real: PathBuf, name: &str) -> Result<PathBuf, DocRootError> {
+    if real.symlink_metadata().is_ok() {
+        return Ok(real);
+    }
+    let make = || {
+        let project = cwd.canonicalize()?;
+        match real.strip_prefix(&project) {
+            Ok(within) => Folder::at(&project)?.for_umask().make_folder(within),
+            Err(_) => Err(io::ErrorKind::NotFound.into()),
+        }
+    };
+    make().map_err(|error| DocRootError::Io(name.to_owned(), error))?;
     Ok(real)
 }
 

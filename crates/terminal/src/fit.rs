@@ -9,6 +9,10 @@ use materia_app::clean;
 
 /// The longest part of a character that can be left over between two writes.
 const CHARACTER_BYTES_MAX: usize = 4;
+/// Joins two emoji into one, if there are two.
+const JOINER: &str = "\u{200d}";
+/// Asks for the coloured form of what is before it.
+const COLOURED: &str = "\u{fe0f}";
 /// The longest colour that is let through.
 const COLOUR_BYTES_MAX: usize = 24;
 
@@ -17,11 +21,13 @@ pub(crate) struct Fit<W> {
     inner: W,
     /// What was written and is not yet a whole character or a whole colour.
     left: Vec<u8>,
+    /// The last character that was passed on, where nothing came in between.
+    before: Option<char>,
 }
 
 impl<W: Write> Fit<W> {
     pub(crate) fn new(inner: W) -> Self {
-        Self { inner, left: Vec::new() }
+        Self { inner, left: Vec::new(), before: None }
     }
 
     /// Passes on what is whole; at the `end` everything is.
@@ -32,7 +38,8 @@ impl<W: Write> Fit<W> {
         let mut rest: &str = &text;
         let mut fit = String::with_capacity(rest.len());
         while let Some(at) = rest.find('\u{1b}') {
-            fit.push_str(&clean::clean(&rest[..at]));
+            fit.push_str(&clean::clean_after(self.before, &rest[..at]));
+            self.before = None;
             let colour = colour(&rest[at..]).unwrap_or(0);
             if colour > 0 {
                 fit.push_str(&rest[at..at + colour]);
@@ -42,7 +49,8 @@ impl<W: Write> Fit<W> {
                 rest = &rest[at + 1..];
             }
         }
-        fit.push_str(&clean::clean(rest));
+        fit.push_str(&clean::clean_after(self.before, rest));
+        self.before = rest.chars().next_back().or(self.before);
         self.inner.write_all(fit.as_bytes())
     }
 }
@@ -84,6 +92,18 @@ fn whole(bytes: &[u8]) -> usize {
             return at;
         }
     }
+    let mut end = whole_characters(bytes);
+    // What joins two emoji, or not, shows by what follows.
+    while let Some(before) =
+        [JOINER, COLOURED].iter().find_map(|one| bytes[..end].strip_suffix(one.as_bytes()))
+    {
+        end = before.len();
+    }
+    end
+}
+
+/// How many of these bytes are whole characters.
+fn whole_characters(bytes: &[u8]) -> usize {
     let tail = bytes.len().saturating_sub(CHARACTER_BYTES_MAX - 1);
     for at in (tail..bytes.len()).rev() {
         let length = match bytes[at] {
@@ -118,12 +138,12 @@ mod tests {
         let nasty =
             "\u{1b}]0;t\u{7}\u{1b}[2J\u{9b}31m\u{202e}\r\u{1b}[8mhidden\u{1b}[0m".as_bytes();
         let shown = through(&[nasty]);
-        assert_eq!(shown, "␛]0;t␇␛[2J\u{fffd}31m\u{fffd}␍␛[8mhidden\u{1b}[0m");
+        assert_eq!(shown, "␛]0;t␇␛[2J<U+009B>31m<U+202E>␍␛[8mhidden\u{1b}[0m");
     }
 
     #[test]
     fn it_does_not_matter_how_text_is_cut() {
-        let text = "a\u{1b}[31mü\u{1b}[0m\u{9b}2J→\u{1b}]x\u{7}🦀\n".as_bytes();
+        let text = "a\u{1b}[31mü\u{1b}[0m\u{9b}2J→\u{1b}]x\u{7}🦀👩\u{200d}💻✔\u{fe0f}1\u{fe0f}\u{20e3}\u{200b}\n".as_bytes();
         let whole = through(&[text]);
         for cut in 0..text.len() {
             assert_eq!(through(&[&text[..cut], &text[cut..]]), whole, "{cut}");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { pieces, plain, quoted } from "./text";
+import { oneLine, pieces, plain, quoted } from "./text";
 
 test("terminal sequences are gone, their neighbours stay", () => {
   expect(plain("a\u001b[31mred\u001b[0mb")).toBe("aredb");
@@ -21,6 +21,32 @@ test("what deceives is shown by its number", () => {
   expect(pieces("g\u0456t", true).some((piece) => piece.odd)).toBe(true);
   expect(pieces("привет", true).some((piece) => piece.odd)).toBe(false);
   expect(pieces("plain")).toEqual([{ text: "plain", odd: false }]);
+});
+
+test("every character without a shape is shown as its code, in every way out", () => {
+  const codes = [
+    0xad, 0x34f, 0x600, 0x61c, 0x70f, 0x115f, 0x1160, 0x17b4, 0x180b, 0x180e, 0x180f, 0x200b, 0x200c, 0x200d, 0x200f,
+    0x2028, 0x2029, 0x202e, 0x2060, 0x2065, 0x2069, 0x206f, 0x3164, 0xfe00, 0xfe0f, 0xfeff, 0xffa0, 0xfff0, 0xfff9,
+    0xffff, 0x110bd, 0x13430, 0x1bca0, 0x1d173, 0xe0001, 0xe0041, 0xe007f, 0xe01ef,
+  ];
+  for (const number of codes) {
+    const name = `U+${number.toString(16).toUpperCase().padStart(4, "0")}`;
+    const text = `a${String.fromCodePoint(number)}b`;
+    for (const strict of [false, true]) expect(pieces(text, strict)[1]).toEqual({ text: name, odd: true });
+    expect(plain(text)).toBe(`a<${name}>b`);
+    expect(oneLine(text)).toBe(`a<${name}>b`);
+  }
+  expect(plain("e\u0301 ä 日本語 \u00a0→ 🦀")).toBe("e\u0301 ä 日本語 \u00a0→ 🦀");
+});
+
+test("joiners stay inside emoji, but for commands, and nowhere else", () => {
+  for (const emoji of ["👩\u200d💻", "❤\ufe0f\u200d🔥", "👩🏽\u200d🚀", "1\ufe0f\u20e3", "✔\ufe0f"]) {
+    expect(plain(emoji)).toBe(emoji);
+    expect(pieces(emoji, true).some((piece) => piece.odd)).toBe(true);
+  }
+  expect(plain("👩\u200d")).toBe("👩<U+200D>");
+  expect(plain("👩\u200d\u200d💻")).toBe("👩<U+200D><U+200D>💻");
+  expect(plain("✔\ufe0f\ufe0f1\ufe0f2")).toBe("✔\ufe0f<U+FE0F>1<U+FE0F>2");
 });
 
 test("words of a command line", () => {

@@ -7,7 +7,7 @@ const SINGLE = /\u001b[ -/]*[0-~]?/g;
 const REST = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
 
 /** Without terminal sequences and control characters; lines and tabs stay. */
-export function plain(text: string): string {
+function stripped(text: string): string {
   if (!/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/.test(text)) return text;
   return text
     .replace(STRINGS, "")
@@ -18,14 +18,26 @@ export function plain(text: string): string {
     .replace(REST, "");
 }
 
-// Characters that change how others are read, or that nobody sees.
-const ODD =
-  /[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2028\u2029\u2060-\u206f\ufeff]|[\u{e0000}-\u{e0fff}]/gu;
-// What belongs into names and prose, such as joined emoji, but into no command: blanks that are none, joiners, variants.
-const STRICT = new RegExp(
-  `${ODD.source}|\\u034f|[\\u115f\\u1160\\u17b4\\u17b5\\u200c\\u200d\\u3164\\uffa0]|[\\ufe00-\\ufe0f]`,
-  "gu",
-);
+/**
+ * Others' text as it can be shown: without terminal sequences, and what has no shape as its code. For what is a text by
+ * itself; `pieces` marks the codes as such.
+ */
+export function plain(text: string): string {
+  return stripped(text).replace(ODD, (character) => `<${code(character)}>`);
+}
+
+function code(character: string): string {
+  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
+}
+
+// Characters without a shape: they change how others are read, or nobody sees them. The same rule as the program's
+// (crates/app/src/clean).
+const STRICT = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Zl}\p{Zp}\p{Noncharacter_Code_Point}]/gu;
+// What joins or colours an emoji does its work there, in names and prose, but in no command.
+const JOINER =
+  "(?<=[\\p{Extended_Pictographic}\\ufe0f\\u{1f3fb}-\\u{1f3ff}])\\u200d(?=\\p{Extended_Pictographic})" +
+  "|(?<=\\p{Extended_Pictographic})\\ufe0f|(?<=[0-9#*])\\ufe0f(?=\\u20e3)";
+const ODD = new RegExp(`(?!${JOINER})${STRICT.source}`, "gu");
 const MIXED = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}]/gu;
 
 export interface Piece {
@@ -38,17 +50,16 @@ export interface Piece {
  * there a letter that only looks Latin is shown, too.
  */
 export function pieces(text: string, strict = false): Piece[] {
-  const clean = plain(text);
+  const clean = stripped(text);
   const latin = /[A-Za-z]/.test(clean);
   const pattern = !strict ? ODD : latin ? new RegExp(`${STRICT.source}|${MIXED.source}`, "gu") : STRICT;
   const out: Piece[] = [];
   let from = 0;
   for (const found of clean.matchAll(pattern)) {
     if (found.index > from) out.push({ text: clean.slice(from, found.index), odd: false });
-    const code = (found[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
     const seen = MIXED.test(found[0]) ? `${found[0]} ` : "";
     MIXED.lastIndex = 0;
-    out.push({ text: `${seen}U+${code}`, odd: true });
+    out.push({ text: `${seen}${code(found[0])}`, odd: true });
     from = found.index + found[0].length;
   }
   if (from < clean.length) out.push({ text: clean.slice(from), odd: false });

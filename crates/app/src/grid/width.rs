@@ -19,7 +19,8 @@ pub(super) fn of(text: &str) -> usize {
 /// Characters without a width of their own are left out: how they join with others differs from
 /// terminal to terminal, and a picture must not.
 pub(super) fn fit(text: &str, columns: usize) -> String {
-    let shown = || text.trim_end().chars().map(clean::one).filter(|&c| of_char(c) > 0);
+    let line = clean::clean(text.trim_end()).replace('\t', " ").replace('\n', "␊");
+    let shown = || line.chars().filter(|&c| of_char(c) > 0);
     let whole: usize = shown().map(of_char).sum();
     if whole <= columns {
         return shown().collect();

@@ -1,5 +1,3 @@
-use std::fs::OpenOptions;
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -9,6 +7,7 @@ use crate::args::Global;
 use crate::failure::{Exit, Failure};
 use crate::project::Project;
 use crate::terminal::Terminal;
+use crate::typed;
 
 /// Write one cast as a page that opens without a server
 ///
@@ -46,15 +45,7 @@ pub(crate) fn export(
     let made = export::of(found.journal(), &found.id, &folders)?;
     let text = export::page(viewer, &made)?;
     let shown = args.output.display();
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(!args.force).create(args.force).truncate(args.force);
-    let mut file = options.open(&args.output).map_err(|error| {
-        let taken = error.kind() == std::io::ErrorKind::AlreadyExists;
-        let help = if taken { "; `--force` writes over it" } else { "" };
-        Failure::storage(format!("`{shown}` cannot be written: {error}{help}"))
-    })?;
-    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
-    written.map_err(|error| Failure::storage(format!("`{shown}` cannot be written: {error}")))?;
+    typed::write(&args.output, text.as_bytes(), args.force)?;
     terminal.say(format_args!(
         "Cast `{}` is in {shown} ({} KB); open it in a browser.",
         found.id,

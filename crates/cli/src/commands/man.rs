@@ -6,6 +6,7 @@ use clap::Args;
 use super::line;
 use crate::failure::{Exit, Failure};
 use crate::terminal::Terminal;
+use crate::typed;
 
 /// Write manual pages into a folder
 ///
@@ -27,14 +28,9 @@ pub(crate) fn man(args: &ManArgs, terminal: &mut Terminal) -> Result<Exit, Failu
         let name = format!("materia-{}", command.get_name());
         pages.push((name.clone(), page(&name, command)));
     }
-    let written = std::fs::create_dir_all(&args.folder).and_then(|()| {
-        pages.iter().try_for_each(|(name, text)| {
-            std::fs::write(args.folder.join(format!("{name}.1")), text)
-        })
-    });
-    written.map_err(|error| {
-        Failure::storage(format!("cannot write to `{}`: {error}", args.folder.display()))
-    })?;
+    for (name, text) in &pages {
+        typed::write(&args.folder.join(format!("{name}.1")), text.as_bytes(), true)?;
+    }
     terminal.say(format_args!("{} pages in {}", pages.len(), args.folder.display()));
     Ok(Exit::Done)
 }

@@ -4,6 +4,7 @@ use clap::Args;
 
 use crate::failure::{Exit, Failure};
 use crate::terminal::Terminal;
+use crate::typed;
 
 /// Write the JSON Schemas of all published forms into a folder
 ///
@@ -19,14 +20,9 @@ pub(crate) struct SchemasArgs {
 
 /// Runs `schemas`.
 pub(crate) fn schemas(args: &SchemasArgs, terminal: &mut Terminal) -> Result<Exit, Failure> {
-    let written = std::fs::create_dir_all(&args.folder).and_then(|()| {
-        materia_compiler::schemas().into_iter().try_for_each(|(name, text)| {
-            terminal.say(name);
-            std::fs::write(args.folder.join(name), text)
-        })
-    });
-    written.map_err(|error| {
-        Failure::storage(format!("cannot write to `{}`: {error}", args.folder.display()))
-    })?;
+    for (name, text) in materia_compiler::schemas() {
+        typed::write(&args.folder.join(name), text.as_bytes(), true)?;
+        terminal.say(name);
+    }
     Ok(Exit::Done)
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use materia_contract::api::{AddProject, Code, ProjectItem};
+use materia_contract::search_path;
 use materia_server::client::Client;
 use materia_server::{Demo, Listen, ServeError, Serving, Settings};
 use tokio::signal::unix::{SignalKind, signal};
@@ -139,6 +140,7 @@ fn show(link: &str, no_open: bool, terminal: &mut Terminal) -> Result<(), Failur
 fn open(link: &str) -> bool {
     let opener = Command::new("xdg-open")
         .arg(link)
+        .env("PATH", search_path(std::env::var_os("PATH").as_deref()))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

@@ -4,6 +4,7 @@ use std::process::Command;
 
 use clap::Args;
 use materia_compiler::shipped::{self, RUNTIME, SCRIPTS, Script, Shelf};
+use materia_contract::search_path;
 
 use crate::args::Global;
 use crate::clean::one_line;
@@ -45,7 +46,10 @@ pub(crate) fn utility(
     if std::io::stdin().is_terminal() {
         terminal.say("Reading one JSON object from standard input; Ctrl-D ends it.");
     }
-    let error = Command::new(RUNTIME).arg(Shelf::of(profile).path(script)).exec();
+    let error = Command::new(RUNTIME)
+        .arg(Shelf::of(profile).path(script))
+        .env("PATH", search_path(std::env::var_os("PATH").as_deref()))
+        .exec();
     Err(Failure::resolution(format!("`{RUNTIME}` cannot be started: {error}")))
 }
 

@@ -7,6 +7,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use materia_contract::search_path;
+
 /// Settings that make a commit possible and quiet on any machine.
 const SETTINGS: [&str; 8] = [
     "user.name=Materia demo",
@@ -76,7 +78,8 @@ impl Git {
                 git.env_remove(name);
             }
         }
-        git.env("GIT_CONFIG_GLOBAL", "/dev/null")
+        git.env("PATH", search_path(std::env::var_os("PATH").as_deref()))
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .env("GIT_CONFIG_NOSYSTEM", "1")
             .env("GIT_TERMINAL_PROMPT", "0")
             .env("LC_ALL", "C")

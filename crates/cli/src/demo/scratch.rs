@@ -5,10 +5,12 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use materia_app::Typed;
 use serde_json::Value;
 
 use crate::castid;
 use crate::failure::Failure;
+use crate::typed;
 
 /// The loadout, as it is written into the project.
 const LOADOUT_TEXT: &str = include_str!("loadout.json");
@@ -29,19 +31,13 @@ pub(super) fn make(wanted: Option<&Path>) -> Result<PathBuf, Failure> {
             .and_then(|()| folder.canonicalize())
             .map_err(|error| unusable(&folder, &error));
     };
-    match fs::read_dir(wanted) {
-        Ok(mut entries) => {
-            if entries.next().is_some() {
-                return Err(Failure::usage(format!(
-                    "`{}` is not empty; the demo wants an empty or a new folder",
-                    wanted.display()
-                )));
-            }
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            fs::create_dir_all(wanted).map_err(|error| unusable(wanted, &error))?;
-        }
-        Err(error) => return Err(unusable(wanted, &error)),
+    let made = Typed::find(wanted, Path::new(".")).and_then(|typed| typed.make_folder());
+    let made = made.map_err(|error| unusable(wanted, &error))?;
+    if !made.names().map_err(|error| unusable(wanted, &error))?.is_empty() {
+        return Err(Failure::usage(format!(
+            "`{}` is not empty; the demo wants an empty or a new folder",
+            wanted.display()
+        )));
     }
     wanted.canonicalize().map_err(|error| unusable(wanted, &error))
 }
@@ -72,7 +68,7 @@ pub(super) fn fill(folder: &Path, audience: Audience) -> Result<(), Failure> {
     ];
     for (name, text) in files {
         let path = folder.join(name);
-        fs::write(&path, text).map_err(|error| unusable(&path, &error))?;
+        typed::write(&path, text.as_bytes(), true)?;
     }
     Ok(())
 }

@@ -3,6 +3,10 @@
 //! A list, not everything: the keys of one provider are no business of another one's agent, and
 //! neither are those of the user's other programs. What is missing is named in the configuration.
 
+use std::ffi::OsString;
+
+use materia_contract::search_path;
+
 /// What every agent and the commands it runs need to find their way.
 const COMMON: [&str; 46] = [
     "PATH",
@@ -65,6 +69,15 @@ pub fn allows(names: &[String], variable: &str) -> bool {
     names.iter().any(|name| match name.strip_suffix('*') {
         Some(start) => variable.starts_with(start),
         None => name == variable,
+    })
+}
+
+/// The variables of ours that a list lets through; of `PATH` the absolute entries.
+pub(crate) fn passed(names: &[String]) -> impl Iterator<Item = (String, OsString)> {
+    std::env::vars_os().filter_map(|(name, value)| {
+        let name = name.into_string().ok().filter(|name| allows(names, name))?;
+        let value = if name == "PATH" { search_path(Some(&value)) } else { value };
+        Some((name, value))
     })
 }
 

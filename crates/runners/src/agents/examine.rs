@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use super::fleet::{Agent, Fleet, find_program};
 use super::process::{self, Course, Ear, Order, Reply};
 use super::watchdog::Limits;
-use super::{Capabilities, Polite, Probe, allows, environment};
+use super::{Capabilities, Polite, Probe, environment};
 use crate::supervise::mark::Mark;
 use crate::supervise::protocol::{RawPath, Writable};
 
@@ -117,7 +117,7 @@ pub async fn versions(supervisor: &Path, agents: &[Agent]) -> Vec<(String, Strin
 
 /// Looks for Node, which some agents run on.
 pub async fn node(supervisor: &Path) -> Option<Runtime> {
-    let path = find_program("node", &env::var_os("PATH")?)?;
+    let path = find_program("node", env::var_os("PATH").as_deref())?;
     let version = run(supervisor, vec![shown(&path), "--version".to_owned()], None).await;
     Some(Runtime { version: version.and_then(|(_, said)| version_in(&said)), path })
 }
@@ -194,11 +194,8 @@ async fn run(
         &["CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "PI_CODING_AGENT_DIR"],
         &[],
     );
-    let passed = env::vars_os().filter_map(|(name, value)| {
-        let name = name.into_string().ok()?;
-        allows(&names, &name).then_some((name, value))
-    });
-    let passed = passed.filter(|(name, _)| name != "TMPDIR" && Some(name.as_str()) != moved);
+    let passed = environment::passed(&names)
+        .filter(|(name, _)| name != "TMPDIR" && Some(name.as_str()) != moved);
     let quiet = QUIET.iter().map(|(name, value)| ((*name).to_owned(), OsString::from(value)));
     let here = ["TMPDIR"].into_iter().chain(moved);
     let here = here.map(|name| (name.to_owned(), room.path().as_os_str().to_owned()));

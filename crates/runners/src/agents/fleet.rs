@@ -5,12 +5,14 @@
 //! agents that the configuration brings, in its order.
 
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use materia_contract::{AgentDoc, AgentProtocol, GlobalMode, PricesDoc, ToolsDoc, Uuid};
+use materia_contract::{
+    AgentDoc, AgentProtocol, GlobalMode, PricesDoc, ToolsDoc, Uuid, program_places,
+};
 
 use super::acp::Acp;
 use super::{
@@ -260,7 +262,7 @@ impl Fleet {
     /// Where the program of an agent is, if it is anywhere.
     #[must_use]
     pub fn find(&self, agent: &Agent) -> Option<PathBuf> {
-        find_program(&agent.program(), self.path.as_ref()?)
+        find_program(&agent.program(), self.path.as_deref())
     }
 
     /// The home folder, as far as it is known.
@@ -277,16 +279,12 @@ fn state_dir(kind: &Kind) -> Option<PathBuf> {
     std::path::absolute(PathBuf::from(value)).ok()
 }
 
-/// Looks for a program as the system would: by its path, or in the folders of `path`.
-pub(super) fn find_program(program: &str, path: &OsString) -> Option<PathBuf> {
+/// Looks for a program as the system would: by its path, or in the absolute folders of `path`.
+pub(super) fn find_program(program: &str, path: Option<&OsStr>) -> Option<PathBuf> {
     if program.is_empty() {
         return None;
     }
-    if program.contains('/') {
-        return Some(PathBuf::from(program)).filter(|path| is_executable(path));
-    }
-    let places = env::split_paths(path).map(|folder| folder.join(program));
-    places.into_iter().find(|place| is_executable(place))
+    program_places(program, path).into_iter().find(|place| is_executable(place))
 }
 
 fn is_executable(path: &Path) -> bool {

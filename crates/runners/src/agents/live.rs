@@ -8,7 +8,7 @@ use std::path::Path;
 use materia_engine::Live;
 
 use super::LiveEvent;
-use crate::redact::Secrets;
+use crate::redact::{Redactor, Secrets};
 
 /// How a line begins that says what an agent does.
 pub const DOES: &str = "› ";
@@ -20,6 +20,8 @@ const NEWS_CHARS_MAX: usize = 200;
 pub(super) struct Voice {
     live: Live,
     secrets: Secrets,
+    /// What it says word by word: a secret may come in two pieces.
+    words: Redactor,
     /// Whether the last thing said left its line open.
     open: bool,
 }
@@ -27,18 +29,17 @@ pub(super) struct Voice {
 impl Voice {
     /// Speaks on `live`, without those secrets.
     pub(super) fn new(live: Live, secrets: Secrets) -> Self {
-        Self { live, secrets, open: false }
+        let words = Redactor::new(secrets.clone());
+        Self { live, secrets, words, open: false }
     }
 
     /// Tells a piece of news; paths are shown relative to the project.
     pub(super) fn tell(&mut self, news: &LiveEvent, cwd: &Path) {
         match news {
             LiveEvent::Delta(text) => {
-                let text = self.secrets.remove(text);
-                if !text.is_empty() {
-                    self.open = !text.ends_with('\n');
-                    self.live.say(&text);
-                }
+                let mut said = Vec::new();
+                self.words.push(text.as_bytes(), &mut said);
+                self.say_words(&said);
             }
             LiveEvent::Message(text) => {
                 let text = format!("{}\n", self.secrets.remove(text));
@@ -69,11 +70,32 @@ impl Voice {
         self.line(&line);
     }
 
+    fn say_words(&mut self, said: &[u8]) {
+        if !said.is_empty() {
+            self.open = !said.ends_with(b"\n");
+            self.live.say(&String::from_utf8_lossy(said));
+        }
+    }
+
+    /// Says what was held back because it might have been the beginning of a secret.
+    fn say_rest(&mut self) {
+        let mut said = Vec::new();
+        self.words.finish(&mut said);
+        self.say_words(&said);
+    }
+
     fn line(&mut self, text: &str) {
+        self.say_rest();
         if std::mem::take(&mut self.open) {
             self.live.say("\n");
         }
         self.live.say(text);
+    }
+}
+
+impl Drop for Voice {
+    fn drop(&mut self) {
+        self.say_rest();
     }
 }
 
@@ -96,7 +118,8 @@ mod tests {
         let news = [
             LiveEvent::Started { model: None },
             LiveEvent::Delta("I wi".to_owned()),
-            LiveEvent::Delta("ll look.".to_owned()),
+            LiveEvent::Delta("ll look. hush".to_owned()),
+            LiveEvent::Delta("hush".to_owned()),
             tool("Bash", "echo hushhush\nsecond line"),
             LiveEvent::ToolDone { name: "Bash".to_owned(), ok: false },
             LiveEvent::File("/p/src/a.rs".into()),
@@ -108,7 +131,7 @@ mod tests {
         }
         assert_eq!(
             *heard.lock().unwrap(),
-            "I will look.\n› Bash: echo [redacted]\n› Bash failed\n› wrote src/a.rs\nDone.\n› Read\n"
+            "I will look. [redacted]\n› Bash: echo [redacted]\n› Bash failed\n› wrote src/a.rs\nDone.\n› Read\n"
         );
     }
 }

@@ -9,11 +9,13 @@
 
 mod line;
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
+use materia_beneath::{Folder, Typed};
 use materia_engine::TurnJob;
 use serde::{Deserialize, Serialize};
 
@@ -80,12 +82,14 @@ pub(super) fn prompt_hash(prompt: &str) -> String {
 /// A folder into which turns are recorded.
 #[derive(Debug, Clone)]
 pub struct Recorder {
-    dir: PathBuf,
+    folder: Arc<Folder>,
 }
 
 impl Recorder {
-    /// Whether a recording could be made in `dir`, which must be empty or not there. Makes nothing.
-    pub fn check(dir: &Path) -> Result<(), RecordError> {
+    /// Whether a recording could be made in `dir`, which must be empty or not there, and behind no link of the
+    /// project. Makes nothing.
+    pub fn check(dir: &Path, project: &Path) -> Result<(), RecordError> {
+        Typed::find(dir, project).map_err(io_at(dir))?;
         if dir.join(MARK).exists() {
             return Err(RecordError::Exists(dir.to_owned()));
         }
@@ -99,14 +103,15 @@ impl Recorder {
         }
     }
 
-    /// Makes a new recording in `dir`.
-    pub fn create(dir: &Path) -> Result<Self, RecordError> {
+    /// Makes a new recording in `dir`, which a person typed in `project`.
+    pub fn create(dir: &Path, project: &Path) -> Result<Self, RecordError> {
         let dir = std::path::absolute(dir).map_err(io_at(dir))?;
-        Self::check(&dir)?;
-        fs::create_dir_all(&dir).map_err(io_at(&dir))?;
+        Self::check(&dir, project)?;
         let mark = serde_json::to_vec(&Mark { version: VERSION }).expect("a number renders");
-        fs::write(dir.join(MARK), mark).map_err(io_at(&dir))?;
-        Ok(Self { dir })
+        let made = Typed::find(&dir, project).and_then(|typed| typed.make_folder());
+        let folder = made.map_err(io_at(&dir))?;
+        folder.write(MARK, &mark).map_err(io_at(&dir))?;
+        Ok(Self { folder: Arc::new(folder) })
     }
 
     /// Begins the file of a turn.
@@ -117,10 +122,9 @@ impl Recorder {
         prompt: &str,
         secrets: &Secrets,
     ) -> Result<Tape, RecordError> {
-        let path = turn_file(&self.dir, job);
-        path.parent().map_or(Ok(()), fs::create_dir_all).map_err(io_at(&path))?;
-        let options = OpenOptions::new().write(true).create(true).truncate(true).open(&path);
-        let file = BufWriter::new(options.map_err(io_at(&path))?);
+        let path = turn_file(Path::new(""), job);
+        let file = self.folder.create(&path).map_err(io_at(&self.folder.path().join(&path)))?;
+        let file = BufWriter::new(file);
         let mut tape = Tape {
             file: Ok(file),
             secrets: secrets.clone(),

@@ -20,6 +20,8 @@ pub(super) struct Room {
     pub(super) temporary: Option<PathBuf>,
     /// The only folders that may be written to, where not all may.
     pub(super) write_roots: Option<Vec<PathBuf>>,
+    /// What there is to say about it.
+    pub(super) notes: Vec<String>,
     cast: Folder,
     /// The name of what is private in the folder of the cast.
     name: String,
@@ -39,9 +41,10 @@ impl Room {
         // The program runs elsewhere, so no path may depend on where we are.
         let path = std::path::absolute(private.path()).map_err(failed)?;
         let scratch = path.join("scratch");
-        let mut room =
-            Self { scratch, temporary: None, write_roots: None, cast, name, private, files };
+        let (temporary, write_roots, notes) = Default::default();
+        let mut room = Self { scratch, temporary, write_roots, notes, cast, name, private, files };
         let Some(mut roots) = roots(job, allowed)? else { return Ok(room) };
+        room.notes.extend(planning::make_own(job, &roots)?);
         room.private.new_folder("tmp").map_err(failed)?;
         let temporary = path.join("tmp");
         roots.push(temporary.clone());

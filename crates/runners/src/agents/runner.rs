@@ -21,7 +21,7 @@ use super::room::Room;
 use super::sessions::{Held, SessionError};
 use super::transcript::Keeper;
 use super::watchdog::{Limits, later};
-use super::{AgentSettings, Ask, Ended, Exit, Launch, SessionPlan, allows};
+use super::{AgentSettings, Ask, Ended, Exit, Launch, SessionPlan, environment};
 use crate::dispatch::faulted;
 use crate::redact::Secrets;
 use crate::supervise::mark::Mark;
@@ -195,6 +195,7 @@ impl<'a> Turn<'a> {
             .as_ref()
             .map(|recorder| recorder.tape(job, &agent.name, &ask.prompt, &secrets));
         let wall = job.timeout.unwrap_or(runner.limits.wall);
+        let notes = room.notes.clone();
         Ok(Self {
             runner,
             job,
@@ -206,7 +207,7 @@ impl<'a> Turn<'a> {
             voice: Voice::new(job.control.live.clone(), secrets.clone()),
             tape: tape.transpose().map_err(|error| error.to_string())?,
             secrets,
-            notes: Vec::new(),
+            notes,
             begun: Instant::now(),
             limits: Limits {
                 wall,
@@ -368,10 +369,8 @@ impl<'a> Turn<'a> {
             env.retain(|(known, _)| known != name);
             env.push((name.to_owned(), value));
         };
-        for (name, value) in std::env::vars_os() {
-            if let Some(name) = name.to_str().filter(|name| allows(&launch.pass_env, name)) {
-                set(name, value);
-            }
+        for (name, value) in environment::passed(&launch.pass_env) {
+            set(&name, value);
         }
         for (name, value) in &launch.set_env {
             set(name, value.into());

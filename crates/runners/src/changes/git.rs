@@ -11,6 +11,8 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use materia_contract::program_places;
+
 use crate::supervise::protocol::{RawPath, Writable};
 use crate::supervise::sandbox;
 
@@ -55,10 +57,8 @@ impl Program {
     }
 
     fn look() -> Option<Self> {
-        let folders = std::env::var_os("PATH")?;
-        // A relative folder would be one of the project.
-        let mut folders = std::env::split_paths(&folders).filter(|folder| folder.is_absolute());
-        let path = folders.find_map(|folder| folder.join("git").canonicalize().ok())?;
+        let places = program_places("git", std::env::var_os("PATH").as_deref());
+        let path = places.iter().find_map(|place| place.canonicalize().ok())?;
         let program = Self { path, alone: true };
         let rules = Writable { folders: Vec::new(), offline: true, only_runs: program.only_runs() };
         let works = || {

@@ -2,6 +2,7 @@
 
 use super::pem::{self, Key};
 use super::shapes::{is_body, look_for};
+use super::values::{Match, firsts};
 use super::{MARK, SHAPE, Secrets, VALUE};
 
 /// Takes secrets out of one stream.
@@ -12,10 +13,47 @@ pub struct Redactor {
     pub(super) held: Vec<u8>,
     /// The two bytes before it.
     before: [u8; 2],
+    /// What of an escape has gone out.
+    open: Escape,
     /// Whether we are inside a token too long to be held.
     swallowing: bool,
     /// The private key that we are inside of.
     key: Option<Key>,
+}
+
+/// An escape of JSON that has only begun. A mark in its middle would leave no JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Escape {
+    No,
+    /// A backslash.
+    Begun,
+    /// `\u`, and so many digits are missing.
+    Missing(u8),
+}
+
+/// How many bytes of what goes out are looked at for an escape that has begun.
+const ESCAPE_BYTES_MAX: usize = 16;
+
+impl Escape {
+    fn and(self, byte: u8) -> Self {
+        match (self, byte) {
+            (Self::No, b'\\') => Self::Begun,
+            (Self::Begun, b'u') => Self::Missing(4),
+            (Self::Missing(more @ 2..), digit) if digit.is_ascii_hexdigit() => {
+                Self::Missing(more - 1)
+            }
+            (Self::No | Self::Begun | Self::Missing(_), _) => Self::No,
+        }
+    }
+
+    /// What makes it whole, where a text is taken out that begins with this byte.
+    fn rest(self, next: u8) -> &'static [u8] {
+        match self {
+            Self::Begun if b"\"\\/bfnrtu".contains(&next) => b"\\",
+            Self::Missing(more) if next.is_ascii_hexdigit() => &b"0000"[..usize::from(more.min(4))],
+            Self::No | Self::Begun | Self::Missing(_) => b"",
+        }
+    }
 }
 
 /// What stands at some place.
@@ -38,7 +76,8 @@ impl Redactor {
     /// Looks for these secrets.
     #[must_use]
     pub fn new(secrets: Secrets) -> Self {
-        Self { secrets, held: Vec::new(), before: [b'\n'; 2], swallowing: false, key: None }
+        let (before, open) = ([b'\n'; 2], Escape::No);
+        Self { secrets, held: Vec::new(), before, open, swallowing: false, key: None }
     }
 
     /// Takes the next piece; adds to `out` what is certain.
@@ -71,7 +110,9 @@ impl Redactor {
             if self.secrets.table()[usize::from(byte)] & (VALUE | SHAPE) != 0 {
                 match self.look(&held[at..], last) {
                     Found::Secret { length, open } => {
+                        out.extend_from_slice(self.open.rest(byte));
                         out.extend_from_slice(MARK.as_bytes());
+                        self.open = Escape::No;
                         at += length;
                         self.swallowing = open;
                         self.before = *b"]]";
@@ -91,6 +132,7 @@ impl Redactor {
             // What cannot begin a secret goes in one piece: most of every stream.
             let plain = &held[at..self.next_start(&held, at)];
             out.extend_from_slice(plain);
+            self.remember(plain);
             self.before = match plain {
                 [.., earlier, last] => [*earlier, *last],
                 _ => [self.before[1], byte],
@@ -100,6 +142,19 @@ impl Redactor {
         self.held = held[at..].to_vec();
     }
 
+    /// Keeps in mind whether what has gone out ends within an escape.
+    fn remember(&mut self, plain: &[u8]) {
+        let from = plain.len().saturating_sub(ESCAPE_BYTES_MAX);
+        if from > 0 {
+            self.open = Escape::No;
+        }
+        let tail = &plain[from..];
+        // Mostly there is none, and nothing to follow.
+        if self.open != Escape::No || tail.contains(&b'\\') {
+            self.open = tail.iter().fold(self.open, |open, byte| open.and(*byte));
+        }
+    }
+
     /// The next place behind `at` where a secret could begin.
     fn next_start(&self, held: &[u8], at: usize) -> usize {
         let good_for = self.secrets.table();
@@ -107,13 +162,15 @@ impl Redactor {
         let mut place = at + 1;
         while let Some(further) = held[place..].iter().position(starts) {
             place += further;
-            let before = held[place - 1];
+            let (before, byte) = (held[place - 1], held[place]);
+            let value = good_for[usize::from(byte)] & VALUE != 0
+                && held.get(place + 1).is_none_or(|next| self.secrets.can_begin(byte, *next));
             // Inside of a word no shape begins, but for one behind `\n` as JSON writes it, or behind a colour.
-            if good_for[usize::from(held[place])] & VALUE != 0
-                || place == at + 1
-                || !is_body(before, false)
-                || begins_behind([held[place - 2], before])
-            {
+            let shape = good_for[usize::from(byte)] & SHAPE != 0
+                && (place == at + 1
+                    || !is_body(before, false)
+                    || begins_behind([held[place - 2], before]));
+            if value || shape {
                 return place;
             }
             place += 1;
@@ -122,12 +179,11 @@ impl Redactor {
     }
 
     fn look(&self, rest: &[u8], last: bool) -> Found {
-        for value in self.secrets.values() {
-            if rest.starts_with(value) {
-                return Found::Secret { length: value.len(), open: false };
-            }
-            if !last && value.starts_with(rest) {
-                return Found::Perhaps;
+        if self.secrets.table()[usize::from(rest[0])] & VALUE != 0 {
+            match self.look_for_values(rest, last) {
+                Match::Whole(length) => return Found::Secret { length, open: false },
+                Match::Perhaps => return Found::Perhaps,
+                Match::No => {}
             }
         }
         match pem::look(rest, last) {
@@ -146,6 +202,26 @@ impl Redactor {
             }
         }
         Found::Nothing
+    }
+
+    fn look_for_values(&self, rest: &[u8], last: bool) -> Match {
+        let plain = rest[0];
+        let decoded = match plain {
+            b'\\' | b'%' => firsts(rest, last),
+            _ => Some([None; 2]),
+        };
+        let Some([one, other]) = decoded else { return Match::Perhaps };
+        let one = one.filter(|byte| *byte != plain);
+        let other = other.filter(|byte| *byte != plain && Some(*byte) != one);
+        for head in [Some(plain), one, other].into_iter().flatten() {
+            for value in self.secrets.values(head) {
+                match value.at(rest, last) {
+                    Match::No => {}
+                    found @ (Match::Whole(_) | Match::Perhaps) => return found,
+                }
+            }
+        }
+        Match::No
     }
 
     /// Whether a word can begin here: not in the middle of another, but behind `\n` in JSON.

@@ -7,6 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use materia_beneath::Folder;
 use materia_contract::GlobalMode;
 use materia_contract::script::Answer;
 use materia_engine::TurnOrder;
@@ -89,7 +90,9 @@ pub(super) fn perform(job: &TurnOrder, answer: &Answer) -> Result<Option<String>
         }
     }
     for (name, path, content) in files {
-        write(&path, content).map_err(|source| WriteError::Io { path: name.clone(), source })?;
+        guard
+            .write(&path, content)
+            .map_err(|source| WriteError::Io { path: name.clone(), source })?;
     }
     for (kind, content) in &answer.artifacts {
         let content = Secrets::of_process().remove(content);
@@ -126,6 +129,13 @@ impl<'a> Guard<'a> {
             (GlobalMode::Implementation, None) | (GlobalMode::Planning, _) => None,
         };
         Ok(Self { job, project, docs, allowed })
+    }
+
+    /// Writes a new file under a real path that was admitted. A file that has the name gives way and is not written
+    /// to, for it may have further names; a link that has come in between is not followed.
+    fn write(&self, real: &Path, content: &str) -> io::Result<()> {
+        let within = real.strip_prefix(&self.project).map_err(io::Error::other)?;
+        Folder::at(&self.project)?.for_umask().replace(within, content.as_bytes())
     }
 
     /// The real path to write, if it may be written.
@@ -166,11 +176,6 @@ impl<'a> Guard<'a> {
 /// The paths that the policy of the turn's socket lets it write, where it says so.
 fn policy(job: &TurnOrder) -> Option<&[String]> {
     job.policy.as_ref()?.write.as_deref()
-}
-
-fn write(path: &Path, content: &str) -> io::Result<()> {
-    path.parent().map_or(Ok(()), fs::create_dir_all)?;
-    fs::write(path, content)
 }
 
 /// Whether `kind` can be part of a file name and nothing else.

@@ -53,13 +53,8 @@ impl Entry {
     }
 
     /// What names a file, however many names it has.
-    pub(super) fn identity(&self) -> (u64, u64) {
+    fn identity(&self) -> (u64, u64) {
         (self.device, self.inode)
-    }
-
-    /// Whether it is a file with further names.
-    pub(super) fn is_linked_file(&self) -> bool {
-        self.kind.is_file() && self.links > 1
     }
 
     fn is_same(&self, other: &Self) -> bool {

@@ -139,37 +139,6 @@ impl TreeCheck {
         })
     }
 
-    /// A file within one of `roots` that is at the same time a file outside them, as a hard link
-    /// is: who writes the first changes the second, and no sandbox of paths can tell.
-    #[must_use]
-    pub fn shared(&self, roots: &[PathBuf]) -> Option<(PathBuf, PathBuf)> {
-        let mut outside = HashMap::new();
-        for (at, folder) in &self.folders {
-            for (name, entry) in &folder.entries {
-                if entry.is_linked_file() {
-                    outside.insert(entry.identity(), (at, name));
-                }
-            }
-        }
-        if outside.is_empty() {
-            return None;
-        }
-        let mut left = ENTRIES_MAX;
-        let mut open: VecDeque<PathBuf> = roots.iter().cloned().collect();
-        while let Some(at) = open.pop_front() {
-            let Some(folder) = Folder::read(&at, left, |_| Tell::All) else { continue };
-            left -= folder.entries.len();
-            for (name, entry) in &folder.entries {
-                let same = outside.get(&entry.identity()).filter(|_| entry.is_linked_file());
-                if let Some((folder, other)) = same {
-                    return Some((self.within(&at.join(name)), folder.join(other)));
-                }
-            }
-            open.extend(folder.folders().map(|name| at.join(name)));
-        }
-        None
-    }
-
     /// A folder's entries without those that do not count; `None` if there are more than `most`.
     fn look(&self, at: &Path, most: usize) -> Option<Folder> {
         let real = self.project.join(at);
@@ -190,11 +159,6 @@ impl TreeCheck {
                 Tell::All
             }
         })
-    }
-
-    /// A path as people of this project write it.
-    fn within(&self, path: &Path) -> PathBuf {
-        path.strip_prefix(&self.project).unwrap_or(path).to_owned()
     }
 }
 

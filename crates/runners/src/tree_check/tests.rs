@@ -127,19 +127,6 @@ fn the_message_names_a_few_paths_and_what_was_not_looked_at() {
     assert!(check.complaint("docs").unwrap().contains("the project's own folder"));
 }
 
-#[test]
-fn a_second_name_inside_the_doc_root_is_found() {
-    let dir = project();
-    fs::write(dir.path().join("docs/plain"), "").unwrap();
-    fs::hard_link(dir.path().join("docs/plain"), dir.path().join("docs/other")).unwrap();
-    let docs = [dir.path().join("docs").canonicalize().unwrap()];
-    assert_eq!(before(&dir).shared(&docs), None);
-    fs::create_dir(dir.path().join("docs/deep")).unwrap();
-    fs::hard_link(dir.path().join("src/a.rs"), dir.path().join("docs/deep/a")).unwrap();
-    let found = before(&dir).shared(&docs);
-    assert_eq!(found, Some((PathBuf::from("docs/deep/a"), PathBuf::from("src/a.rs"))));
-}
-
 thread_local! {
     static LOOKS: Cell<usize> = const { Cell::new(0) };
 }
@@ -181,6 +168,4 @@ fn each_file_is_looked_at_once_before_and_once_after() {
     assert_eq!(before_turn, counted + 101, "a cache shows what it is when it is read");
     let (after_turn, changed) = looks(|| check.changed());
     assert_eq!((after_turn, changed.len()), (counted, 0));
-    let (searched, shared) = looks(|| check.shared(&[dir.path().join("docs")]));
-    assert_eq!((searched, shared), (0, None), "no file has a second name, so none is looked for");
 }

@@ -8,6 +8,7 @@ use std::process::Stdio;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use materia_contract::search_path;
 use materia_engine::Stop;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -18,8 +19,8 @@ use super::report::Text;
 use crate::redact::{Redactor, Secrets};
 use crate::supervise::mark::Mark;
 use crate::supervise::protocol::{
-    CONTENT_BYTES_MAX, HEADER_BYTES, INPUT, NO_MORE, POLITE, STDERR, STDOUT, Spec, Token, VERDICT,
-    Verdict,
+    CONTENT_BYTES_MAX, HEADER_BYTES, INPUT, NO_MORE, POLITE, RawPath, STDERR, STDOUT, Spec, Token,
+    VERDICT, Verdict,
 };
 use crate::supervise::{ARGUMENT, PIPE_BYTES};
 use crate::supervise::{mark, tree};
@@ -184,6 +185,10 @@ impl Link {
     ) -> io::Result<Self> {
         let token = Token::new()?;
         spec.token = token;
+        if !spec.env_only && !spec.env.iter().any(|(name, _)| name == "PATH") {
+            let path = search_path(std::env::var_os("PATH").as_deref());
+            spec.env.push(("PATH".to_owned(), RawPath::from(&path)));
+        }
         // Last, so that no author's variable stands in its place.
         spec.env.push((mark::VARIABLE.to_owned(), mark.text().into()));
         let mut command = Command::new(program);

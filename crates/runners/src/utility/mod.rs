@@ -103,6 +103,7 @@ impl UtilityRunner {
             GlobalMode::Planning => (turn.await, None),
             GlobalMode::Implementation => guard::until_tightened(job, turn).await,
         };
+        let report = noted(report, room.note());
         // The very last thing: by now everything is written that is written on account of this turn.
         match complaint(job, room.leave().or(late)).await {
             Some(complaint) => not_accepted(&name, report, &complaint),
@@ -161,6 +162,15 @@ impl UtilityRunner {
             ..Spec::default()
         }
     }
+}
+
+/// A report with one note more.
+fn noted(mut report: TurnReport, note: Option<String>) -> TurnReport {
+    match &mut report.outcome {
+        Ok(output) => output.notes.extend(note),
+        Err(fault) => fault.report.notes.extend(note),
+    }
+    report
 }
 
 /// What the look after a turn has to say, where one is due.

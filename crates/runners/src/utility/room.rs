@@ -1,7 +1,6 @@
 //! Where a program may write: everywhere, where its policy says, or in Planning mode in the folder of
 //! documents.
 
-use std::fs;
 use std::path::PathBuf;
 
 use materia_beneath::Folder;
@@ -12,8 +11,13 @@ use crate::supervise::protocol::{RawPath, Writable};
 use crate::tree_check::TreeCheck;
 use crate::{guard, place, planning};
 
-/// What a program gets to write to.
-pub(super) enum Room {
+/// What a program gets to write to, and what there is to say about it.
+pub(super) struct Room {
+    bounds: Bounds,
+    note: Option<String>,
+}
+
+enum Bounds {
     /// Everything.
     Open,
     /// What its author allows.
@@ -65,36 +69,41 @@ impl Drop for Temporary {
 impl Room {
     /// Makes sure of the folders, or says why the program cannot run.
     pub(super) async fn prepare(job: &TurnJob) -> Result<Self, String> {
-        match job.global_mode {
-            GlobalMode::Implementation => match &job.policy {
-                Some(policy) if policy.write.is_some() || policy.network == Some(false) => {
-                    Ok(Self::Policy(Box::new(Allowed::prepare(job, policy)?)))
-                }
-                Some(_) | None => Ok(Self::Open),
-            },
-            GlobalMode::Planning => {
-                let job = job.clone();
-                let work = move || Ok(Self::Planning(Box::new(Confined::prepare(&job)?)));
-                tokio::task::spawn_blocking(work).await.map_err(|error| error.to_string())?
-            }
+        let bound = |policy: &Policy| policy.write.is_some() || policy.network == Some(false);
+        if job.global_mode == GlobalMode::Implementation && !job.policy.as_ref().is_some_and(bound)
+        {
+            return Ok(Self { bounds: Bounds::Open, note: None });
         }
+        let job = job.clone();
+        let work = move || match (job.global_mode, &job.policy) {
+            (GlobalMode::Implementation, Some(policy)) => Allowed::prepare(&job, policy),
+            (GlobalMode::Implementation, None) | (GlobalMode::Planning, _) => {
+                Confined::prepare(&job)
+            }
+        };
+        tokio::task::spawn_blocking(work).await.map_err(|error| error.to_string())?
+    }
+
+    /// What there is to say about what may be written.
+    pub(super) fn note(&self) -> Option<String> {
+        self.note.clone()
     }
 
     /// The program's own folder for temporary files.
     pub(super) fn temporary(&self) -> Option<&PathBuf> {
-        match self {
-            Self::Open => None,
-            Self::Policy(allowed) => Some(&allowed.temporary.path),
-            Self::Planning(confined) => Some(&confined.temporary.path),
+        match &self.bounds {
+            Bounds::Open => None,
+            Bounds::Policy(allowed) => Some(&allowed.temporary.path),
+            Bounds::Planning(confined) => Some(&confined.temporary.path),
         }
     }
 
     /// What the sandbox allows; `None` without one.
     pub(super) fn writable(&self, job: &TurnJob) -> Option<Writable> {
-        match self {
-            Self::Open => None,
-            Self::Policy(allowed) => Some(allowed.writable()),
-            Self::Planning(confined) => Some(Writable {
+        match &self.bounds {
+            Bounds::Open => None,
+            Bounds::Policy(allowed) => Some(allowed.writable()),
+            Bounds::Planning(confined) => Some(Writable {
                 folders: vec![
                     RawPath::from(&confined.docs),
                     RawPath::from(&confined.temporary.path),
@@ -108,52 +117,43 @@ impl Room {
     /// Tidies up. What is left to do is the look at what has changed that must not, where one is due: the very last
     /// thing of a turn.
     pub(super) fn leave(self) -> Option<TreeCheck> {
-        match self {
-            Self::Open | Self::Policy(_) => None,
-            Self::Planning(confined) => Some(confined.before),
+        match self.bounds {
+            Bounds::Open | Bounds::Policy(_) => None,
+            Bounds::Planning(confined) => Some(confined.before),
         }
     }
 }
 
 impl Confined {
-    fn prepare(job: &TurnJob) -> Result<Self, String> {
+    fn prepare(job: &TurnJob) -> Result<Room, String> {
         let docs =
             planning::make_doc_root(&job.cwd, &job.doc_root).map_err(|error| error.to_string())?;
+        let note = planning::make_own(job, std::slice::from_ref(&docs))?;
         let before = TreeCheck::before(&job.cwd, &docs, &guard::ignored(job));
-        if let Some((inside, outside)) = before.shared(std::slice::from_ref(&docs)) {
-            return Err(format!(
-                "`{}` and `{}` are one file with two names, so that writing the first, which \
-                 Planning mode allows, would change the second; make one of them a copy",
-                inside.display(),
-                outside.display()
-            ));
-        }
         let temporary = Temporary::new(job)?;
         if let Some(limit) = before.limit() {
             job.control
                 .live
                 .say(&format!("the check after this Planning turn is not complete: {limit}\n"));
         }
-        Ok(Self { docs, temporary, before })
+        let bounds = Bounds::Planning(Box::new(Self { docs, temporary, before }));
+        Ok(Room { bounds, note })
     }
 }
 
 impl Allowed {
-    fn prepare(job: &TurnJob, policy: &Policy) -> Result<Self, String> {
-        let folders = policy.write.iter().flatten().map(|path| {
-            let real = planning::inside(&job.cwd, path).map_err(|error| error.to_string())?;
-            if !real.exists() {
-                fs::create_dir_all(&real).map_err(|error| format!("`{path}`: {error}"))?;
-            }
-            Ok(real)
-        });
+    fn prepare(job: &TurnJob, policy: &Policy) -> Result<Room, String> {
+        let folders =
+            policy.write.iter().flatten().map(|path| {
+                planning::make_inside(&job.cwd, path).map_err(|error| error.to_string())
+            });
         let folders: Vec<PathBuf> = folders.collect::<Result<_, String>>()?;
+        let note = planning::make_own(job, &folders)?;
         let temporary = Temporary::new(job)?;
-        Ok(Self {
-            folders: policy.write.is_some().then_some(folders),
-            temporary,
-            offline: policy.network == Some(false),
-        })
+        let folders = policy.write.is_some().then_some(folders);
+        let offline = policy.network == Some(false);
+        let bounds = Bounds::Policy(Box::new(Self { folders, temporary, offline }));
+        Ok(Room { bounds, note })
     }
 
     fn writable(&self) -> Writable {

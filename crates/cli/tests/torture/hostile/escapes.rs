@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use crate::bench::{Bench, Ran};
 
 /// Every control character there is, alone and as a command to a terminal.
-const NASTY: &str =
-    "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\u{9d}0;x\u{9c}\u{7f}\u{8}\r\u{202e}\u{90}q\u{85}z";
+const NASTY: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\u{9d}0;x\u{9c}\u{7f}\u{8}\r\u{202e}\u{90}q\u{85}\u{200b}\u{61c}\u{ad}\u{2028}\u{3164}\u{fe0f}\u{e0041}z";
 
 /// Whether a terminal would obey any of it.
 fn raw(text: &str) -> Option<char> {
     let harmless = |c: char| c == '\n' || c == '\t';
-    text.chars().find(|c| c.is_control() && !harmless(*c) || ('\u{202a}'..='\u{202e}').contains(c))
+    let hidden = "\u{200b}\u{61c}\u{ad}\u{2028}\u{202e}\u{3164}\u{fe0f}\u{e0041}";
+    text.chars().find(|c| c.is_control() && !harmless(*c) || hidden.contains(*c))
 }
 
 /// A project of one utility, which is looked at as on a terminal with colours: otherwise the

@@ -5,7 +5,7 @@
 //! which files outside of the project changed, is part of what it did.
 //!
 //! Files of this folder: `escapes` (what is printed), `repositories` (what is configured), `changing` (what changes after it was
-//! approved), `journals` (a shipped `.materia`), `turns` (programs that were approved and do harm all the same), `calls` (system calls),
+//! approved), `files` (links, second names, `PATH`), `journals` (a shipped `.materia`), `turns` (programs that were approved and do harm all the same), `calls` (system calls),
 //! `outliving` (processes that stay), `work` (that honest programs still run). A command can be run as an [ordinary user](people).
 
 #![allow(dead_code, reason = "each kind of attack uses what it needs of the stage")]
@@ -15,6 +15,7 @@ mod asked;
 mod calls;
 mod changing;
 mod escapes;
+mod files;
 mod forging;
 mod homes;
 mod journals;

@@ -229,7 +229,7 @@ fn a_conversation_is_played_again() {
     let driving = Driving::acp(&agent(""));
     let dir = driving.stage.outside().join("tape");
     let (_source, stop) = StopSource::new();
-    let recorder = driving.runner().with_recorder(Recorder::create(&dir).unwrap());
+    let recorder = driving.runner().with_recorder(Recorder::create(&dir, driving.cwd()).unwrap());
     let first = perform(&recorder, driving.job(), stop.clone()).outcome.unwrap();
     let replay = ReplayRunner::new(Recording::open(&dir).unwrap(), driving.fleet());
     let second = perform(&replay, driving.job(), stop).outcome.unwrap();

@@ -10,7 +10,7 @@ use super::Driving;
 use crate::stage::perform;
 
 fn record(driving: &Driving, dir: &Path) -> TurnReport {
-    let runner = driving.runner().with_recorder(Recorder::create(dir).unwrap());
+    let runner = driving.runner().with_recorder(Recorder::create(dir, driving.cwd()).unwrap());
     let (_source, stop) = StopSource::new();
     perform(&runner, driving.job(), stop)
 }
@@ -76,9 +76,12 @@ fn a_folder_that_is_no_recording_is_refused() {
     let driving = Driving::new("");
     let dir = driving.stage.outside().join("tape");
     assert!(matches!(Recording::open(&dir), Err(RecordError::Missing(_))));
-    Recorder::create(&dir).unwrap();
-    assert!(matches!(Recorder::create(&dir), Err(RecordError::Exists(_))));
-    assert!(matches!(Recorder::create(driving.cwd()), Err(RecordError::NotEmpty(_))));
+    Recorder::create(&dir, driving.cwd()).unwrap();
+    assert!(matches!(Recorder::create(&dir, driving.cwd()), Err(RecordError::Exists(_))));
+    assert!(matches!(
+        Recorder::create(driving.cwd(), driving.cwd()),
+        Err(RecordError::NotEmpty(_))
+    ));
     fs::write(dir.join("recording.json"), "{\"version\":99}").unwrap();
     assert!(matches!(Recording::open(&dir), Err(RecordError::Newer(_))));
 }

@@ -1,0 +1,18 @@
+//! Files at places that a person typed, in the present folder.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use materia_app::Typed;
+
+use crate::failure::Failure;
+
+/// Writes a file. A link of the project on the way is refused; so is a file that is there, unless `over`.
+pub(crate) fn write(path: &Path, bytes: &[u8], over: bool) -> Result<(), Failure> {
+    let written = Typed::find(path, Path::new(".")).and_then(|typed| typed.write(bytes, over));
+    written.map_err(|error| {
+        let taken = error.kind() == ErrorKind::AlreadyExists;
+        let help = if taken { "; `--force` writes over it" } else { "" };
+        Failure::storage(format!("`{}` cannot be written: {error}{help}", path.display()))
+    })
+}
