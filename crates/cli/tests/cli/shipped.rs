@@ -149,17 +149,22 @@ fn a_file_that_cannot_be_changed_is_left_as_it_is() {
 }
 
 #[test]
-fn a_linked_file_stays_a_link_and_keeps_its_mode() {
+fn a_changed_file_keeps_its_mode_and_one_that_is_a_link_of_the_project_is_refused() {
     let bench = Bench::new();
-    bench.write("real.json", "\u{feff}{\n}\n");
-    let real = bench.project().join("real.json");
-    fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
-    std::os::unix::fs::symlink("real.json", bench.project().join("materia.json")).unwrap();
+    bench.write("materia.json", "\u{feff}{\n}\n");
+    let file = bench.project().join("materia.json");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
     bench.run(&["loadout", "Release"]).exits(0);
-    let link = bench.project().join("materia.json").symlink_metadata().unwrap();
-    assert!(link.file_type().is_symlink());
-    assert_eq!(bench.read("real.json"), "\u{feff}{\n  \"activeLoadout\": \"Release\"\n}\n");
-    assert_eq!(real.metadata().unwrap().permissions().mode() & 0o777, 0o640);
+    let changed = "\u{feff}{\n  \"activeLoadout\": \"Release\"\n}\n";
+    assert_eq!(bench.read("materia.json"), changed);
+    assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o640);
+    fs::rename(&file, bench.project().join("real.json")).unwrap();
+    std::os::unix::fs::symlink("real.json", &file).unwrap();
+    let ran = bench.run(&["loadout", "Full-Auto"]);
+    assert_ne!(ran.exit, 0);
+    assert!(ran.err.contains("symbolic link inside the project"), "{}", ran.err);
+    assert_eq!(bench.read("real.json"), changed);
+    assert!(file.is_symlink());
 }
 
 #[test]
