@@ -69,7 +69,8 @@ pub fn of(run: &Run) -> Option<Asks> {
         | WaitReason::Stall
         | WaitReason::Budget
         | WaitReason::Manual
-        | WaitReason::RunFor => None,
+        | WaitReason::RunFor
+        | WaitReason::Trust => None,
     }
 }
 

@@ -198,6 +198,7 @@ impl Drive {
             timeline: timeline.unwrap_or_default(),
             folders: self.folders.clone(),
             agents: self.agents.clone(),
+            ..Options::default()
         };
         Ok(Setting { runner: self.runner()?, options, cleared: self.cleared.clone() })
     }

@@ -23,6 +23,8 @@ const PLACE: &str = "<!--materia-export-->";
 /// The most of a file's text that is taken along, and of all of them.
 const FILE_BYTES_MAX: u64 = 256 << 10;
 const FILES_BYTES_MAX: u64 = 8 << 20;
+/// The most that events of a cast may say that goes into one file: a page holds all of it at once.
+const EVENTS_BYTES_MAX: usize = 64 << 20;
 
 /// All that the page shows of a cast.
 #[derive(Debug, Serialize)]
@@ -55,6 +57,8 @@ pub fn of(journal: &dyn Journal, id: &RunId, folders: &Folders) -> Result<Export
         run_dir: places::RUN_DIR.to_owned(),
         profile: places::PROFILE.to_owned(),
     };
+    // First, for it says whether there is too much.
+    let events = events(journal, id, &named)?;
     let cast = view::cast(journal, id, "", &named, None)?;
     let mut whys = BTreeMap::new();
     for socket in cast.plan.nodes.keys() {
@@ -65,7 +69,7 @@ pub fn of(journal: &dyn Journal, id: &RunId, folders: &Folders) -> Result<Export
     }
     Ok(Export {
         version: VERSION,
-        events: events(journal, id, &named)?,
+        events,
         turns: view::turns(journal, id, &named)?,
         cost: view::cost(&cast.report, cast.budget),
         whys,
@@ -82,10 +86,18 @@ fn events(
 ) -> Result<Vec<Box<RawValue>>, Failure> {
     let mut shown = Shown::new(id.clone(), named.clone());
     let mut events = Vec::new();
+    let mut bytes = 0_usize;
     loop {
         let page = blocking(journal).read(id, shown.seq(), PAGE_BYTES)?;
         for record in &page.records {
             let text = shown.json(record);
+            bytes = bytes.saturating_add(text.len());
+            if bytes > EVENTS_BYTES_MAX {
+                return Err(Failure::resolution(format!(
+                    "the events of cast `{id}` say more than {} MB, which is too much for one page; they can be printed one by one instead",
+                    EVENTS_BYTES_MAX >> 20
+                )));
+            }
             events.push(
                 RawValue::from_string(text)
                     .map_err(|error| Failure::storage(format!("an event is no JSON: {error}")))?,
@@ -120,11 +132,39 @@ pub fn page(viewer: &str, export: &Export) -> Result<String, Failure> {
     let Some((before, behind)) = viewer.split_once(PLACE) else {
         return Err(Failure::storage("the page of this program has no place for a cast"));
     };
-    let data = serde_json::to_string(export)
+    let mut page = Inside(Vec::new());
+    page.0.extend_from_slice(before.as_bytes());
+    page.0.extend_from_slice(b"<script type=\"application/json\" id=\"materia-export\">");
+    serde_json::to_writer(&mut page, export)
         .map_err(|error| Failure::storage(format!("the cast cannot be written: {error}")))?;
-    let data =
-        data.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029");
-    Ok(format!(
-        "{before}<script type=\"application/json\" id=\"materia-export\">{data}</script>{behind}"
-    ))
+    page.0.extend_from_slice(b"</script>");
+    page.0.extend_from_slice(behind.as_bytes());
+    String::from_utf8(page.0).map_err(|error| Failure::storage(error.to_string()))
+}
+
+/// JSON that goes into an element of a page: as it comes, without a second copy of all of it.
+struct Inside(Vec<u8>);
+
+impl std::io::Write for Inside {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let mut rest = bytes;
+        while let Some(at) = rest.iter().position(|byte| matches!(byte, b'<' | 0xe2)) {
+            self.0.extend_from_slice(&rest[..at]);
+            // Signs that end lines in some readers have three bytes, and are never written in parts.
+            let (sign, length): (&[u8], usize) = match &rest[at..] {
+                [b'<', ..] => (b"\\u003c", 1),
+                [0xe2, 0x80, 0xa8, ..] => (b"\\u2028", 3),
+                [0xe2, 0x80, 0xa9, ..] => (b"\\u2029", 3),
+                _ => (&[0xe2], 1),
+            };
+            self.0.extend_from_slice(sign);
+            rest = &rest[at + length..];
+        }
+        self.0.extend_from_slice(rest);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }

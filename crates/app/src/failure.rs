@@ -87,6 +87,11 @@ impl Failure {
         Self::refused("trust", message)
     }
 
+    /// Whoever asks may not.
+    pub fn forbidden(message: impl Into<String>) -> Self {
+        Self::refused("forbidden", message)
+    }
+
     /// Files cannot be read or written.
     pub fn storage(message: impl Into<String>) -> Self {
         Self::refused("storage", message)

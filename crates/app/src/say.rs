@@ -265,6 +265,7 @@ fn interrupted(reason: InterruptReason) -> &'static str {
         InterruptReason::Aborted => "the cast was aborted",
         InterruptReason::RunFailed => "another turn made the cast fail",
         InterruptReason::RunFor => "the simulation ended",
+        InterruptReason::Trust => "something that would have run is not as it was approved",
     }
 }
 

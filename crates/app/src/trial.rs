@@ -12,7 +12,7 @@ use materia_compiler::Loaded;
 use materia_compiler::link::Invocation;
 use materia_contract::api::Tried;
 use materia_contract::{Behavior, GlobalMode, Node, NodeId, Plan, RunId, content_hash};
-use materia_engine::{Leaves, Manner, Runner as _, StopSource, TurnJob, TurnOrder, Work};
+use materia_engine::{Approval, Leaves, Manner, Runner as _, StopSource, TurnJob, TurnOrder, Work};
 use materia_runners::UtilityRunner;
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ use crate::failure::Failure;
 use crate::prepare::{self, Ready};
 use crate::profile;
 use crate::project::Project;
-use crate::trust::{Begins, Trusted, Untrusted};
+use crate::trust::{Begins, Starts, Trusted, Untrusted};
 
 /// How long a utility may take that is tried, whatever it may take in a cast.
 const TRIAL_MS_MAX: u64 = 60_000;
@@ -157,7 +157,10 @@ impl Trusted<Trial> {
             leaves: Leaves::default(),
         };
         let (_source, stop) = StopSource::new();
-        let report = UtilityRunner::new(supervisor).run(TurnJob::new(order, stop)).await;
+        let mut job = TurnJob::new(order, stop);
+        let starts = Starts::of(&self.plan, None, Some(&self.loaded));
+        job.control.approval = Approval::by(Arc::new(self.watch(starts)));
+        let report = UtilityRunner::new(supervisor).run(job).await;
         let (output, error) = match report.outcome {
             Ok(output) => (output, None),
             Err(fault) => (*fault.report, Some(fault.message)),

@@ -55,15 +55,13 @@ fn lost(found: &Found, left: &[Left]) -> Option<(u64, String)> {
             return Some(format!("`{}` has no hash that can be read", left.path));
         };
         if left.is_blob
-            && let Err(fault) = blobs.read(hash)
+            && let Err(fault) = blobs.check(hash)
         {
             return Some(format!("of `{}` {fault}", left.path));
         }
         // What people look at must be the same, as far as it is still there.
         match plain_file(&folder, &left.path) {
-            Looked::Read(bytes) if BlobHash::of(&bytes) != hash => {
-                Some(format!("`{}` was altered", left.path))
-            }
+            Looked::Read(found) if found != hash => Some(format!("`{}` was altered", left.path)),
             Looked::Read(_) | Looked::Absent => None,
             Looked::Elsewhere => {
                 Some(format!("`{}` is no file in the folder of the cast", left.path))
@@ -82,7 +80,7 @@ fn lost(found: &Found, left: &[Left]) -> Option<(u64, String)> {
 
 /// What was found where an event says that a file is.
 enum Looked {
-    Read(Vec<u8>),
+    Read(BlobHash),
     Absent,
     /// It lies elsewhere, or is no file.
     Elsewhere,
@@ -101,7 +99,10 @@ fn plain_file(folder: &Path, path: &str) -> Looked {
         }
     }
     match at.symlink_metadata() {
-        Ok(found) if found.is_file() => std::fs::read(&at).map_or(Looked::Absent, Looked::Read),
+        Ok(found) if found.is_file() => {
+            let read = std::fs::File::open(&at).and_then(BlobHash::of_reader);
+            read.map_or(Looked::Absent, Looked::Read)
+        }
         Ok(_) | Err(_) => Looked::Elsewhere,
     }
 }

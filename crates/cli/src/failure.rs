@@ -67,6 +67,11 @@ impl Failure {
         materia_app::Failure::resolution(message).into()
     }
 
+    /// Whoever runs the command may not.
+    pub(crate) fn forbidden(message: impl Into<String>) -> Self {
+        materia_app::Failure::forbidden(message).into()
+    }
+
     /// Nobody has approved the commands.
     pub(crate) fn trust(message: impl Into<String>) -> Self {
         materia_app::Failure::trust(message).into()

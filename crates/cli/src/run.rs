@@ -61,6 +61,7 @@ pub(crate) fn go(
         let screen = screen.clone();
         ears.spawn(async move { screen.keep_drawing().await });
     }
+    materia_runners::name_driver();
     let observers: Vec<Arc<dyn Observer>> = vec![views.clone(), live.observer()];
     let interrupted = Arc::new(AtomicBool::new(false));
     let command = |name: &str| project.command(&format!("{name} {}", drive.id));

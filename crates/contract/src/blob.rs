@@ -15,6 +15,9 @@ use memchr::{memchr, memchr_iter, memchr2};
 /// Texts of more bytes than this are kept apart.
 pub const INLINE_BYTES_MAX: usize = 64 << 10;
 
+/// The most bytes of texts kept apart that one event may name. Nothing that this program writes comes near it.
+pub const EVENT_BYTES_MAX: u64 = 256 << 20;
+
 /// What every reference has, and hardly anything else.
 const MARK: &[u8] = b"$blob\"";
 
@@ -30,6 +33,13 @@ impl BlobHash {
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         Self(*blake3::hash(bytes).as_bytes())
+    }
+
+    /// The hash of what a reader gives.
+    pub fn of_reader(reader: impl std::io::Read) -> std::io::Result<Self> {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update_reader(reader)?;
+        Ok(Self(*hasher.finalize().as_bytes()))
     }
 
     /// Reads a hash of 64 hexadecimal digits; `None` if it is none.
@@ -65,6 +75,14 @@ pub enum BlobFault {
     /// It is not what was put there.
     #[error("the blob {0} was altered")]
     Altered(BlobHash),
+    /// It is more than somebody wants to hold in memory.
+    #[error("the blob {hash} was not read: {what}")]
+    TooLarge {
+        /// Which.
+        hash: BlobHash,
+        /// How much it is, and how much may be.
+        what: String,
+    },
     /// It could not be read.
     #[error("the blob {hash} cannot be read: {what}")]
     Unreadable {
@@ -111,21 +129,27 @@ pub fn has_mark(data: &str) -> bool {
     memchr_iter(b'$', bytes).any(|at| bytes[at..].starts_with(MARK))
 }
 
-/// The data as it was before its long texts were put apart; `fetch` gives a text back.
+/// The data as it was before its long texts were put apart; `fetch` gives a text of so many bytes back. Whoever wrote
+/// the data may be anybody: what names more than [`EVENT_BYTES_MAX`] is not put together.
 pub fn whole(
     stored: &str,
-    mut fetch: impl FnMut(BlobHash) -> Result<String, BlobFault>,
+    mut fetch: impl FnMut(BlobHash, u64) -> Result<String, BlobFault>,
 ) -> Result<Cow<'_, str>, BlobFault> {
     if !has_mark(stored) {
         return Ok(Cow::Borrowed(stored));
     }
+    let bytes = bytes_apart(stored);
     let mut data = Splice::new(stored);
     for key in Strings::of(stored).filter(|text| text.is_key) {
         let raw = &stored[key.start..key.end];
         if raw == FIELD {
             // Journals before version 4 have no references, and nothing is told apart from them.
             let Some(reference) = Reference::at(stored, &key) else { continue };
-            let text = fetch(reference.hash)?;
+            if bytes > EVENT_BYTES_MAX {
+                let what = format!("its event names {bytes} bytes, and may name {EVENT_BYTES_MAX}");
+                return Err(BlobFault::TooLarge { hash: reference.hash, what });
+            }
+            let text = fetch(reference.hash, reference.bytes)?;
             if text.len() as u64 != reference.bytes {
                 return Err(BlobFault::Altered(reference.hash));
             }
@@ -261,7 +285,7 @@ mod tests {
         let (stored, blobs) = apart(&data).unwrap_or_else(|| (data.clone(), Vec::new()));
         let texts: HashMap<BlobHash, String> =
             blobs.iter().map(|blob| (blob.hash, blob.text.clone())).collect();
-        let fetch = |hash| texts.get(&hash).cloned().ok_or(BlobFault::Missing(hash));
+        let fetch = |hash, _| texts.get(&hash).cloned().ok_or(BlobFault::Missing(hash));
         assert_eq!(whole(&stored, fetch).unwrap(), data);
         let mut named: Vec<BlobHash> = blobs.iter().map(|blob| blob.hash).collect();
         assert_eq!(
@@ -271,7 +295,7 @@ mod tests {
         named.dedup();
         if let Some(first) = named.first() {
             assert_eq!(
-                whole(&stored, |hash| Err(BlobFault::Missing(hash))),
+                whole(&stored, |hash, _| Err(BlobFault::Missing(hash))),
                 Err(BlobFault::Missing(*first))
             );
         }
@@ -321,8 +345,8 @@ mod tests {
     fn a_reference_has_one_form() {
         let hash = BlobHash::of(b"x");
         let good = format!(r#"{{"$blob":"{hash}","bytes":1}}"#);
-        assert_eq!(whole(&good, |_| Ok("x".into())).unwrap(), "\"x\"");
-        assert_eq!(whole(&good, |_| Ok("xx".into())), Err(BlobFault::Altered(hash)));
+        assert_eq!(whole(&good, |_, _| Ok("x".into())).unwrap(), "\"x\"");
+        assert_eq!(whole(&good, |_, _| Ok("xx".into())), Err(BlobFault::Altered(hash)));
         for bad in [
             good.replace(":1", ":-1"),
             good.replace(":1", ":"),
@@ -333,8 +357,24 @@ mod tests {
             r#"{"$blob":"ä"}"#.to_owned(),
             r#"{"$blob":1}"#.to_owned(),
         ] {
-            assert_eq!(whole(&bad, |_| Ok("x".into())).unwrap(), bad, "it is none");
+            assert_eq!(whole(&bad, |_, _| Ok("x".into())).unwrap(), bad, "it is none");
         }
+    }
+
+    #[test]
+    fn an_event_that_names_more_than_anybody_can_hold_is_not_put_together() {
+        let hash = BlobHash::of(b"x");
+        let one = format!(r#"{{"$blob":"{hash}","bytes":{}}}"#, EVENT_BYTES_MAX / 4);
+        let many = |count: usize| format!("[{}]", vec![one.as_str(); count].join(","));
+        let mut fetched = 0;
+        let mut fetch = |hash, _| {
+            fetched += 1;
+            Err(BlobFault::Missing(hash))
+        };
+        assert_eq!(whole(&many(4), &mut fetch), Err(BlobFault::Missing(hash)), "just enough");
+        let told = whole(&many(5), &mut fetch).map(std::borrow::Cow::into_owned);
+        assert!(matches!(told, Err(BlobFault::TooLarge { .. })), "{told:?}");
+        assert_eq!(fetched, 1, "nothing was read for it");
     }
 
     proptest! {
@@ -350,7 +390,7 @@ mod tests {
         #[test]
         fn whatever_is_read_never_panics(text in r#"[{}\[\]:,"\\$blobytes0-9ä]{0,60}"#) {
             let _ = apart(&text);
-            let _ = whole(&text, |_| Ok(String::new()));
+            let _ = whole(&text, |_, _| Ok(String::new()));
             let _ = bytes_apart(&text);
         }
     }

@@ -30,6 +30,17 @@ pub enum InputOf<Created, Reported> {
         /// A sentence for whoever looks at it later.
         message: String,
     },
+    /// A turn was not started, because what it would have run is not what somebody approved. What else was under
+    /// way has been ended.
+    Withheld {
+        /// Turns that ended by themselves before they were ended.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        reports: Vec<Reported>,
+        /// The place of its `turn.started`.
+        turn: u64,
+        /// A sentence that says what changed.
+        message: String,
+    },
     /// The simulation has reached the end it was given.
     RunForElapsed,
     /// Only a person can make anything happen now.
@@ -205,6 +216,10 @@ impl<Created, Reported> InputOf<Created, Reported> {
             Self::Stopped { reports, message } => {
                 let reports = reports.into_iter().map(report).collect::<Result<_, E>>()?;
                 InputOf::Stopped { reports, message }
+            }
+            Self::Withheld { reports, turn, message } => {
+                let reports = reports.into_iter().map(report).collect::<Result<_, E>>()?;
+                InputOf::Withheld { reports, turn, message }
             }
             Self::RunForElapsed => InputOf::RunForElapsed,
             Self::Idle => InputOf::Idle,

@@ -51,6 +51,12 @@ pub(crate) enum AnyInput<Created, Reported> {
         reports: Vec<Reported>,
         message: String,
     },
+    Withheld {
+        #[serde(default = "Vec::new")]
+        reports: Vec<Reported>,
+        turn: u64,
+        message: String,
+    },
     RunForElapsed,
     Idle,
     Resume {
@@ -98,6 +104,9 @@ impl<Created, Reported> From<AnyInput<Created, Reported>> for InputOf<Created, R
             AnyInput::SetAgents(agents) => Self::SetAgents(agents),
             AnyInput::Measured(storage) => Self::Measured(storage),
             AnyInput::Stopped { reports, message } => Self::Stopped { reports, message },
+            AnyInput::Withheld { reports, turn, message } => {
+                Self::Withheld { reports, turn, message }
+            }
             AnyInput::RunForElapsed => Self::RunForElapsed,
             AnyInput::Idle => Self::Idle,
             AnyInput::Resume { cwd, run_dir, pace } => {

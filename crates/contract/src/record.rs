@@ -190,8 +190,8 @@ impl Record {
         whole.and_then(blob::apart).map(|(_, blobs)| blobs).unwrap_or_default()
     }
 
-    /// Puts in what is kept apart; `fetch` gives a text back. Costs next to nothing where nothing is.
-    pub fn fill(&mut self, fetch: impl FnMut(BlobHash) -> Result<String, BlobFault>) {
+    /// Puts in what is kept apart; `fetch` gives a text of so many bytes back. Costs next to nothing where nothing is.
+    pub fn fill(&mut self, fetch: impl FnMut(BlobHash, u64) -> Result<String, BlobFault>) {
         if blob::has_mark(&self.data) {
             self.whole = Some(blob::whole(&self.data, fetch).map(std::borrow::Cow::into_owned));
         }
@@ -415,10 +415,10 @@ mod tests {
         let mut stored = Record { whole: None, ..sealed.clone() };
         assert!(stored.event().is_err(), "a reference is no text");
         assert!(sealed.shown(&RunId::new("r"), sealed.hash).data.get().contains(&reason));
-        stored.fill(|hash| Err(BlobFault::Missing(hash)));
+        stored.fill(|hash, _| Err(BlobFault::Missing(hash)));
         let said = stored.event().unwrap_err().to_string();
         assert_eq!(said, format!("the blob {} is missing", blob.hash));
-        stored.fill(|hash| {
+        stored.fill(|hash, _| {
             assert_eq!(hash, blob.hash);
             Ok(reason.clone())
         });

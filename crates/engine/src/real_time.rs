@@ -7,7 +7,7 @@ use std::time::Duration;
 use materia_contract::time::Micros;
 use materia_kernel::{Effect, Input, Now, Phase, Run, is_idle, outstanding};
 
-use crate::under_way::{UnderWay, in_order};
+use crate::under_way::UnderWay;
 use crate::{Asks, DriveError, Driver, Options, World, obey};
 
 /// The clock on the wall, held to going forward: where somebody sets it back, time goes on from where
@@ -52,7 +52,7 @@ pub(crate) async fn drive(
     });
     let mut listening = true;
     while *driver.run().phase() == Phase::Running {
-        under_way.start_owed((world, &options.folders), &driver, &BTreeSet::new());
+        under_way.start_owed((world, options), &driver, &BTreeSet::new());
         if deadline.is_none() && is_idle(driver.run()) {
             driver.take(clock.now(), Input::Idle).await?;
             continue;
@@ -77,8 +77,9 @@ pub(crate) async fn drive(
                 Input::RunForElapsed
             }
             first = under_way.next() => {
-                let others = under_way.also_ended();
-                Input::reports(in_order(std::iter::once(first).chain(others)))
+                let mut ended = vec![first];
+                ended.extend(under_way.also_ended());
+                under_way.come_to(ended).await
             }
             () = timer(&clock, &driver) => Input::tick(),
         };

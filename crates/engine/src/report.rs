@@ -42,7 +42,8 @@ pub fn report_at(
         | WaitReason::Stall
         | WaitReason::Budget
         | WaitReason::Manual
-        | WaitReason::RunFor => None,
+        | WaitReason::RunFor
+        | WaitReason::Trust => None,
     });
     let answer = visits.answer_of(waits_at.as_ref());
     let answer = answer.and_then(|seq| said(journal, id, seq).transpose()).transpose()?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use materia_contract::time::VIRTUAL_EPOCH;
-use materia_contract::{Actor, Command, Do, Folders, Input, RunCreated, RunId, WaitReason};
+use materia_contract::{Actor, Command, Do, Input, RunCreated, RunId, WaitReason};
 use materia_kernel::{Now, Phase, Run};
 use tokio::sync::mpsc;
 
@@ -109,7 +109,7 @@ async fn taken_up(
     let now = now_of(world, &driver);
     driver.measure_first(now).await?;
     // What was begun just now is nobody's yet; there is nothing to recover.
-    let under_way = if woken { None } else { rejoined(world, &driver, &options.folders).await };
+    let under_way = if woken { None } else { rejoined(world, &driver, options).await };
     if let Some(agents) = options.agents.clone() {
         driver.take_for(now_of(world, &driver), Input::SetAgents(agents), Actor::PERSON).await?;
     }
@@ -123,11 +123,11 @@ async fn taken_up(
 }
 
 /// The turns in flight of a run whose process went away, if all of them live on.
-async fn rejoined(world: &World, driver: &Driver, folders: &Folders) -> Option<UnderWay> {
+async fn rejoined(world: &World, driver: &Driver, options: &Options) -> Option<UnderWay> {
     if is_virtual(driver) || *driver.run().phase() != Phase::Running {
         return None;
     }
-    UnderWay::rejoined((world, folders), driver).await
+    UnderWay::rejoined((world, options), driver).await
 }
 
 /// How a run was found that is taken up.

@@ -8,14 +8,14 @@ use std::time::Duration;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
 use materia_contract::{Behavior, Folders, GlobalMode, Node, NodeId, OutputSelector, RunId};
-use materia_kernel::{Effect, Report, TurnOutcome, TurnWork, outstanding};
+use materia_kernel::{Effect, Input, Report, TurnOutcome, TurnWork, outstanding};
 use tokio::sync::watch;
 use tracing::Instrument as _;
 
 use crate::left;
 use crate::{
-    BoxFuture, Control, Driver, Leaves, Live, Manner, StopSource, Tightened, TurnFault, TurnJob,
-    TurnOrder, TurnReport, Work, World,
+    BoxFuture, Control, Driver, Leaves, Live, Manner, Options, StopSource, Tightened, TurnFault,
+    TurnJob, TurnOrder, TurnReport, Work, World,
 };
 
 /// How long stopped turns may take to go away before the run stops waiting for them.
@@ -41,7 +41,7 @@ impl UnderWay {
     /// Starts whatever is owed, not under way yet, and not among those whose report waits.
     pub(crate) fn start_owed(
         &mut self,
-        place: (&World, &Folders),
+        place: (&World, &Options),
         driver: &Driver,
         reported: &BTreeSet<u64>,
     ) {
@@ -85,7 +85,7 @@ impl UnderWay {
 
     /// The turns that were in flight when the process of a run went away, if every one of them is still
     /// alive somewhere. Where one is not, those that are end as well: what they did is done again with it.
-    pub(crate) async fn rejoined(place: (&World, &Folders), driver: &Driver) -> Option<Self> {
+    pub(crate) async fn rejoined(place: (&World, &Options), driver: &Driver) -> Option<Self> {
         let mut under_way = Self::default();
         for effect in outstanding(driver.run()) {
             let Effect::StartTurn(started) = effect else { continue };
@@ -119,6 +119,17 @@ impl UnderWay {
         ended
     }
 
+    /// What follows from turns that have ended. Where one was withheld, what else is under way is ended first.
+    pub(crate) async fn come_to(&mut self, ended: Vec<(u64, TurnReport)>) -> Input {
+        let Some((turn, message)) = ended.iter().find_map(withheld) else {
+            return Input::reports(in_order(ended));
+        };
+        let mut reports = in_order(ended);
+        reports.extend(self.end().await);
+        reports.sort_by_key(|report| report.turn);
+        Input::Withheld { reports, turn, message }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.futures.is_empty()
     }
@@ -148,9 +159,16 @@ impl UnderWay {
     }
 }
 
-/// What turns came to, in the order in which they had started (D7).
+/// The turn, and why, where it was withheld.
+pub(crate) fn withheld((turn, report): &(u64, TurnReport)) -> Option<(u64, String)> {
+    let fault = report.outcome.as_ref().err().filter(|fault| fault.withheld)?;
+    Some((*turn, fault.message.clone()))
+}
+
+/// What turns came to, in the order in which they had started (D7). One that was withheld came to nothing.
 pub(crate) fn in_order(ended: impl IntoIterator<Item = (u64, TurnReport)>) -> Vec<Report> {
-    let reports = ended.into_iter().map(|(turn, report)| kernel_report(turn, report));
+    let ended = ended.into_iter().filter(|one| withheld(one).is_none());
+    let reports = ended.map(|(turn, report)| kernel_report(turn, report));
     let mut reports: Vec<Report> = reports.collect();
     reports.sort_by_key(|report| report.turn);
     reports
@@ -168,7 +186,7 @@ fn tell_mode(driver: &Driver, turn: u64, held: &Held) {
 pub(crate) fn kernel_report(turn: u64, report: TurnReport) -> Report {
     let outcome = match report.outcome {
         Ok(output) => TurnOutcome::Ended(output),
-        Err(TurnFault { code, message, report }) => {
+        Err(TurnFault { code, message, report, withheld: _ }) => {
             TurnOutcome::Faulted { code, message, report: *report }
         }
     };
@@ -228,13 +246,14 @@ fn kept(
 }
 
 /// A turn, and what is kept of it here.
-fn job((world, folders): (&World, &Folders), driver: &Driver, started: u64) -> (TurnJob, Held) {
-    let order = order(driver, folders, started);
+fn job((world, options): (&World, &Options), driver: &Driver, started: u64) -> (TurnJob, Held) {
+    let order = order(driver, &options.folders, started);
     let (source, stop) = StopSource::new();
     let (tighten, tightened) = Tightened::channel();
     let held = Held { stop: source, tighten, mode: order.global_mode };
     let live = live(world, &order.run, &order.node);
-    (TurnJob { order, control: Control { stop, tightened, live } }, held)
+    let approval = options.approval.clone();
+    (TurnJob { order, control: Control { stop, tightened, live, approval } }, held)
 }
 
 /// How the program of a node runs.

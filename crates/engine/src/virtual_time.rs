@@ -7,11 +7,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use materia_contract::time::Micros;
-use materia_contract::{Actor, Do, Folders, TimelineEntry};
+use materia_contract::{Actor, Do, TimelineEntry};
 use materia_kernel::{Acting, Effect, Input, Moment, Phase, is_idle, outstanding};
 
 use crate::load::take_up;
-use crate::under_way::{UnderWay, kernel_report, order};
+use crate::under_way::{UnderWay, kernel_report, order, withheld};
 use crate::{Asks, Driver, EngineError, Options, TurnReport, World, obey};
 
 /// Drives a run until it rests.
@@ -30,7 +30,7 @@ pub(crate) async fn drive(
         now,
         deadline,
         timeline: &options.timeline,
-        folders: &options.folders,
+        options,
         agenda: BTreeMap::new(),
         under_way: UnderWay::default(),
         reported: BTreeSet::new(),
@@ -47,7 +47,7 @@ struct Simulation<'a> {
     now: Micros,
     deadline: Option<Micros>,
     timeline: &'a [TimelineEntry],
-    folders: &'a Folders,
+    options: &'a Options,
     /// What turns report, by the instant at which they end and by their place.
     agenda: BTreeMap<(Micros, u64), TurnReport>,
     under_way: UnderWay,
@@ -58,12 +58,16 @@ struct Simulation<'a> {
 impl Simulation<'_> {
     /// Performs what is owed, then goes to the next instant at which something happens.
     async fn step(&mut self, asks: &mut Asks) -> Result<(), EngineError> {
-        let place = (self.world, self.folders);
+        let place = (self.world, self.options);
         self.under_way.start_owed(place, &self.driver, &self.reported);
         let mut asked = None;
         while asked.is_none() && !self.under_way.is_empty() {
             tokio::select! {
-                (turn, report) = self.under_way.next() => {
+                ended = self.under_way.next() => {
+                    if let Some((turn, message)) = withheld(&ended) {
+                        return self.withhold(turn, message).await;
+                    }
+                    let (turn, report) = ended;
                     self.reported.insert(turn);
                     self.agenda.insert((self.now + micros(report.after), turn), report);
                 }
@@ -91,6 +95,13 @@ impl Simulation<'_> {
         let due = due.expect("a run that is not idle waits for a turn, a timer or the timeline");
         self.now = self.now.max(due);
         self.instant().await
+    }
+
+    /// A turn was not started: the run waits. Turns whose end is still to come are not at their end.
+    async fn withhold(&mut self, turn: u64, message: String) -> Result<(), EngineError> {
+        self.under_way.end().await;
+        let input = Input::Withheld { reports: Vec::new(), turn, message };
+        Ok(self.driver.take(self.now, input).await?)
     }
 
     /// The next instant at which something happens.
@@ -122,7 +133,7 @@ impl Simulation<'_> {
             let ((_, turn), report) = next.remove_entry();
             self.reported.remove(&turn);
             if self.driver.run().turn(turn).is_some() {
-                let order = order(&self.driver, self.folders, turn);
+                let order = order(&self.driver, &self.options.folders, turn);
                 reports.push(kernel_report(turn, self.world.runner.land(&order, report)));
             }
         }

@@ -6,7 +6,9 @@ use std::time::Duration;
 use materia_contract::{Answerers, CommandId, Folders, RunId, TimelineEntry};
 use tokio::sync::mpsc;
 
-use crate::{ClaimError, Clock, DriveError, Journal, LoadError, Observer, Posted, Receipt, Runner};
+use crate::{
+    Approval, ClaimError, Clock, DriveError, Journal, LoadError, Observer, Posted, Receipt, Runner,
+};
 
 /// Everything outside that a run needs.
 #[derive(Clone)]
@@ -32,6 +34,8 @@ pub struct Options {
     pub folders: Folders,
     /// Who answers the agent nodes from here on, where that is not as it was.
     pub agents: Option<Answerers>,
+    /// Whom turns ask before they start a program.
+    pub approval: Approval,
 }
 
 /// Where a run hears what is asked of it.

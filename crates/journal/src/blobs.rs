@@ -5,7 +5,7 @@
 //! held to its hash.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use materia_contract::{BlobFault, BlobHash, Record};
 use materia_engine::{BlobError, Blobs, BoxFuture, off_thread, text_of};
 
-use crate::private;
+use crate::{memory, private};
 
 /// The folder of the blobs in the artifact root.
 pub const BLOBS_FOLDER: &str = "blobs";
@@ -43,25 +43,48 @@ impl FileBlobs {
 
     /// The bytes of this hash; reads them at once, on this thread.
     pub fn read(&self, hash: BlobHash) -> Result<Vec<u8>, BlobFault> {
+        self.read_sized(hash, None)
+    }
+
+    /// The same, if it has so many bytes. What has another size, or is too large to be held, is not read.
+    fn read_sized(&self, hash: BlobHash, bytes: Option<u64>) -> Result<Vec<u8>, BlobFault> {
+        let (file, found) = self.open(hash)?;
+        if bytes.is_some_and(|bytes| bytes != found) {
+            return Err(BlobFault::Altered(hash));
+        }
+        if let Some(what) = memory::too_much(found) {
+            return Err(BlobFault::TooLarge { hash, what });
+        }
+        let mut read = Vec::with_capacity(usize::try_from(found).unwrap_or(0));
+        // It may grow while it is read.
+        file.take(found).read_to_end(&mut read).map_err(|error| unreadable(hash, &error))?;
+        if BlobHash::of(&read) == hash { Ok(read) } else { Err(BlobFault::Altered(hash)) }
+    }
+
+    /// Whether the bytes of this hash are there and as they were, however many they are.
+    pub fn check(&self, hash: BlobHash) -> Result<(), BlobFault> {
+        let (file, _) = self.open(hash)?;
+        let same = BlobHash::of_reader(file).map_err(|error| unreadable(hash, &error))? == hash;
+        if same { Ok(()) } else { Err(BlobFault::Altered(hash)) }
+    }
+
+    /// The file of a blob, and its size.
+    fn open(&self, hash: BlobHash) -> Result<(File, u64), BlobFault> {
         let path = self.path(hash);
-        let unreadable = |error: io::Error| {
-            if error.kind() == io::ErrorKind::NotFound {
-                return BlobFault::Missing(hash);
-            }
-            BlobFault::Unreadable { hash, what: error.to_string() }
-        };
+        let unreadable = |error: io::Error| unreadable(hash, &error);
         // A link would lead elsewhere.
         if !path.symlink_metadata().map_err(unreadable)?.is_file() {
             return Err(BlobFault::Altered(hash));
         }
-        let bytes = fs::read(&path).map_err(unreadable)?;
-        if BlobHash::of(&bytes) == hash { Ok(bytes) } else { Err(BlobFault::Altered(hash)) }
+        let file = File::open(&path).map_err(unreadable)?;
+        let found = file.metadata().map_err(unreadable)?.len();
+        Ok((file, found))
     }
 
     /// Puts into records what is kept apart from them.
     pub(crate) fn fill(&self, records: &mut [Record]) {
         for record in records {
-            record.fill(|hash| text_of(hash, self.read(hash)?));
+            record.fill(|hash, bytes| text_of(hash, self.read_sized(hash, Some(bytes))?));
         }
     }
 
@@ -122,6 +145,13 @@ impl FileBlobs {
         let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
         Ok((folder.join(format!(".new-{}-{number}", std::process::id())), path))
     }
+}
+
+fn unreadable(hash: BlobHash, error: &io::Error) -> BlobFault {
+    if error.kind() == io::ErrorKind::NotFound {
+        return BlobFault::Missing(hash);
+    }
+    BlobFault::Unreadable { hash, what: error.to_string() }
 }
 
 fn new_file(path: &Path) -> io::Result<File> {

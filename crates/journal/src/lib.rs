@@ -10,6 +10,7 @@
 #![allow(clippy::doc_markdown, reason = "SQLite is a name and no code")]
 
 mod blobs;
+mod memory;
 mod notes;
 mod private;
 mod sqlite;

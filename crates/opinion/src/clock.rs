@@ -115,6 +115,8 @@ impl Decision {
             ends: Vec::new(),
             kept_contract: None,
             stopped: None,
+            withheld: Vec::new(),
+            distrusts: None,
             reached: 0,
             not_asked: 0,
             only_agents: false,

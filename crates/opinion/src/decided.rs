@@ -113,6 +113,12 @@ impl Opinion {
                 "a run in AUTO waits because a person stopped it, which nobody did",
             );
         }
+        let (withheld, distrusts) = (decision.withheld.first(), decision.distrusts);
+        if let Some(seq) = withheld.map(|(_, _, seq)| *seq).or(distrusts.map(|(seq, _)| seq))
+            && !matches!(input, RecordedInput::Withheld { .. })
+        {
+            return object(seq, "nobody found that something was not approved");
+        }
         acted(decision, input)?;
         let fits = match input {
             RecordedInput::Create(_) => opening == "run.created",
@@ -123,6 +129,16 @@ impl Opinion {
             RecordedInput::Stopped { reports, .. } => {
                 self.ended_as_reported(decision, reports)?;
                 !reports.is_empty() || matches!(opening, "turn.interrupted" | "run.waiting")
+            }
+            RecordedInput::Withheld { reports, turn, .. } => {
+                self.ended_as_reported(decision, reports)?;
+                let waits = match decision.withheld.as_slice() {
+                    [(one, node, _)] => {
+                        one == turn && distrusts.is_some_and(|(_, waiting)| waiting == *node)
+                    }
+                    _ => false,
+                };
+                self.life == Life::Failed || waits
             }
             RecordedInput::Moment(MomentOf { reports, acts }) => {
                 self.ended_as_reported(decision, reports)?;
@@ -138,9 +154,10 @@ impl Opinion {
             }
         };
         let ends = match input {
-            RecordedInput::Create(_) | RecordedInput::Moment(_) | RecordedInput::Stopped { .. } => {
-                true
-            }
+            RecordedInput::Create(_)
+            | RecordedInput::Moment(_)
+            | RecordedInput::Stopped { .. }
+            | RecordedInput::Withheld { .. } => true,
             RecordedInput::SetAgents(_)
             | RecordedInput::Measured(_)
             | RecordedInput::RunForElapsed
@@ -227,6 +244,7 @@ fn acted(decision: &Decision, input: &RecordedInput) -> Checked {
         | RecordedInput::SetAgents(_)
         | RecordedInput::Measured(_)
         | RecordedInput::Stopped { .. }
+        | RecordedInput::Withheld { .. }
         | RecordedInput::RunForElapsed
         | RecordedInput::Idle => &[],
     };

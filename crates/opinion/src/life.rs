@@ -244,6 +244,11 @@ impl Opinion {
                 }
                 true
             }
+            WaitReason::Trust => {
+                let node = named()?;
+                self.decision.distrusts = Some((self.seq, node));
+                self.decision.withheld.iter().any(|(_, of, _)| *of == node)
+            }
             WaitReason::Stall => self.pace == Pace::Interactive && node == self.stalled,
             WaitReason::MultiTurn => self.paused.contains_key(&named()?),
             WaitReason::Budget => {

@@ -73,7 +73,8 @@ impl Opinion {
                 InterruptReason::Crash
                 | InterruptReason::Stopped
                 | InterruptReason::Aborted
-                | InterruptReason::RunFor => Part::Ends,
+                | InterruptReason::RunFor
+                | InterruptReason::Trust => Part::Ends,
                 InterruptReason::RunFailed => Part::Starts,
             },
             EventBody::RunResumed(_) => Part::Resumed,

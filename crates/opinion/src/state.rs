@@ -116,6 +116,10 @@ pub(crate) struct Decision {
     pub(crate) kept_contract: Option<u64>,
     /// A pause that only a person's stop explains.
     pub(crate) stopped: Option<u64>,
+    /// Turns that were not started because something was not approved: turn, node, event.
+    pub(crate) withheld: Vec<(u64, usize, u64)>,
+    /// That the run waits because something was not approved.
+    pub(crate) distrusts: Option<(u64, usize)>,
     /// Timeline entries reached.
     pub(crate) reached: u32,
     /// Turns that the runtime answered itself.

@@ -338,6 +338,11 @@ impl Opinion {
         if data.reason == InterruptReason::RunFailed {
             self.owed.push(Owed::NoList);
         }
+        if data.reason == InterruptReason::Trust
+            && let Some(turn) = self.turns.get(&data.turn)
+        {
+            self.decision.withheld.push((data.turn, turn.node, event.seq));
+        }
         self.interrupt(&chart, event, data)
     }
 

@@ -84,5 +84,6 @@ impl Runners {
 /// The report of a turn that came to nothing, before anything was done.
 pub(crate) fn faulted(code: ErrorCode, message: String) -> TurnReport {
     let report = Box::new(TurnOutput::default());
-    TurnReport { outcome: Err(TurnFault { code, message, report }), after: Duration::ZERO }
+    let fault = TurnFault { code, message, report, withheld: false };
+    TurnReport { outcome: Err(fault), after: Duration::ZERO }
 }

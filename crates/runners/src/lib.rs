@@ -18,6 +18,7 @@ mod guard;
 mod leaving;
 mod leftovers;
 mod mock;
+mod pinned;
 mod place;
 mod planning;
 mod redact;
@@ -29,9 +30,12 @@ mod utility;
 
 pub use dispatch::Runners;
 pub use mock::MockRunner;
+pub use pinned::content;
 pub use scripted::{
     SCRIPT_BYTES_MAX, ScriptError, ScriptedRunner, bind, load, timeline_faults, unmatched_keys,
 };
-pub use supervise::{PlanningSupport, machine, planning_support, shield};
+pub use supervise::{
+    InTurn, PlanningSupport, Processes, machine, name_driver, own_turn, planning_support, shield,
+};
 pub use tree_check::{ENTRIES_MAX, TreeCheck};
 pub use utility::{STREAM_BYTES_MAX, UtilityRunner};

@@ -19,6 +19,7 @@ pub(crate) fn held(report: TurnReport) -> TurnReport {
                     code: ErrorCode::ProviderFailed,
                     message: format!("the answer is not accepted: {message}"),
                     report: Box::new(output),
+                    withheld: false,
                 })
             }
         },
@@ -78,6 +79,7 @@ mod tests {
                 code: ErrorCode::ProviderFailed,
                 message: "it broke off".to_owned(),
                 report: Box::new(output(beyond)),
+                withheld: false,
             };
             let report = held(TurnReport { outcome: Err(failed), after: Duration::ZERO });
             let fault = report.outcome.unwrap_err();

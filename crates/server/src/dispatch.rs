@@ -88,11 +88,11 @@ async fn answer(
         return Err(unknown_sender());
     }
     let from_turn = head.extensions.get::<FromTurn>().is_some_and(|it| it.0);
-    if from_turn && endpoint.access == Needs::Known {
+    if from_turn && endpoint.access != Needs::Open {
         return Err(Refused::new(
             StatusCode::FORBIDDEN,
             "forbidden",
-            "a process that a turn started asks, and turns do not steer casts",
+            "a process that a turn started asks, and this turn may not control casts; `policy.steer` of its socket allows it",
         ));
     }
     let query = query_of(head.uri.query().unwrap_or_default(), endpoint)?;

@@ -1,30 +1,34 @@
-//! Whether a turn's process is calling: everything that a turn starts has a mark in its environment.
+//! Whether a process that a turn started is calling, whose policy does not let it control casts.
 //!
-//! A model must not steer the casts it runs in. It is looked up for callers on this machine where the system can tell;
-//! where it cannot, the token decides.
+//! It is looked up for callers on this machine where the system can tell; where it cannot, the token decides.
 
 use std::fs;
 use std::net::SocketAddr;
 
-/// The variable that holds the mark of a turn.
-const MARK: &[u8] = b"MATERIA_TURN=";
+use materia_runners::Processes;
 
-/// Whether the process with this number bears a mark.
-pub(crate) fn is_marked(pid: i32) -> bool {
-    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-    environment.split(|byte| *byte == 0).any(|variable| variable.starts_with(MARK))
+/// Whether the process with this number belongs to a turn that may not control casts, or is gone.
+pub(crate) fn is_of_a_turn(pid: i32) -> bool {
+    // Whoever leaves as soon as it is connected has left its connection to somebody else.
+    let gone = fs::metadata(format!("/proc/{pid}")).is_err() && fs::metadata("/proc/self").is_ok();
+    gone || may_not(&mut Processes::default(), pid)
 }
 
-/// Whether a process that bears a mark has the other end of a connection. `from` is the caller's address, `to` ours.
-pub(crate) fn is_marked_caller(from: SocketAddr, to: SocketAddr) -> bool {
+fn may_not(processes: &mut Processes, pid: i32) -> bool {
+    processes.turn_of(pid).is_some_and(|turn| !turn.steers)
+}
+
+/// Whether such a process has the other end of a connection. `from` is the caller's address, `to` ours.
+pub(crate) fn calls_from_a_turn(from: SocketAddr, to: SocketAddr) -> bool {
     let table = if from.is_ipv4() { "/proc/net/tcp" } else { "/proc/net/tcp6" };
     let Ok(table) = fs::read_to_string(table) else { return false };
     let Some(inode) = table.lines().find_map(|line| inode_of(line, from, to)) else { return false };
     let wanted = format!("socket:[{inode}]");
-    let Ok(processes) = fs::read_dir("/proc") else { return false };
-    let pids = processes.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    // Few processes bear a mark; only those are looked into.
-    pids.filter(|pid| is_marked(*pid)).any(|pid| {
+    let Ok(entries) = fs::read_dir("/proc") else { return false };
+    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let mut processes = Processes::default();
+    // Few processes belong to turns; only those are looked into.
+    pids.filter(|pid| may_not(&mut processes, *pid)).any(|pid: i32| {
         let Ok(open) = fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
         open.flatten().any(|entry| {
             fs::read_link(entry.path()).is_ok_and(|leads| leads.to_str() == Some(&wanted))
@@ -63,12 +67,12 @@ mod tests {
         let (stream, from) = ear.accept().unwrap();
         let mut said = [0; 6];
         child.stdout.as_mut().unwrap().read_exact(&mut said).unwrap();
-        assert!(is_marked_caller(from, stream.local_addr().unwrap()));
+        assert!(calls_from_a_turn(from, stream.local_addr().unwrap()));
         drop(child.stdin.take());
         child.wait().unwrap();
         let own = TcpStream::connect(ear.local_addr().unwrap()).unwrap();
         let (stream, from) = ear.accept().unwrap();
-        assert!(!is_marked_caller(from, stream.local_addr().unwrap()));
+        assert!(!calls_from_a_turn(from, stream.local_addr().unwrap()));
         drop(own);
     }
 }

@@ -283,8 +283,8 @@ where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let from_turn = off_thread(move || match peer {
-        Peer::Tcp(from, to) => peer::is_marked_caller(from, to),
-        Peer::Process(pid) => peer::is_marked(pid),
+        Peer::Tcp(from, to) => peer::calls_from_a_turn(from, to),
+        Peer::Process(pid) => peer::is_of_a_turn(pid),
         Peer::Unknown => false,
     });
     let from_turn = FromTurn(from_turn.await);

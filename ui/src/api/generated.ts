@@ -37,7 +37,7 @@ export type UsageTotals = { "turns": number; "tokens": number; "cost"?: number |
 
 export type RunWaiting = { "reason": WaitReason; "node"?: (NodeId | null); "message": string };
 
-export type WaitReason = ("interactive" | "approval" | "stall" | "multi_turn" | "budget" | "manual" | "run_for");
+export type WaitReason = ("interactive" | "approval" | "stall" | "multi_turn" | "budget" | "manual" | "run_for" | "trust");
 
 export type NodeId = string;
 
@@ -121,7 +121,7 @@ export type Cron = { "expression": string; "timezone": string };
 
 export type Approval = ("before");
 
-export type Policy = { "tools"?: (ToolsDoc | null); "write"?: (string)[] | null; "network"?: boolean | null };
+export type Policy = { "tools"?: (ToolsDoc | null); "write"?: (string)[] | null; "network"?: boolean | null; "steer"?: boolean | null };
 
 export type OnInterrupt = ("retry" | "ask");
 
@@ -371,7 +371,7 @@ export type TurnFailed = { "turn": number; "visit": number; "attempt": number; "
 
 export type TurnInterrupted = { "turn": number; "visit": number; "attempt": number; "reason": InterruptReason };
 
-export type InterruptReason = ("crash" | "stopped" | "aborted" | "run_failed" | "run_for");
+export type InterruptReason = ("crash" | "stopped" | "aborted" | "run_failed" | "run_for" | "trust");
 
 export type RouteSelected = { "turn"?: number | null; "edgeId"?: (EdgeId | null); "to": string; "satisfied"?: boolean | null };
 

@@ -269,7 +269,8 @@ impl Host {
     where
         F: Future<Output = Result<Phase, EngineError>> + Send + 'static,
     {
-        let Setting { runner, options, cleared: _ } = setting;
+        let Setting { runner, mut options, cleared } = setting;
+        options.approval = cleared.approval();
         let shared = Arc::clone(&self.shared);
         let (journal, clock) = (Arc::clone(&shared.journal), Arc::clone(&shared.clock));
         let world = World { journal, observer: Arc::clone(&shared.observer), runner, clock };

@@ -31,7 +31,7 @@ use crate::health;
 use crate::options::{Contradiction, Named, RunOptions};
 use crate::profile;
 use crate::project::{self, Project};
-use crate::trust::{Begins, Begun, Gate, Runs, Trusted, Untrusted};
+use crate::trust::{Begins, Begun, Gate, Runs, Starts, Trusted, Untrusted, Watch};
 pub use link::{Linking, link};
 
 /// What is asked for, and where.
@@ -108,6 +108,10 @@ impl Runs for GoingOn {
     fn plan(&self) -> &Plan {
         &self.created.plan
     }
+
+    fn starts(&self) -> Starts {
+        self.prepared.starts(&self.created)
+    }
 }
 
 impl GoingOn {
@@ -125,6 +129,10 @@ impl Runs for Beginning {
 
     fn plan(&self) -> &Plan {
         &self.created.plan
+    }
+
+    fn starts(&self) -> Starts {
+        self.prepared.starts(&self.created)
     }
 }
 
@@ -277,13 +285,26 @@ impl Prepared {
     }
 
     /// Remembers that a run was begun or carried on here with consent, so that it may go on here.
-    fn note(&self, (id, created): (&RunId, &RunCreated), warnings: &mut Vec<String>) {
+    fn note(
+        &self,
+        (id, created): (&RunId, &RunCreated),
+        watch: &Watch,
+        warnings: &mut Vec<String>,
+    ) {
         let (plan, answers) = (&self.plan, self.answers.as_deref());
-        self.gate.has_begun(Begun { id, created, plan, answers }, warnings);
+        self.gate.has_begun(Begun { id, created, plan, answers }, watch, warnings);
+    }
+
+    /// The programs whose files have to be approved.
+    fn starts(&self, created: &RunCreated) -> Starts {
+        Starts::of(&self.plan, created.link.as_ref(), Some(&self.loaded))
     }
 
     /// Who answers each socket. Programs are asked for their versions.
-    fn answerers(&self, supervisor: &Path) -> Result<Answerers, Failure> {
+    fn answerers(&self, watch: &Watch, supervisor: &Path) -> Result<Answerers, Failure> {
+        watch
+            .agents(&self.chosen.agents())
+            .map_err(|why| Failure::trust(format!("{why}; nothing ran")))?;
         self.chosen.answerers(supervisor)
     }
 }
@@ -291,12 +312,12 @@ impl Prepared {
 impl Trusted<GoingOn> {
     /// Who answers each socket. Programs are asked for their versions.
     pub fn answerers(&self, supervisor: &Path) -> Result<Answerers, Failure> {
-        self.prepared.answerers(supervisor)
+        self.prepared.answerers(&self.watch(self.starts()), supervisor)
     }
 
     /// The cast goes on: what its plan needs is put in place.
     pub fn go_on(&self, profile: Option<&Path>, warnings: &mut Vec<String>) -> Result<(), Failure> {
-        self.prepared.note((&self.id, &self.created), warnings);
+        self.prepared.note((&self.id, &self.created), &self.watch(self.starts()), warnings);
         profile::still_ready(profile, &self.prepared.plan, warnings)?;
         warn_of_bounds(&self.created, warnings);
         Ok(())
@@ -306,12 +327,12 @@ impl Trusted<GoingOn> {
 impl Trusted<Beginning> {
     /// Who answers each socket. Programs are asked for their versions.
     pub fn answerers(&self, supervisor: &Path) -> Result<Answerers, Failure> {
-        self.prepared.answerers(supervisor)
+        self.prepared.answerers(&self.watch(self.starts()), supervisor)
     }
 
     /// The cast may begin: its journal, with all that its plan needs in place.
     pub fn open(&self, warnings: &mut Vec<String>) -> Result<SqliteJournal, Failure> {
-        self.prepared.note((&self.id, &self.created), warnings);
+        self.prepared.note((&self.id, &self.created), &self.watch(self.starts()), warnings);
         let scripts = materia_compiler::needed_scripts(&self.prepared.loaded, &self.created.plan);
         profile::ready(self.profile.as_deref(), &scripts, warnings)?;
         warn_of_bounds(&self.created, warnings);

@@ -71,6 +71,11 @@ impl Fact {
         Self { kind, name: name.to_owned(), hash, shown }
     }
 
+    /// Whether both approve the same.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        (self.kind, &self.name, &self.hash) == (other.kind, &other.name, &other.hash)
+    }
+
     /// A part of the project's configuration.
     pub(super) fn part(part: &Part) -> Self {
         let kind = match part.kind {

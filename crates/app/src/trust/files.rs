@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use materia_compiler::Program;
+use materia_engine::Pinned;
 use rustix::fs::{Mode, OFlags};
 
 use super::command;
@@ -25,14 +26,22 @@ pub(super) fn named<'p>(
     project: &Path,
     programs: impl IntoIterator<Item = &'p Program>,
 ) -> Vec<Fact> {
+    looked_at(project, programs).into_iter().map(|(fact, _)| fact).collect()
+}
+
+/// The same, with where each file is.
+pub(super) fn looked_at<'p>(
+    project: &Path,
+    programs: impl IntoIterator<Item = &'p Program>,
+) -> Vec<(Fact, Pinned)> {
     let Ok(home) = project.canonicalize() else { return Vec::new() };
-    let mut found: Vec<Fact> = Vec::new();
+    let mut found: Vec<(Fact, Pinned)> = Vec::new();
     for program in programs {
         for path in command::takes(&home, program).files {
-            if let Some(fact) = fact(&home, &path)
-                && !found.contains(&fact)
+            if let Some(one) = look(&home, &path)
+                && !found.contains(&one)
             {
-                found.push(fact);
+                found.push(one);
             }
         }
     }
@@ -45,6 +54,12 @@ pub(super) fn runs_more(project: &Path, program: &Program) -> Vec<String> {
     let mut takes = command::takes(&home, program);
     takes.look_into_scripts(&home);
     takes.more
+}
+
+/// What a file of that name is now; the name is that of a fact.
+pub(super) fn again(project: &Path, name: &str) -> Option<Fact> {
+    let home = project.canonicalize().ok()?;
+    look(&home, &home.join(name)).map(|(fact, _)| fact)
 }
 
 /// Opens a regular file. Nothing else is waited for.
@@ -80,25 +95,28 @@ pub(super) fn looks_like_a_program(path: &Path) -> bool {
 
 /// A file by its path and bytes. One that a link leads to outside is known by where it leads: what lies there is
 /// no part of the project.
-fn fact(home: &Path, path: &Path) -> Option<Fact> {
-    let real = path.canonicalize().ok()?;
-    let inside = real.starts_with(home);
+fn look(home: &Path, path: &Path) -> Option<(Fact, Pinned)> {
+    let leads = path.canonicalize().ok()?;
+    let inside = leads.starts_with(home);
     if !inside && !path.starts_with(home) {
         return None;
     }
-    let shown = if inside { real.strip_prefix(home) } else { path.strip_prefix(home) };
+    let shown = if inside { leads.strip_prefix(home) } else { path.strip_prefix(home) };
     let name = shown.ok()?.to_string_lossy().into_owned();
-    let mut hasher = blake3::Hasher::new_derive_key("materia 2026-11-16 trust in a file");
-    hasher.update(&(name.len() as u64).to_le_bytes());
-    hasher.update(name.as_bytes());
-    let mut text = String::new();
-    if inside {
+    let (hash, beginning) = if inside {
         // What cannot be read cannot run; whether it can be read is part of what is known of it.
-        text = open(&real).and_then(|file| content(file, &mut hasher)).unwrap_or_default();
+        materia_runners::content(&leads, &name, KEPT_BYTES_MAX)
     } else {
-        hasher.update(real.to_string_lossy().as_bytes());
-    }
-    Some(Fact::new(Kind::File, &name, hasher.finalize().to_hex().to_string(), &text))
+        let mut hasher = blake3::Hasher::new_derive_key("materia 2026-11-16 trust in a file");
+        hasher.update(&(name.len() as u64).to_le_bytes());
+        hasher.update(name.as_bytes());
+        hasher.update(leads.to_string_lossy().as_bytes());
+        (hasher.finalize().to_hex().to_string(), Vec::new())
+    };
+    let approved = inside.then(|| hash.clone());
+    let pinned = Pinned { path: path.to_owned(), leads, name: name.clone(), hash: approved };
+    let text = String::from_utf8_lossy(&beginning);
+    Some((Fact::new(Kind::File, &name, hash, &text), pinned))
 }
 
 /// A script of answers: the hash of its bytes, and how it begins. It can write files, so it counts like a program.
@@ -310,7 +328,7 @@ mod tests {
         let home = folder.path().canonicalize().unwrap();
         let hash = |text: &str| {
             std::fs::write(home.join("a.py"), text).unwrap();
-            fact(&home, &home.join("a.py")).unwrap().hash
+            look(&home, &home.join("a.py")).unwrap().0.hash
         };
         assert_ne!(hash("one"), hash("two"));
         assert_eq!(hash("one"), hash("one"));
@@ -319,7 +337,7 @@ mod tests {
         let leads = |to: &str| {
             let _ = std::fs::remove_file(home.join("out"));
             std::os::unix::fs::symlink(to, home.join("out")).unwrap();
-            fact(&home, &home.join("out")).unwrap().hash
+            look(&home, &home.join("out")).unwrap().0.hash
         };
         assert_ne!(leads("/bin/sh"), leads("/bin/cat"));
     }

@@ -29,13 +29,14 @@ mod files;
 mod pass;
 mod question;
 mod shell;
+mod starts;
 mod store;
 mod tools;
 
 use std::path::{Path, PathBuf};
 
-use materia_compiler::{LayerKind, Loaded, Part, PartKind, Program};
-use materia_contract::{Behavior, Link, Plan, RunCreated, RunId, content_hash};
+use materia_compiler::{Loaded, Part, PartKind, Program};
+use materia_contract::{Behavior, Link, Node, Plan, RunCreated, RunId, content_hash};
 use serde_json::json;
 
 use crate::failure::Failure;
@@ -45,6 +46,9 @@ pub use changes::Change;
 use fact::{Fact, Kind};
 pub use pass::{Bare, Cleared, Runs, Trusted, Untrusted};
 pub use question::{About, Asked, AskedAgent, Question};
+use starts::Approved;
+pub use starts::Starts;
+pub(crate) use starts::Watch;
 use store::{Known, Store};
 
 /// What is approved in a project, as far as the profile remembers. Whatever is wrong with that memory is
@@ -138,11 +142,15 @@ impl Gate {
         agent_files::of(&self.project, &casts, home.as_deref())
     }
 
-    /// A cast begins here with everybody's consent, so that it may go on here.
-    pub fn has_begun(&self, cast: Begun<'_>, warnings: &mut Vec<String>) {
-        let known = self.store().known(&self.project, warnings);
+    /// A cast begins here with everybody's consent, so that it may go on here. Of files that have to be approved only
+    /// those are remembered that were.
+    pub(crate) fn has_begun(&self, cast: Begun<'_>, watch: &Watch, warnings: &mut Vec<String>) {
         let mut news = self.of_cast(cast, None);
-        news.retain(|fact| !known.has(fact));
+        let asked = files::named(&self.project, watch.starts.programs());
+        news.retain(|fact| {
+            let watched = asked.iter().any(|file| file.kind == fact.kind && file.name == fact.name);
+            !watched && !watch.approved.has(fact)
+        });
         self.store().remember(&self.project, news, warnings);
     }
 
@@ -186,6 +194,27 @@ impl Gate {
         Untrusted::new(what, questions, self.clone())
     }
 
+    /// The same question about files that have changed while it was asked; `None` where none has.
+    fn renewed(&self, question: &Question) -> Option<Question> {
+        let mut news = question.news.clone();
+        let mut changes = Vec::new();
+        for fact in news.iter_mut().filter(|fact| fact.kind == Kind::File) {
+            let now = files::again(&self.project, &fact.name);
+            let now = now.unwrap_or_else(|| Fact::new(Kind::File, &fact.name, String::new(), ""));
+            if !now.is(fact) {
+                changes.push(Change::of(&now, Some(&fact.shown)));
+                *fact = now;
+            }
+        }
+        (!changes.is_empty()).then(|| question.again(news, changes))
+    }
+
+    /// What is approved here, with what was just now.
+    fn approved(&self, news: Vec<Fact>, warnings: &mut Vec<String>) -> Approved {
+        let known = self.store().known(&self.project, warnings);
+        Approved { project: self.project.clone(), known, news }
+    }
+
     /// A person has approved what was asked: it is remembered.
     pub(crate) fn approve(&self, question: &Question, warnings: &mut Vec<String>) {
         self.store().remember(&self.project, question.news.clone(), warnings);
@@ -222,6 +251,7 @@ impl Gate {
         question.read = read;
         question.writes = writes(&all, plan);
         question.settings = settings(&all);
+        question.settings.extend(all.iter().flat_map(|part| steering(part)));
         Some(question)
     }
 
@@ -238,9 +268,8 @@ impl Gate {
         });
         let mut facts =
             vec![Fact::new(Kind::Cast, &created.plan.loadout, content_hash(&began), "")];
-        let own = |program: &&Program| loaded.is_none_or(|loaded| !is_users(loaded, program));
-        let programs = programs(plan);
-        facts.extend(files::named(&self.project, programs.iter().filter(own)));
+        let starts = Starts::of(plan, created.link.as_ref(), loaded);
+        facts.extend(files::named(&self.project, starts.programs()));
         if let Some(path) = answers {
             let (hash, shown) = files::answers(path);
             facts.push(Fact::new(Kind::Answers, &path.to_string_lossy(), hash, &shown));
@@ -286,6 +315,9 @@ fn asks_about_cast(
     question.commands = programs.iter().map(|program| Asked::of(program, project)).collect();
     question.agents = plan_agents(cast.plan, cast.id);
     question.writes = plan_writes(cast.plan, None);
+    let steers = |node: &Node| node.policy.as_ref().is_some_and(|it| it.steer == Some(true));
+    let steering = cast.plan.nodes.iter().filter(|(_, node)| steers(node));
+    question.settings.extend(steering.map(|(id, _)| may_steer(id.as_str())));
     if cast.created.cwd != materia_contract::places::WORKSPACE {
         let cwd = whole(&cast.created.cwd);
         question.settings.push(format!("works in `{cwd}`"));
@@ -372,6 +404,18 @@ fn plan_writes(plan: &Plan, by_project: Option<&str>) -> Vec<String> {
     writes
 }
 
+/// The sockets of a graph whose turns may control casts.
+fn steering(part: &Part) -> Vec<String> {
+    let sockets = part.content["sockets"].as_object().into_iter().flatten();
+    let named = sockets.filter(|(_, socket)| socket["policy"]["steer"] == true);
+    named.map(|(id, _)| format!("{} of {}", may_steer(id), part.name)).collect()
+}
+
+fn may_steer(socket: &str) -> String {
+    let socket = crate::clean::one_line(socket, 100);
+    format!("turns may control casts (begin, approve, carry on, end them): socket {socket}")
+}
+
 /// What else a configuration settles.
 fn settings(parts: &[&Part]) -> Vec<String> {
     let settings = parts
@@ -390,21 +434,7 @@ fn settings(parts: &[&Part]) -> Vec<String> {
 
 /// The programs of a plan, each once.
 fn programs(plan: &Plan) -> Vec<Program> {
-    let mut programs: Vec<Program> = Vec::new();
-    for node in plan.nodes.values() {
-        let Behavior::Utility { command, params } = &node.behavior else { continue };
-        let program = Program {
-            by: node.materia.clone(),
-            command: command.clone(),
-            params: params.clone(),
-            env: node.env.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
-            cwd: node.cwd.clone(),
-        };
-        if !programs.contains(&program) {
-            programs.push(program);
-        }
-    }
-    programs
+    Starts::of(plan, None, None).programs().into_iter().cloned().collect()
 }
 
 /// The agents of a plan, each once.
@@ -420,18 +450,4 @@ fn plan_agents(plan: &Plan, cast: &RunId) -> Vec<AskedAgent> {
         }
     }
     agents
-}
-
-/// Whether a program of a plan is that of a materia which is shipped or the user's own now, with nothing that
-/// somebody else gave it.
-fn is_users(loaded: &Loaded, program: &Program) -> bool {
-    let layer = loaded.materia_layer(&program.by).map(|layer| layer.kind);
-    let Some(doc) = loaded.config.materia.get(&program.by) else { return false };
-    let command = doc.command.as_ref();
-    let env = doc.env.iter().map(|(name, value)| (name.clone(), value.clone()));
-    layer.is_some_and(|kind| kind != LayerKind::Project)
-        && command.is_some_and(|command| command.first() == program.command.first())
-        && doc.params.clone().unwrap_or_default() == program.params
-        && env.collect::<Vec<_>>() == program.env
-        && doc.cwd == program.cwd
 }

@@ -1,10 +1,17 @@
 //! What waits at the gate, and what has passed it.
 
 use std::ops::Deref;
+use std::sync::Arc;
 
 use materia_contract::{Plan, RunCreated, RunId};
+use materia_engine::{Approval, Approves};
 
-use super::{Gate, Question};
+use super::starts::Approved;
+use super::{Gate, Question, Starts, Watch};
+
+/// How often somebody is asked again about files that change meanwhile. Those that change even then are found out
+/// before they would run.
+const ASKED_AGAIN_MAX: usize = 20;
 
 /// Something that would run, and what has to be approved before.
 #[must_use = "nothing runs before its questions are answered"]
@@ -38,28 +45,48 @@ impl<T> Untrusted<T> {
         !asked.is_empty()
     }
 
-    /// Has each question answered; an error is a no. What was approved is remembered.
+    /// Has each question answered; an error is a no. What was approved is remembered. A file that changed while
+    /// somebody was asked is asked about again.
     pub fn settle<E>(
         self,
         mut answer: impl FnMut(&Question) -> Result<(), E>,
         warnings: &mut Vec<String>,
     ) -> Result<Trusted<T>, E> {
-        for question in &self.questions {
-            answer(question)?;
-            self.gate.approve(question, warnings);
+        let mut news = Vec::new();
+        for question in self.questions {
+            answer(&question)?;
+            let mut question = question;
+            for _ in 0..ASKED_AGAIN_MAX {
+                let Some(renewed) = self.gate.renewed(&question) else { break };
+                answer(&renewed)?;
+                question = renewed;
+            }
+            self.gate.approve(&question, warnings);
+            news.extend(question.news);
         }
-        Ok(Trusted(self.what))
+        let approved = Arc::new(self.gate.approved(news, warnings));
+        Ok(Trusted { what: self.what, approved })
     }
 }
 
 /// Something of which everything was approved.
-pub struct Trusted<T>(T);
+pub struct Trusted<T> {
+    what: T,
+    approved: Arc<Approved>,
+}
 
 impl<T> Deref for Trusted<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        &self.0
+        &self.what
+    }
+}
+
+impl<T> Trusted<T> {
+    /// What it starts, held against what was approved.
+    pub(crate) fn watch(&self, starts: Starts) -> Watch {
+        Watch { approved: Arc::clone(&self.approved), starts }
     }
 }
 
@@ -69,21 +96,25 @@ pub trait Runs {
     fn id(&self) -> &RunId;
     /// What it runs, as its journal has it or will have it.
     fn plan(&self) -> &Plan;
+    /// The programs whose files have to be approved.
+    fn starts(&self) -> Starts;
 }
 
 impl<T: Runs> Trusted<T> {
     /// What was approved, and the leave to drive just that.
     pub fn release(self) -> (T, Cleared) {
-        let cleared = Cleared { run: self.0.id().clone(), plan: self.0.plan().hash() };
-        (self.0, cleared)
+        let (run, plan) = (self.id().clone(), self.plan().hash());
+        let watch = Arc::new(self.watch(self.starts()));
+        (self.what, Cleared { run, plan, watch })
     }
 }
 
 /// The leave to drive one run of one plan.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct Cleared {
     run: RunId,
     plan: String,
+    watch: Arc<Watch>,
 }
 
 impl Cleared {
@@ -91,6 +122,11 @@ impl Cleared {
     #[must_use]
     pub fn covers(&self, run: &RunId, plan: &Plan) -> bool {
         self.run == *run && self.plan == plan.hash()
+    }
+
+    /// Whom its turns ask before they start a program.
+    pub(crate) fn approval(&self) -> Approval {
+        Approval::by(Arc::clone(&self.watch) as Arc<dyn Approves>)
     }
 }
 
@@ -107,5 +143,9 @@ impl Runs for Bare {
 
     fn plan(&self) -> &Plan {
         &self.created.plan
+    }
+
+    fn starts(&self) -> Starts {
+        Starts::of(&self.created.plan, self.created.link.as_ref(), None)
     }
 }

@@ -206,6 +206,12 @@ impl Question {
         }
     }
 
+    /// The same question about other content.
+    pub(super) fn again(&self, news: Vec<Fact>, changes: Vec<Change>) -> Self {
+        let Self { hash, news, changes, .. } = Self::new(self.about, news, changes);
+        Self { changes, hash, news, ..self.clone() }
+    }
+
     /// The files, in one line.
     #[must_use]
     pub fn files(&self) -> String {

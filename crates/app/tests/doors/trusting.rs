@@ -57,13 +57,19 @@ fn another_content_is_another_question_that_tells_what_changed() {
     bench.write("run.sh", "echo something else");
     let second = asked(&bench);
     assert_ne!(first.questions()[0].hash, second.hash);
-    // The answer to the first approves nothing of the second.
-    approved(first);
-    let left = asked(&bench);
+    // The answer to the first approves nothing of the second, which is asked at once.
+    let mut asked_about: Vec<Question> = Vec::new();
+    let answer = |question: &Question| {
+        asked_about.push(question.clone());
+        if asked_about.len() == 1 { Ok(()) } else { Err(()) }
+    };
+    assert!(first.settle(answer, &mut Vec::new()).is_err());
+    assert_eq!(asked_about.len(), 2);
     assert_eq!(
-        changes(&left),
+        changes(&asked_about[1]),
         ["changed: file `run.sh`", "  - echo ran", "  + echo something else"]
     );
+    assert_eq!(asked(&bench).hash, second.hash, "nothing was approved");
     approved(bench.prepare(&scripted()).unwrap());
     bench.write("materia.json", &CONFIG.replace("go on", "go on and publish it"));
     assert_eq!(

@@ -40,6 +40,7 @@ impl Runner for Slow {
                     code: ErrorCode::UtilityFailed,
                     message: "it was stopped".into(),
                     report: Box::default(),
+                    withheld: false,
                 }),
             };
             TurnReport { outcome, after: Duration::ZERO }

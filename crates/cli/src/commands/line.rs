@@ -99,6 +99,57 @@ pub(crate) enum Command {
     Man(man::ManArgs),
 }
 
+impl Command {
+    /// Whether it does more than to read, to check, to test and to explore: it begins, changes or ends casts, chooses
+    /// or writes configuration, or has programs run on others' behalf.
+    pub(crate) fn steers(&self) -> bool {
+        match self {
+            Self::Loadout(args) => args.writes(),
+            Self::Materia(args) => args.writes(),
+            Self::Check(_)
+            | Self::Casts(_)
+            | Self::Show(_)
+            | Self::Output(_)
+            | Self::Logs(_)
+            | Self::Events(_)
+            | Self::Replay(_)
+            | Self::Grid(_)
+            | Self::Utility(_)
+            | Self::Why(_)
+            | Self::Compare(_)
+            | Self::Export(_)
+            | Self::Attach(_)
+            | Self::Doctor(_)
+            | Self::DemoMaintain
+            | Self::Completions(_)
+            | Self::Schemas(_)
+            | Self::Man(_) => false,
+            Self::Init(_)
+            | Self::Cast(_)
+            | Self::Link(_)
+            | Self::Resume(_)
+            | Self::Recast(_)
+            | Self::Revive(_)
+            | Self::Skip(_)
+            | Self::Say(_)
+            | Self::Continue(_)
+            | Self::Trigger(_)
+            | Self::Approve(_)
+            | Self::Deny(_)
+            | Self::Pause(_)
+            | Self::Mode(_)
+            | Self::Budget(_)
+            | Self::Abort(_)
+            | Self::Fork(_)
+            | Self::Serve(_)
+            | Self::Ui(_)
+            | Self::Stop(_)
+            | Self::Demo(_)
+            | Self::Conformance(_) => true,
+        }
+    }
+}
+
 /// Commands that do something to a cast that is there. What a cast begins with means nothing to them; it is
 /// understood, and not offered.
 const TO_A_CAST: [&str; 12] = [

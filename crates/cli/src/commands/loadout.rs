@@ -42,6 +42,13 @@ pub(crate) struct LoadoutArgs {
     copy: CopyOptions,
 }
 
+impl LoadoutArgs {
+    /// Whether it changes a configuration.
+    pub(super) fn writes(&self) -> bool {
+        self.name.is_some() || self.copy.copy.is_some()
+    }
+}
+
 /// Runs `loadout`.
 pub(crate) fn loadout(
     args: &LoadoutArgs,

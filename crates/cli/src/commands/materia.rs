@@ -29,6 +29,13 @@ pub(crate) struct MateriaArgs {
     copy: CopyOptions,
 }
 
+impl MateriaArgs {
+    /// Whether it changes a configuration.
+    pub(super) fn writes(&self) -> bool {
+        self.copy.copy.is_some()
+    }
+}
+
 /// Runs `materia`.
 pub(crate) fn materia(
     args: &MateriaArgs,

@@ -79,6 +79,7 @@ fn run(cli: &Cli, terminal: &mut Terminal) -> Result<Exit, Failure> {
             Failure::usage(format!("cannot go to `{}`: {error}", directory.display()))
         })?;
     }
+    refuse_steering(&cli.command)?;
     let global = &cli.global;
     match &cli.command {
         Command::Cast(args) => cast::cast(args, global, terminal),
@@ -123,6 +124,19 @@ fn run(cli: &Cli, terminal: &mut Terminal) -> Result<Exit, Failure> {
         Command::Completions(args) => completions::completions(args, terminal),
         Command::Man(args) => man::man(args, terminal),
         Command::Schemas(args) => schemas::schemas(args, terminal),
+    }
+}
+
+/// Refuses what controls casts inside a turn whose policy does not allow that.
+fn refuse_steering(command: &Command) -> Result<(), Failure> {
+    let vouches = |word: std::ffi::OsString| word == "--trust" || word == "--trust-journal";
+    let steers = command.steers() || std::env::args_os().any(vouches);
+    match steers.then(materia_runners::own_turn).flatten() {
+        Some(turn) if !turn.steers => Err(Failure::forbidden(
+            "this command runs inside a turn of a cast, and that turn may not control casts; \
+             `\"policy\": {\"steer\": true}` of its socket allows it, and is asked about before the cast begins",
+        )),
+        Some(_) | None => Ok(()),
     }
 }
 

@@ -155,6 +155,7 @@ fn run_server(
     terminal: &mut Terminal,
     begun: impl FnOnce(&Serving, &mut Terminal) -> Result<(), Failure>,
 ) -> Result<Exit, Failure> {
+    materia_runners::name_driver();
     let listen = Listen::parse(args.listen.as_deref().unwrap_or(USUAL));
     let listen = listen.map_err(|error| Failure::usage(error.to_string()))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()

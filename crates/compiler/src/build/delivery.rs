@@ -192,5 +192,6 @@ pub(super) fn policy(doc: &PolicyDoc, place: &Place, faults: &mut Faults) -> Pol
             faults.push(place.mark(fault).help("name a path inside the project, without `..`"));
         }
     }
-    Policy { tools: doc.tools.clone(), write: doc.write.clone(), network: doc.network }
+    let PolicyDoc { tools, write, network, steer, .. } = doc.clone();
+    Policy { tools, write, network, steer }
 }

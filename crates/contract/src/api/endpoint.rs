@@ -43,8 +43,6 @@ pub enum Access {
     Open,
     /// Who has the token, or a session with its key.
     Known,
-    /// The same, and processes that a turn started may too: materia's own handing over.
-    Handoff,
 }
 
 /// A parameter of the query.

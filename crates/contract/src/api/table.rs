@@ -234,7 +234,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
     },
     Endpoint {
         body: Some(of::<s::DriveBody>),
-        access: Access::Handoff,
+        access: Access::Known,
         status: 202,
         ..post(
             Name::Drive,

@@ -95,6 +95,9 @@ pub struct PolicyDoc {
     /// Whether the network may be used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<bool>,
+    /// Whether its turns may control casts: start, approve, carry on and end them. They may not by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steer: Option<bool>,
     /// Fields this version does not know.
     #[serde(flatten)]
     pub extra: Extra,

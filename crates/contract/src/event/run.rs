@@ -179,6 +179,8 @@ pub enum WaitReason {
     Manual,
     /// The simulation reached its end.
     RunFor,
+    /// What a turn would have run is not what somebody approved.
+    Trust,
 }
 
 /// Data of `run.completed`.

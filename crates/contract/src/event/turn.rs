@@ -309,7 +309,7 @@ pub struct TurnInterrupted {
 pub enum InterruptReason {
     /// The process that drove the run went away.
     Crash,
-    /// A person stopped the run.
+    /// A person stopped the run, or another turn of it was not started for want of approval.
     Stopped,
     /// A person aborted the run.
     Aborted,
@@ -317,6 +317,8 @@ pub enum InterruptReason {
     RunFailed,
     /// The simulation reached its end.
     RunFor,
+    /// What it would have run is not what somebody approved: it was not started.
+    Trust,
 }
 
 /// What an event says of a turn.

@@ -180,6 +180,9 @@ pub struct Policy {
     /// Whether the network may be used; absent means yes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<bool>,
+    /// Whether its turns may control casts; absent means no.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steer: Option<bool>,
 }
 
 /// Runs one node once for each element of a list.

@@ -154,7 +154,7 @@ impl Store {
 /// A record with the texts that are kept apart from it.
 fn filled(record: &Record, blobs: &MemoryBlobs) -> Record {
     let mut record = record.clone();
-    record.fill(|hash| text_of(hash, blobs.find(hash)?));
+    record.fill(|hash, _| text_of(hash, blobs.find(hash)?));
     record
 }
 
@@ -348,7 +348,7 @@ impl Drop for MemoryLease {
 fn line(run: &RunId, records: &[Record], blobs: &MemoryBlobs) -> Result<CastLine, ReadError> {
     let damaged = |what: String| ReadError::Damaged { place: format!("event 1 of {run}"), what };
     let mut first = records.first().ok_or_else(|| damaged("it is missing".into()))?.clone();
-    first.fill(|hash| text_of(hash, blobs.find(hash)?));
+    first.fill(|hash, _| text_of(hash, blobs.find(hash)?));
     let event = first.event().map_err(|error| damaged(error.to_string()))?;
     let EventBody::RunCreated(created) = event.body else {
         return Err(damaged(format!("it is `{}`", first.kind)));

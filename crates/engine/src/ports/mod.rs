@@ -1,5 +1,6 @@
 //! What the engine needs of the world, as small traits. Adapters live in `journal` and `runners`.
 
+mod approval;
 mod blobs;
 pub mod blobs_contract;
 mod ended;
@@ -12,6 +13,7 @@ mod runner;
 mod tail;
 mod weight;
 
+pub use approval::{Approval, Approves, Pinned};
 pub use blobs::{BlobError, Blobs, MemoryBlobs, text_of};
 pub use ended::{refusal_of_ended, status_after};
 pub use journal::{

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::watch;
 
-use super::BoxFuture;
+use super::{Approval, BoxFuture};
 
 /// Performs turns of some kind.
 ///
@@ -69,7 +69,8 @@ impl TurnJob {
     #[must_use]
     pub fn new(order: TurnOrder, stop: Stop) -> Self {
         let (tightened, live) = (Tightened::never(), Live::default());
-        Self { order, control: Control { stop, tightened, live } }
+        let approval = Approval::default();
+        Self { order, control: Control { stop, tightened, live, approval } }
     }
 
     /// The same turn, told by `stop` when to end.
@@ -89,6 +90,8 @@ pub struct Control {
     pub tightened: Tightened,
     /// Where to say what it is doing while it does it.
     pub live: Live,
+    /// Whom to ask right before it starts a program.
+    pub approval: Approval,
 }
 
 /// What a turn is to do. Plain data, which could as well be sent to another machine.
@@ -277,6 +280,9 @@ pub struct TurnFault {
     pub message: String,
     /// What there was all the same: output so far, exit code, usage. Boxed, for it is rare.
     pub report: Box<TurnOutput>,
+    /// Whether nothing was started, because what would have run is not what somebody approved. The run then waits.
+    #[serde(default)]
+    pub withheld: bool,
 }
 
 /// Tells a turn that it should end.

@@ -145,7 +145,7 @@ impl Runner for Counter {
 
 fn was_stopped() -> TurnFault {
     let (code, message) = (ErrorCode::UtilityFailed, "it was stopped".to_owned());
-    TurnFault { code, message, report: Box::default() }
+    TurnFault { code, message, report: Box::default(), withheld: false }
 }
 
 /// A journal that breaks at its nth append: before it is stored, or after.

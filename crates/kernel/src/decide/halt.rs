@@ -139,6 +139,22 @@ pub(crate) fn stopped(draft: &mut Draft<'_>, reports: Vec<Report>, message: Stri
     draft.emit(RunWaiting { reason: WaitReason::Interactive, node: None, message });
 }
 
+/// A turn was not started, because what it would have run is not what somebody approved. It counts as interrupted:
+/// whoever carries the run on is asked, and the turn runs then.
+pub(crate) fn withheld(draft: &mut Draft<'_>, reports: Vec<Report>, turn: u64, message: String) {
+    // Nobody can have a report of a turn that was not started.
+    let others = reports.into_iter().filter(|report| report.turn != turn).collect();
+    settle::reports(draft, others);
+    if draft.run().phase != Phase::Running {
+        return;
+    }
+    let node = draft.run().turn(turn).map(|turn| draft.run().node(turn.node).0.clone());
+    settle::interrupt_each(draft, |one| {
+        if one == turn { InterruptReason::Trust } else { InterruptReason::Stopped }
+    });
+    draft.emit(RunWaiting { reason: WaitReason::Trust, node, message });
+}
+
 /// The simulation ends here.
 pub(crate) fn run_for(draft: &mut Draft<'_>) {
     settle::interrupt_all(draft, InterruptReason::RunFor);

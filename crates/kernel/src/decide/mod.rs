@@ -99,13 +99,17 @@ pub fn take_with(
             schedule::go_on(&mut draft);
         }
         Input::Stopped { reports, message } => halt::stopped(&mut draft, reports, message),
+        Input::Withheld { reports, turn, message } => {
+            halt::withheld(&mut draft, reports, turn, message);
+        }
         Input::RunForElapsed => halt::run_for(&mut draft),
         Input::Idle => schedule::rest(&mut draft),
     }
     let (events, reported, ticks) = draft.finish();
     match &mut recorded {
         RecordedInput::Moment(MomentOf { reports, .. })
-        | RecordedInput::Stopped { reports, .. } => *reports = reported,
+        | RecordedInput::Stopped { reports, .. }
+        | RecordedInput::Withheld { reports, .. } => *reports = reported,
         RecordedInput::Create(_)
         | RecordedInput::SetAgents(_)
         | RecordedInput::Measured(_)
@@ -154,6 +158,9 @@ fn recorded(input: &Input) -> RecordedInput {
         }
         Input::SetAgents(agents) => RecordedInput::SetAgents(agents.clone()),
         Input::Measured(storage) => RecordedInput::Measured(*storage),
+        Input::Withheld { turn, message, .. } => {
+            RecordedInput::Withheld { reports, turn: *turn, message: message.clone() }
+        }
         Input::RunForElapsed => RecordedInput::RunForElapsed,
         Input::Idle => RecordedInput::Idle,
     }
@@ -176,12 +183,19 @@ fn accept(run: &Run, input: &Input) -> Result<(), Rejection> {
         (Phase::Completed | Phase::Failed(_) | Phase::Aborted, _) => {
             Err(Rejection::Ended(run.phase.status()))
         }
-        (Phase::Waiting(_), Input::Stopped { .. } | Input::RunForElapsed | Input::Idle) => {
-            Err(Rejection::NotRunning)
+        (
+            Phase::Waiting(_),
+            Input::Stopped { .. } | Input::Withheld { .. } | Input::RunForElapsed | Input::Idle,
+        ) => Err(Rejection::NotRunning),
+        (Phase::Running, Input::Withheld { turn, .. }) if run.turn(*turn).is_none() => {
+            Err(Rejection::StaleTurn { turn: *turn })
         }
         (Phase::Running, Input::Idle) if !is_idle(run) => Err(Rejection::NotIdle),
         (Phase::Running | Phase::Waiting(_), Input::Measured(_))
-        | (Phase::Running, Input::Stopped { .. } | Input::RunForElapsed | Input::Idle) => Ok(()),
+        | (
+            Phase::Running,
+            Input::Stopped { .. } | Input::Withheld { .. } | Input::RunForElapsed | Input::Idle,
+        ) => Ok(()),
     }
 }
 

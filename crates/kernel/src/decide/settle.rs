@@ -217,6 +217,11 @@ pub(crate) fn fail(
 
 /// Writes down that nobody will know how the turns in flight end.
 pub(crate) fn interrupt_all(draft: &mut Draft<'_>, reason: InterruptReason) {
+    interrupt_each(draft, |_| reason);
+}
+
+/// The same, where not all are interrupted for the same reason.
+pub(crate) fn interrupt_each(draft: &mut Draft<'_>, reason: impl Fn(u64) -> InterruptReason) {
     let in_flight: Vec<_> = draft
         .run()
         .turns
@@ -225,6 +230,7 @@ pub(crate) fn interrupt_all(draft: &mut Draft<'_>, reason: InterruptReason) {
         .collect();
     for (turn, node, visit, attempt) in in_flight {
         let id = draft.run().node(node).0.clone();
+        let reason = reason(turn);
         draft.emit_at(&id, TurnInterrupted { turn, visit, attempt, reason });
     }
 }

@@ -42,3 +42,4 @@ mod stalls;
 mod storage;
 mod stories;
 mod verdicts;
+mod withheld;

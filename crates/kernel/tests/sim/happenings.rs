@@ -11,10 +11,17 @@ use crate::answers::{self, Mood};
 use crate::graph;
 use crate::world::{STOPPED, World, resume};
 
+/// After how many events a turn is held back.
+const WITHHELD_EVERY: usize = 61;
+
 impl World<'_> {
     /// One thing happens, or several at one instant.
     pub(crate) fn move_on(&mut self) {
         self.pass_time();
+        // Seldom, and without dice: all other histories stay as they are.
+        if self.journal.len() % WITHHELD_EVERY == WITHHELD_EVERY - 1 {
+            self.withhold();
+        }
         let choice = self.dice.weighted(&[
             (52, 0),
             (12, 1),
@@ -89,6 +96,17 @@ impl World<'_> {
         if self.dice.percent(6) {
             let bytes = serde_json::to_vec(&self.run).unwrap();
             self.snapshot = Some((self.journal.len(), bytes));
+        }
+    }
+
+    /// A turn is not started, because what it would run is not what somebody approved; others are ended, and some
+    /// of them end by themselves before. It may be a turn that nobody waits for any more.
+    fn withhold(&mut self) {
+        let reports = self.some_reports(40);
+        let in_flight: Vec<u64> = self.opinion.turns().map(|(turn, _)| turn).collect();
+        let turn = if in_flight.is_empty() { 3 } else { *self.dice.pick(&in_flight) };
+        if self.take(Input::Withheld { reports, turn, message: "it changed".into() }) {
+            self.seen.note("withheld");
         }
     }
 

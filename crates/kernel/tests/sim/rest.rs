@@ -87,7 +87,11 @@ impl World<'_> {
             self.do_what_is_asked(&waiting);
             let begun = self.journal[before..].iter().any(|event| {
                 let kind = event.body.type_name();
-                matches!(kind, "turn.started" | "cursor.advanced" | "socket.finished")
+                // Words that came while it waited make another question of it.
+                matches!(
+                    kind,
+                    "turn.started" | "cursor.advanced" | "socket.finished" | "approval.requested"
+                )
             });
             // What holds it now may be something else, behind what it told of.
             let told = match self.run.phase() {
@@ -139,6 +143,7 @@ impl World<'_> {
                 WaitReason::Interactive
                 | WaitReason::Stall
                 | WaitReason::RunFor
+                | WaitReason::Trust
                 | WaitReason::Manual
                 | WaitReason::Approval
                 | WaitReason::MultiTurn,

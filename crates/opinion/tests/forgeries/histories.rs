@@ -207,6 +207,19 @@ pub(crate) fn with_people() -> History {
     play.history
 }
 
+/// A turn that was not started, because something was not approved; then somebody carries the run on.
+pub(crate) fn withheld() -> History {
+    let mut play = Play::begin("withheld", plans::sent_back());
+    play.now += 10;
+    let (turn, message) = (play.turns()[0], "it changed".to_owned());
+    play.take(Input::Withheld { reports: Vec::new(), turn, message });
+    play.now += 10;
+    play.take(Input::resume(None));
+    play.answer(&json!({"sum": 3, "state": {"vcs": "git"}}));
+    play.answer(&json!({"satisfied": true}));
+    play.history
+}
+
 /// An agent that answers nonsense, and is asked once more.
 pub(crate) fn asked_again() -> History {
     let mut play = Play::begin("asked again", plans::sent_back());

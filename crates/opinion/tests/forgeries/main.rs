@@ -15,6 +15,7 @@ mod order;
 mod plans;
 mod speed;
 mod times;
+mod withheld;
 
 #[test]
 fn nobody_objects_to_what_happened() {

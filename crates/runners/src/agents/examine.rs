@@ -213,6 +213,7 @@ async fn run(
         polite: Polite::Terminate,
         lock: None,
         mark: Mark::alone(),
+        pinned: Vec::new(),
     };
     let limits = Limits { idle: PATIENCE, ..Limits::default() };
     let (_source, mut stop) = StopSource::new();
@@ -222,7 +223,7 @@ async fn run(
         Course::Ran { exit, .. } => {
             Some((exit.code, String::from_utf8_lossy(&heard.0).into_owned()))
         }
-        Course::NotStarted { .. } | Course::Lost(_) => None,
+        Course::NotStarted { .. } | Course::Withheld(_) | Course::Lost(_) => None,
     }
 }
 

@@ -12,6 +12,7 @@ use tokio::time::{Instant, sleep_until};
 use super::watchdog::{Limits, Watchdog, later};
 use super::{Cut, Exit, Polite};
 use crate::PlanningSupport;
+use crate::pinned::Pin;
 use crate::supervise::mark::Mark;
 use crate::supervise::protocol::{RawPath, Spec, Verdict, Writable};
 use crate::utility::link::{Heard, Link, OVERDUE};
@@ -32,6 +33,8 @@ pub(super) struct Order {
     pub(super) lock: Option<PathBuf>,
     /// What everything that is started carries.
     pub(super) mark: Mark,
+    /// Files that must be as they were approved when it starts.
+    pub(super) pinned: Vec<Pin>,
 }
 
 /// Who listens to a process.
@@ -72,6 +75,8 @@ pub(super) enum Course {
         /// Whether that is because its session is still in use.
         locked: bool,
     },
+    /// It did not start, because a file is not as it was approved.
+    Withheld(String),
     /// Nobody knows: its supervisor failed, in this way.
     Lost(&'static str),
 }
@@ -172,6 +177,7 @@ impl Pursuit {
 
 fn course(last: Result<Verdict, &'static str>, cut: Option<Cut>) -> Course {
     match last {
+        Ok(Verdict { spawn_error: Some(why), withheld: true, .. }) => Course::Withheld(why),
         Ok(Verdict { spawn_error: Some(why), locked, .. }) => Course::NotStarted { why, locked },
         Ok(Verdict { exit_code: code, signal, sandbox, .. }) => {
             Course::Ran { exit: Exit { code, signal, cut }, sandbox }
@@ -185,7 +191,7 @@ fn course(last: Result<Verdict, &'static str>, cut: Option<Cut>) -> Course {
 }
 
 fn spec(order: Order, limits: Limits) -> (Spec, Vec<u8>) {
-    let Order { argv, cwd, env, stdin, dialogue, writable, polite, lock, mark: _ } = order;
+    let Order { argv, cwd, env, stdin, dialogue, writable, polite, lock, mark: _, pinned } = order;
     let env = env.iter().map(|(name, value)| (name.clone(), RawPath::from(value))).collect();
     let spec = Spec {
         argv,
@@ -199,6 +205,7 @@ fn spec(order: Order, limits: Limits) -> (Spec, Vec<u8>) {
         eager: true,
         dialogue,
         lock: lock.as_ref().map(RawPath::from),
+        pinned,
         ..Spec::default()
     };
     (spec, stdin)

@@ -144,7 +144,7 @@ fn diverged(place: &str, why: &str) -> TurnReport {
     );
     let report =
         Box::new(TurnOutput { class: Some(FailureClass::Permanent), ..TurnOutput::default() });
-    let fault = TurnFault { code: ErrorCode::ProviderFailed, message, report };
+    let fault = TurnFault { code: ErrorCode::ProviderFailed, message, report, withheld: false };
     TurnReport { outcome: Err(fault), after: std::time::Duration::ZERO }
 }
 

@@ -64,7 +64,9 @@ impl Conclusion<'_> {
         output.notes = notes.iter().map(|note| secrets.remove(note).into_owned()).collect();
         let outcome = match outcome {
             Ok(()) => Ok(output),
-            Err((code, message)) => Err(TurnFault { code, message, report: Box::new(output) }),
+            Err((code, message)) => {
+                Err(TurnFault { code, message, report: Box::new(output), withheld: false })
+            }
         };
         TurnReport { outcome, after: Duration::ZERO }
     }
@@ -104,7 +106,7 @@ pub(super) fn without_process(
         transcript: transcript.map(Box::new),
         ..TurnOutput::default()
     };
-    let fault = TurnFault { code, message, report: Box::new(report) };
+    let fault = TurnFault { code, message, report: Box::new(report), withheld: false };
     TurnReport { outcome: Err(fault), after: Duration::ZERO }
 }
 

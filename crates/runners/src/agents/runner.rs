@@ -25,7 +25,7 @@ use super::{AgentSettings, Ask, Ended, Exit, Launch, SessionPlan, environment};
 use crate::dispatch::faulted;
 use crate::redact::Secrets;
 use crate::supervise::mark::Mark;
-use crate::{PlanningSupport, guard, leaving, place, planning_support};
+use crate::{PlanningSupport, guard, leaving, pinned, place, planning_support};
 
 /// How long a turn waits for its session if another turn still uses it.
 pub const SESSION_PATIENCE_DEFAULT: Duration = Duration::from_secs(30);
@@ -112,6 +112,7 @@ fn not_accepted(report: TurnReport, complaint: &str) -> TurnReport {
             code: ErrorCode::ProviderFailed,
             message: format!("the answer is not accepted: {complaint}"),
             report: Box::new(TurnOutput { class: Some(FailureClass::Permanent), ..output }),
+            withheld: false,
         },
         Err(fault) => TurnFault { message: format!("{}; {complaint}", fault.message), ..fault },
     };
@@ -174,6 +175,8 @@ enum Attempt {
     Ended(Box<Ended>, Exit, String),
     /// There is nothing to conclude from.
     Failed(ErrorCode, FailureClass, String, String),
+    /// It was not started, because something is not as it was approved.
+    Withheld(String),
 }
 
 impl<'a> Turn<'a> {
@@ -277,6 +280,11 @@ impl<'a> Turn<'a> {
             Ok(launch) => launch,
             Err(error) => return provider(FailureClass::Permanent, error.to_string()),
         };
+        // Before anything is written for it: it may not be started at all.
+        let pinned = match pinned::of(self.job).await {
+            Ok(pinned) => pinned,
+            Err(why) => return Attempt::Withheld(why),
+        };
         let prepared = self.room.write_files(&launch.files).and_then(|()| {
             let begun = held.as_mut().map(|held| held.begin(&self.ask.session));
             begun.transpose().map_err(|error| error.to_string())?;
@@ -291,6 +299,7 @@ impl<'a> Turn<'a> {
         };
         let lock = held.as_ref().map(|held| held.tree_lock());
         let order = self.order(launch, adapter.dialogue(), lock, own.as_ref());
+        let order = Order { pinned, ..order };
         if let Some(tape) = &mut self.tape {
             let names = order.env.iter().map(|(name, _)| name.clone()).collect();
             tape.process(&order.argv, names, &self.ask.session);
@@ -305,7 +314,7 @@ impl<'a> Turn<'a> {
             process::follow(supervisor, order, self.limits, wall, &mut self.stop, &mut ear).await;
         let exit = match &course {
             Course::Ran { exit, .. } => *exit,
-            Course::NotStarted { .. } | Course::Lost(_) => Exit::default(),
+            Course::NotStarted { .. } | Course::Withheld(_) | Course::Lost(_) => Exit::default(),
         };
         let (mut ended, stderr) = ear.finish(exit);
         // Everything that ran in the turn has ended.
@@ -333,6 +342,7 @@ impl<'a> Turn<'a> {
                     format!("{name} was not run: {why}; `materia doctor` shows what is there");
                 Attempt::Failed(ErrorCode::ProviderFailed, class, message, stderr)
             }
+            Course::Withheld(why) => Attempt::Withheld(why),
             // What it said before does not count: nobody knows whether it was at its end, nor who ended it.
             Course::Lost(how) => {
                 let message = format!("{name} has an unknown end: its supervisor {how}");
@@ -359,6 +369,7 @@ impl<'a> Turn<'a> {
             polite: launch.polite,
             lock,
             mark: Mark::of(self.job),
+            pinned: Vec::new(),
         }
     }
 
@@ -402,6 +413,11 @@ impl<'a> Turn<'a> {
                 let took = Some(self.begun.elapsed());
                 Conclusion { job, ended: *ended, exit, stderr, secrets, notes, took }
                     .report(self.keeper.finish())
+            }
+            Attempt::Withheld(why) => {
+                let message =
+                    format!("socket `{}` did not ask {}: {why}", job.node, self.agent.name);
+                pinned::withheld(ErrorCode::ProviderFailed, message)
             }
             Attempt::Failed(code, class, message, stderr) => {
                 let (message, stderr) = (secrets.remove(&message), secrets.remove(&stderr));

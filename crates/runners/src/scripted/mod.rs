@@ -140,7 +140,7 @@ fn left(job: &TurnOrder, answer: &Answer) -> Result<TurnOutput, TurnFault> {
 
 fn fault(message: String, said: Option<TurnOutput>) -> TurnFault {
     let report = Box::new(said.unwrap_or_default());
-    TurnFault { code: ErrorCode::ProviderFailed, message, report }
+    TurnFault { code: ErrorCode::ProviderFailed, message, report, withheld: false }
 }
 
 /// What the agent is taken to have said. Where an answer has both, `text` wins over `json`.

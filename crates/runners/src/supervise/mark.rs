@@ -24,6 +24,7 @@ use super::ARGUMENT;
 use super::cgroup::{self, Group};
 use super::protocol::random;
 use super::tree::{self, Seen};
+use super::within::STEERS;
 
 /// The variable that holds the mark.
 pub(crate) const VARIABLE: &str = "MATERIA_TURN";
@@ -35,7 +36,11 @@ const PAUSE_MAX: Duration = Duration::from_millis(50);
 
 /// The mark of one turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Mark(String);
+pub(crate) struct Mark {
+    text: String,
+    /// Whether the turn may control casts.
+    steers: bool,
+}
 
 impl Mark {
     /// A new one for a turn.
@@ -43,23 +48,30 @@ impl Mark {
         let [path, folder] = keys(order);
         // Without random bytes a mark is still good enough to find a run by.
         let own = u64::from_le_bytes(random().unwrap_or_default());
-        Self(format!("{path}.{folder}.{}.{own:016x}", order.turn))
+        let text = format!("{path}.{folder}.{}.{own:016x}", order.turn);
+        let steers = order.policy.as_ref().is_some_and(|policy| policy.steer == Some(true));
+        Self { text, steers }
     }
 
     /// One that belongs to no run.
     pub(crate) fn alone() -> Self {
         let own = u128::from_le_bytes(random().unwrap_or_default());
-        Self(format!("-.-.-.{own:032x}"))
+        Self { text: format!("-.-.-.{own:032x}"), steers: false }
     }
 
     /// Its text, for the environment and the arguments of what is started.
     pub(crate) fn text(&self) -> &str {
-        &self.0
+        &self.text
+    }
+
+    /// The arguments of the supervisor of what carries it.
+    pub(crate) fn arguments(&self) -> impl Iterator<Item = &str> {
+        [ARGUMENT, self.text()].into_iter().chain(self.steers.then_some(STEERS))
     }
 
     /// Ends everything that carries it; says how many would not go.
     pub(crate) fn sweep(&self) -> usize {
-        sweep(&|mark| mark == self.0.as_bytes())
+        sweep(&|mark| mark == self.text.as_bytes())
     }
 }
 

@@ -43,6 +43,7 @@ mod pump;
 pub(crate) mod sandbox;
 mod spawn;
 pub(crate) mod tree;
+mod within;
 
 use std::fs::File;
 use std::io;
@@ -53,9 +54,11 @@ use std::sync::Arc;
 pub use machine::{machine, planning_support};
 pub use materia_contract::body::PlanningSupport;
 pub(crate) use pump::PIPE_BYTES;
+pub use within::{InTurn, Processes, name_driver, own_turn};
 
 use attend::{Ended, Watch};
 use protocol::{Sink, Spec, Verdict};
+use spawn::NotStarted;
 
 /// The hidden first argument that makes a program the supervisor.
 pub const ARGUMENT: &str = "__supervise";
@@ -119,9 +122,9 @@ fn supervise() -> io::Result<()> {
     };
     let mut child = match child {
         Ok(child) => child,
-        Err(message) => {
-            let spawn_error = Some(message);
-            return sink.verdict(&Verdict { spawn_error, sandbox, ..Verdict::default() });
+        Err(NotStarted { why, withheld }) => {
+            let spawn_error = Some(why);
+            return sink.verdict(&Verdict { spawn_error, withheld, sandbox, ..Verdict::default() });
         }
     };
 

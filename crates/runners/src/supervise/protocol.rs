@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::PlanningSupport;
 use super::mark::VARIABLE;
+use crate::pinned::Pin;
 
 /// Asks the supervisor to end the tree, politely first.
 pub(crate) const POLITE: u8 = b'T';
@@ -72,6 +73,9 @@ pub(crate) struct Spec {
     /// A file that is locked as long as anybody of the tree lives.
     #[serde(default)]
     pub(crate) lock: Option<RawPath>,
+    /// Files that must be as they were approved when the program starts.
+    #[serde(default)]
+    pub(crate) pinned: Vec<Pin>,
     /// What the last frame must begin with.
     #[serde(default)]
     pub(crate) token: Token,
@@ -190,6 +194,9 @@ pub(crate) struct Verdict {
     /// Whether that is because another tree holds the lock.
     #[serde(default)]
     pub(crate) locked: bool,
+    /// Whether that is because a file is not as it was approved.
+    #[serde(default)]
+    pub(crate) withheld: bool,
     /// Processes that even SIGKILL did not end in time.
     pub(crate) survivors: u32,
     /// In Planning mode: how far the kernel enforces it.

@@ -8,15 +8,29 @@ use std::process::{Child, Command, Stdio};
 use rustix::io::Errno;
 
 use super::protocol::Spec;
+use crate::pinned;
+
+/// Why there is no child.
+pub(super) struct NotStarted {
+    pub(super) why: String,
+    /// Whether a file is not as it was approved.
+    pub(super) withheld: bool,
+}
+
+impl From<String> for NotStarted {
+    fn from(why: String) -> Self {
+        Self { why, withheld: false }
+    }
+}
 
 /// Starts the child in its folder and in a group of its own, with three pipes. Never a shell.
-pub(super) fn spawn(spec: &Spec) -> Result<Child, String> {
+pub(super) fn spawn(spec: &Spec) -> Result<Child, NotStarted> {
     let cwd = spec.cwd.path();
     if !cwd.is_dir() {
-        return Err(format!("the folder `{}` to run it in does not exist", cwd.display()));
+        return Err(format!("the folder `{}` to run it in does not exist", cwd.display()).into());
     }
     let Some((program, arguments)) = spec.argv.split_first() else {
-        return Err("the command is empty".to_owned());
+        return Err("the command is empty".to_owned().into());
     };
     let mut command = Command::new(program);
     if spec.env_only {
@@ -29,9 +43,12 @@ pub(super) fn spawn(spec: &Spec) -> Result<Child, String> {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        .process_group(0)
-        .spawn()
-        .map_err(|error| explain(program, &cwd, &error))
+        .process_group(0);
+    // As late as can be: what is looked at here is what runs.
+    if let Some(why) = pinned::changed(&spec.pinned) {
+        return Err(NotStarted { why, withheld: true });
+    }
+    command.spawn().map_err(|error| explain(program, &cwd, &error).into())
 }
 
 fn explain(program: &str, cwd: &Path, error: &io::Error) -> String {

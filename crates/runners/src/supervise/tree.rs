@@ -154,6 +154,11 @@ pub(crate) fn everybody() -> Vec<Seen> {
         .collect()
 }
 
+/// The parent of a process.
+pub(crate) fn parent(pid: i32) -> Option<i32> {
+    look(pid).map(|seen| seen.parent)
+}
+
 /// A process as it is now.
 pub(crate) fn look(pid: i32) -> Option<Seen> {
     // Read as bytes: a program may have given itself a name that is no UTF-8.

@@ -17,12 +17,12 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::report::Text;
 use crate::redact::{Redactor, Secrets};
+use crate::supervise::PIPE_BYTES;
 use crate::supervise::mark::Mark;
 use crate::supervise::protocol::{
     CONTENT_BYTES_MAX, HEADER_BYTES, INPUT, NO_MORE, POLITE, RawPath, STDERR, STDOUT, Spec, Token,
     VERDICT, Verdict,
 };
-use crate::supervise::{ARGUMENT, PIPE_BYTES};
 use crate::supervise::{mark, tree};
 
 /// How much of each stream is kept: the first mebibyte. The rest is read and counted.
@@ -197,7 +197,7 @@ impl Link {
             command.env_clear();
         }
         command
-            .args([ARGUMENT, mark.text()])
+            .args(mark.arguments())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null());

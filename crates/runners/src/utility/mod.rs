@@ -21,7 +21,7 @@ use crate::redact::Secrets;
 use crate::supervise::mark::Mark;
 use crate::supervise::protocol::{RawPath, Spec, Verdict};
 use crate::tree_check::TreeCheck;
-use crate::{guard, leaving, place, planning};
+use crate::{guard, leaving, pinned, place, planning};
 use link::{Ending, Link, Past};
 use room::Room;
 
@@ -121,6 +121,10 @@ impl UtilityRunner {
         manner: &Manner,
         stop: Stop,
     ) -> TurnReport {
+        let spec = match pinned::of(job).await {
+            Ok(pinned) => Spec { pinned, ..spec },
+            Err(why) => return withheld(job, name, &why),
+        };
         tracing::debug!(input_bytes = spec.input_bytes, "starts a program");
         let begun = Instant::now();
         let past = match Link::open(&self.supervisor, spec, Mark::of(job), input, self.grace) {
@@ -130,6 +134,11 @@ impl UtilityRunner {
                 return faulted(ErrorCode::Internal, message);
             }
         };
+        if let Ending::Reported(Verdict { withheld: true, spawn_error: Some(why), .. }) =
+            &past.ending
+        {
+            return withheld(job, name, why);
+        }
         let duration = begun.elapsed();
         tracing::debug!(?duration, "the program is gone");
         conclude(job, name, past, duration, manner.verdict)
@@ -173,6 +182,11 @@ fn noted(mut report: TurnReport, note: Option<String>) -> TurnReport {
     report
 }
 
+fn withheld(job: &TurnJob, name: &str, why: &str) -> TurnReport {
+    let message = format!("socket `{}` did not run {name}: {why}", job.node);
+    pinned::withheld(ErrorCode::UtilityFailed, message)
+}
+
 /// What the look after a turn has to say, where one is due.
 async fn complaint(job: &TurnJob, before: Option<TreeCheck>) -> Option<String> {
     let (before, doc_root) = (before?, job.doc_root.clone());
@@ -187,6 +201,7 @@ fn not_accepted(name: &str, report: TurnReport, complaint: &str) -> TurnReport {
             code: ErrorCode::UtilityFailed,
             message: format!("{name} is not accepted: {complaint}"),
             report: Box::new(output),
+            withheld: false,
         },
         Err(fault) => TurnFault { message: format!("{}; {complaint}", fault.message), ..fault },
     };
@@ -263,7 +278,9 @@ fn conclude(
     };
     let outcome = match fault {
         None => Ok(output),
-        Some((code, message)) => Err(TurnFault { code, message, report: Box::new(output) }),
+        Some((code, message)) => {
+            Err(TurnFault { code, message, report: Box::new(output), withheld: false })
+        }
     };
     TurnReport { outcome, after }
 }

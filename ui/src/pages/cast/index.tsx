@@ -242,6 +242,7 @@ function Banner({ state, past, offline, seq }: { state: CastState; past: boolean
               multi_turn: "Answer",
               stall: "See the evidence",
               budget: "Raise the budget",
+              trust: "Review what changed",
             }[state.waiting?.reason ?? ""] ?? "See what to do"}
           </Link>
         )}

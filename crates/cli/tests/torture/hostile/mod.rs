@@ -5,7 +5,7 @@
 //! which files outside of the project changed, is part of what it did.
 //!
 //! Files of this folder: `escapes` (what is printed), `repositories` (what is configured), `changing` (what changes after it was
-//! approved), `files` (links, second names, `PATH`), `journals` (a shipped `.materia`), `turns` (programs that were approved and do harm all the same), `calls` (system calls),
+//! approved), `files` (links, second names, `PATH`), `swapping` (what changes before it runs), `steering` (turns that control casts), `memory` (journals that name too much), `journals` (a shipped `.materia`), `turns` (programs that were approved and do harm all the same), `calls` (system calls),
 //! `outliving` (processes that stay), `work` (that honest programs still run). A command can be run as an [ordinary user](people).
 
 #![allow(dead_code, reason = "each kind of attack uses what it needs of the stage")]
@@ -19,9 +19,12 @@ mod files;
 mod forging;
 mod homes;
 mod journals;
+mod memory;
 mod outliving;
 mod people;
 mod repositories;
+mod steering;
+mod swapping;
 mod system;
 mod turns;
 mod verifying;

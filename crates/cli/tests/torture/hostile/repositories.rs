@@ -395,7 +395,8 @@ fn what_a_project_names_is_listed_and_not_run() {
     stage.run(&["cast", "--trust", "--provider", "mock", "go"]).exits(0);
     let health = stage.run(&["doctor", "--json"]).json();
     assert_eq!(health["agents"][0]["version"], "1.2.3", "{health}");
-    std::fs::remove_file(stage.path("project/owned")).unwrap();
+    // Asked for its version it may write nothing.
+    assert!(!stage.path("project/owned").exists());
     stage.program("project/x", &HARM.replace("1.2.3", "1.2.4"));
     let health = stage.run(&["doctor", "--json"]).json();
     assert_eq!(health["agents"][0]["notRun"], true);

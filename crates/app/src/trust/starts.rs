@@ -1,0 +1,203 @@
+//! What a cast starts, looked at again before each start: what runs is what was approved.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use materia_compiler::{LayerKind, Loaded, Part, PartKind, Program};
+use materia_contract::{Behavior, Link, Node, NodeId, Plan};
+use materia_engine::{Approves, Pinned, TurnOrder, Work};
+
+use super::agent_files;
+use super::fact::Fact;
+use super::files;
+use super::store::Known;
+
+/// The programs of a cast whose files have to be approved. Those of the user's own configuration are not among them.
+#[derive(Debug, Clone, Default)]
+pub struct Starts {
+    utilities: BTreeMap<NodeId, Program>,
+    agents: BTreeMap<String, Vec<Program>>,
+    /// Where the casts of the project are, if agents may be asked: what these read in the project counts.
+    casts: Option<PathBuf>,
+}
+
+impl Starts {
+    /// Those of a plan with the paths of this machine, and those of the project's own agents. Without a configuration
+    /// every program counts.
+    #[must_use]
+    pub fn of(plan: &Plan, link: Option<&Link>, loaded: Option<&Loaded>) -> Self {
+        let parts = loaded.map(materia_compiler::parts).unwrap_or_default();
+        let placed = placed_by_project(&parts, plan, link);
+        let own = |program: &Program| {
+            let by_user = link.is_some()
+                || loaded.is_some_and(|it| it.config.loadouts.contains_key(&plan.loadout));
+            loaded.is_some_and(|loaded| is_users(loaded, (placed, by_user), program))
+        };
+        let mut utilities = BTreeMap::new();
+        for (id, node) in &plan.nodes {
+            if let Some(program) = program_of(node).filter(|program| !own(program)) {
+                utilities.insert(id.clone(), program);
+            }
+        }
+        let agents = parts.into_iter().filter(|part| part.kind == PartKind::Agent);
+        let agents = agents.map(|part| (part.name, part.programs)).collect();
+        let casts = loaded.map(materia_compiler::artifact_dir);
+        Self { utilities, agents, casts }
+    }
+
+    /// The programs of the plan, each once.
+    pub(super) fn programs(&self) -> Vec<&Program> {
+        let mut programs: Vec<&Program> = Vec::new();
+        for program in self.utilities.values() {
+            if !programs.contains(&program) {
+                programs.push(program);
+            }
+        }
+        programs
+    }
+
+    /// The programs that a turn starts.
+    fn of_turn(&self, order: &TurnOrder) -> &[Program] {
+        match &order.work {
+            Work::Utility { .. } => {
+                self.utilities.get(&order.node).map_or(&[], std::slice::from_ref)
+            }
+            // A script answers in its place.
+            Work::Agent { script: Some(_), .. } => &[],
+            Work::Agent { provider, .. } => {
+                let named = provider.as_ref().and_then(|name| self.agents.get(name));
+                named.map_or(&[], Vec::as_slice)
+            }
+        }
+    }
+}
+
+/// The program of a node, if it runs one.
+pub(super) fn program_of(node: &Node) -> Option<Program> {
+    let Behavior::Utility { command, params } = &node.behavior else { return None };
+    Some(Program {
+        by: node.materia.clone(),
+        command: command.clone(),
+        params: params.clone(),
+        env: node.env.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
+        cwd: node.cwd.clone(),
+    })
+}
+
+/// Whether a graph of the project takes part in a plan: it can give parameters to programs of others.
+fn placed_by_project(parts: &[Part], plan: &Plan, link: Option<&Link>) -> bool {
+    let named = |part: &Part| match link {
+        Some(link) => link.targets.iter().any(|target| target.name == part.name),
+        None => plan.loadout == part.name,
+    };
+    parts.iter().any(|part| part.kind == PartKind::Loadout && named(part))
+}
+
+/// Whether a program of a plan is that of a materia which is shipped or the user's own now, with nothing that the
+/// project gives it.
+fn is_users(
+    loaded: &Loaded,
+    (placed_by_project, placed_by_user): (bool, bool),
+    program: &Program,
+) -> bool {
+    let layer = loaded.materia_layer(&program.by).map(|layer| layer.kind);
+    let Some(doc) = loaded.config.materia.get(&program.by) else { return false };
+    if layer.is_none_or(|kind| kind == LayerKind::Project) {
+        return false;
+    }
+    let env = doc.env.iter().map(|(name, value)| (name.clone(), value.clone()));
+    let as_it_is = doc.params.clone().unwrap_or_default() == program.params
+        && env.collect::<Vec<_>>() == program.env
+        && doc.cwd == program.cwd;
+    let shipped = layer == Some(LayerKind::Shipped) && as_it_is;
+    if (placed_by_project && !shipped) || (!as_it_is && !placed_by_user) {
+        return false;
+    }
+    match (&doc.command, &doc.script) {
+        (Some(command), _) => command.first() == program.command.first(),
+        (None, Some(script)) => program.command.get(1).is_some_and(|path| {
+            Path::new(path).is_absolute() && Path::new(path).ends_with(&script.name)
+        }),
+        (None, None) => false,
+    }
+}
+
+/// What was approved in a project, by whomever and whenever.
+#[derive(Debug, Default)]
+pub(super) struct Approved {
+    /// The project.
+    pub(super) project: PathBuf,
+    /// What was approved here before.
+    pub(super) known: Known,
+    /// What was approved just now.
+    pub(super) news: Vec<Fact>,
+}
+
+impl Approved {
+    pub(super) fn has(&self, fact: &Fact) -> bool {
+        self.known.has(fact) || self.news.iter().any(|news| news.is(fact))
+    }
+
+    /// Says that something is not approved as it is.
+    fn changed(&self, fact: &Fact) -> String {
+        let named = |news: &Fact| news.kind == fact.kind && news.name == fact.name;
+        let seen = self.known.before(fact).is_some() || self.news.iter().any(named);
+        let how = if seen { "changed since it was approved" } else { "was not approved" };
+        let name = crate::clean::one_line(&fact.name, 200);
+        format!("{} `{name}` {how}", fact.kind.word())
+    }
+
+    /// The files of these programs, if each is approved as it is now; otherwise which is not.
+    fn files(&self, programs: &[Program]) -> Result<Vec<Pinned>, String> {
+        let mut pinned = Vec::new();
+        for (fact, place) in files::looked_at(&self.project, programs) {
+            if !self.has(&fact) {
+                return Err(self.changed(&fact));
+            }
+            pinned.push(place);
+        }
+        Ok(pinned)
+    }
+}
+
+/// What a cast starts, held against what was approved.
+pub(crate) struct Watch {
+    pub(super) approved: Arc<Approved>,
+    pub(super) starts: Starts,
+}
+
+impl Watch {
+    /// Refuses where a file of one of these agents' programs is not as it was approved.
+    pub(crate) fn agents(&self, names: &[String]) -> Result<(), String> {
+        let programs = names.iter().filter_map(|name| self.starts.agents.get(name));
+        programs.clone().try_for_each(|programs| self.approved.files(programs).map(drop))
+    }
+}
+
+impl Watch {
+    /// Refuses where a file of the project that agents take commands from is not as it was approved.
+    fn read_by_agents(&self) -> Result<(), String> {
+        let Some(casts) = &self.starts.casts else { return Ok(()) };
+        let home = materia_runners::agents::user_home();
+        let found = agent_files::of(&self.approved.project, casts, home.as_deref())
+            .map_err(|failure| failure.to_string())?;
+        let counts = |fact: &&Fact| {
+            // That there are none is told only where there were some.
+            !fact.shown.is_empty() || self.approved.known.before(fact).is_some()
+        };
+        match found.facts.iter().filter(counts).find(|fact| !self.approved.has(fact)) {
+            None => Ok(()),
+            Some(fact) => Err(self.approved.changed(fact)),
+        }
+    }
+}
+
+impl Approves for Watch {
+    fn look(&self, order: &TurnOrder) -> Result<Vec<Pinned>, String> {
+        if let Work::Agent { script: None, .. } = &order.work {
+            self.read_by_agents()?;
+        }
+        self.approved.files(self.starts.of_turn(order))
+    }
+}

@@ -1,0 +1,47 @@
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::TurnOrder;
+
+/// Knows which files somebody approved, and looks at those of a turn again before it starts.
+pub trait Approves: Send + Sync {
+    /// The files that the program of this turn runs, if each of them is as it was approved. Otherwise a sentence
+    /// that says which is not.
+    fn look(&self, order: &TurnOrder) -> Result<Vec<Pinned>, String>;
+}
+
+/// A file as it was approved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pinned {
+    /// Its absolute path, as a program finds it.
+    pub path: PathBuf,
+    /// Where that leads, links followed.
+    pub leads: PathBuf,
+    /// Its name in the project, under which it was approved.
+    pub name: String,
+    /// The hash of its content; absent where only the place was approved, because it lies outside of the project.
+    pub hash: Option<String>,
+}
+
+/// What is asked right before a turn starts a program. Nothing is asked by default.
+#[derive(Clone, Default)]
+pub struct Approval(Option<Arc<dyn Approves>>);
+
+impl Approval {
+    /// Asks `who`.
+    #[must_use]
+    pub fn by(who: Arc<dyn Approves>) -> Self {
+        Self(Some(who))
+    }
+
+    /// As [`Approves::look`]. It reads files: not to be called where nobody may wait for a disk.
+    pub fn look(&self, order: &TurnOrder) -> Result<Vec<Pinned>, String> {
+        self.0.as_ref().map_or_else(|| Ok(Vec::new()), |who| who.look(order))
+    }
+}
+
+impl std::fmt::Debug for Approval {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Approval")
+    }
+}

@@ -1,0 +1,125 @@
+//! Files as somebody approved them: hashed when that person is asked, and again right before a program starts.
+//!
+//! A turn's files are looked at twice. Here, before its supervisor is started: which files the program runs now, and
+//! whether each is approved. Then in the supervisor, as its last act before it starts the program. Between that and
+//! the interpreter's own reading nothing holds the file: a program is not run from a copy, because scripts find
+//! themselves and what lies beside them by their path.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::time::Duration;
+
+use materia_contract::{ErrorCode, TurnOutput};
+use materia_engine::{Pinned, TurnFault, TurnJob, TurnReport};
+use rustix::fs::{Mode, OFlags};
+use serde::{Deserialize, Serialize};
+
+use crate::supervise::protocol::RawPath;
+
+/// The hash of a file by its name in the project and its content, and its first bytes. What cannot be read, and what
+/// is no plain file, counts as empty.
+#[must_use]
+pub fn content(path: &Path, name: &str, first: u64) -> (String, Vec<u8>) {
+    let mut hasher = blake3::Hasher::new_derive_key("materia 2026-11-16 trust in a file");
+    hasher.update(&(name.len() as u64).to_le_bytes());
+    hasher.update(name.as_bytes());
+    let beginning = read(path, first, &mut hasher).unwrap_or_default();
+    (hasher.finalize().to_hex().to_string(), beginning)
+}
+
+fn read(path: &Path, first: u64, hasher: &mut blake3::Hasher) -> io::Result<Vec<u8>> {
+    // A pipe in its place must not keep us waiting.
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+    let mut file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    if !file.metadata()?.is_file() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let mut beginning = Vec::new();
+    file.by_ref().take(first).read_to_end(&mut beginning)?;
+    hasher.update(&beginning);
+    hasher.update_reader(file)?;
+    Ok(beginning)
+}
+
+/// A file as it was approved, as it goes to a supervisor.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Pin {
+    path: RawPath,
+    leads: RawPath,
+    name: String,
+    hash: Option<String>,
+}
+
+impl From<Pinned> for Pin {
+    fn from(pinned: Pinned) -> Self {
+        let Pinned { path, leads, name, hash } = pinned;
+        Self { path: RawPath::from(&path), leads: RawPath::from(&leads), name, hash }
+    }
+}
+
+/// The first of these files that is not as it was approved, in a sentence.
+pub(crate) fn changed(pins: &[Pin]) -> Option<String> {
+    let changed = pins.iter().find(|pin| {
+        let leads = pin.path.path().canonicalize().is_ok_and(|leads| leads == pin.leads.path());
+        let same = |hash: &String| content(&pin.leads.path(), &pin.name, 0).0 == *hash;
+        !leads || !pin.hash.as_ref().is_none_or(same)
+    })?;
+    Some(format!("`{}` changed right before it was started", changed.path.path().display()))
+}
+
+/// The files that the program of a turn runs, if each is as it was approved; otherwise which is not.
+pub(crate) async fn of(job: &TurnJob) -> Result<Vec<Pin>, String> {
+    let (approval, order) = (job.control.approval.clone(), job.order.clone());
+    let looked = tokio::task::spawn_blocking(move || approval.look(&order)).await;
+    let pinned = looked.unwrap_or_else(|error| Err(error.to_string()))?;
+    Ok(pinned.into_iter().map(Pin::from).collect())
+}
+
+/// The report of a turn that was not started, because something is not as it was approved.
+pub(crate) fn withheld(code: ErrorCode, message: String) -> TurnReport {
+    let report = Box::new(TurnOutput::default());
+    let fault = TurnFault { code, message, report, withheld: true };
+    TurnReport { outcome: Err(fault), after: Duration::ZERO }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pin(path: &Path) -> Pin {
+        let leads = path.canonicalize().unwrap();
+        let hash = Some(content(&leads, "x", 0).0);
+        Pinned { path: path.to_owned(), leads, name: "x".to_owned(), hash }.into()
+    }
+
+    #[test]
+    fn another_content_another_target_and_nothing_are_a_change() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().canonicalize().unwrap();
+        let (one, two, link) = (folder.join("one"), folder.join("two"), folder.join("link"));
+        std::fs::write(&one, "same").unwrap();
+        std::fs::write(&two, "same").unwrap();
+        std::os::unix::fs::symlink(&one, &link).unwrap();
+        let pins = [pin(&one), pin(&link)];
+        assert_eq!(changed(&pins), None);
+        std::fs::write(&one, "else").unwrap();
+        assert!(changed(&pins).unwrap().contains("one"));
+        std::fs::write(&one, "same").unwrap();
+        assert_eq!(changed(&pins), None, "as it was");
+        std::fs::remove_file(&link).unwrap();
+        assert!(changed(&pins).unwrap().contains("link"));
+        std::os::unix::fs::symlink(&two, &link).unwrap();
+        assert!(changed(&pins).unwrap().contains("link"), "the same words, but elsewhere");
+        std::fs::remove_file(&one).unwrap();
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &one,
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RUSR,
+            0,
+        )
+        .unwrap();
+        assert!(changed(&pins).unwrap().contains("one"), "and nobody waits for the pipe");
+    }
+}

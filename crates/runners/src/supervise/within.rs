@@ -1,0 +1,163 @@
+//! Whether a process belongs to a turn: by the mark in its environment, and by those above it.
+//!
+//! A turn can clear its environment and leave its session; it stays beneath its supervisor, which inherits every orphan.
+//! A turn that kills its supervisor is inherited by the process that drives the cast, which is known by its name. So who
+//! asks is found by walking up. A turn can put processes between itself and its supervisor that look like others; it
+//! cannot take away the true one above them. Therefore everybody on the way must permit what is asked.
+//!
+//! Not found: a process that another one started on a turn's request (a service, a container), one in a process
+//! namespace of its own, and one that killed its supervisor and the process that drives the cast.
+
+use std::collections::HashMap;
+use std::fs;
+
+use super::ARGUMENT;
+use super::mark::VARIABLE;
+use super::tree;
+
+/// The argument of a supervisor whose turn may control casts.
+pub(crate) const STEERS: &str = "steer";
+/// The name of a process that drives casts.
+const DRIVER: &std::ffi::CStr = c"materia-driver";
+/// How far up is walked.
+const DEPTH_MAX: usize = 1_000;
+
+/// The turn that a process belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InTurn {
+    /// Whether its policy lets it control casts.
+    pub steers: bool,
+}
+
+/// Names this process as one that drives casts; to be called on its first thread, before it starts anything.
+pub fn name_driver() {
+    // Where the system refuses, whoever kills a supervisor is still found by its mark.
+    let _ = rustix::thread::set_name(DRIVER);
+}
+
+/// The turn that this process belongs to, if it does.
+#[must_use]
+pub fn own_turn() -> Option<InTurn> {
+    // Not the number that the system tells us: in a namespace of its own a process has another one.
+    let own = fs::read_link("/proc/self").ok();
+    let own = own.and_then(|own| own.to_str()?.parse().ok());
+    let marked = std::env::var_os(VARIABLE).is_some();
+    let told = own.and_then(|own| Processes::default().turn_of(own));
+    told.or(marked.then_some(InTurn { steers: false }))
+}
+
+/// What `/proc` tells of processes; each is read once.
+#[derive(Debug, Default)]
+pub struct Processes(HashMap<i32, Told>);
+
+#[derive(Debug, Clone, Copy)]
+struct Told {
+    parent: i32,
+    role: Role,
+    marked: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Supervisor { steers: bool },
+    Driver,
+    Other,
+}
+
+impl Processes {
+    /// The turn that a process belongs to, if it does.
+    pub fn turn_of(&mut self, pid: i32) -> Option<InTurn> {
+        let (mut marked, mut supervised, mut steers, mut adopted) = (false, false, true, false);
+        let mut below: Option<Role> = None;
+        let mut next = pid;
+        for _ in 0..DEPTH_MAX {
+            let Some(told) = self.told(next) else { break };
+            marked |= told.marked;
+            match told.role {
+                Role::Supervisor { steers: permitted } => {
+                    supervised = true;
+                    steers &= permitted;
+                }
+                Role::Driver => adopted |= below == Some(Role::Other),
+                Role::Other => {}
+            }
+            below = Some(told.role);
+            next = told.parent;
+        }
+        let steers = steers && supervised && !adopted;
+        (marked || supervised || adopted).then_some(InTurn { steers })
+    }
+
+    fn told(&mut self, pid: i32) -> Option<Told> {
+        if let Some(told) = self.0.get(&pid) {
+            return Some(*told);
+        }
+        let told = read(pid)?;
+        self.0.insert(pid, told);
+        Some(told)
+    }
+}
+
+fn read(pid: i32) -> Option<Told> {
+    let parent = tree::parent(pid)?;
+    let arguments = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let mut words = arguments.split(|byte| *byte == 0).skip(1);
+    let role = if words.next() == Some(ARGUMENT.as_bytes()) {
+        let steers = words.nth(1) == Some(STEERS.as_bytes());
+        Role::Supervisor { steers }
+    } else if fs::read(format!("/proc/{pid}/comm"))
+        .is_ok_and(|name| name.strip_suffix(b"\n").unwrap_or(&name) == DRIVER.to_bytes())
+    {
+        Role::Driver
+    } else {
+        Role::Other
+    };
+    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    let begins = |variable: &[u8]| {
+        variable.strip_prefix(VARIABLE.as_bytes()).is_some_and(|rest| rest.starts_with(b"="))
+    };
+    let marked = environment.split(|byte| *byte == 0).any(begins);
+    Some(Told { parent, role, marked })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn family(members: &[(i32, i32, Role, bool)]) -> Processes {
+        let told = |(pid, parent, role, marked): &(i32, i32, Role, bool)| {
+            (*pid, Told { parent: *parent, role: *role, marked: *marked })
+        };
+        Processes(members.iter().map(told).collect())
+    }
+
+    const FREE: Role = Role::Other;
+    const HELD: Role = Role::Supervisor { steers: false };
+    const STEERING: Role = Role::Supervisor { steers: true };
+
+    #[test]
+    fn everybody_above_must_permit() {
+        // 0 is nobody, so that nothing above 1 is looked up.
+        let of = |members: &[(i32, i32, Role, bool)]| family(members).turn_of(-9);
+        let (shell, drives) = ((-1, 0, FREE, false), (-2, -1, Role::Driver, false));
+        assert_eq!(of(&[shell, (-9, -1, FREE, false)]), None);
+        let held = Some(InTurn { steers: false });
+        assert_eq!(of(&[shell, (-9, -1, FREE, true)]), held, "by the mark alone");
+        assert_eq!(of(&[shell, drives, (-3, -2, HELD, false), (-9, -3, FREE, false)]), held);
+        let above = [shell, drives, (-3, -2, HELD, false), (-4, -3, STEERING, false)];
+        assert_eq!(of(&[&above[..], &[(-9, -4, FREE, false)]].concat()), held, "a false one");
+        let below = [shell, drives, (-3, -2, STEERING, false)];
+        let steers = Some(InTurn { steers: true });
+        assert_eq!(of(&[&below[..], &[(-9, -3, FREE, true)]].concat()), steers);
+        let nested = [(-4, -3, Role::Driver, true), (-5, -4, HELD, true), (-9, -5, FREE, true)];
+        assert_eq!(of(&[&below[..], &nested].concat()), held, "a cast that a turn began");
+        assert_eq!(of(&[shell, drives, (-9, -2, FREE, false)]), held, "its supervisor is dead");
+    }
+
+    #[test]
+    fn this_process_belongs_to_no_turn_or_says_so() {
+        let own = i32::try_from(std::process::id()).unwrap();
+        let named = std::env::var_os(VARIABLE).is_some();
+        assert_eq!(own_turn().is_some(), Processes::default().turn_of(own).is_some() || named);
+    }
+}
