@@ -173,7 +173,8 @@ fn what_outlived_materia_and_its_supervisor_is_swept_before_the_run_goes_on() {
             assert_ne!(ran.exit, 0, "{what}: {ran:?}");
             let pid = fs::read_to_string(open.path("outside/pid")).unwrap();
             assert!(lives(&pid), "{what}: nobody was left, so that there is nothing to sweep");
-            let ran = open.run_as(who, &["resume", "c1"]);
+            // The file that its words name is new, so that it is asked about.
+            let ran = open.run_as(who, &["resume", "c1", "--trust"]);
             assert_eq!(ran.exit, 0, "{what}: {ran:?}");
             assert!(!lives(&pid), "{what}: {pid} outlived it");
         }
