@@ -40,7 +40,7 @@ pub(crate) async fn act(app: Arc<App>, asked: &Request) -> Result<Response<Body>
     if body.get("do").and_then(Value::as_str) == Some("fork") {
         return fork(app, asked, cast, key).await;
     }
-    let _held = app.keys.hold(&cast.room.root.join(cast.id.as_str()), &key).await;
+    let _held = app.keys.hold(&cast.folder(), &key).await;
     let receipt = cast.room.journal.receipt(&cast.id, &key).await.map_err(Failure::from)?;
     let what = choice(&body)?;
     if let Some(receipt) = receipt {
@@ -49,15 +49,28 @@ pub(crate) async fn act(app: Arc<App>, asked: &Request) -> Result<Response<Body>
         }
         return answered(&receipt);
     }
-    let driven = cast.room.journal.is_driven(&cast.id).await.map_err(Failure::from)?;
-    if driven && let Some(answer) = submit(&cast, &what, &key).await? {
-        return Ok(answer);
-    }
-    let (acting, found, wanted, name) = (Arc::clone(&app), cast.clone(), what.clone(), key.clone());
-    match off_thread(move || take(&acting, &found, &wanted, &name)).await? {
-        Done::Told | Done::Noted => settled(&cast, &key, None).await,
-        Done::Left => Ok(json_as(StatusCode::ACCEPTED, &acted(Vec::new(), true))),
-        Done::Goes(under_way) => settled(&cast, &key, Some(under_way)).await,
+    loop {
+        // Whoever finds the cast at rest takes it; the others come behind.
+        let alone = app.keys.hold_cast(&cast.folder()).await;
+        if cast.room.journal.is_driven(&cast.id).await.map_err(Failure::from)? {
+            drop(alone);
+            match submit(&app, &cast, &what, &key).await? {
+                Some(answer) => return Ok(answer),
+                // Nobody drives it any more.
+                None => continue,
+            }
+        }
+        let (acting, found) = (Arc::clone(&app), cast.clone());
+        let (wanted, name) = (what.clone(), key.clone());
+        let done = off_thread(move || take(&acting, &found, &wanted, &name)).await?;
+        drop(alone);
+        return match done {
+            // Another process was quicker, and drives it.
+            Done::Told => continue,
+            Done::Noted => settled(&cast, &key, None).await,
+            Done::Left => Ok(json_as(StatusCode::ACCEPTED, &acted(Vec::new(), true))),
+            Done::Goes(under_way) => settled(&cast, &key, Some(under_way)).await,
+        };
     }
 }
 
@@ -138,6 +151,7 @@ fn answered(receipt: &Receipt) -> Result<Response<Body>, Refused> {
 /// Sends a command to whoever drives the cast, here or elsewhere, and waits for the receipt. `None` where nobody
 /// drives it any more.
 async fn submit(
+    app: &App,
     cast: &Cast,
     what: &Choice,
     key: &CommandId,
@@ -156,7 +170,10 @@ async fn submit(
     {
         return Err(Refused::conflict(format!("cast `{}` is under way", cast.id)));
     }
-    match cast.room.host.submit(&cast.id, &command, ACT_WAIT_MAX).await {
+    let submitted = cast.room.host.submit(&cast.id, &command, ACT_WAIT_MAX);
+    // Where the server ends meanwhile, the command is written down.
+    let waits = Ok(Submitted::Waits(key.clone()));
+    match app.unless_ending(submitted).await.unwrap_or(waits) {
         Ok(Submitted::Answered(receipt)) => answered(&receipt).map(Some),
         Ok(Submitted::Waits(_)) => {
             Ok(Some(json_as(StatusCode::ACCEPTED, &acted(Vec::new(), true))))
@@ -269,22 +286,22 @@ async fn fork(
 ) -> Result<Response<Body>, Refused> {
     let body: ForkBody = asked.json()?;
     let key = StartKey { key, body: asked.body_hash()? };
-    let place = cast.served.project.dir.clone();
-    let _held = app.keys.hold(&place, &key.key).await;
-    let (known, wanted) = (Arc::clone(&app), key.clone());
-    let (root, journal) = (cast.room.root.clone(), Arc::clone(&cast.room.journal));
-    let before =
-        off_thread(move || known.keys.known(&place, &[(root.as_path(), &*journal)], &wanted.key));
-    match before.await.map_err(Failure::from)? {
-        Some(Known::Began(id, of)) if of == key.body => {
-            return Ok(json(&forked(id, body.at)));
-        }
-        Some(Known::Began(..) | Known::Refused(..)) => return Err(begin::other_body()),
+    let _held = app.keys.hold(begin::ANYWHERE.as_ref(), &key.key).await;
+    match begin::known(&app, &cast.served, &key).await? {
+        Some(Known::Began(id, _)) => return Ok(json(&forked(id, body.at))),
+        Some(Known::Refused(problem, _)) => return Err(Refused(problem)),
         None => {}
     }
     let at = body.at;
     let (forking, from, named) = (Arc::clone(&app), cast.clone(), key.clone());
-    let id = off_thread(move || make_fork(&forking, &from, &body, named)).await?;
+    let made = off_thread(move || make_fork(&forking, &from, &body, named)).await;
+    let id = match made {
+        Ok(id) => id,
+        Err(refused) => {
+            begin::keep_refusal(&app, &cast.served, &key, &refused).await?;
+            return Err(refused);
+        }
+    };
     app.keys.began(&cast.room.root, &id, &key);
     Ok(json(&forked(id, at)))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{RawPathParams, State};
-use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use axum::http::{Extensions, HeaderMap, HeaderValue, Response, StatusCode, header};
 use axum::routing::{MethodFilter, on};
 use materia_contract::api::{
     Access as Needs, Alive, Code, ENDPOINTS, Endpoint, Method, Name, SessionBody, SessionKey,
@@ -13,8 +13,9 @@ use materia_contract::api::{
 use materia_engine::off_thread;
 
 use crate::limits::{BODY_BYTES_MAX, CONFIG_BYTES_MAX, REQUEST_WAIT_MAX};
+use crate::peer::Caller;
 use crate::problem::Refused;
-use crate::request::{FromTurn, Request, json, json_as, query_of, text};
+use crate::request::{Request, json, json_as, query_of, text};
 use crate::state::App;
 use crate::{
     act, begin, config, demo, edit, events, inbox, list, metrics, page, query, stream, trust,
@@ -87,14 +88,6 @@ async fn answer(
     if endpoint.access != Needs::Open && !app.access.knows(&head.headers) {
         return Err(unknown_sender());
     }
-    let from_turn = head.extensions.get::<FromTurn>().is_some_and(|it| it.0);
-    if from_turn && endpoint.access == Needs::Known {
-        return Err(Refused::new(
-            StatusCode::FORBIDDEN,
-            "forbidden",
-            "a process that a turn started asks, and turns do not steer casts",
-        ));
-    }
     let query = query_of(head.uri.query().unwrap_or_default(), endpoint)?;
     if endpoint.method.changes() {
         content_type(&head.headers)?;
@@ -104,10 +97,49 @@ async fn answer(
         Name::SaveConfig | Name::Check | Name::KeepDraft | Name::Diff | Name::Simulate | Name::Link
     );
     let most = if holds_configuration { CONFIG_BYTES_MAX } else { BODY_BYTES_MAX };
+    announced(&head.headers, if endpoint.method.changes() { most } else { 0 })?;
+    // Looking for the caller's process costs more than all the rest, so it comes behind the rest.
+    if endpoint.access == Needs::Known && caller_is_of_turn(&head.extensions).await {
+        return Err(Refused::new(
+            StatusCode::FORBIDDEN,
+            "forbidden",
+            "a process that a turn started asks, and turns do not steer casts",
+        ));
+    }
     let body = read(body, most, endpoint.method.changes()).await?;
     let parts = parts.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let asked = Request { parts, query, headers: head.headers, body };
+    if endpoint.method.changes() {
+        return to_its_end(app, endpoint, asked).await;
+    }
     respond(app, endpoint, asked).await
+}
+
+async fn caller_is_of_turn(extensions: &Extensions) -> bool {
+    match extensions.get::<Caller>() {
+        Some(caller) => caller.is_of_turn().await,
+        None => false,
+    }
+}
+
+/// Does what changes something in a task of its own: a connection that is lost drops this future, not what has begun.
+async fn to_its_end(
+    app: Arc<App>,
+    endpoint: &'static Endpoint,
+    asked: Request,
+) -> Result<Response<Body>, Refused> {
+    let Ok(share) = Arc::clone(&app.acts).try_read_owned() else {
+        let detail = "the server ends, and begins nothing more; nothing was done";
+        return Err(Refused::new(StatusCode::SERVICE_UNAVAILABLE, "ending", detail));
+    };
+    let task = tokio::spawn(async move {
+        let _share = share;
+        respond(app, endpoint, asked).await
+    });
+    task.await.unwrap_or_else(|error| {
+        let detail = format!("the request broke off: {error}");
+        Err(Refused::new(StatusCode::INTERNAL_SERVER_ERROR, "storage", detail))
+    })
 }
 
 async fn respond(
@@ -259,17 +291,26 @@ fn content_type(headers: &HeaderMap) -> Result<(), Refused> {
     Err(Refused::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "usage", detail))
 }
 
+/// Refuses a body by the length that was announced, before any of it is waited for.
+fn announced(headers: &HeaderMap, most: usize) -> Result<(), Refused> {
+    let length = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+    // The HTTP library has refused what is no number.
+    let length = length.map_or(0, |text| text.parse::<u64>().unwrap_or(u64::MAX));
+    if length > most as u64 { Err(too_large(most)) } else { Ok(()) }
+}
+
+fn too_large(most: usize) -> Refused {
+    let detail = format!("a body of this request has at most {most} bytes");
+    Refused::new(StatusCode::PAYLOAD_TOO_LARGE, "usage", detail)
+}
+
 /// Reads a body of at most so many bytes, within the time that a request may take.
 async fn read(body: Body, most: usize, wanted: bool) -> Result<Bytes, Refused> {
     let most_read = if wanted { most } else { 0 };
     let read = tokio::time::timeout(REQUEST_WAIT_MAX, axum::body::to_bytes(body, most_read)).await;
     match read {
         Ok(Ok(bytes)) => Ok(bytes),
-        Ok(Err(_)) if wanted => Err(Refused::new(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            "usage",
-            format!("a body of this request has at most {most} bytes"),
-        )),
+        Ok(Err(_)) if wanted => Err(too_large(most)),
         Ok(Err(_)) => Err(Refused::usage("this request has no body")),
         Err(_) => Err(Refused::new(
             StatusCode::REQUEST_TIMEOUT,

@@ -35,6 +35,7 @@ mod listen;
 mod metrics;
 mod overheard;
 mod page;
+mod patient;
 mod peer;
 mod pending;
 mod problem;

@@ -5,9 +5,47 @@
 
 use std::fs;
 use std::net::SocketAddr;
+use std::sync::Arc;
+
+use materia_engine::off_thread;
+use tokio::sync::OnceCell;
 
 /// The variable that holds the mark of a turn.
 const MARK: &[u8] = b"MATERIA_TURN=";
+
+/// The other end of a connection, as far as the system can tell.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Peer {
+    /// The caller's address, and ours.
+    Tcp(SocketAddr, SocketAddr),
+    /// The number of the process.
+    Process(i32),
+    Unknown,
+}
+
+/// Who is calling. Its process is looked for once a connection, and only where somebody wants to know.
+#[derive(Debug, Clone)]
+pub(crate) struct Caller {
+    pub(crate) peer: Peer,
+    of_turn: Arc<OnceCell<bool>>,
+}
+
+impl Caller {
+    pub(crate) fn new(peer: Peer) -> Self {
+        Self { peer, of_turn: Arc::default() }
+    }
+
+    /// Whether it is a process that a turn started.
+    pub(crate) async fn is_of_turn(&self) -> bool {
+        let peer = self.peer;
+        let look = move || match peer {
+            Peer::Tcp(from, to) => is_marked_caller(from, to),
+            Peer::Process(pid) => is_marked(pid),
+            Peer::Unknown => false,
+        };
+        *self.of_turn.get_or_init(|| off_thread(look)).await
+    }
+}
 
 /// Whether the process with this number bears a mark.
 pub(crate) fn is_marked(pid: i32) -> bool {

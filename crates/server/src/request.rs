@@ -29,10 +29,6 @@ pub(crate) struct Request {
     pub(crate) body: Bytes,
 }
 
-/// Whether a process that a turn started is calling; the listener finds out, once a connection.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct FromTurn(pub(crate) bool);
-
 /// The parameters of a query. What the table does not name is refused: it would be overlooked.
 pub(crate) fn query_of(
     text: &str,

@@ -68,6 +68,11 @@ impl Cast {
         Found { root, journal, id: self.id.clone() }
     }
 
+    /// Its folder.
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.room.root.join(self.id.as_str())
+    }
+
     /// Where the folders are that its events name.
     pub(crate) fn folders(&self) -> materia_contract::Folders {
         self.served.project.folders(&self.room.root, &self.id)

@@ -5,7 +5,6 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -24,7 +23,8 @@ use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, broadcast};
 use tokio::time::Instant;
 
-use crate::limits::{STREAM_PULSE, STREAMS_MAX};
+use crate::events;
+use crate::limits::{PIECE_BYTES, STREAM_PULSE, STREAMS_MAX};
 use crate::overheard::Overheard;
 use crate::problem::Refused;
 use crate::request::Request;
@@ -79,21 +79,13 @@ pub(crate) async fn cast(app: Arc<App>, asked: &Request) -> Result<Response<Body
     let mut ending = app.ending.subscribe();
     tokio::spawn(async move {
         let _permit = permit;
-        let told = tokio::select! {
-            told = following.tell(&pen, Ids::Seq) => told,
-            () = pen.left() => Err(Gone::Left),
-            _ = ending.wait_for(|ending| *ending) => Ok(()),
-        };
-        note(&app, told);
+        tokio::select! {
+            _ = following.tell(&pen, Ids::Seq) => {}
+            () = pen.left() => {}
+            _ = ending.wait_for(|ending| *ending) => {}
+        }
     });
     Ok(response)
-}
-
-fn note(app: &App, told: Result<(), Gone>) {
-    if told == Err(Gone::Slow) {
-        app.counts.cut_off.fetch_add(1, Ordering::Relaxed);
-        tracing::info!("a reader was too slow and was cut off");
-    }
 }
 
 /// What the ids of a stream are.
@@ -154,9 +146,12 @@ impl Following {
                     let mut text = String::new();
                     for record in &records {
                         overheard.note(record);
-                        let data = self.shown.json(record);
+                        let data = events::shown(&mut self.shown, &self.cast, record);
                         let id = (ids == Ids::Seq).then(|| record.seq.to_string());
                         text.push_str(&sse::event("journal", id.as_deref(), &data));
+                        if text.len() >= PIECE_BYTES {
+                            pen.write(std::mem::take(&mut text)).await?;
+                        }
                     }
                     pen.write(text).await?;
                 }
@@ -236,13 +231,12 @@ pub(crate) async fn changes(app: Arc<App>, asked: &Request) -> Result<Response<B
                 None => std::future::pending().await,
             }
         };
-        let told = tokio::select! {
-            told = watching.tell(&pen, since) => told,
-            told = events => told,
-            () = pen.left() => Err(Gone::Left),
-            _ = ending.wait_for(|ending| *ending) => Ok(()),
-        };
-        note(&app, told);
+        tokio::select! {
+            _ = watching.tell(&pen, since) => {}
+            _ = events => {}
+            () = pen.left() => {}
+            _ = ending.wait_for(|ending| *ending) => {}
+        }
     });
     Ok(response)
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod acts;
+mod broken;
 mod crowds;
 mod editing;
 mod guard;
