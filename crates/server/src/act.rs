@@ -337,7 +337,6 @@ fn make_fork(
 pub(crate) async fn drive(app: Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
     let body: DriveBody = asked.json()?;
     let what = body.what.clone().unwrap_or(Do::Resume { pace: None });
-    // A turn may hand over what it began. It answers no question, and steers nothing.
     if !matches!(what, Do::Resume { .. } | Do::Recast | Do::Revive) {
         let detail = format!("a cast is handed over to be resumed; `{}` is an act", what.name());
         return Err(Refused::new(StatusCode::UNPROCESSABLE_ENTITY, "usage", detail));
@@ -357,10 +356,7 @@ pub(crate) async fn drive(app: Arc<App>, asked: &Request) -> Result<Response<Bod
     let id = asked.part("id").to_owned();
     let taking = Arc::clone(&app);
     let summary = off_thread(move || {
-        let served = match body.project.as_deref() {
-            Some(dir) => taking.rooms.add((taking.settings.open)(std::path::Path::new(dir))?)?,
-            None => taking.rooms.only(None)?,
-        };
+        let served = taking.rooms.only(body.project.as_deref())?;
         let cast = taking.rooms.find(Some(&served.id), &id, &Handle::current())?;
         let named = Named { provider: body.provider.clone() };
         let driven = blocking(cast.journal()).is_driven(&cast.id).map_err(Failure::from)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{RawPathParams, State};
-use axum::http::{Extensions, HeaderMap, HeaderValue, Response, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use axum::routing::{MethodFilter, on};
 use materia_contract::api::{
     Access as Needs, Alive, Code, ENDPOINTS, Endpoint, Method, Name, SessionBody, SessionKey,
@@ -78,6 +78,14 @@ fn unknown_sender() -> Refused {
     )
 }
 
+fn no_person() -> Refused {
+    Refused::new(
+        StatusCode::FORBIDDEN,
+        "forbidden",
+        "this is for a person who has signed in, not for a token: use the page, or `materia ui` in the folder",
+    )
+}
+
 async fn answer(
     app: Arc<App>,
     endpoint: &'static Endpoint,
@@ -85,8 +93,14 @@ async fn answer(
     request: axum::extract::Request,
 ) -> Result<Response<Body>, Refused> {
     let (head, body) = request.into_parts();
-    if endpoint.access != Needs::Open && !app.access.knows(&head.headers) {
-        return Err(unknown_sender());
+    match endpoint.access {
+        Needs::Open => {}
+        Needs::Known | Needs::Person if !app.access.knows(&head.headers) => {
+            return Err(unknown_sender());
+        }
+        Needs::Known => {}
+        Needs::Person if !app.access.has_session(&head.headers) => return Err(no_person()),
+        Needs::Person => {}
     }
     let query = query_of(head.uri.query().unwrap_or_default(), endpoint)?;
     if endpoint.method.changes() {
@@ -99,7 +113,11 @@ async fn answer(
     let most = if holds_configuration { CONFIG_BYTES_MAX } else { BODY_BYTES_MAX };
     announced(&head.headers, if endpoint.method.changes() { most } else { 0 })?;
     // Looking for the caller's process costs more than all the rest, so it comes behind the rest.
-    if endpoint.access == Needs::Known && caller_is_of_turn(&head.extensions).await {
+    let caller = head.extensions.get::<Caller>().cloned();
+    if endpoint.access != Needs::Open
+        && let Some(caller) = &caller
+        && caller.is_of_turn().await
+    {
         return Err(Refused::new(
             StatusCode::FORBIDDEN,
             "forbidden",
@@ -108,18 +126,11 @@ async fn answer(
     }
     let body = read(body, most, endpoint.method.changes()).await?;
     let parts = parts.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-    let asked = Request { parts, query, headers: head.headers, body };
+    let asked = Request { parts, query, headers: head.headers, caller, body };
     if endpoint.method.changes() {
         return to_its_end(app, endpoint, asked).await;
     }
     respond(app, endpoint, asked).await
-}
-
-async fn caller_is_of_turn(extensions: &Extensions) -> bool {
-    match extensions.get::<Caller>() {
-        Some(caller) => caller.is_of_turn().await,
-        None => false,
-    }
 }
 
 /// Does what changes something in a task of its own: a connection that is lost drops this future, not what has begun.
@@ -148,13 +159,13 @@ async fn respond(
     asked: Request,
 ) -> Result<Response<Body>, Refused> {
     match endpoint.name {
-        Name::Health => Ok(json(&alive(&app))),
+        Name::Health => health(&app, &asked),
         Name::Codes => {
             let code = app.access.code().map_err(|error| Refused::usage(error.to_string()))?;
             let url = format!("{}/#code={code}", app.url);
             Ok(json(&Code { code, url }))
         }
-        Name::Session => session(&app, &asked),
+        Name::Session => session(&app, &asked).await,
         Name::Openapi => Ok(text("application/json", materia_contract::api::openapi().to_string())),
         Name::Stop => {
             app.ending.send_replace(true);
@@ -171,6 +182,7 @@ async fn respond(
         Name::StartDemo => demo::start(app, &asked).await,
         Name::Projects
         | Name::AddProject
+        | Name::RemoveProject
         | Name::Casts
         | Name::Cast
         | Name::Events
@@ -207,6 +219,7 @@ fn look(app: &Arc<App>, name: Name, asked: &Request) -> Result<Response<Body>, R
     match name {
         Name::Projects => Ok(query::projects(app)),
         Name::AddProject => query::add_project(app, asked),
+        Name::RemoveProject => query::remove_project(app, asked),
         Name::Casts => list::casts(app, asked),
         Name::Cast => query::cast(app, asked),
         Name::Events => events::events(app, asked),
@@ -253,19 +266,35 @@ fn look(app: &Arc<App>, name: Name, asked: &Request) -> Result<Response<Body>, R
 }
 
 fn alive(app: &App) -> Alive {
-    Alive { status: "ok".to_owned(), version: app.settings.version.clone() }
+    Alive { status: "ok".to_owned(), version: app.settings.version.clone(), proof: None }
 }
 
-fn session(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+/// The longest text that a proof is asked for with.
+const NONCE_CHARS_MAX: usize = 64;
+
+fn health(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+    let Some(nonce) = asked.query("nonce") else { return Ok(json(&alive(app))) };
+    let plain = nonce.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if !plain || nonce.len() > NONCE_CHARS_MAX {
+        return Err(Refused::usage("`nonce` has 1 to 64 letters and digits"));
+    }
+    Ok(json(&Alive { proof: Some(app.access.prove(nonce)), ..alive(app) }))
+}
+
+async fn session(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
     let body: SessionBody = asked.json()?;
-    let Some(session) = app.access.session(&body.code) else {
+    let user = match &asked.caller {
+        Some(caller) => caller.user().await,
+        None => None,
+    };
+    let Some(session) = app.access.session(&body.code, user) else {
         return Err(Refused::new(
             StatusCode::UNAUTHORIZED,
             "unauthorized",
             "this code was used, is older than a minute, or is none; `materia ui` prints another link",
         ));
     };
-    let mut response = json(&SessionKey { key: session.key });
+    let mut response = json(&SessionKey { key: session.key, verifier: session.verifier });
     if let Ok(cookie) = HeaderValue::from_str(&session.cookie) {
         response.headers_mut().insert(header::SET_COOKIE, cookie);
     }

@@ -108,8 +108,7 @@ impl RawPage {
 
     /// Whether an event of so many bytes has room.
     fn has_room(&self, bytes: usize, limit: usize) -> bool {
-        self.items.len() < limit
-            && (self.items.is_empty() || self.bytes + bytes <= PAGE_BYTES_MAX)
+        self.items.len() < limit && (self.items.is_empty() || self.bytes + bytes <= PAGE_BYTES_MAX)
     }
 }
 

@@ -34,6 +34,7 @@ mod list;
 mod listen;
 mod metrics;
 mod overheard;
+mod owned;
 mod page;
 mod patient;
 mod peer;

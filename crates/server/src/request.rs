@@ -14,6 +14,7 @@ use serde_json::Value;
 use tokio::runtime::Handle;
 
 use crate::access::random_hex;
+use crate::peer::Caller;
 use crate::problem::Refused;
 use crate::rooms::Cast;
 use crate::state::App;
@@ -26,6 +27,8 @@ pub(crate) struct Request {
     pub(crate) parts: HashMap<String, String>,
     pub(crate) query: HashMap<String, String>,
     pub(crate) headers: HeaderMap,
+    /// Who is calling, where a connection says.
+    pub(crate) caller: Option<Caller>,
     pub(crate) body: Bytes,
 }
 

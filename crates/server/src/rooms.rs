@@ -30,8 +30,29 @@ impl Served {
     pub(crate) fn item(&self) -> ProjectItem {
         let dir = self.project.dir.to_string_lossy().into_owned();
         let name = self.project.dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        ProjectItem { id: self.id.clone(), dir, name }
+        ProjectItem { id: self.id.clone(), dir, name, problem: None }
     }
+}
+
+/// A project whose journal cannot be opened, and why.
+pub(crate) struct Broken {
+    pub(crate) served: Arc<Served>,
+    pub(crate) refused: Refused,
+}
+
+impl Broken {
+    /// The same in a line.
+    pub(crate) fn line(&self) -> String {
+        format!("project `{}`: {}", self.served.project.dir.display(), self.refused.0.detail)
+    }
+}
+
+/// The journals of several projects.
+#[derive(Default)]
+pub(crate) struct Opened {
+    pub(crate) rooms: Vec<(Arc<Served>, Arc<Room>)>,
+    /// Those that cannot be opened harm no other.
+    pub(crate) broken: Vec<Broken>,
 }
 
 /// A journal, and what drives its casts.
@@ -169,6 +190,48 @@ impl Rooms {
         Ok(rooms)
     }
 
+    /// The journals of the projects that a query means. Where it names one that cannot be opened, that is the answer.
+    pub(crate) fn of_meant(&self, named: Option<&str>, ears: &Handle) -> Result<Opened, Refused> {
+        let mut opened = Opened::default();
+        for served in self.meant(named)? {
+            match self.of(&served, ears) {
+                Ok(rooms) => {
+                    opened.rooms.extend(rooms.into_iter().map(|room| (Arc::clone(&served), room)));
+                }
+                Err(refused) if named.is_some() => return Err(refused),
+                Err(refused) => opened.broken.push(Broken { served, refused }),
+            }
+        }
+        Ok(opened)
+    }
+
+    /// Serves a project no longer. Casts of it that are driven here keep it.
+    pub(crate) fn remove(&self, named: &str) -> Result<Arc<Served>, Refused> {
+        let served = self.named(named)?;
+        let roots = served.project.roots();
+        let mut projects = lock(&self.projects);
+        let elsewhere: Vec<PathBuf> = projects
+            .iter()
+            .filter(|other| other.id != served.id)
+            .flat_map(|other| other.project.roots())
+            .collect();
+        let mut rooms = lock(&self.rooms);
+        let own = |root: &PathBuf| roots.contains(root) && !elsewhere.contains(root);
+        let driven: usize = rooms
+            .iter()
+            .filter(|(root, _)| own(root))
+            .map(|(_, room)| room.host.runs().len())
+            .sum();
+        if driven > 0 {
+            return Err(Refused::conflict(format!(
+                "{driven} casts of this project are under way here; abort them or let them come to rest first"
+            )));
+        }
+        rooms.retain(|root, _| !own(root));
+        projects.retain(|other| other.id != served.id);
+        Ok(served)
+    }
+
     /// The journal in a folder, if there is one.
     pub(crate) fn room(
         &self,
@@ -205,11 +268,18 @@ impl Rooms {
     ) -> Result<Cast, Refused> {
         let wanted = RunId::parse(id).map_err(|error| Refused::usage(error.to_string()))?;
         let mut found: Option<Cast> = None;
+        let mut broken = Vec::new();
         for served in self.meant(project)? {
-            let rooms = self.of(&served, ears)?;
-            let ports: Vec<&dyn Journal> =
-                rooms.iter().map(|room| &*room.journal as &dyn Journal).collect();
-            let Some((room, id)) = look_up(&ports, &rooms, &wanted)? else { continue };
+            let looked = self.of(&served, ears).and_then(|rooms| look_up(&rooms, &wanted));
+            let (room, id) = match looked {
+                Ok(Some(found)) => found,
+                Ok(None) => continue,
+                Err(refused) if project.is_some() => return Err(refused),
+                Err(refused) => {
+                    broken.push(Broken { served, refused }.line());
+                    continue;
+                }
+            };
             if found.is_some() {
                 let detail = format!("two projects have a cast `{id}`; name one with `project`");
                 return Err(ambiguous(detail));
@@ -217,19 +287,20 @@ impl Rooms {
             found = Some(Cast { served, room, id });
         }
         found.ok_or_else(|| {
-            Refused::unknown(format!(
-                "there is no cast `{wanted}` here; `GET /api/casts` lists them"
-            ))
+            let mut detail =
+                format!("there is no cast `{wanted}` here; `GET /api/casts` lists them");
+            if !broken.is_empty() {
+                detail.push_str(&format!(". Not looked into: {}", broken.join("; ")));
+            }
+            Refused::unknown(detail)
         })
     }
 }
 
 /// A cast among the journals of one project: by its id, or as a person may name it.
-fn look_up(
-    ports: &[&dyn Journal],
-    rooms: &[Arc<Room>],
-    wanted: &RunId,
-) -> Result<Option<(Arc<Room>, RunId)>, Refused> {
+fn look_up(rooms: &[Arc<Room>], wanted: &RunId) -> Result<Option<(Arc<Room>, RunId)>, Refused> {
+    let ports: Vec<&dyn Journal> =
+        rooms.iter().map(|room| &*room.journal as &dyn Journal).collect();
     for (port, room) in ports.iter().zip(rooms) {
         let head = blocking(*port).head(wanted).map_err(materia_app::Failure::from)?;
         if head.is_some() {
@@ -239,7 +310,7 @@ fn look_up(
     if wanted.as_str() != "last" {
         return Ok(None);
     }
-    let found = castid::resolve(ports, wanted, "");
+    let found = castid::resolve(&ports, wanted, "");
     Ok(found.ok().and_then(|(which, id)| Some((Arc::clone(rooms.get(which)?), id))))
 }
 

@@ -24,7 +24,6 @@ use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, watch};
 
 use crate::access::Access;
-use crate::alone;
 use crate::dispatch;
 use crate::guard::{Asked, Policy};
 use crate::keys::Keys;
@@ -40,6 +39,7 @@ use crate::pending::{Named, Pending};
 use crate::rooms::Rooms;
 use crate::state::{App, Counts, Settings};
 use crate::trust;
+use crate::{alone, owned};
 
 /// What a running server says about itself, in the state folder.
 pub(crate) const SERVER_FILE: &str = "server.json";
@@ -97,6 +97,7 @@ pub struct Serving {
 pub async fn serve(settings: Settings) -> Result<Serving, ServeError> {
     let state = settings.state_dir.clone();
     let failed = |source| ServeError::State { path: state.clone(), source };
+    owned::check(&state).map_err(failed)?;
     let lock = alone::take(&state).map_err(failed)?;
     let Some(lock) = lock else { return Err(ServeError::Runs(running(&state).map(Box::new))) };
     let ear = Ear::open(&settings.listen).await.map_err(ServeError::Listen)?;
@@ -268,9 +269,10 @@ async fn call(app: Arc<App>, router: Router, policy: Arc<Policy>, called: Called
             converse(app, router, policy, stream, peer).await;
         }
         Called::Unix(stream) => {
-            let known = stream.peer_cred().ok();
             // Another user cannot open the socket; who can all the same is root.
-            let peer = known.and_then(|it| it.pid()).map_or(Peer::Unknown, Peer::Process);
+            let known = stream.peer_cred().ok();
+            let process = known.and_then(|it| Some(Peer::Process(it.pid()?, Some(it.uid()))));
+            let peer = process.unwrap_or(Peer::Unknown);
             converse(app, router, policy, stream, peer).await;
         }
     }

@@ -207,7 +207,8 @@ pub(crate) async fn changes(app: Arc<App>, asked: &Request) -> Result<Response<B
         id.parse::<i64>().map_err(|_| Refused::usage("`from` is none that a stream has named"))
     });
     let since = since.transpose()?;
-    let projects = app.rooms.meant(asked.query("project"))?;
+    let project = asked.query("project").map(str::to_owned);
+    app.rooms.meant(project.as_deref())?;
     let wanted = asked.query("cast").map(str::to_owned);
     let followed = match wanted {
         None => None,
@@ -224,7 +225,7 @@ pub(crate) async fn changes(app: Arc<App>, asked: &Request) -> Result<Response<B
     let mut ending = app.ending.subscribe();
     tokio::spawn(async move {
         let _permit = permit;
-        let watching = Watching { app: Arc::clone(&app), projects, seen: HashMap::new() };
+        let watching = Watching { app: Arc::clone(&app), project, seen: HashMap::new() };
         let events = async {
             match followed {
                 Some(followed) => followed.tell(&pen, Ids::None).await,
@@ -244,7 +245,8 @@ pub(crate) async fn changes(app: Arc<App>, asked: &Request) -> Result<Response<B
 /// Somebody who watches all casts of some projects.
 struct Watching {
     app: Arc<App>,
-    projects: Vec<Arc<Served>>,
+    /// The project that was named; otherwise all that are served at a moment.
+    project: Option<String>,
     /// What was last seen of each cast: its status, its last event, and whether somebody drives it.
     seen: HashMap<(String, RunId), (CastStatus, u64, bool)>,
 }
@@ -308,7 +310,7 @@ impl Watching {
     /// The casts that have changed since the last look. It waits for the disk.
     fn look(&mut self, first: bool, from: Option<i64>) -> Vec<CastSummary> {
         let mut changed = Vec::new();
-        for served in self.projects.clone() {
+        for served in self.app.rooms.meant(self.project.as_deref()).unwrap_or_default() {
             for room in self.app.rooms.of(&served, &Handle::current()).unwrap_or_default() {
                 self.look_in(&served, &room, (first, from), &mut changed);
             }

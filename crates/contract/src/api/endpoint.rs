@@ -43,8 +43,8 @@ pub enum Access {
     Open,
     /// Who has the token, or a session with its key.
     Known,
-    /// The same, and processes that a turn started may too: materia's own handing over.
-    Handoff,
+    /// A session alone: a person has signed in.
+    Person,
 }
 
 /// A parameter of the query.

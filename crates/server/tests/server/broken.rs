@@ -76,7 +76,13 @@ fn a_request_that_was_left_alone_is_done_before_the_server_ends() {
     stage.trust();
     for number in 0..6 {
         let body = json!({ "loadout": "Long" });
-        send_and_leave(&stage, &format!("k{number}"), "/api/casts", &body, Duration::from_millis(4));
+        send_and_leave(
+            &stage,
+            &format!("k{number}"),
+            "/api/casts",
+            &body,
+            Duration::from_millis(4),
+        );
     }
     stage.end();
     stage.begin();

@@ -160,6 +160,7 @@ fn pages_of_events_end_at_four_mebibytes_and_long_texts_are_named() {
     let text = stage.get(&format!("/api/blobs/{}", &hash[..64]));
     assert_eq!((text.status, text.body.len()), (200, 600_000));
     // On the command line they stand where they are.
-    let journal = stage.get("/api/casts/apart/events?type=turn.completed&limit=1&order=desc").json();
+    let journal =
+        stage.get("/api/casts/apart/events?type=turn.completed&limit=1&order=desc").json();
     assert!(journal["items"][0].to_string().len() < 10_000);
 }

@@ -8,5 +8,6 @@ mod crowds;
 mod editing;
 mod guard;
 mod lists;
+mod neighbours;
 mod stage;
 mod streams;
