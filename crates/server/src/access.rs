@@ -269,6 +269,12 @@ mod tests {
         );
         assert_ne!(access.prove("n1"), elsewhere.prove("n1"));
         assert_ne!(access.prove("n1"), access.prove("n2"));
+        // The page works it out by itself, and its test has the same.
+        let key: [u8; 32] = std::array::from_fn(|index| u8::try_from(index).unwrap());
+        assert_eq!(
+            prove(&key, "0123456789abcdef0123456789abcdef", 7_717),
+            "fb53a9c2b44e8f7589f9cb74ae6de381a06f2b49c8a91547afebb6d2336bf4d5"
+        );
     }
 
     #[test]

@@ -11,8 +11,10 @@ use materia_app::host::Submitted;
 use materia_app::standing::Standing;
 use materia_app::{Failure, RunOptions, castid};
 use materia_contract::api::{Acted, DriveBody, ForkBody};
-use materia_contract::{Answer, Command, CommandId, Do, Receipt, RunId, StartKey};
-use materia_engine::{Journal as _, PostError, blocking, off_thread, refusal_of_ended};
+use materia_contract::{
+    Answer, Command, CommandId, Do, Event, EventBody, OpenQuestion, Receipt, RunId, StartKey,
+};
+use materia_engine::{Journal as _, PAGE_BYTES, PostError, blocking, off_thread, refusal_of_ended};
 use materia_kernel::Run;
 use serde_json::Value;
 use tokio::runtime::Handle;
@@ -47,7 +49,7 @@ pub(crate) async fn act(app: Arc<App>, asked: &Request) -> Result<Response<Body>
         if what.is_whole() && !is_of(&receipt, &what.command(None, &key)?) {
             return Err(begin::other_body());
         }
-        return answered(&receipt);
+        return answered(&cast, &receipt).await;
     }
     loop {
         // Whoever finds the cast at rest takes it; the others come behind.
@@ -135,17 +137,41 @@ fn is_of(receipt: &Receipt, command: &Command) -> bool {
 }
 
 fn acted(events: Vec<u64>, waits: bool) -> Acted {
-    Acted { events, cast_id: None, waits }
+    Acted { events, cast_id: None, waits, questions: Vec::new() }
 }
 
-fn answered(receipt: &Receipt) -> Result<Response<Body>, Refused> {
+async fn answered(cast: &Cast, receipt: &Receipt) -> Result<Response<Body>, Refused> {
     match &receipt.answer {
         Answer::Done { first, last } if first <= last => {
-            Ok(json(&acted(vec![*first, *last], false)))
+            let questions = asked_in(cast, *first, *last).await?;
+            Ok(json(&Acted { questions, ..acted(vec![*first, *last], false) }))
         }
         Answer::Done { .. } => Ok(json(&acted(Vec::new(), false))),
         Answer::Refused { reason } => Err(Refused::conflict(reason.clone())),
     }
+}
+
+/// What some events ask of a person: what was said meanwhile changes the question that somebody has just answered.
+async fn asked_in(cast: &Cast, first: u64, last: u64) -> Result<Vec<OpenQuestion>, Refused> {
+    let mut found: Vec<OpenQuestion> = Vec::new();
+    let mut after = first - 1;
+    while after < last {
+        let read = cast.room.journal.read(&cast.id, after, PAGE_BYTES).await;
+        let page = read.map_err(Failure::from)?;
+        let Some(newest) = page.records.last().map(|record| record.seq) else { break };
+        for record in page.records.iter().filter(|it| it.seq <= last) {
+            if let Ok(Event {
+                node: Some(socket), body: EventBody::ApprovalRequested(asked), ..
+            }) = record.event()
+            {
+                found.retain(|it| it.socket != socket);
+                let hash = asked.hash;
+                found.push(OpenQuestion { socket, hash, denied: false, reason: None });
+            }
+        }
+        after = newest;
+    }
+    Ok(found)
 }
 
 /// Sends a command to whoever drives the cast, here or elsewhere, and waits for the receipt. `None` where nobody
@@ -174,7 +200,7 @@ async fn submit(
     // Where the server ends meanwhile, the command is written down.
     let waits = Ok(Submitted::Waits(key.clone()));
     match app.unless_ending(submitted).await.unwrap_or(waits) {
-        Ok(Submitted::Answered(receipt)) => answered(&receipt).map(Some),
+        Ok(Submitted::Answered(receipt)) => answered(cast, &receipt).await.map(Some),
         Ok(Submitted::Waits(_)) => {
             Ok(Some(json_as(StatusCode::ACCEPTED, &acted(Vec::new(), true))))
         }
@@ -264,7 +290,7 @@ async fn settled(
     loop {
         let receipt = cast.room.journal.receipt(&cast.id, key).await.map_err(Failure::from)?;
         if let Some(receipt) = receipt {
-            return answered(&receipt);
+            return answered(cast, &receipt).await;
         }
         let ended = under_way.as_mut().and_then(|it| it.borrow_and_update().clone());
         if let Some(Err(why)) = ended {
@@ -307,7 +333,7 @@ async fn fork(
 }
 
 fn forked(id: RunId, at: u64) -> Acted {
-    Acted { events: vec![1, at], cast_id: Some(id), waits: false }
+    Acted { cast_id: Some(id), ..acted(vec![1, at], false) }
 }
 
 fn make_fork(

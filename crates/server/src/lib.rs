@@ -33,6 +33,7 @@ mod limits;
 mod list;
 mod listen;
 mod metrics;
+mod opening;
 mod overheard;
 mod owned;
 mod page;
@@ -52,6 +53,7 @@ mod wanted;
 
 pub use alone::is_held;
 pub use listen::{Listen, ListenError};
+pub use opening::opening_file;
 pub use page::{missing_page, viewer};
 pub use serve::{ServeError, Serving, serve};
 pub use state::{Demo, OpenProject, Settings};

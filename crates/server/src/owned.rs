@@ -6,7 +6,8 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
 /// The files of a server in it, and which rights of others they may have none of.
-const FILES: [(&str, u32); 5] = [
+const FILES: [(&str, u32); 6] = [
+    ("open.html", 0o077),
     ("server.json", 0o077),
     ("server.token", 0o077),
     ("server.lock", 0o022),

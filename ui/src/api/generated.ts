@@ -13,17 +13,17 @@ export type TrustItem = { "project": string; "hash": string; "castId"?: (RunId |
 
 export type RunId = string;
 
-export type Alive = { "status": string; "version": string };
+export type Alive = { "status": string; "version": string; "proof"?: string | null };
 
 export type Code = { "code": string; "url": string };
 
-export type SessionKey = { "key": string };
+export type SessionKey = { "key": string; "verifier": string };
 
 export type SessionBody = { "code": string };
 
 export type Projects = { "items": (ProjectItem)[] };
 
-export type ProjectItem = { "id": string; "dir": string; "name": string };
+export type ProjectItem = { "id": string; "dir": string; "name": string; "problem"?: string | null };
 
 export type AddProject = { "dir": string };
 

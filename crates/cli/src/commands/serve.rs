@@ -148,16 +148,21 @@ fn show(link: &str, no_open: bool, terminal: &mut Terminal) -> Result<(), Failur
     }
     writeln!(terminal.out, "{link}")?;
     terminal.out.flush()?;
-    if !no_open && !open(link) {
-        terminal.say("No browser could be opened; open the address above within a minute.");
+    if !no_open {
+        let opened = open(link);
+        let words = if opened { "If no page opens" } else { "No browser could be opened" };
+        terminal.say(format_args!("{words}: open the address above within a minute."));
     }
     Ok(())
 }
 
-/// Opens an address of our own in the user's browser.
+/// Opens an address of our own in the user's browser: by a file, since every user can read the arguments of a program.
 fn open(link: &str) -> bool {
+    let file =
+        background::state().ok().and_then(|state| materia_server::opening_file(&state, link).ok());
+    let Some(file) = file else { return false };
     let opener = Command::new("xdg-open")
-        .arg(link)
+        .arg(file)
         .env("PATH", search_path(std::env::var_os("PATH").as_deref()))
         .stdin(Stdio::null())
         .stdout(Stdio::null())

@@ -14,6 +14,7 @@ mod crowd;
 mod flipping;
 mod full_disk;
 mod hostile;
+mod keyed;
 mod killing;
 mod ledger;
 mod log;

@@ -5,6 +5,7 @@
 mod acts;
 mod broken;
 mod crowds;
+mod described;
 mod editing;
 mod guard;
 mod lists;
