@@ -12,7 +12,7 @@ use materia_contract::api::{
 };
 use materia_engine::off_thread;
 
-use crate::limits::{BODY_BYTES_MAX, CONFIG_BYTES_MAX, REQUEST_WAIT_MAX};
+use crate::limits::{BODY_BYTES_MAX, CONFIG_BYTES_MAX, PIECE_BYTES, REQUEST_WAIT_MAX};
 use crate::peer::Caller;
 use crate::problem::Refused;
 use crate::request::{Request, json, json_as, query_of, text};
@@ -93,14 +93,11 @@ async fn answer(
     request: axum::extract::Request,
 ) -> Result<Response<Body>, Refused> {
     let (head, body) = request.into_parts();
-    match endpoint.access {
-        Needs::Open => {}
-        Needs::Known | Needs::Person if !app.access.knows(&head.headers) => {
-            return Err(unknown_sender());
-        }
-        Needs::Known => {}
-        Needs::Person if !app.access.has_session(&head.headers) => return Err(no_person()),
-        Needs::Person => {}
+    if endpoint.access != Needs::Open && !app.access.knows(&head.headers) {
+        return Err(unknown_sender());
+    }
+    if endpoint.access == Needs::Person && !app.access.has_session(&head.headers) {
+        return Err(no_person());
     }
     let query = query_of(head.uri.query().unwrap_or_default(), endpoint)?;
     if endpoint.method.changes() {
@@ -180,18 +177,18 @@ async fn respond(
         Name::Metrics => metrics::metrics(app).await,
         Name::Try => edit::tried(app, &asked).await,
         Name::StartDemo => demo::start(app, &asked).await,
+        Name::Events | Name::Cast | Name::Turn | Name::Compare | Name::File | Name::Blob => {
+            let room = Arc::clone(&app.large).acquire_owned().await;
+            let answer = off_thread(move || look(&app, endpoint.name, &asked)).await?;
+            in_pieces(answer, room).await
+        }
         Name::Projects
         | Name::AddProject
         | Name::RemoveProject
         | Name::Casts
-        | Name::Cast
-        | Name::Events
-        | Name::Turn
         | Name::Why
         | Name::Cost
         | Name::Files
-        | Name::File
-        | Name::Blob
         | Name::Inbox
         | Name::Trust
         | Name::Approve
@@ -201,7 +198,6 @@ async fn respond(
         | Name::Loadouts
         | Name::Loadout
         | Name::Materia
-        | Name::Compare
         | Name::Choices
         | Name::Drafts
         | Name::Draft
@@ -263,6 +259,25 @@ fn look(app: &Arc<App>, name: Name, asked: &Request) -> Result<Response<Body>, R
         | Name::StartDemo
         | Name::Metrics => Err(Refused::unknown("there is nothing here")),
     }
+}
+
+/// An answer that leaves piece by piece as its reader takes it, and holds something until then.
+async fn in_pieces<T: Send + 'static>(
+    answer: Response<Body>,
+    kept: T,
+) -> Result<Response<Body>, Refused> {
+    let (mut head, body) = answer.into_parts();
+    let read = axum::body::to_bytes(body, usize::MAX).await;
+    let bytes = read.map_err(|error| Refused::usage(error.to_string()))?;
+    if bytes.len() <= PIECE_BYTES {
+        return Ok(Response::from_parts(head, Body::from(bytes)));
+    }
+    head.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(bytes.len()));
+    let pieces = futures_util::stream::unfold((bytes, kept), |(mut rest, kept)| async move {
+        let piece = rest.split_to(rest.len().min(PIECE_BYTES));
+        (!piece.is_empty()).then_some((Ok::<_, std::convert::Infallible>(piece), (rest, kept)))
+    });
+    Ok(Response::from_parts(head, Body::from_stream(pieces)))
 }
 
 fn alive(app: &App) -> Alive {

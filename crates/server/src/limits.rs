@@ -38,7 +38,10 @@ pub(crate) const PAGE_MAX: usize = 1_000;
 /// Bytes of a page of events, behind one event at least.
 pub(crate) const PAGE_BYTES_MAX: usize = 4 << 20;
 
-/// Bytes of a piece of a stream.
+/// Large answers that are made or wait for their readers at once; further ones wait for room.
+pub(crate) const LARGE_ANSWERS_MAX: usize = 32;
+
+/// Bytes of a piece of a stream, or of a large answer.
 pub(crate) const PIECE_BYTES: usize = 64 << 10;
 
 /// Pieces that wait for a reader of a stream. With the page of events that is read and what the HTTP library holds, that is

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use materia_app::{Found, Host, Project, castid};
 use materia_contract::api::ProjectItem;
@@ -64,7 +65,22 @@ pub(crate) struct Room {
     pub(crate) live: broadcast::Sender<Live>,
     /// The file that was opened: its device and its number.
     file: Option<(u64, u64)>,
+    /// Of a foreign journal, which is read as it was when it was opened: what its files looked like then.
+    seen: Option<(Stamp, Instant)>,
 }
+
+/// When the files of a journal were changed last, and how long they are.
+type Stamp = [Option<(i64, i64, u64)>; 2];
+
+fn stamp(root: &Path) -> Stamp {
+    [JOURNAL_FILE.to_owned(), format!("{JOURNAL_FILE}-wal")].map(|name| {
+        let found = root.join(name).symlink_metadata().ok()?;
+        Some((found.mtime(), found.mtime_nsec(), found.len()))
+    })
+}
+
+/// How often a foreign journal is opened anew at the most.
+pub(crate) const FOREIGN_LOOK: Duration = Duration::from_secs(1);
 
 /// What a turn says while it is under way.
 #[derive(Debug, Clone)]
@@ -215,19 +231,16 @@ impl Rooms {
             .filter(|other| other.id != served.id)
             .flat_map(|other| other.project.roots())
             .collect();
-        let mut rooms = lock(&self.rooms);
+        let mut open = lock(&self.rooms);
         let own = |root: &PathBuf| roots.contains(root) && !elsewhere.contains(root);
-        let driven: usize = rooms
-            .iter()
-            .filter(|(root, _)| own(root))
-            .map(|(_, room)| room.host.runs().len())
-            .sum();
+        let driven: usize =
+            open.iter().filter(|(root, _)| own(root)).map(|(_, room)| room.host.runs().len()).sum();
         if driven > 0 {
             return Err(Refused::conflict(format!(
                 "{driven} casts of this project are under way here; abort them or let them come to rest first"
             )));
         }
-        rooms.retain(|root, _| !own(root));
+        open.retain(|root, _| !own(root));
         projects.retain(|other| other.id != served.id);
         Ok(served)
     }
@@ -243,13 +256,14 @@ impl Rooms {
         let mut rooms = lock(&self.rooms);
         if let Some(known) = rooms.get(root) {
             // A journal that was removed or replaced is another one, once nobody drives a cast of the first.
-            if known.file == file || !known.host.runs().is_empty() {
+            if (known.file == file && !known.is_outdated()) || !known.host.runs().is_empty() {
                 return Ok(Some(Arc::clone(known)));
             }
             rooms.remove(root);
         }
+        let seen = stamp(root);
         let Some(journal) = served.project.look(root)? else { return Ok(None) };
-        let opened = Arc::new(Room::new(served, root, journal, ears));
+        let opened = Arc::new(Room::new(served, root, (journal, seen), ears));
         rooms.insert(root.to_owned(), Arc::clone(&opened));
         Ok(Some(opened))
     }
@@ -287,12 +301,9 @@ impl Rooms {
             found = Some(Cast { served, room, id });
         }
         found.ok_or_else(|| {
-            let mut detail =
-                format!("there is no cast `{wanted}` here; `GET /api/casts` lists them");
-            if !broken.is_empty() {
-                detail.push_str(&format!(". Not looked into: {}", broken.join("; ")));
-            }
-            Refused::unknown(detail)
+            let none = format!("there is no cast `{wanted}` here; `GET /api/casts` lists them");
+            let unread = if broken.is_empty() { "" } else { ". Not looked into: " };
+            Refused::unknown(format!("{none}{unread}{}", broken.join("; ")))
         })
     }
 }
@@ -325,14 +336,27 @@ fn identity(root: &Path) -> Option<(u64, u64)> {
 }
 
 impl Room {
-    fn new(served: &Served, root: &Path, journal: SqliteJournal, ears: &Handle) -> Self {
+    fn new(
+        served: &Served,
+        root: &Path,
+        (journal, seen): (SqliteJournal, Stamp),
+        ears: &Handle,
+    ) -> Self {
         let journal = Arc::new(journal);
         let views = Arc::new(Views::start(root, &served.project.places()));
         let (live, _) = broadcast::channel(LIVE_AHEAD);
         let observer = Arc::new(Watching { views: Arc::clone(&views), live: live.clone() });
         let port: Arc<dyn Journal> = Arc::clone(&journal) as Arc<dyn Journal>;
         let host = Host::new(port, observer, Arc::new(SystemClock), ears);
-        Self { root: root.to_owned(), journal, host, views, live, file: identity(root) }
+        let seen = journal.is_foreign().then(|| (seen, Instant::now()));
+        Self { root: root.to_owned(), journal, host, views, live, file: identity(root), seen }
+    }
+
+    /// Whether a foreign journal has changed since it was opened, some time ago.
+    pub(crate) fn is_outdated(&self) -> bool {
+        self.seen.as_ref().is_some_and(|(seen, when)| {
+            when.elapsed() >= FOREIGN_LOOK && *seen != stamp(&self.root)
+        })
     }
 }
 

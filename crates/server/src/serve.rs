@@ -29,8 +29,8 @@ use crate::guard::{Asked, Policy};
 use crate::keys::Keys;
 use crate::ledger::{Entry, Ledger};
 use crate::limits::{
-    ACT_WAIT_MAX, CONNECTIONS_MAX, DEATHS_MAX, HEAD_BYTES_MAX, READER_WAIT_MAX, REQUEST_WAIT_MAX,
-    STREAMS_MAX,
+    ACT_WAIT_MAX, CONNECTIONS_MAX, DEATHS_MAX, HEAD_BYTES_MAX, LARGE_ANSWERS_MAX, READER_WAIT_MAX,
+    REQUEST_WAIT_MAX, STREAMS_MAX,
 };
 use crate::listen::{Called, Ear, Listen};
 use crate::patient::Patient;
@@ -122,6 +122,7 @@ pub async fn serve(settings: Settings) -> Result<Serving, ServeError> {
         keys,
         pending: Pending::default(),
         streams: Arc::new(Semaphore::new(STREAMS_MAX)),
+        large: Arc::new(Semaphore::new(LARGE_ANSWERS_MAX)),
         ending: watch::Sender::new(false),
         acts: Arc::default(),
         counts: Counts::default(),

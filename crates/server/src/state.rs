@@ -64,6 +64,8 @@ pub(crate) struct App {
     pub(crate) keys: Keys,
     pub(crate) pending: Pending,
     pub(crate) streams: Arc<Semaphore>,
+    /// Room for large answers.
+    pub(crate) large: Arc<Semaphore>,
     /// Becomes true when the server ends.
     pub(crate) ending: watch::Sender<bool>,
     /// Whatever changes something shares it until it is through; whoever ends the server takes it alone.

@@ -28,7 +28,7 @@ use crate::limits::{PIECE_BYTES, STREAM_PULSE, STREAMS_MAX};
 use crate::overheard::Overheard;
 use crate::problem::Refused;
 use crate::request::Request;
-use crate::rooms::{Cast, Live, Room, Served};
+use crate::rooms::{Cast, FOREIGN_LOOK, Live, Room, Served};
 use crate::sse::{self, Gone, Pen};
 use crate::state::App;
 
@@ -133,6 +133,7 @@ impl Following {
         let mut pulse = tokio::time::interval_at(Instant::now() + STREAM_PULSE, STREAM_PULSE);
         let mut listen = tokio::time::interval(OVERHEAR_LOOK);
         listen.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut renew = tokio::time::interval(FOREIGN_LOOK);
         let mut overheard = Overheard::of(&self.cast);
         for record in self.before.drain(..) {
             overheard.note(&record);
@@ -175,6 +176,10 @@ impl Following {
                         pen.write(words(said)).await?;
                     }
                 }
+                // A journal of another state folder is read as it was: its reader goes on from its last id, in a new look.
+                _ = renew.tick() => if self.cast.room.is_outdated() {
+                    return Ok(());
+                },
                 _ = pulse.tick() => pen.write(sse::PULSE.to_owned()).await?,
             }
         }

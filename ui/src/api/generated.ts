@@ -197,7 +197,7 @@ export type Spent = { "socket"?: (NodeId | null); "materia"?: string | null; "it
 
 export type Files = { "items": (FileItem)[] };
 
-export type Acted = { "events": (number)[]; "castId"?: (RunId | null); "waits"?: boolean };
+export type Acted = { "events": (number)[]; "castId"?: (RunId | null); "waits"?: boolean; "questions"?: (OpenQuestion)[] };
 
 export type ActBody = (ForkBody | Do);
 
@@ -215,7 +215,7 @@ export type ApprovalAsked = { "hash": string; "runs": string; "argv"?: (string)[
 
 export type Health = { "agents": (AgentHealth)[]; "uses"?: string | null; "sandbox": Sandbox; "gaps"?: (string)[]; "node"?: (NodeRuntime | null) };
 
-export type AgentHealth = { "name": string; "label": string; "installed": boolean; "path"?: string | null; "version"?: string | null; "testedWith": string; "loggedIn"?: boolean | null; "evidence"?: string | null; "capabilities": Capabilities; "missing"?: string | null; "notRun": boolean; "model"?: string | null };
+export type AgentHealth = { "name": string; "label": string; "installed": boolean; "path"?: string | null; "version"?: string | null; "testedWith": string; "loggedIn"?: boolean | null; "evidence"?: string | null; "capabilities": Capabilities; "missing"?: string | null; "notRun"?: boolean; "model"?: string | null };
 
 export type Capabilities = { "name": string; "label": string; "resume": boolean; "chosenSession": boolean; "schema": SchemaSupport; "readOnly": Guarded; "noTools": boolean; "toolList": boolean; "deltas": boolean; "tokens": boolean; "cost": boolean };
 

@@ -149,3 +149,26 @@ fn a_folder_is_served_no_longer_when_somebody_says_so() {
     bench.run(&["ui", "--remove", &there]).exits(2);
     bench.run(&["stop"]).exits(0);
 }
+
+#[test]
+fn a_journal_of_another_state_folder_is_followed() {
+    let bench = Bench::with(&slow("0"));
+    let elsewhere = tempfile::tempdir().unwrap();
+    let cast = |id: &str| {
+        let args = ["cast", "--trust", "--no-request", "--cast-id", id];
+        let ran = bench.command(&args).env("MATERIA_STATE_DIR", elsewhere.path()).output().unwrap();
+        assert!(ran.status.success(), "{ran:?}");
+    };
+    cast("first");
+    let serving = bench.start(&["serve", "--listen", "127.0.0.1:0"]);
+    let client = server(&bench);
+    let there = |id: &str| {
+        let list: Value = client.get("/api/casts").unwrap();
+        list["items"].as_array().unwrap().iter().any(|it| it["castId"] == id)
+    };
+    until("the first is listed", || there("first"));
+    cast("second");
+    until("the second is listed", || there("second"));
+    bench.run(&["stop"]).exits(0);
+    crate::bench::finish(serving).exits(0);
+}

@@ -105,6 +105,7 @@ fn serve(bench: &Bench) -> Child {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one story from its beginning to its end")]
 fn each_key_acts_once_over_connections_that_break_and_servers_that_die() {
     let count = std::env::var("KEYED_REQUESTS").map_or(REQUESTS, |text| text.parse().unwrap());
     let seed = random::seed();

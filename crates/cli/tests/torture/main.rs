@@ -19,6 +19,7 @@ mod killing;
 mod ledger;
 mod log;
 mod random;
+mod readers;
 mod serving;
 mod signals;
 mod tree;

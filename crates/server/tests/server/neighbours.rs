@@ -12,18 +12,21 @@ use serde_json::{Value, json};
 
 use crate::stage::{Answer, CONFIG, Stage};
 
+/// What an impostor answers to a nonce.
+type Proof = Box<dyn Fn(&str) -> String + Send>;
+
 /// Takes somebody else's place at an address: keeps what it is sent, and answers by `proof`.
 fn impostor(proof: impl Fn(&str) -> String + Send + 'static) -> (u16, Arc<Mutex<String>>) {
     let ear = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = ear.local_addr().unwrap().port();
     let heard = Arc::new(Mutex::new(String::new()));
-    let hears = Arc::clone(&heard);
+    let kept = Arc::clone(&heard);
     std::thread::spawn(move || {
         for stream in ear.incoming().flatten() {
             let mut reader = BufReader::new(stream);
             let mut line = String::new();
             while reader.read_line(&mut line).is_ok_and(|count| count > 0) {
-                hears.lock().unwrap().push_str(&line);
+                kept.lock().unwrap().push_str(&line);
                 if let Some(asked) = line.strip_prefix("GET /api/health") {
                     let nonce = asked.split(['=', ' ']).nth(1).unwrap_or_default();
                     let body = json!({ "status": "ok", "version": "x", "proof": proof(nonce) });
@@ -69,7 +72,7 @@ fn nobody_gets_the_token_who_does_not_know_it() {
         }
     };
     let said = fs::read_to_string(&file).unwrap();
-    let impostors: [Box<dyn Fn(&str) -> String + Send>; 3] =
+    let impostors: [Proof; 3] =
         [Box::new(|_| String::new()), Box::new(|_| "0".repeat(64)), Box::new(relay)];
     for (number, proof) in impostors.into_iter().enumerate() {
         let (port, heard) = impostor(proof);
@@ -187,9 +190,10 @@ fn from_process(stage: &Stage, before: &[&str], mark: bool, request: &str) -> St
 
 fn request(stage: &Stage, method: &str, path: &str, token: bool, body: &Value) -> String {
     let body = body.to_string();
-    let token = match token {
-        true => format!("Authorization: Bearer {}\r\n", stage.server.token),
-        false => String::new(),
+    let token = if token {
+        format!("Authorization: Bearer {}\r\n", stage.server.token)
+    } else {
+        String::new()
     };
     format!(
         "{method} {path} HTTP/1.1\r\nHost: {}\r\n{token}Content-Type: application/json\r\nIf-Match: 0\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
@@ -226,6 +230,7 @@ fn a_turn_that_has_the_token_changes_nothing() {
 }
 
 #[test]
+#[expect(clippy::print_stderr, reason = "whoever looks should know that it was skipped")]
 fn wrong_codes_of_another_user_keep_nobody_from_signing_in() {
     if !rustix::process::geteuid().is_root() {
         eprintln!("SKIPPED: without root there is no other user");
