@@ -73,12 +73,13 @@ impl Client {
         self.exchange("POST", "/api/projects", &headers, &body.map_err(io::Error::other)?)?.read()
     }
 
-    /// Has a folder served no longer.
-    pub fn remove_project(&self, dir: &str) -> Result<ProjectItem, AskError> {
+    /// Has a folder served no longer; `None` where it is not served.
+    pub fn remove_project(&self, dir: &str) -> Result<Option<ProjectItem>, AskError> {
         let projects: Projects = self.get("/api/projects")?;
-        let none = || io::Error::other(format!("the server does not serve `{dir}`"));
-        let known = projects.items.into_iter().find(|it| it.dir == dir).ok_or_else(none)?;
-        self.ask("DELETE", &format!("/api/projects/{}", known.id), b"{}")
+        let Some(known) = projects.items.into_iter().find(|it| it.dir == dir) else {
+            return Ok(None);
+        };
+        self.ask("DELETE", &format!("/api/projects/{}", known.id), b"{}").map(Some)
     }
 
     /// What it says about itself.

@@ -98,6 +98,10 @@ fn remove(dir: &Path, terminal: &mut Terminal) -> Result<Exit, Failure> {
     let dir = dir.canonicalize().or_else(|_| std::path::absolute(dir));
     let dir = dir.map_err(|error| Failure::Broken(error.to_string()))?;
     let removed = client.remove_project(&dir.to_string_lossy()).map_err(background::refused)?;
+    let Some(removed) = removed else {
+        let message = format!("the server does not serve `{}`", dir.display());
+        return Err(Failure::resolution(message));
+    };
     terminal.say(format_args!("`{}` is served no longer.", removed.dir));
     Ok(Exit::Done)
 }
