@@ -91,7 +91,24 @@ impl<'a> OwnFile<'a> {
                 self.shown()
             )));
         }
+        // Whoever edits from elsewhere does not see that it is a link, or where that leads.
+        if self.of_project && self.leads_elsewhere() {
+            return Err(Failure::resolution(format!(
+                "`{}` was not changed: a link leads to it, and nothing is written through one; change the file where it lies",
+                self.shown()
+            )));
+        }
         self.write(text).map_err(|error| self.unusable(&error))
+    }
+
+    /// Whether a part of its path is a link.
+    fn leads_elsewhere(&self) -> bool {
+        let there = self.path.ancestors().find_map(|part| {
+            // What is not there yet leads nowhere, unless it is a link to nothing.
+            part.symlink_metadata().ok()?;
+            Some(part.canonicalize().ok().as_deref() != Some(part))
+        });
+        there.unwrap_or(true)
     }
 
     /// Its path for people.

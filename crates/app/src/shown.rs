@@ -1,11 +1,11 @@
-//! Events as people and programs see them: what `events --json` prints, word for word.
+//! Events as people and programs see them: what `events --json` prints, word for word, and what the server answers.
 //!
 //! An event keeps a utility's input in parts, and names folders instead of saying where they are. Whoever shows one
 //! puts both together again, for which the events before it have to be known.
 
 use std::borrow::Cow;
 
-use materia_contract::{ChainHash, Folders, Record, RunId};
+use materia_contract::{BlobHash, ChainHash, Folders, Record, RunId, blob};
 use materia_engine::{Journal, LoadError, Unfolding, blocking, load_at};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -60,6 +60,28 @@ impl Shown {
         let whole = self.whole(record);
         let mut shown = record.shown(&self.id, self.head);
         if let Some(data) = whole {
+            shown.data = Cow::Owned(data);
+        }
+        let text = serde_json::to_string(&shown).unwrap_or_default();
+        self.pass(record);
+        text
+    }
+
+    /// The same with long texts named by their hash (see [`blob`]), where `is_kept` says that they can be had under it.
+    pub fn json_with_names(
+        &mut self,
+        record: &Record,
+        is_kept: impl FnMut(BlobHash) -> bool,
+    ) -> String {
+        let whole = self.whole(record);
+        let mut shown = record.shown(&self.id, self.head);
+        let named = match &whole {
+            // What is put together from parts may have texts that nobody keeps by themselves.
+            Some(data) => blob::apart_where(data.get(), is_kept).map(|(named, _)| named),
+            None => Some(record.data.clone()),
+        };
+        let named = named.and_then(|named| RawValue::from_string(named).ok());
+        if let Some(data) = named.or(whole) {
             shown.data = Cow::Owned(data);
         }
         let text = serde_json::to_string(&shown).unwrap_or_default();

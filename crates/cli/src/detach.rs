@@ -30,6 +30,7 @@ pub(crate) fn go(
     let id = drive.id.clone();
     // Before anything is written: who cannot be reached takes nothing over.
     let server = background::ensure(&project.dir)?;
+    server.add_project(&project.dir.to_string_lossy()).map_err(background::refused)?;
     let views = Arc::new(Views::start(&drive.root, &drive.folders));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -97,6 +97,15 @@ pub enum BlobFault {
 /// is stored as it is.
 #[must_use]
 pub fn apart(data: &str) -> Option<(String, Vec<Blob>)> {
+    apart_where(data, |_| true)
+}
+
+/// The same for those texts alone that `is_kept` names; the others stay where they are.
+#[must_use]
+pub fn apart_where(
+    data: &str,
+    mut is_kept: impl FnMut(BlobHash) -> bool,
+) -> Option<(String, Vec<Blob>)> {
     if data.len() <= INLINE_BYTES_MAX && !has_mark(data) {
         return None;
     }
@@ -114,6 +123,9 @@ pub fn apart(data: &str) -> Option<(String, Vec<Blob>)> {
             && text_itself.len() > INLINE_BYTES_MAX
         {
             let (hash, bytes) = (BlobHash::of(text_itself.as_bytes()), text_itself.len());
+            if !is_kept(hash) {
+                continue;
+            }
             let reference = format!(r#"{{"{FIELD}":"{hash}","bytes":{bytes}}}"#);
             stored.put(text.start - 1, text.end + 1, &reference);
             blobs.push(Blob { hash, text: text_itself });

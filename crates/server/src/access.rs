@@ -19,8 +19,10 @@ use materia_beneath::Folder;
 const CODE_LIFE: Duration = Duration::from_mins(1);
 /// Codes that wait at the most; the oldest go.
 const CODES_MAX: usize = 32;
-/// Wrong codes within a minute before nobody is asked any more.
+/// Wrong codes of one user within a minute before that one is heard no more.
 const WRONG_MAX: u32 = 60;
+/// Users whose wrong codes are counted.
+const USERS_MAX: usize = 1_000;
 /// The file of the token, in the state folder.
 const TOKEN_FILE: &str = "server.token";
 /// Bytes of a token.
@@ -32,6 +34,7 @@ pub(crate) const KEY_HEADER: &str = "x-materia-key";
 /// Knows who may ask.
 pub(crate) struct Access {
     token: String,
+    port: u16,
     cookie: String,
     codes: Mutex<Codes>,
 }
@@ -39,9 +42,12 @@ pub(crate) struct Access {
 #[derive(Default)]
 struct Codes {
     open: HashMap<String, Instant>,
-    wrong: u32,
-    since: Option<Instant>,
+    /// Wrong codes by the user who sent them, and since when they are counted.
+    wrong: HashMap<User, (u32, Instant)>,
 }
+
+/// The number of the user who calls, where the system says.
+pub(crate) type User = Option<u32>;
 
 /// A page that has signed in.
 pub(crate) struct Session {
@@ -49,14 +55,17 @@ pub(crate) struct Session {
     pub(crate) cookie: String,
     /// What the page sends along.
     pub(crate) key: String,
+    /// What the page checks the server's proof with.
+    pub(crate) verifier: String,
 }
 
 impl Access {
     /// With the token of a state folder, which is made where it is missing. `port` tells the cookies of servers apart.
     pub(crate) fn open(state: &Path, port: Option<u16>) -> io::Result<Self> {
         let token = token_of(state)?;
-        let cookie = format!("materia_{}", port.unwrap_or(0));
-        Ok(Self { token, cookie, codes: Mutex::default() })
+        let port = port.unwrap_or(0);
+        let cookie = format!("materia_{port}");
+        Ok(Self { token, port, cookie, codes: Mutex::default() })
     }
 
     /// The token.
@@ -76,7 +85,8 @@ impl Access {
         is_same(token, self.token.as_bytes())
     }
 
-    fn has_session(&self, headers: &HeaderMap) -> bool {
+    /// Whether it is a page that has signed in.
+    pub(crate) fn has_session(&self, headers: &HeaderMap) -> bool {
         let mut keys = headers.get_all(KEY_HEADER).iter();
         let (Some(key), None) = (keys.next(), keys.next()) else { return false };
         let cookies = headers.get_all(header::COOKIE).iter().filter_map(|it| it.to_str().ok());
@@ -97,7 +107,14 @@ impl Access {
         hasher.update(what.as_bytes());
         hasher.update(&[0]);
         hasher.update(name.as_bytes());
+        // A server on another port is another one to whoever signed in.
+        hasher.update(&self.port.to_le_bytes());
         hasher.finalize().to_hex().to_string()
+    }
+
+    /// Shows to whoever knows the token, or has signed in, that this is their server.
+    pub(crate) fn prove(&self, nonce: &str) -> String {
+        prove(&verifier(&self.token), nonce, self.port)
     }
 
     /// A new code.
@@ -115,28 +132,39 @@ impl Access {
     }
 
     /// Exchanges a code for a session; each works once.
-    pub(crate) fn session(&self, code: &str) -> Option<Session> {
+    pub(crate) fn session(&self, code: &str, user: User) -> Option<Session> {
         let mut codes = self.codes.lock().unwrap_or_else(PoisonError::into_inner);
-        if codes.since.is_none_or(|since| since.elapsed() > CODE_LIFE) {
-            (codes.since, codes.wrong) = (Some(Instant::now()), 0);
-        }
-        if codes.wrong >= WRONG_MAX {
+        codes.wrong.retain(|_, (_, since)| since.elapsed() <= CODE_LIFE);
+        if codes.wrong.get(&user).is_some_and(|(count, _)| *count >= WRONG_MAX) {
             return None;
         }
         if codes.open.remove(code).is_none_or(|made| made.elapsed() >= CODE_LIFE) {
-            codes.wrong += 1;
+            if codes.wrong.len() < USERS_MAX || codes.wrong.contains_key(&user) {
+                codes.wrong.entry(user).or_insert((0, Instant::now())).0 += 1;
+            }
             return None;
         }
         drop(codes);
         let name = random_hex::<16>().ok()?;
         let value = format!("{name}.{}", self.proof("cookie", &name));
         let cookie = format!("{}={value}; HttpOnly; SameSite=Strict; Path=/", self.cookie);
-        Some(Session { cookie, key: self.proof("key", &name) })
+        let verifier = blake3::Hash::from_bytes(verifier(&self.token)).to_hex().to_string();
+        Some(Session { cookie, key: self.proof("key", &name), verifier })
     }
 }
 
+/// The key under which a server proves that it knows the token.
+pub(crate) fn verifier(token: &str) -> [u8; 32] {
+    blake3::derive_key("materia 2026-11-17 proof of a server", token.as_bytes())
+}
+
+/// The proof of the server at a port.
+pub(crate) fn prove(verifier: &[u8; 32], nonce: &str, port: u16) -> String {
+    blake3::keyed_hash(verifier, format!("{nonce}:{port}").as_bytes()).to_hex().to_string()
+}
+
 /// Compares without telling by the time it takes where two texts differ.
-fn is_same(one: &[u8], other: &[u8]) -> bool {
+pub(crate) fn is_same(one: &[u8], other: &[u8]) -> bool {
     // Of hashes: what is compared has one length, and nobody can choose it.
     let (one, other) = (blake3::hash(one), blake3::hash(other));
     one == other
@@ -214,23 +242,51 @@ mod tests {
         let state = tempfile::tempdir().unwrap();
         let access = Access::open(state.path(), Some(7)).unwrap();
         let code = access.code().unwrap();
-        assert!(access.session("0123").is_none());
-        let session = access.session(&code).unwrap();
-        assert!(access.session(&code).is_none(), "a code works once");
+        assert!(access.session("0123", None).is_none());
+        let session = access.session(&code, None).unwrap();
+        assert!(access.session(&code, None).is_none(), "a code works once");
         let cookie = session.cookie.split(';').next().unwrap().to_owned();
         assert!(session.cookie.contains("HttpOnly") && session.cookie.contains("SameSite=Strict"));
         let key = session.key.as_str();
         assert!(access.knows(&with(&[("cookie", &cookie), (KEY_HEADER, key)])));
         assert!(!access.knows(&with(&[("cookie", &cookie)])));
         assert!(!access.knows(&with(&[(KEY_HEADER, key)])));
-        let other = access.session(&access.code().unwrap()).unwrap();
+        let other = access.session(&access.code().unwrap(), None).unwrap();
         assert!(!access.knows(&with(&[("cookie", &cookie), (KEY_HEADER, &other.key)])));
         let twice = format!("{cookie}; {cookie}");
         assert!(!access.knows(&with(&[("cookie", &twice), (KEY_HEADER, key)])));
-        // Another port has another cookie; another start of the server knows the page.
+        // Cookie and key are those of one port; another start of the server there knows the page.
         let elsewhere = Access::open(state.path(), Some(8)).unwrap();
-        assert!(!elsewhere.knows(&with(&[("cookie", &cookie), (KEY_HEADER, key)])));
+        for cookie in [cookie.clone(), cookie.replace("materia_7", "materia_8")] {
+            assert!(!elsewhere.knows(&with(&[("cookie", &cookie), (KEY_HEADER, key)])));
+        }
         let again = Access::open(state.path(), Some(7)).unwrap();
         assert!(again.knows(&with(&[("cookie", &cookie), (KEY_HEADER, key)])));
+        // Whoever has the verifier can check the proof of this server, and of no other port's.
+        assert_eq!(
+            session.verifier,
+            blake3::Hash::from(verifier(access.token())).to_hex().as_str()
+        );
+        assert_ne!(access.prove("n1"), elsewhere.prove("n1"));
+        assert_ne!(access.prove("n1"), access.prove("n2"));
+        // The page works it out by itself, and its test has the same.
+        let key: [u8; 32] = std::array::from_fn(|index| u8::try_from(index).unwrap());
+        assert_eq!(
+            prove(&key, "0123456789abcdef0123456789abcdef", 7_717),
+            "fb53a9c2b44e8f7589f9cb74ae6de381a06f2b49c8a91547afebb6d2336bf4d5"
+        );
+    }
+
+    #[test]
+    fn wrong_codes_count_for_the_user_who_sent_them() {
+        let state = tempfile::tempdir().unwrap();
+        let access = Access::open(state.path(), Some(7)).unwrap();
+        for _ in 0..2 * WRONG_MAX {
+            assert!(access.session("wrong", Some(1_000)).is_none());
+        }
+        let code = access.code().unwrap();
+        assert!(access.session(&code, Some(1_000)).is_none(), "this one is heard no more");
+        assert!(access.session(&code, Some(1_001)).is_some(), "and this one is");
+        assert!(access.session(&access.code().unwrap(), None).is_some());
     }
 }

@@ -11,8 +11,10 @@ use materia_app::host::Submitted;
 use materia_app::standing::Standing;
 use materia_app::{Failure, RunOptions, castid};
 use materia_contract::api::{Acted, DriveBody, ForkBody};
-use materia_contract::{Answer, Command, CommandId, Do, Receipt, RunId, StartKey};
-use materia_engine::{Journal as _, PostError, blocking, off_thread, refusal_of_ended};
+use materia_contract::{
+    Answer, Command, CommandId, Do, Event, EventBody, OpenQuestion, Receipt, RunId, StartKey,
+};
+use materia_engine::{Journal as _, PAGE_BYTES, PostError, blocking, off_thread, refusal_of_ended};
 use materia_kernel::Run;
 use serde_json::Value;
 use tokio::runtime::Handle;
@@ -40,24 +42,37 @@ pub(crate) async fn act(app: Arc<App>, asked: &Request) -> Result<Response<Body>
     if body.get("do").and_then(Value::as_str) == Some("fork") {
         return fork(app, asked, cast, key).await;
     }
-    let _held = app.keys.hold(&cast.room.root.join(cast.id.as_str()), &key).await;
+    let _held = app.keys.hold(&cast.folder(), &key).await;
     let receipt = cast.room.journal.receipt(&cast.id, &key).await.map_err(Failure::from)?;
     let what = choice(&body)?;
     if let Some(receipt) = receipt {
         if what.is_whole() && !is_of(&receipt, &what.command(None, &key)?) {
             return Err(begin::other_body());
         }
-        return answered(&receipt);
+        return answered(&cast, &receipt).await;
     }
-    let driven = cast.room.journal.is_driven(&cast.id).await.map_err(Failure::from)?;
-    if driven && let Some(answer) = submit(&cast, &what, &key).await? {
-        return Ok(answer);
-    }
-    let (acting, found, wanted, name) = (Arc::clone(&app), cast.clone(), what.clone(), key.clone());
-    match off_thread(move || take(&acting, &found, &wanted, &name)).await? {
-        Done::Told | Done::Noted => settled(&cast, &key, None).await,
-        Done::Left => Ok(json_as(StatusCode::ACCEPTED, &acted(Vec::new(), true))),
-        Done::Goes(under_way) => settled(&cast, &key, Some(under_way)).await,
+    loop {
+        // Whoever finds the cast at rest takes it; the others come behind.
+        let alone = app.keys.hold_cast(&cast.folder()).await;
+        if cast.room.journal.is_driven(&cast.id).await.map_err(Failure::from)? {
+            drop(alone);
+            match submit(&app, &cast, &what, &key).await? {
+                Some(answer) => return Ok(answer),
+                // Nobody drives it any more.
+                None => continue,
+            }
+        }
+        let (acting, found) = (Arc::clone(&app), cast.clone());
+        let (wanted, name) = (what.clone(), key.clone());
+        let done = off_thread(move || take(&acting, &found, &wanted, &name)).await?;
+        drop(alone);
+        return match done {
+            // Another process was quicker, and drives it.
+            Done::Told => continue,
+            Done::Noted => settled(&cast, &key, None).await,
+            Done::Left => Ok(json_as(StatusCode::ACCEPTED, &acted(Vec::new(), true))),
+            Done::Goes(under_way) => settled(&cast, &key, Some(under_way)).await,
+        };
     }
 }
 
@@ -122,22 +137,47 @@ fn is_of(receipt: &Receipt, command: &Command) -> bool {
 }
 
 fn acted(events: Vec<u64>, waits: bool) -> Acted {
-    Acted { events, cast_id: None, waits }
+    Acted { events, cast_id: None, waits, questions: Vec::new() }
 }
 
-fn answered(receipt: &Receipt) -> Result<Response<Body>, Refused> {
+async fn answered(cast: &Cast, receipt: &Receipt) -> Result<Response<Body>, Refused> {
     match &receipt.answer {
         Answer::Done { first, last } if first <= last => {
-            Ok(json(&acted(vec![*first, *last], false)))
+            let questions = asked_in(cast, *first, *last).await?;
+            Ok(json(&Acted { questions, ..acted(vec![*first, *last], false) }))
         }
         Answer::Done { .. } => Ok(json(&acted(Vec::new(), false))),
         Answer::Refused { reason } => Err(Refused::conflict(reason.clone())),
     }
 }
 
+/// What some events ask of a person: what was said meanwhile changes the question that somebody has just answered.
+async fn asked_in(cast: &Cast, first: u64, last: u64) -> Result<Vec<OpenQuestion>, Refused> {
+    let mut found: Vec<OpenQuestion> = Vec::new();
+    let mut after = first - 1;
+    while after < last {
+        let read = cast.room.journal.read(&cast.id, after, PAGE_BYTES).await;
+        let page = read.map_err(Failure::from)?;
+        let Some(newest) = page.records.last().map(|record| record.seq) else { break };
+        for record in page.records.iter().filter(|it| it.seq <= last) {
+            if let Ok(Event {
+                node: Some(socket), body: EventBody::ApprovalRequested(asked), ..
+            }) = record.event()
+            {
+                found.retain(|it| it.socket != socket);
+                let hash = asked.hash;
+                found.push(OpenQuestion { socket, hash, denied: false, reason: None });
+            }
+        }
+        after = newest;
+    }
+    Ok(found)
+}
+
 /// Sends a command to whoever drives the cast, here or elsewhere, and waits for the receipt. `None` where nobody
 /// drives it any more.
 async fn submit(
+    app: &App,
     cast: &Cast,
     what: &Choice,
     key: &CommandId,
@@ -156,8 +196,11 @@ async fn submit(
     {
         return Err(Refused::conflict(format!("cast `{}` is under way", cast.id)));
     }
-    match cast.room.host.submit(&cast.id, &command, ACT_WAIT_MAX).await {
-        Ok(Submitted::Answered(receipt)) => answered(&receipt).map(Some),
+    let submitted = cast.room.host.submit(&cast.id, &command, ACT_WAIT_MAX);
+    // Where the server ends meanwhile, the command is written down.
+    let waits = Ok(Submitted::Waits(key.clone()));
+    match app.unless_ending(submitted).await.unwrap_or(waits) {
+        Ok(Submitted::Answered(receipt)) => answered(cast, &receipt).await.map(Some),
         Ok(Submitted::Waits(_)) => {
             Ok(Some(json_as(StatusCode::ACCEPTED, &acted(Vec::new(), true))))
         }
@@ -247,7 +290,7 @@ async fn settled(
     loop {
         let receipt = cast.room.journal.receipt(&cast.id, key).await.map_err(Failure::from)?;
         if let Some(receipt) = receipt {
-            return answered(&receipt);
+            return answered(cast, &receipt).await;
         }
         let ended = under_way.as_mut().and_then(|it| it.borrow_and_update().clone());
         if let Some(Err(why)) = ended {
@@ -269,28 +312,28 @@ async fn fork(
 ) -> Result<Response<Body>, Refused> {
     let body: ForkBody = asked.json()?;
     let key = StartKey { key, body: asked.body_hash()? };
-    let place = cast.served.project.dir.clone();
-    let _held = app.keys.hold(&place, &key.key).await;
-    let (known, wanted) = (Arc::clone(&app), key.clone());
-    let (root, journal) = (cast.room.root.clone(), Arc::clone(&cast.room.journal));
-    let before =
-        off_thread(move || known.keys.known(&place, &[(root.as_path(), &*journal)], &wanted.key));
-    match before.await.map_err(Failure::from)? {
-        Some(Known::Began(id, of)) if of == key.body => {
-            return Ok(json(&forked(id, body.at)));
-        }
-        Some(Known::Began(..) | Known::Refused(..)) => return Err(begin::other_body()),
+    let _held = app.keys.hold(begin::ANYWHERE.as_ref(), &key.key).await;
+    match begin::known(&app, &cast.served, &key).await? {
+        Some(Known::Began(id, _)) => return Ok(json(&forked(id, body.at))),
+        Some(Known::Refused(problem, _)) => return Err(Refused(problem)),
         None => {}
     }
     let at = body.at;
     let (forking, from, named) = (Arc::clone(&app), cast.clone(), key.clone());
-    let id = off_thread(move || make_fork(&forking, &from, &body, named)).await?;
+    let made = off_thread(move || make_fork(&forking, &from, &body, named)).await;
+    let id = match made {
+        Ok(id) => id,
+        Err(refused) => {
+            begin::keep_refusal(&app, &cast.served, &key, &refused).await?;
+            return Err(refused);
+        }
+    };
     app.keys.began(&cast.room.root, &id, &key);
     Ok(json(&forked(id, at)))
 }
 
 fn forked(id: RunId, at: u64) -> Acted {
-    Acted { events: vec![1, at], cast_id: Some(id), waits: false }
+    Acted { cast_id: Some(id), ..acted(vec![1, at], false) }
 }
 
 fn make_fork(
@@ -320,7 +363,6 @@ fn make_fork(
 pub(crate) async fn drive(app: Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
     let body: DriveBody = asked.json()?;
     let what = body.what.clone().unwrap_or(Do::Resume { pace: None });
-    // A turn may hand over what it began. It answers no question, and steers nothing.
     if !matches!(what, Do::Resume { .. } | Do::Recast | Do::Revive) {
         let detail = format!("a cast is handed over to be resumed; `{}` is an act", what.name());
         return Err(Refused::new(StatusCode::UNPROCESSABLE_ENTITY, "usage", detail));
@@ -340,10 +382,7 @@ pub(crate) async fn drive(app: Arc<App>, asked: &Request) -> Result<Response<Bod
     let id = asked.part("id").to_owned();
     let taking = Arc::clone(&app);
     let summary = off_thread(move || {
-        let served = match body.project.as_deref() {
-            Some(dir) => taking.rooms.add((taking.settings.open)(std::path::Path::new(dir))?)?,
-            None => taking.rooms.only(None)?,
-        };
+        let served = taking.rooms.only(body.project.as_deref())?;
         let cast = taking.rooms.find(Some(&served.id), &id, &Handle::current())?;
         let named = Named { provider: body.provider.clone() };
         let driven = blocking(cast.journal()).is_driven(&cast.id).map_err(Failure::from)?;

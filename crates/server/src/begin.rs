@@ -17,7 +17,7 @@ use tokio::runtime::Handle;
 use crate::carry::{self, UnderWay};
 use crate::keys::Known;
 use crate::pending::{self, Named, Wanted};
-use crate::problem::Refused;
+use crate::problem::{Refused, TRUST_REQUIRED};
 use crate::request::{Request, json_as};
 use crate::rooms::{Cast, Room, Served};
 use crate::state::App;
@@ -28,6 +28,9 @@ const LOOK: Duration = Duration::from_millis(4);
 
 /// How often another id is made up where one is taken.
 const TRIES_MAX: u32 = 8;
+
+/// Where the key of what begins a cast counts: projects may share a folder of casts.
+pub(crate) const ANYWHERE: &str = "";
 
 /// `POST /api/casts`.
 pub(crate) async fn start(app: Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
@@ -44,18 +47,10 @@ pub(crate) async fn begin_once(
     key: StartKey,
 ) -> Result<Response<Body>, Refused> {
     let served = app.rooms.only(body.project.as_deref())?;
-    let _held = app.keys.hold(&served.project.dir, &key.key).await;
-    let (known, place) = (Arc::clone(&app), Arc::clone(&served));
-    let wanted = key.clone();
-    match off_thread(move || look_up(&known, &place, &wanted)).await? {
-        Some(Known::Began(id, of)) => {
-            refuse_other_body(&key, &of)?;
-            return answer(app, served, id).await;
-        }
-        Some(Known::Refused(problem, of)) => {
-            refuse_other_body(&key, &of)?;
-            return Err(Refused(problem));
-        }
+    let _held = app.keys.hold(ANYWHERE.as_ref(), &key.key).await;
+    match known(&app, &served, &key).await? {
+        Some(Known::Began(id, _)) => return answer(app, served, id).await,
+        Some(Known::Refused(problem, _)) => return Err(Refused(problem)),
         None => {}
     }
     let (door, place) = (Arc::clone(&app), Arc::clone(&served));
@@ -81,13 +76,14 @@ pub(crate) async fn begin_once(
 }
 
 /// A refusal is the answer to its key from now on, unless it may pass: what is approved or mended then begins.
-async fn keep_refusal(
+pub(crate) async fn keep_refusal(
     app: &Arc<App>,
     served: &Arc<Served>,
     key: &StartKey,
     refused: &Refused,
 ) -> Result<(), Refused> {
-    if refused.0.status != StatusCode::UNPROCESSABLE_ENTITY.as_u16() {
+    let lasts = matches!(refused.0.status, 409 | 422) && refused.0.code != TRUST_REQUIRED;
+    if !lasts {
         return Ok(());
     }
     let (app, place) = (Arc::clone(app), served.project.dir.clone());
@@ -96,13 +92,6 @@ async fn keep_refusal(
     kept.map_err(|error| {
         Failure::storage(format!("the state folder cannot be written: {error}")).into()
     })
-}
-
-fn refuse_other_body(key: &StartKey, of: &str) -> Result<(), Refused> {
-    if key.body == of {
-        return Ok(());
-    }
-    Err(other_body())
 }
 
 /// The answer where a key was used for something else.
@@ -131,6 +120,22 @@ fn refuse_hooks(app: &App, body: &StartBody) -> Result<(), Refused> {
             ),
         )),
     }
+}
+
+/// What became of this key before; refused where that was another request.
+pub(crate) async fn known(
+    app: &Arc<App>,
+    served: &Arc<Served>,
+    key: &StartKey,
+) -> Result<Option<Known>, Refused> {
+    let (app, served, wanted) = (Arc::clone(app), Arc::clone(served), key.clone());
+    let known = off_thread(move || look_up(&app, &served, &wanted)).await?;
+    if let Some(Known::Began(_, of) | Known::Refused(_, of)) = &known
+        && *of != key.body
+    {
+        return Err(other_body());
+    }
+    Ok(known)
 }
 
 fn look_up(app: &App, served: &Served, key: &StartKey) -> Result<Option<Known>, Refused> {

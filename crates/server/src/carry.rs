@@ -40,7 +40,15 @@ pub(crate) fn carry_on(
     going_on.go_on(project.profile_dir(), &mut warnings)?;
     let plan = going_on.created().plan.clone();
     let (GoingOn { prepared, loaded, .. }, cleared) = going_on.release();
-    let Going { found, lease, loaded, command } = rest.go_on(loaded)?;
+    // Before a fork is written: whatever dies in between, the next server carries it on.
+    note(app, (&cast.served, &cast.room), &cast.id, named)?;
+    let Going { found, lease, loaded, command } = match rest.go_on(loaded) {
+        Ok(going) => going,
+        Err(failure) => {
+            let _ = app.ledger.remove(&cast.room.root, &cast.id);
+            return Err(failure.into());
+        }
+    };
     let start = Start::CarryOn(lease, Box::new(loaded), Box::new(command));
     let drive = Drive::new(project, found, (prepared, cleared), plan, supervisor, start);
     let drive = Drive { agents, ..drive };
@@ -63,21 +71,11 @@ pub(crate) fn go(
     named: &Named,
 ) -> Result<UnderWay, Refused> {
     let id = drive.id.clone();
-    let entry = Entry {
-        project: served.project.dir.clone(),
-        root: room.root.clone(),
-        cast_id: id.clone(),
-        deaths: 0,
-        provider: named.provider.clone(),
-    };
-    app.ledger.add(entry).map_err(|error| {
-        Refused::from(materia_app::Failure::storage(format!(
-            "the state folder cannot be written: {error}"
-        )))
-    })?;
     if drive.goes_on() {
         // Files beside the journal that cannot be mended now are mended by the next replay.
         let _ = room.views.catch_up(&*room.journal, &id);
+    } else {
+        note(app, (served, room), &id, named)?;
     }
     let driven = match drive.among(&room.host) {
         Ok(driven) => driven,
@@ -100,6 +98,26 @@ pub(crate) fn go(
         done.send_replace(Some(ended));
     });
     Ok(under_way)
+}
+
+/// Notes that a cast is driven here.
+fn note(
+    app: &App,
+    (served, room): (&Served, &Room),
+    id: &RunId,
+    named: &Named,
+) -> Result<(), Refused> {
+    let entry = Entry {
+        project: served.project.dir.clone(),
+        root: room.root.clone(),
+        cast_id: id.clone(),
+        deaths: 0,
+        provider: named.provider.clone(),
+    };
+    app.ledger.add(entry).map_err(|error| {
+        let what = format!("the state folder cannot be written: {error}");
+        Refused::from(materia_app::Failure::storage(what))
+    })
 }
 
 /// Puts in order what a cast leaves behind that is driven no more.

@@ -12,9 +12,10 @@ use materia_contract::api::{
 };
 use materia_engine::off_thread;
 
-use crate::limits::{BODY_BYTES_MAX, CONFIG_BYTES_MAX, REQUEST_WAIT_MAX};
+use crate::limits::{BODY_BYTES_MAX, CONFIG_BYTES_MAX, PIECE_BYTES, REQUEST_WAIT_MAX};
+use crate::peer::Caller;
 use crate::problem::Refused;
-use crate::request::{FromTurn, Request, json, json_as, query_of, text};
+use crate::request::{Request, json, json_as, query_of, text};
 use crate::state::App;
 use crate::{
     act, begin, config, demo, edit, events, inbox, list, metrics, page, query, stream, trust,
@@ -77,6 +78,14 @@ fn unknown_sender() -> Refused {
     )
 }
 
+fn no_person() -> Refused {
+    Refused::new(
+        StatusCode::FORBIDDEN,
+        "forbidden",
+        "this is for a person who has signed in, not for a token: use the page, or `materia ui` in the folder",
+    )
+}
+
 async fn answer(
     app: Arc<App>,
     endpoint: &'static Endpoint,
@@ -87,13 +96,8 @@ async fn answer(
     if endpoint.access != Needs::Open && !app.access.knows(&head.headers) {
         return Err(unknown_sender());
     }
-    let from_turn = head.extensions.get::<FromTurn>().is_some_and(|it| it.0);
-    if from_turn && endpoint.access != Needs::Open {
-        return Err(Refused::new(
-            StatusCode::FORBIDDEN,
-            "forbidden",
-            "a process that a turn started asks, and this turn may not control casts; `policy.steer` of its socket allows it",
-        ));
+    if endpoint.access == Needs::Person && !app.access.has_session(&head.headers) {
+        return Err(no_person());
     }
     let query = query_of(head.uri.query().unwrap_or_default(), endpoint)?;
     if endpoint.method.changes() {
@@ -104,10 +108,46 @@ async fn answer(
         Name::SaveConfig | Name::Check | Name::KeepDraft | Name::Diff | Name::Simulate | Name::Link
     );
     let most = if holds_configuration { CONFIG_BYTES_MAX } else { BODY_BYTES_MAX };
+    announced(&head.headers, if endpoint.method.changes() { most } else { 0 })?;
+    // Looking for the caller's process costs more than all the rest, so it comes behind the rest.
+    let caller = head.extensions.get::<Caller>().cloned();
+    if endpoint.access != Needs::Open
+        && let Some(caller) = &caller
+        && caller.is_of_turn().await
+    {
+        return Err(Refused::new(
+            StatusCode::FORBIDDEN,
+            "forbidden",
+            "a process that a turn started asks, and turns do not steer casts",
+        ));
+    }
     let body = read(body, most, endpoint.method.changes()).await?;
     let parts = parts.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-    let asked = Request { parts, query, headers: head.headers, body };
+    let asked = Request { parts, query, headers: head.headers, caller, body };
+    if endpoint.method.changes() {
+        return to_its_end(app, endpoint, asked).await;
+    }
     respond(app, endpoint, asked).await
+}
+
+/// Does what changes something in a task of its own: a connection that is lost drops this future, not what has begun.
+async fn to_its_end(
+    app: Arc<App>,
+    endpoint: &'static Endpoint,
+    asked: Request,
+) -> Result<Response<Body>, Refused> {
+    let Ok(share) = Arc::clone(&app.acts).try_read_owned() else {
+        let detail = "the server ends, and begins nothing more; nothing was done";
+        return Err(Refused::new(StatusCode::SERVICE_UNAVAILABLE, "ending", detail));
+    };
+    let task = tokio::spawn(async move {
+        let _share = share;
+        respond(app, endpoint, asked).await
+    });
+    task.await.unwrap_or_else(|error| {
+        let detail = format!("the request broke off: {error}");
+        Err(Refused::new(StatusCode::INTERNAL_SERVER_ERROR, "storage", detail))
+    })
 }
 
 async fn respond(
@@ -116,13 +156,13 @@ async fn respond(
     asked: Request,
 ) -> Result<Response<Body>, Refused> {
     match endpoint.name {
-        Name::Health => Ok(json(&alive(&app))),
+        Name::Health => health(&app, &asked),
         Name::Codes => {
             let code = app.access.code().map_err(|error| Refused::usage(error.to_string()))?;
             let url = format!("{}/#code={code}", app.url);
             Ok(json(&Code { code, url }))
         }
-        Name::Session => session(&app, &asked),
+        Name::Session => session(&app, &asked).await,
         Name::Openapi => Ok(text("application/json", materia_contract::api::openapi().to_string())),
         Name::Stop => {
             app.ending.send_replace(true);
@@ -137,17 +177,18 @@ async fn respond(
         Name::Metrics => metrics::metrics(app).await,
         Name::Try => edit::tried(app, &asked).await,
         Name::StartDemo => demo::start(app, &asked).await,
+        Name::Events | Name::Cast | Name::Turn | Name::Compare | Name::File | Name::Blob => {
+            let room = Arc::clone(&app.large).acquire_owned().await;
+            let answer = off_thread(move || look(&app, endpoint.name, &asked)).await?;
+            in_pieces(answer, room).await
+        }
         Name::Projects
         | Name::AddProject
+        | Name::RemoveProject
         | Name::Casts
-        | Name::Cast
-        | Name::Events
-        | Name::Turn
         | Name::Why
         | Name::Cost
         | Name::Files
-        | Name::File
-        | Name::Blob
         | Name::Inbox
         | Name::Trust
         | Name::Approve
@@ -157,7 +198,6 @@ async fn respond(
         | Name::Loadouts
         | Name::Loadout
         | Name::Materia
-        | Name::Compare
         | Name::Choices
         | Name::Drafts
         | Name::Draft
@@ -175,6 +215,7 @@ fn look(app: &Arc<App>, name: Name, asked: &Request) -> Result<Response<Body>, R
     match name {
         Name::Projects => Ok(query::projects(app)),
         Name::AddProject => query::add_project(app, asked),
+        Name::RemoveProject => query::remove_project(app, asked),
         Name::Casts => list::casts(app, asked),
         Name::Cast => query::cast(app, asked),
         Name::Events => events::events(app, asked),
@@ -220,20 +261,55 @@ fn look(app: &Arc<App>, name: Name, asked: &Request) -> Result<Response<Body>, R
     }
 }
 
-fn alive(app: &App) -> Alive {
-    Alive { status: "ok".to_owned(), version: app.settings.version.clone() }
+/// An answer that leaves piece by piece as its reader takes it, and holds something until then.
+async fn in_pieces<T: Send + 'static>(
+    answer: Response<Body>,
+    kept: T,
+) -> Result<Response<Body>, Refused> {
+    let (mut head, body) = answer.into_parts();
+    let read = axum::body::to_bytes(body, usize::MAX).await;
+    let bytes = read.map_err(|error| Refused::usage(error.to_string()))?;
+    if bytes.len() <= PIECE_BYTES {
+        return Ok(Response::from_parts(head, Body::from(bytes)));
+    }
+    head.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(bytes.len()));
+    let pieces = futures_util::stream::unfold((bytes, kept), |(mut rest, kept)| async move {
+        let piece = rest.split_to(rest.len().min(PIECE_BYTES));
+        (!piece.is_empty()).then_some((Ok::<_, std::convert::Infallible>(piece), (rest, kept)))
+    });
+    Ok(Response::from_parts(head, Body::from_stream(pieces)))
 }
 
-fn session(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+fn alive(app: &App) -> Alive {
+    Alive { status: "ok".to_owned(), version: app.settings.version.clone(), proof: None }
+}
+
+/// The longest text that a proof is asked for with.
+const NONCE_CHARS_MAX: usize = 64;
+
+fn health(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+    let Some(nonce) = asked.query("nonce") else { return Ok(json(&alive(app))) };
+    let plain = nonce.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if !plain || nonce.len() > NONCE_CHARS_MAX {
+        return Err(Refused::usage("`nonce` has 1 to 64 letters and digits"));
+    }
+    Ok(json(&Alive { proof: Some(app.access.prove(nonce)), ..alive(app) }))
+}
+
+async fn session(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
     let body: SessionBody = asked.json()?;
-    let Some(session) = app.access.session(&body.code) else {
+    let user = match &asked.caller {
+        Some(caller) => caller.user().await,
+        None => None,
+    };
+    let Some(session) = app.access.session(&body.code, user) else {
         return Err(Refused::new(
             StatusCode::UNAUTHORIZED,
             "unauthorized",
             "this code was used, is older than a minute, or is none; `materia ui` prints another link",
         ));
     };
-    let mut response = json(&SessionKey { key: session.key });
+    let mut response = json(&SessionKey { key: session.key, verifier: session.verifier });
     if let Ok(cookie) = HeaderValue::from_str(&session.cookie) {
         response.headers_mut().insert(header::SET_COOKIE, cookie);
     }
@@ -259,17 +335,26 @@ fn content_type(headers: &HeaderMap) -> Result<(), Refused> {
     Err(Refused::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "usage", detail))
 }
 
+/// Refuses a body by the length that was announced, before any of it is waited for.
+fn announced(headers: &HeaderMap, most: usize) -> Result<(), Refused> {
+    let length = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+    // The HTTP library has refused what is no number.
+    let length = length.map_or(0, |text| text.parse::<u64>().unwrap_or(u64::MAX));
+    if length > most as u64 { Err(too_large(most)) } else { Ok(()) }
+}
+
+fn too_large(most: usize) -> Refused {
+    let detail = format!("a body of this request has at most {most} bytes");
+    Refused::new(StatusCode::PAYLOAD_TOO_LARGE, "usage", detail)
+}
+
 /// Reads a body of at most so many bytes, within the time that a request may take.
 async fn read(body: Body, most: usize, wanted: bool) -> Result<Bytes, Refused> {
     let most_read = if wanted { most } else { 0 };
     let read = tokio::time::timeout(REQUEST_WAIT_MAX, axum::body::to_bytes(body, most_read)).await;
     match read {
         Ok(Ok(bytes)) => Ok(bytes),
-        Ok(Err(_)) if wanted => Err(Refused::new(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            "usage",
-            format!("a body of this request has at most {most} bytes"),
-        )),
+        Ok(Err(_)) if wanted => Err(too_large(most)),
         Ok(Err(_)) => Err(Refused::usage("this request has no body")),
         Err(_) => Err(Refused::new(
             StatusCode::REQUEST_TIMEOUT,

@@ -158,7 +158,9 @@ pub(crate) async fn tried(app: Arc<App>, asked: &Request) -> Result<Response<Bod
     let place = Arc::clone(&served);
     let trial = off_thread(move || agreed(&place, &materia, consent.as_deref())).await?;
     let supervisor = app.settings.supervisor.clone();
-    Ok(json(&trial.run(&served.project, supervisor, input).await?))
+    let run = trial.run(&served.project, supervisor, input);
+    let ending = || Refused::conflict("the server ends, and the trial with it");
+    Ok(json(&app.unless_ending(run).await.ok_or_else(ending)??))
 }
 
 /// A trial that was agreed to; otherwise what would have to be.

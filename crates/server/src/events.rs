@@ -1,14 +1,17 @@
 //! Events of a cast: a range of them, filtered, from either end.
 
+use std::collections::VecDeque;
+
 use axum::body::Body;
 use axum::http::Response;
 use materia_app::Failure;
 use materia_app::shown::Shown;
 use materia_contract::Record;
-use materia_engine::{PAGE_BYTES, blocking};
+use materia_engine::{Journal as _, PAGE_BYTES, blocking};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::limits::PAGE_BYTES_MAX;
 use crate::list::limit;
 use crate::problem::Refused;
 use crate::request::{Request, json};
@@ -73,61 +76,100 @@ impl Filter {
     }
 }
 
+/// An event as the server shows it: long texts are named by their hash, and fetched alone.
+pub(crate) fn shown(shown: &mut Shown, cast: &Cast, record: &Record) -> String {
+    let blobs = cast.room.journal.blobs();
+    shown.json_with_names(record, |hash| materia_engine::wait(blobs.get(hash)).is_ok())
+}
+
 /// Events as they are shown, without being taken apart again: [`materia_contract::api::EventsPage`].
-#[derive(serde::Serialize)]
+#[derive(Default, serde::Serialize)]
 struct RawPage {
-    items: Vec<Box<RawValue>>,
+    items: VecDeque<Shape>,
     next: Option<u64>,
+    #[serde(skip)]
+    bytes: usize,
+}
+
+/// An event with its place.
+#[derive(serde::Serialize)]
+#[serde(transparent)]
+struct Shape {
+    text: Box<RawValue>,
+    #[serde(skip)]
+    seq: u64,
 }
 
 impl RawPage {
-    fn push(&mut self, text: String) {
-        if let Ok(raw) = RawValue::from_string(text) {
-            self.items.push(raw);
+    fn push(&mut self, event: Shape) {
+        self.bytes += event.text.get().len();
+        self.items.push_back(event);
+    }
+
+    /// Whether an event of so many bytes has room.
+    fn has_room(&self, bytes: usize, limit: usize) -> bool {
+        self.items.len() < limit && (self.items.is_empty() || self.bytes + bytes <= PAGE_BYTES_MAX)
+    }
+}
+
+/// Goes through the events of a range that are wanted, until `each` says that it is enough.
+fn walk(
+    cast: &Cast,
+    (first, last): (u64, u64),
+    filter: &Filter,
+    mut each: impl FnMut(Shape) -> bool,
+) -> Result<(), Refused> {
+    if first > last {
+        return Ok(());
+    }
+    let journal = cast.journal();
+    let mut showing =
+        Shown::behind(journal, &cast.id, cast.folders(), first - 1).map_err(Failure::from)?;
+    loop {
+        let read =
+            blocking(journal).read(&cast.id, showing.seq(), PAGE_BYTES).map_err(Failure::from)?;
+        for record in &read.records {
+            if record.seq > last {
+                return Ok(());
+            }
+            if !filter.may_have(record) {
+                showing.skip(record);
+                continue;
+            }
+            let text = shown(&mut showing, cast, record);
+            let wanted = filter.has(&text);
+            if wanted
+                && let Ok(text) = RawValue::from_string(text)
+                && !each(Shape { text, seq: record.seq })
+            {
+                return Ok(());
+            }
+        }
+        if read.end {
+            return Ok(());
         }
     }
 }
 
 fn oldest_first(
     cast: &Cast,
-    (first, last): (u64, u64),
+    range: (u64, u64),
     filter: &Filter,
     limit: usize,
 ) -> Result<RawPage, Refused> {
-    let mut page = RawPage { items: Vec::new(), next: None };
-    if first > last {
-        return Ok(page);
-    }
-    let journal = cast.journal();
-    let mut shown =
-        Shown::behind(journal, &cast.id, cast.folders(), first - 1).map_err(Failure::from)?;
-    loop {
-        let read =
-            blocking(journal).read(&cast.id, shown.seq(), PAGE_BYTES).map_err(Failure::from)?;
-        for record in &read.records {
-            if record.seq > last {
-                return Ok(page);
-            }
-            if page.items.len() >= limit {
-                page.next = Some(record.seq);
-                return Ok(page);
-            }
-            if !filter.may_have(record) {
-                shown.skip(record);
-                continue;
-            }
-            let text = shown.json(record);
-            if filter.has(&text) {
-                page.push(text);
-            }
+    let mut page = RawPage::default();
+    walk(cast, range, filter, |event| {
+        if page.has_room(event.text.get().len(), limit) {
+            page.push(event);
+            return true;
         }
-        if read.end {
-            return Ok(page);
-        }
-    }
+        page.next = Some(event.seq);
+        false
+    })?;
+    Ok(page)
 }
 
-/// Events that are read at once when they are wanted from the end.
+/// Events that are looked through at once when they are wanted from the end.
 const STRETCH: u64 = 512;
 
 fn newest_first(
@@ -136,20 +178,33 @@ fn newest_first(
     filter: &Filter,
     limit: usize,
 ) -> Result<RawPage, Refused> {
-    let mut page = RawPage { items: Vec::new(), next: None };
+    let mut page = RawPage::default();
     let mut end = last;
     while end >= first && end > 0 {
         let begin = first.max(end.saturating_sub(STRETCH - 1)).max(1);
-        let found = oldest_first(cast, (begin, end), filter, usize::MAX)?;
-        for raw in found.items.into_iter().rev() {
-            if page.items.len() >= limit {
-                let seq: Option<u64> = serde_json::from_str::<Value>(raw.get())
-                    .ok()
-                    .and_then(|event| event.get("seq")?.as_u64());
-                page.next = seq;
+        // Of a stretch as many of the newest are kept as can have room on the page.
+        let mut newest: VecDeque<Shape> = VecDeque::new();
+        let (mut bytes, mut passed) = (0, None);
+        walk(cast, (begin, end), filter, |event| {
+            bytes += event.text.get().len();
+            newest.push_back(event);
+            while newest.len() > limit || (newest.len() > 1 && bytes > PAGE_BYTES_MAX) {
+                let oldest = newest.pop_front();
+                bytes -= oldest.as_ref().map_or(0, |event| event.text.get().len());
+                passed = oldest.map(|event| event.seq);
+            }
+            true
+        })?;
+        while let Some(event) = newest.pop_back() {
+            if !page.has_room(event.text.get().len(), limit) {
+                page.next = Some(event.seq);
                 return Ok(page);
             }
-            page.items.push(raw);
+            page.push(event);
+        }
+        if passed.is_some() {
+            page.next = passed;
+            return Ok(page);
         }
         end = begin - 1;
     }

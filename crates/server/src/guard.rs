@@ -191,6 +191,22 @@ fn hex(digit: u8) -> Option<u8> {
     char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
 }
 
+/// Where a page signs in that `materia ui` opens: a file of the user's leads there, which is another site to a browser.
+pub(crate) const SIGN_IN: &str = "/signin";
+
+/// Whether a browser opens the page at which somebody signs in, as a page of its own. That shows nothing and does nothing.
+fn opens_sign_in(asked: &Asked<'_>) -> bool {
+    let says = |name: &str, word: &str| {
+        let mut said = asked.headers.get_all(name).iter();
+        said.next().is_some_and(|value| value == word) && said.next().is_none()
+    };
+    *asked.method == Method::GET
+        && asked.uri.path() == SIGN_IN
+        && asked.uri.query().is_none()
+        && says("sec-fetch-mode", "navigate")
+        && says("sec-fetch-dest", "document")
+}
+
 /// What the browser says of the sender.
 fn fetch_site(asked: &Asked<'_>) -> Result<(), Refused> {
     let mut said = asked.headers.get_all("sec-fetch-site").iter();
@@ -202,6 +218,7 @@ fn fetch_site(asked: &Asked<'_>) -> Result<(), Refused> {
     match (first.as_bytes(), more) {
         (b"same-origin", None) => Ok(()),
         (b"none", None) if typed_address => Ok(()),
+        (b"cross-site", None) if opens_sign_in(asked) => Ok(()),
         _ => Err(forbidden("the browser says that another page sent the request")),
     }
 }

@@ -18,9 +18,12 @@ use crate::state::App;
 /// `GET /api/inbox`.
 pub(crate) fn inbox(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
     let mut items = Vec::new();
-    for served in app.rooms.meant(asked.query("project"))? {
-        for room in app.rooms.of(&served, &Handle::current())? {
-            waiting(app, &served, &room, &mut items)?;
+    let named = asked.query("project");
+    for (served, room) in app.rooms.of_meant(named, &Handle::current())?.rooms {
+        match waiting(app, &served, &room, &mut items) {
+            Err(refused) if named.is_some() => return Err(refused),
+            // `GET /api/projects` says what is wrong with it.
+            Ok(()) | Err(_) => {}
         }
     }
     items.sort_by(|one: &InboxItem, other| other.since.cmp(&one.since));

@@ -80,14 +80,24 @@ impl Keys {
         place: &Path,
         key: &CommandId,
     ) -> tokio::sync::OwnedMutexGuard<()> {
-        let mutex = {
-            let mut under_way = self.under_way.lock().unwrap_or_else(PoisonError::into_inner);
-            // Whoever nobody waits for is through.
-            under_way.retain(|_, mutex| Arc::strong_count(mutex) > 1);
-            let named = (place.to_owned(), key.as_str().to_owned());
-            Arc::clone(under_way.entry(named).or_default())
-        };
-        mutex.lock_owned().await
+        self.mutex(place, key.as_str()).lock_owned().await
+    }
+
+    /// The same for a cast: acts on one that nobody drives come one after the other.
+    pub(crate) async fn hold_cast(&self, cast: &Path) -> tokio::sync::OwnedMutexGuard<()> {
+        self.mutex(cast, "").lock_owned().await
+    }
+
+    /// The same, for whoever may wait.
+    pub(crate) fn hold_cast_here(&self, cast: &Path) -> tokio::sync::OwnedMutexGuard<()> {
+        self.mutex(cast, "").blocking_lock_owned()
+    }
+
+    fn mutex(&self, place: &Path, name: &str) -> Arc<tokio::sync::Mutex<()>> {
+        let mut under_way = self.under_way.lock().unwrap_or_else(PoisonError::into_inner);
+        // Whoever nobody waits for is through.
+        under_way.retain(|_, mutex| Arc::strong_count(mutex) > 1);
+        Arc::clone(under_way.entry((place.to_owned(), name.to_owned())).or_default())
     }
 
     /// What a start under this key came to in a project, whose journals are these. It waits for the disk.
@@ -150,16 +160,20 @@ impl Keys {
     }
 }
 
-/// The keys of all casts of a journal.
+/// The keys of all casts of a journal. Should two casts have one key, it is that of the older one.
 fn keys_of(journal: &dyn Journal) -> Result<Began, ReadError> {
     let mut keys = HashMap::new();
-    for line in blocking(journal).list()?.lines {
+    let mut lines = blocking(journal).list()?.lines;
+    lines.sort_by(|one, other| {
+        (&one.started_at, &one.cast_id).cmp(&(&other.started_at, &other.cast_id))
+    });
+    for line in lines {
         let first = blocking(journal).records(&line.cast_id, 0, 1)?;
         let event = first.first().and_then(|record| record.event().ok());
         if let Some(EventBody::RunCreated(created)) = event.map(|event| event.body)
             && let Some(StartKey { key, body }) = created.key.clone()
         {
-            keys.insert(key.as_str().to_owned(), (line.cast_id, body));
+            keys.entry(key.as_str().to_owned()).or_insert((line.cast_id, body));
         }
     }
     Ok(keys)

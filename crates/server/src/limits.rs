@@ -20,7 +20,7 @@ pub(crate) const REQUEST_WAIT_MAX: Duration = Duration::from_secs(30);
 /// How many bytes the head of a request may have.
 pub(crate) const HEAD_BYTES_MAX: usize = 64 << 10;
 
-/// How long a reader of a stream may take to take the next piece.
+/// How long a reader may take nothing of what waits for it.
 pub(crate) const READER_WAIT_MAX: Duration = Duration::from_secs(20);
 
 /// How often a stream shows that it is alive.
@@ -34,6 +34,19 @@ pub(crate) const PAGE_USUAL: usize = 50;
 
 /// The same at the most.
 pub(crate) const PAGE_MAX: usize = 1_000;
+
+/// Bytes of a page of events, behind one event at least.
+pub(crate) const PAGE_BYTES_MAX: usize = 4 << 20;
+
+/// Large answers that are made or wait for their readers at once; further ones wait for room.
+pub(crate) const LARGE_ANSWERS_MAX: usize = 32;
+
+/// Bytes of a piece of a stream, or of a large answer.
+pub(crate) const PIECE_BYTES: usize = 64 << 10;
+
+/// Pieces that wait for a reader of a stream. With the page of events that is read and what the HTTP library holds, that is
+/// less than 1 MiB for a reader.
+pub(crate) const PIECES_AHEAD: usize = 4;
 
 /// Projects that are served at once.
 pub(crate) const PROJECTS_MAX: usize = 64;

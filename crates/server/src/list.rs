@@ -14,7 +14,7 @@ use tokio::runtime::Handle;
 use crate::limits::{PAGE_MAX, PAGE_USUAL};
 use crate::problem::Refused;
 use crate::request::{Request, json};
-use crate::rooms::{Cast, Room, Served};
+use crate::rooms::{Broken, Cast, Room, Served};
 use crate::state::App;
 
 /// The word for a journal of which nothing is left.
@@ -30,15 +30,13 @@ pub(crate) fn limit(asked: &Request) -> usize {
 pub(crate) fn casts(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
     let (limit, wanted) = (limit(asked), Wanted::of(asked)?);
     let mut page = Casts { items: Vec::new(), next: None, unreadable: Vec::new() };
-    let mut sources = Vec::new();
-    for served in app.rooms.meant(asked.query("project"))? {
-        for room in app.rooms.of(&served, &Handle::current())? {
-            sources.push(Source::new(Arc::clone(&served), room));
-        }
-    }
+    let opened = app.rooms.of_meant(asked.query("project"), &Handle::current())?;
+    page.unreadable.extend(opened.broken.iter().map(Broken::line));
+    let mut sources: Vec<Source> =
+        opened.rooms.into_iter().map(|(served, room)| Source::new(served, room)).collect();
     go_on_from(&mut sources, asked.query("cursor"))?;
     for source in &mut sources {
-        source.look(&wanted, &mut page.unreadable)?;
+        source.look(&wanted, &mut page.unreadable);
     }
     // Of what each journal has next, the newest comes first.
     while page.items.len() < limit {
@@ -55,7 +53,7 @@ pub(crate) fn casts(app: &App, asked: &Request) -> Result<Response<Body>, Refuse
                 Err(failure) => page.unreadable.push(failure.to_string()),
             }
         }
-        source.look(&wanted, &mut page.unreadable)?;
+        source.look(&wanted, &mut page.unreadable);
     }
     if sources.iter().any(|source| source.next.is_some()) {
         page.next = Some(sources.iter().filter_map(Source::place).collect::<Vec<_>>().join(","));
@@ -89,10 +87,19 @@ impl Source {
     }
 
     /// Finds the next cast that is wanted. What is passed over on the way is taken.
-    fn look(&mut self, wanted: &Wanted, unreadable: &mut Vec<String>) -> Result<(), Refused> {
+    /// A journal that cannot be read any further is done, and that is said.
+    fn look(&mut self, wanted: &Wanted, unreadable: &mut Vec<String>) {
         while self.next.is_none() && !self.done {
             let lines = materia_engine::wait(self.room.journal.runs(self.after.as_ref(), 1));
-            let lines = lines.map_err(Failure::from)?;
+            let lines = match lines {
+                Ok(lines) => lines,
+                Err(error) => {
+                    let dir = self.served.project.dir.display();
+                    unreadable.push(format!("project `{dir}`: {}", Failure::from(error)));
+                    self.done = true;
+                    return;
+                }
+            };
             unreadable.extend(lines.unreadable);
             let behind = lines.next;
             match lines.lines.into_iter().next() {
@@ -100,7 +107,6 @@ impl Source {
                 Some(_) | None => self.move_to(behind),
             }
         }
-        Ok(())
     }
 
     fn take(&mut self) -> Option<CastLine> {

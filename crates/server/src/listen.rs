@@ -61,7 +61,7 @@ pub(crate) enum Ear {
 }
 
 /// Somebody who has called.
-pub(crate) enum Caller {
+pub(crate) enum Called {
     Tcp(TcpStream, SocketAddr),
     Unix(UnixStream),
 }
@@ -99,14 +99,14 @@ impl Ear {
     }
 
     /// The next caller.
-    pub(crate) async fn next(&self) -> io::Result<Caller> {
+    pub(crate) async fn next(&self) -> io::Result<Called> {
         match self {
             Self::Tcp(ear) => {
                 let (stream, from) = ear.accept().await?;
                 stream.set_nodelay(true)?;
-                Ok(Caller::Tcp(stream, from))
+                Ok(Called::Tcp(stream, from))
             }
-            Self::Unix(ear) => Ok(Caller::Unix(ear.accept().await?.0)),
+            Self::Unix(ear) => Ok(Called::Unix(ear.accept().await?.0)),
         }
     }
 }

@@ -27,27 +27,27 @@ fn write(app: &App) -> Result<String, Refused> {
     let (mut turns, mut tokens, mut cost) = (0_u64, 0_u64, Amount::default());
     let (mut driven, mut waiting) = (0_u64, 0_u64);
     let (mut commits, mut commit_seconds, mut batches) = (0_u64, 0.0_f64, 0_u64);
-    for served in app.rooms.projects() {
-        for room in app.rooms.of(&served, &Handle::current())? {
-            let journal = &*room.journal;
-            driven += room.host.runs().len() as u64;
-            let stats = journal.stats();
-            commits += stats.commits;
-            batches += stats.batches;
-            commit_seconds += stats.commit_time.as_secs_f64();
-            let Ok(list) = blocking(journal).list() else { continue };
-            for line in list.lines {
-                *casts.entry(line.status.word()).or_default() += 1;
-            }
-            for id in room.host.runs() {
-                waiting += materia_engine::wait(materia_engine::Journal::commands(journal, &id))
-                    .map_or(0, |list| list.len() as u64);
-                if let Ok((run, _)) = materia_engine::load(journal, &id) {
-                    let usage = run.usage();
-                    turns += usage.turns;
-                    tokens = tokens.saturating_add(usage.tokens);
-                    cost = cost.saturating_add(usage.cost.unwrap_or_default());
-                }
+    let opened = app.rooms.of_meant(None, &Handle::current())?;
+    let broken = opened.broken.len() as u64;
+    for (_, room) in opened.rooms {
+        let journal = &*room.journal;
+        driven += room.host.runs().len() as u64;
+        let stats = journal.stats();
+        commits += stats.commits;
+        batches += stats.batches;
+        commit_seconds += stats.commit_time.as_secs_f64();
+        let Ok(list) = blocking(journal).list() else { continue };
+        for line in list.lines {
+            *casts.entry(line.status.word()).or_default() += 1;
+        }
+        for id in room.host.runs() {
+            waiting += materia_engine::wait(materia_engine::Journal::commands(journal, &id))
+                .map_or(0, |list| list.len() as u64);
+            if let Ok((run, _)) = materia_engine::load(journal, &id) {
+                let usage = run.usage();
+                turns += usage.turns;
+                tokens = tokens.saturating_add(usage.tokens);
+                cost = cost.saturating_add(usage.cost.unwrap_or_default());
             }
         }
     }
@@ -64,6 +64,7 @@ fn write(app: &App) -> Result<String, Refused> {
         ("materia_driven_turns", "gauge", "Turns of the casts that this server drives", turns),
         ("materia_driven_tokens", "gauge", "Tokens of those casts, as reported", tokens),
         ("materia_commands_waiting", "gauge", "Commands that wait for those casts", waiting),
+        ("materia_projects_unreadable", "gauge", "Projects that cannot be opened", broken),
         ("materia_streams", "gauge", "Streams that are open", open as u64),
         ("materia_requests_total", "counter", "Requests", count(&counts.requests)),
         (

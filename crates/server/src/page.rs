@@ -18,7 +18,8 @@ const PLAIN: &[(&str, &str, &[u8])] = &[
 ];
 
 /// Paths that the page itself reads.
-const PLACES: [&str; 5] = ["/casts", "/inbox", "/loadouts", "/materia", "/settings"];
+const PLACES: [&str; 6] =
+    ["/casts", "/inbox", "/loadouts", "/materia", "/settings", crate::guard::SIGN_IN];
 
 /// Why this program has only a plain page, if it has.
 #[must_use]

@@ -9,18 +9,34 @@ use axum::http::{HeaderValue, Response, StatusCode, header};
 use materia_app::compare::{self, Side};
 use materia_app::{Failure, agents as fleets, health, view};
 use materia_contract::BlobHash;
-use materia_contract::api::{AddProject, Files, Projects};
+use materia_contract::api::{AddProject, Files, ProjectItem, Projects};
 use materia_engine::{Journal as _, WhyError, report_at};
 use tokio::runtime::Handle;
 
 use crate::problem::Refused;
 use crate::request::{Request, json, json_as};
+use crate::rooms::Served;
 use crate::state::App;
 
 /// `GET /api/projects`.
 pub(crate) fn projects(app: &App) -> Response<Body> {
-    let items = app.rooms.projects().iter().map(|served| served.item()).collect();
-    json(&Projects { items })
+    let item = |served: &Arc<Served>| {
+        let opened = app.rooms.of(served, &Handle::current());
+        let listed = opened.and_then(|rooms| {
+            rooms.iter().try_for_each(|room| {
+                let lines = materia_engine::wait(room.journal.runs(None, 1));
+                lines.map(drop).map_err(|error| Failure::from(error).into())
+            })
+        });
+        let problem = listed.err().map(|refused: Refused| refused.0.detail.clone());
+        ProjectItem { problem, ..served.item() }
+    };
+    json(&Projects { items: app.rooms.projects().iter().map(item).collect() })
+}
+
+/// `DELETE /api/projects/{project}`.
+pub(crate) fn remove_project(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+    Ok(json(&app.rooms.remove(asked.part("project"))?.item()))
 }
 
 /// `POST /api/projects`.
@@ -106,12 +122,10 @@ pub(crate) fn file(app: &App, asked: &Request) -> Result<Response<Body>, Refused
 pub(crate) fn blob(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
     let hash = BlobHash::parse(asked.part("hash"))
         .ok_or_else(|| Refused::usage("a blob is named by its hash, in hexadecimal"))?;
-    for served in app.rooms.meant(asked.query("project"))? {
-        for room in app.rooms.of(&served, &Handle::current())? {
-            let found = materia_engine::wait(room.journal.blobs().get(hash));
-            if let Ok(bytes) = found {
-                return Ok(raw(bytes));
-            }
+    for (_, room) in app.rooms.of_meant(asked.query("project"), &Handle::current())?.rooms {
+        let found = materia_engine::wait(room.journal.blobs().get(hash));
+        if let Ok(bytes) = found {
+            return Ok(raw(bytes));
         }
     }
     Err(Refused::unknown("there is no such blob here"))

@@ -14,6 +14,7 @@ use serde_json::Value;
 use tokio::runtime::Handle;
 
 use crate::access::random_hex;
+use crate::peer::Caller;
 use crate::problem::Refused;
 use crate::rooms::Cast;
 use crate::state::App;
@@ -26,12 +27,10 @@ pub(crate) struct Request {
     pub(crate) parts: HashMap<String, String>,
     pub(crate) query: HashMap<String, String>,
     pub(crate) headers: HeaderMap,
+    /// Who is calling, where a connection says.
+    pub(crate) caller: Option<Caller>,
     pub(crate) body: Bytes,
 }
-
-/// Whether a process that a turn started is calling; the listener finds out, once a connection.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct FromTurn(pub(crate) bool);
 
 /// The parameters of a query. What the table does not name is refused: it would be overlooked.
 pub(crate) fn query_of(

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use materia_app::{Found, Host, Project, castid};
 use materia_contract::api::ProjectItem;
@@ -30,8 +31,29 @@ impl Served {
     pub(crate) fn item(&self) -> ProjectItem {
         let dir = self.project.dir.to_string_lossy().into_owned();
         let name = self.project.dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        ProjectItem { id: self.id.clone(), dir, name }
+        ProjectItem { id: self.id.clone(), dir, name, problem: None }
     }
+}
+
+/// A project whose journal cannot be opened, and why.
+pub(crate) struct Broken {
+    pub(crate) served: Arc<Served>,
+    pub(crate) refused: Refused,
+}
+
+impl Broken {
+    /// The same in a line.
+    pub(crate) fn line(&self) -> String {
+        format!("project `{}`: {}", self.served.project.dir.display(), self.refused.0.detail)
+    }
+}
+
+/// The journals of several projects.
+#[derive(Default)]
+pub(crate) struct Opened {
+    pub(crate) rooms: Vec<(Arc<Served>, Arc<Room>)>,
+    /// Those that cannot be opened harm no other.
+    pub(crate) broken: Vec<Broken>,
 }
 
 /// A journal, and what drives its casts.
@@ -43,7 +65,22 @@ pub(crate) struct Room {
     pub(crate) live: broadcast::Sender<Live>,
     /// The file that was opened: its device and its number.
     file: Option<(u64, u64)>,
+    /// Of a foreign journal, which is read as it was when it was opened: what its files looked like then.
+    seen: Option<(Stamp, Instant)>,
 }
+
+/// When the files of a journal were changed last, and how long they are.
+type Stamp = [Option<(i64, i64, u64)>; 2];
+
+fn stamp(root: &Path) -> Stamp {
+    [JOURNAL_FILE.to_owned(), format!("{JOURNAL_FILE}-wal")].map(|name| {
+        let found = root.join(name).symlink_metadata().ok()?;
+        Some((found.mtime(), found.mtime_nsec(), found.len()))
+    })
+}
+
+/// How often a foreign journal is opened anew at the most.
+pub(crate) const FOREIGN_LOOK: Duration = Duration::from_secs(1);
 
 /// What a turn says while it is under way.
 #[derive(Debug, Clone)]
@@ -66,6 +103,11 @@ impl Cast {
     pub(crate) fn found(&self) -> Found {
         let (root, journal) = (self.room.root.clone(), Arc::clone(&self.room.journal));
         Found { root, journal, id: self.id.clone() }
+    }
+
+    /// Its folder.
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.room.root.join(self.id.as_str())
     }
 
     /// Where the folders are that its events name.
@@ -164,6 +206,45 @@ impl Rooms {
         Ok(rooms)
     }
 
+    /// The journals of the projects that a query means. Where it names one that cannot be opened, that is the answer.
+    pub(crate) fn of_meant(&self, named: Option<&str>, ears: &Handle) -> Result<Opened, Refused> {
+        let mut opened = Opened::default();
+        for served in self.meant(named)? {
+            match self.of(&served, ears) {
+                Ok(rooms) => {
+                    opened.rooms.extend(rooms.into_iter().map(|room| (Arc::clone(&served), room)));
+                }
+                Err(refused) if named.is_some() => return Err(refused),
+                Err(refused) => opened.broken.push(Broken { served, refused }),
+            }
+        }
+        Ok(opened)
+    }
+
+    /// Serves a project no longer. Casts of it that are driven here keep it.
+    pub(crate) fn remove(&self, named: &str) -> Result<Arc<Served>, Refused> {
+        let served = self.named(named)?;
+        let roots = served.project.roots();
+        let mut projects = lock(&self.projects);
+        let elsewhere: Vec<PathBuf> = projects
+            .iter()
+            .filter(|other| other.id != served.id)
+            .flat_map(|other| other.project.roots())
+            .collect();
+        let mut open = lock(&self.rooms);
+        let own = |root: &PathBuf| roots.contains(root) && !elsewhere.contains(root);
+        let driven: usize =
+            open.iter().filter(|(root, _)| own(root)).map(|(_, room)| room.host.runs().len()).sum();
+        if driven > 0 {
+            return Err(Refused::conflict(format!(
+                "{driven} casts of this project are under way here; abort them or let them come to rest first"
+            )));
+        }
+        open.retain(|root, _| !own(root));
+        projects.retain(|other| other.id != served.id);
+        Ok(served)
+    }
+
     /// The journal in a folder, if there is one.
     pub(crate) fn room(
         &self,
@@ -175,13 +256,14 @@ impl Rooms {
         let mut rooms = lock(&self.rooms);
         if let Some(known) = rooms.get(root) {
             // A journal that was removed or replaced is another one, once nobody drives a cast of the first.
-            if known.file == file || !known.host.runs().is_empty() {
+            if (known.file == file && !known.is_outdated()) || !known.host.runs().is_empty() {
                 return Ok(Some(Arc::clone(known)));
             }
             rooms.remove(root);
         }
+        let seen = stamp(root);
         let Some(journal) = served.project.look(root)? else { return Ok(None) };
-        let opened = Arc::new(Room::new(served, root, journal, ears));
+        let opened = Arc::new(Room::new(served, root, (journal, seen), ears));
         rooms.insert(root.to_owned(), Arc::clone(&opened));
         Ok(Some(opened))
     }
@@ -200,11 +282,18 @@ impl Rooms {
     ) -> Result<Cast, Refused> {
         let wanted = RunId::parse(id).map_err(|error| Refused::usage(error.to_string()))?;
         let mut found: Option<Cast> = None;
+        let mut broken = Vec::new();
         for served in self.meant(project)? {
-            let rooms = self.of(&served, ears)?;
-            let ports: Vec<&dyn Journal> =
-                rooms.iter().map(|room| &*room.journal as &dyn Journal).collect();
-            let Some((room, id)) = look_up(&ports, &rooms, &wanted)? else { continue };
+            let looked = self.of(&served, ears).and_then(|rooms| look_up(&rooms, &wanted));
+            let (room, id) = match looked {
+                Ok(Some(found)) => found,
+                Ok(None) => continue,
+                Err(refused) if project.is_some() => return Err(refused),
+                Err(refused) => {
+                    broken.push(Broken { served, refused }.line());
+                    continue;
+                }
+            };
             if found.is_some() {
                 let detail = format!("two projects have a cast `{id}`; name one with `project`");
                 return Err(ambiguous(detail));
@@ -212,19 +301,17 @@ impl Rooms {
             found = Some(Cast { served, room, id });
         }
         found.ok_or_else(|| {
-            Refused::unknown(format!(
-                "there is no cast `{wanted}` here; `GET /api/casts` lists them"
-            ))
+            let none = format!("there is no cast `{wanted}` here; `GET /api/casts` lists them");
+            let unread = if broken.is_empty() { "" } else { ". Not looked into: " };
+            Refused::unknown(format!("{none}{unread}{}", broken.join("; ")))
         })
     }
 }
 
 /// A cast among the journals of one project: by its id, or as a person may name it.
-fn look_up(
-    ports: &[&dyn Journal],
-    rooms: &[Arc<Room>],
-    wanted: &RunId,
-) -> Result<Option<(Arc<Room>, RunId)>, Refused> {
+fn look_up(rooms: &[Arc<Room>], wanted: &RunId) -> Result<Option<(Arc<Room>, RunId)>, Refused> {
+    let ports: Vec<&dyn Journal> =
+        rooms.iter().map(|room| &*room.journal as &dyn Journal).collect();
     for (port, room) in ports.iter().zip(rooms) {
         let head = blocking(*port).head(wanted).map_err(materia_app::Failure::from)?;
         if head.is_some() {
@@ -234,7 +321,7 @@ fn look_up(
     if wanted.as_str() != "last" {
         return Ok(None);
     }
-    let found = castid::resolve(ports, wanted, "");
+    let found = castid::resolve(&ports, wanted, "");
     Ok(found.ok().and_then(|(which, id)| Some((Arc::clone(rooms.get(which)?), id))))
 }
 
@@ -249,14 +336,27 @@ fn identity(root: &Path) -> Option<(u64, u64)> {
 }
 
 impl Room {
-    fn new(served: &Served, root: &Path, journal: SqliteJournal, ears: &Handle) -> Self {
+    fn new(
+        served: &Served,
+        root: &Path,
+        (journal, seen): (SqliteJournal, Stamp),
+        ears: &Handle,
+    ) -> Self {
         let journal = Arc::new(journal);
         let views = Arc::new(Views::start(root, &served.project.places()));
         let (live, _) = broadcast::channel(LIVE_AHEAD);
         let observer = Arc::new(Watching { views: Arc::clone(&views), live: live.clone() });
         let port: Arc<dyn Journal> = Arc::clone(&journal) as Arc<dyn Journal>;
         let host = Host::new(port, observer, Arc::new(SystemClock), ears);
-        Self { root: root.to_owned(), journal, host, views, live, file: identity(root) }
+        let seen = journal.is_foreign().then(|| (seen, Instant::now()));
+        Self { root: root.to_owned(), journal, host, views, live, file: identity(root), seen }
+    }
+
+    /// Whether a foreign journal has changed since it was opened, some time ago.
+    pub(crate) fn is_outdated(&self) -> bool {
+        self.seen.as_ref().is_some_and(|(seen, when)| {
+            when.elapsed() >= FOREIGN_LOOK && *seen != stamp(&self.root)
+        })
     }
 }
 

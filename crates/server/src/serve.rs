@@ -2,7 +2,6 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -25,19 +24,22 @@ use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, watch};
 
 use crate::access::Access;
-use crate::alone;
 use crate::dispatch;
 use crate::guard::{Asked, Policy};
 use crate::keys::Keys;
 use crate::ledger::{Entry, Ledger};
-use crate::limits::{CONNECTIONS_MAX, DEATHS_MAX, HEAD_BYTES_MAX, REQUEST_WAIT_MAX, STREAMS_MAX};
-use crate::listen::{Caller, Ear, Listen};
-use crate::peer;
+use crate::limits::{
+    ACT_WAIT_MAX, CONNECTIONS_MAX, DEATHS_MAX, HEAD_BYTES_MAX, LARGE_ANSWERS_MAX, READER_WAIT_MAX,
+    REQUEST_WAIT_MAX, STREAMS_MAX,
+};
+use crate::listen::{Called, Ear, Listen};
+use crate::patient::Patient;
+use crate::peer::{Caller, Peer};
 use crate::pending::{Named, Pending};
-use crate::request::FromTurn;
 use crate::rooms::Rooms;
 use crate::state::{App, Counts, Settings};
 use crate::trust;
+use crate::{alone, owned};
 
 /// What a running server says about itself, in the state folder.
 pub(crate) const SERVER_FILE: &str = "server.json";
@@ -95,6 +97,7 @@ pub struct Serving {
 pub async fn serve(settings: Settings) -> Result<Serving, ServeError> {
     let state = settings.state_dir.clone();
     let failed = |source| ServeError::State { path: state.clone(), source };
+    owned::check(&state).map_err(failed)?;
     let lock = alone::take(&state).map_err(failed)?;
     let Some(lock) = lock else { return Err(ServeError::Runs(running(&state).map(Box::new))) };
     let ear = Ear::open(&settings.listen).await.map_err(ServeError::Listen)?;
@@ -119,7 +122,9 @@ pub async fn serve(settings: Settings) -> Result<Serving, ServeError> {
         keys,
         pending: Pending::default(),
         streams: Arc::new(Semaphore::new(STREAMS_MAX)),
+        large: Arc::new(Semaphore::new(LARGE_ANSWERS_MAX)),
         ending: watch::Sender::new(false),
+        acts: Arc::default(),
         counts: Counts::default(),
     });
     let serving = Serving { app, ear, policy, left, _lock: lock };
@@ -199,10 +204,13 @@ impl Serving {
             });
         }
         drop(ear);
+        // What has begun comes to its end first: it may still set casts going.
+        let through = tokio::time::timeout(ACT_WAIT_MAX, Arc::clone(&app.acts).write_owned()).await;
         for room in app.rooms.open() {
             room.host.stop("the server was stopped").await;
         }
         let _ = tokio::time::timeout(LAST_ANSWERS, places.acquire_many(256)).await;
+        drop(through);
         let state = app.settings.state_dir.clone();
         off_thread(move || clear(&app, &state)).await;
     }
@@ -254,25 +262,18 @@ fn carry_on_left(app: &Arc<App>, left: &[Entry]) {
     }
 }
 
-/// Who is calling, as far as the system can tell.
-#[derive(Clone, Copy)]
-enum Peer {
-    Tcp(SocketAddr, SocketAddr),
-    Process(i32),
-    Unknown,
-}
-
 /// Answers one connection.
-async fn call(app: Arc<App>, router: Router, policy: Arc<Policy>, caller: Caller) {
-    match caller {
-        Caller::Tcp(stream, from) => {
+async fn call(app: Arc<App>, router: Router, policy: Arc<Policy>, called: Called) {
+    match called {
+        Called::Tcp(stream, from) => {
             let peer = stream.local_addr().map_or(Peer::Unknown, |to| Peer::Tcp(from, to));
             converse(app, router, policy, stream, peer).await;
         }
-        Caller::Unix(stream) => {
-            let known = stream.peer_cred().ok();
+        Called::Unix(stream) => {
             // Another user cannot open the socket; who can all the same is root.
-            let peer = known.and_then(|it| it.pid()).map_or(Peer::Unknown, Peer::Process);
+            let known = stream.peer_cred().ok();
+            let process = known.and_then(|it| Some(Peer::Process(it.pid()?, Some(it.uid()))));
+            let peer = process.unwrap_or(Peer::Unknown);
             converse(app, router, policy, stream, peer).await;
         }
     }
@@ -282,19 +283,18 @@ async fn converse<S>(app: Arc<App>, router: Router, policy: Arc<Policy>, stream:
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let from_turn = off_thread(move || match peer {
-        Peer::Tcp(from, to) => peer::calls_from_a_turn(from, to),
-        Peer::Process(pid) => peer::is_of_a_turn(pid),
-        Peer::Unknown => false,
+    let caller = Caller::new(peer);
+    let cut_off = Arc::clone(&app);
+    let stream = Patient::new(stream, READER_WAIT_MAX, move || {
+        cut_off.counts.cut_off.fetch_add(1, Ordering::Relaxed);
+        tracing::info!("a reader took nothing for too long and was cut off");
     });
-    let from_turn = FromTurn(from_turn.await);
     let mut ending = app.ending.subscribe();
     let answering = service_fn(move |request: Request<Incoming>| {
         let (app, router, policy) = (Arc::clone(&app), router.clone(), Arc::clone(&policy));
+        let caller = caller.clone();
         async move {
-            Ok::<_, std::convert::Infallible>(
-                answer(app, router, &policy, request, from_turn).await,
-            )
+            Ok::<_, std::convert::Infallible>(answer(app, router, &policy, request, caller).await)
         }
     });
     let connection = hyper::server::conn::http1::Builder::new()
@@ -316,7 +316,7 @@ async fn answer(
     router: Router,
     policy: &Policy,
     mut request: Request<Incoming>,
-    from_turn: FromTurn,
+    caller: Caller,
 ) -> Response<Body> {
     app.counts.requests.fetch_add(1, Ordering::Relaxed);
     let asked = Asked {
@@ -326,7 +326,7 @@ async fn answer(
         headers: request.headers(),
     };
     let checked = policy.check(&asked);
-    request.extensions_mut().insert(from_turn);
+    request.extensions_mut().insert(caller);
     let mut response = match checked {
         Ok(()) => match TowerToHyperService::new(router).call(request).await {
             Ok(response) => response,

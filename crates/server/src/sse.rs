@@ -7,31 +7,26 @@ use axum::http::{HeaderValue, Response, header};
 use futures_util::stream;
 use tokio::sync::mpsc;
 
-use crate::limits::READER_WAIT_MAX;
-
-/// Pieces that wait for a reader at the most.
-const AHEAD: usize = 16;
+use crate::limits::{PIECE_BYTES, PIECES_AHEAD};
 
 /// The end of a stream that a reader does not see.
 pub(crate) struct Pen(mpsc::Sender<Bytes>);
 
-/// Why a stream ends.
+/// The reader has gone, or was given up because it took nothing ([`crate::patient`]): it goes on from its last id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Gone {
-    /// The reader has gone.
-    Left,
-    /// The reader is too slow, and goes on from its last id.
-    Slow,
-}
+pub(crate) struct Gone;
 
 impl Pen {
-    /// Sends a piece; a reader who does not take it is cut off.
+    /// Sends a text, piece by piece, as the reader takes it.
     pub(crate) async fn write(&self, text: String) -> Result<(), Gone> {
-        match self.0.send_timeout(Bytes::from(text), READER_WAIT_MAX).await {
-            Ok(()) => Ok(()),
-            Err(mpsc::error::SendTimeoutError::Timeout(_)) => Err(Gone::Slow),
-            Err(mpsc::error::SendTimeoutError::Closed(_)) => Err(Gone::Left),
+        let mut rest = Bytes::from(text);
+        while !rest.is_empty() {
+            let piece = rest.split_to(rest.len().min(PIECE_BYTES));
+            // A copy: a slice would keep the whole text until its last piece is taken.
+            let piece = Bytes::copy_from_slice(&piece);
+            self.0.send(piece).await.map_err(|_| Gone)?;
         }
+        Ok(())
     }
 
     /// Resolves when the reader has gone.
@@ -62,7 +57,7 @@ pub(crate) const PULSE: &str = ": \n\n";
 
 /// A stream, and what writes to it.
 pub(crate) fn stream() -> (Pen, Response<Body>) {
-    let (sender, receiver) = mpsc::channel::<Bytes>(AHEAD);
+    let (sender, receiver) = mpsc::channel::<Bytes>(PIECES_AHEAD);
     let pieces = stream::unfold(receiver, |mut receiver| async {
         let piece = receiver.recv().await?;
         Some((Ok::<_, Infallible>(piece), receiver))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use materia_app::{Failure, Project};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{RwLock, Semaphore, watch};
 
 use crate::access::Access;
 use crate::keys::Keys;
@@ -64,9 +64,25 @@ pub(crate) struct App {
     pub(crate) keys: Keys,
     pub(crate) pending: Pending,
     pub(crate) streams: Arc<Semaphore>,
+    /// Room for large answers.
+    pub(crate) large: Arc<Semaphore>,
     /// Becomes true when the server ends.
     pub(crate) ending: watch::Sender<bool>,
+    /// Whatever changes something shares it until it is through; whoever ends the server takes it alone.
+    pub(crate) acts: Arc<RwLock<()>>,
     pub(crate) counts: Counts,
+}
+
+impl App {
+    /// Waits for something that may take long, but not while the server ends: then `None`.
+    pub(crate) async fn unless_ending<T>(&self, waited: impl Future<Output = T>) -> Option<T> {
+        let mut ending = self.ending.subscribe();
+        tokio::select! {
+            biased;
+            done = waited => Some(done),
+            _ = ending.wait_for(|ending| *ending) => None,
+        }
+    }
 }
 
 /// What is counted for a collector.

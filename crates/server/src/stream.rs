@@ -5,7 +5,6 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -24,11 +23,12 @@ use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, broadcast};
 use tokio::time::Instant;
 
-use crate::limits::{STREAM_PULSE, STREAMS_MAX};
+use crate::events;
+use crate::limits::{PIECE_BYTES, STREAM_PULSE, STREAMS_MAX};
 use crate::overheard::Overheard;
 use crate::problem::Refused;
 use crate::request::Request;
-use crate::rooms::{Cast, Live, Room, Served};
+use crate::rooms::{Cast, FOREIGN_LOOK, Live, Room, Served};
 use crate::sse::{self, Gone, Pen};
 use crate::state::App;
 
@@ -79,21 +79,13 @@ pub(crate) async fn cast(app: Arc<App>, asked: &Request) -> Result<Response<Body
     let mut ending = app.ending.subscribe();
     tokio::spawn(async move {
         let _permit = permit;
-        let told = tokio::select! {
-            told = following.tell(&pen, Ids::Seq) => told,
-            () = pen.left() => Err(Gone::Left),
-            _ = ending.wait_for(|ending| *ending) => Ok(()),
-        };
-        note(&app, told);
+        tokio::select! {
+            _ = following.tell(&pen, Ids::Seq) => {}
+            () = pen.left() => {}
+            _ = ending.wait_for(|ending| *ending) => {}
+        }
     });
     Ok(response)
-}
-
-fn note(app: &App, told: Result<(), Gone>) {
-    if told == Err(Gone::Slow) {
-        app.counts.cut_off.fetch_add(1, Ordering::Relaxed);
-        tracing::info!("a reader was too slow and was cut off");
-    }
 }
 
 /// What the ids of a stream are.
@@ -141,6 +133,7 @@ impl Following {
         let mut pulse = tokio::time::interval_at(Instant::now() + STREAM_PULSE, STREAM_PULSE);
         let mut listen = tokio::time::interval(OVERHEAR_LOOK);
         listen.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut renew = tokio::time::interval(FOREIGN_LOOK);
         let mut overheard = Overheard::of(&self.cast);
         for record in self.before.drain(..) {
             overheard.note(&record);
@@ -154,9 +147,12 @@ impl Following {
                     let mut text = String::new();
                     for record in &records {
                         overheard.note(record);
-                        let data = self.shown.json(record);
+                        let data = events::shown(&mut self.shown, &self.cast, record);
                         let id = (ids == Ids::Seq).then(|| record.seq.to_string());
                         text.push_str(&sse::event("journal", id.as_deref(), &data));
+                        if text.len() >= PIECE_BYTES {
+                            pen.write(std::mem::take(&mut text)).await?;
+                        }
                     }
                     pen.write(text).await?;
                 }
@@ -180,6 +176,10 @@ impl Following {
                         pen.write(words(said)).await?;
                     }
                 }
+                // A journal of another state folder is read as it was: its reader goes on from its last id, in a new look.
+                _ = renew.tick() => if self.cast.room.is_outdated() {
+                    return Ok(());
+                },
                 _ = pulse.tick() => pen.write(sse::PULSE.to_owned()).await?,
             }
         }
@@ -212,7 +212,8 @@ pub(crate) async fn changes(app: Arc<App>, asked: &Request) -> Result<Response<B
         id.parse::<i64>().map_err(|_| Refused::usage("`from` is none that a stream has named"))
     });
     let since = since.transpose()?;
-    let projects = app.rooms.meant(asked.query("project"))?;
+    let project = asked.query("project").map(str::to_owned);
+    app.rooms.meant(project.as_deref())?;
     let wanted = asked.query("cast").map(str::to_owned);
     let followed = match wanted {
         None => None,
@@ -229,20 +230,19 @@ pub(crate) async fn changes(app: Arc<App>, asked: &Request) -> Result<Response<B
     let mut ending = app.ending.subscribe();
     tokio::spawn(async move {
         let _permit = permit;
-        let watching = Watching { app: Arc::clone(&app), projects, seen: HashMap::new() };
+        let watching = Watching { app: Arc::clone(&app), project, seen: HashMap::new() };
         let events = async {
             match followed {
                 Some(followed) => followed.tell(&pen, Ids::None).await,
                 None => std::future::pending().await,
             }
         };
-        let told = tokio::select! {
-            told = watching.tell(&pen, since) => told,
-            told = events => told,
-            () = pen.left() => Err(Gone::Left),
-            _ = ending.wait_for(|ending| *ending) => Ok(()),
-        };
-        note(&app, told);
+        tokio::select! {
+            _ = watching.tell(&pen, since) => {}
+            _ = events => {}
+            () = pen.left() => {}
+            _ = ending.wait_for(|ending| *ending) => {}
+        }
     });
     Ok(response)
 }
@@ -250,7 +250,8 @@ pub(crate) async fn changes(app: Arc<App>, asked: &Request) -> Result<Response<B
 /// Somebody who watches all casts of some projects.
 struct Watching {
     app: Arc<App>,
-    projects: Vec<Arc<Served>>,
+    /// The project that was named; otherwise all that are served at a moment.
+    project: Option<String>,
     /// What was last seen of each cast: its status, its last event, and whether somebody drives it.
     seen: HashMap<(String, RunId), (CastStatus, u64, bool)>,
 }
@@ -314,7 +315,7 @@ impl Watching {
     /// The casts that have changed since the last look. It waits for the disk.
     fn look(&mut self, first: bool, from: Option<i64>) -> Vec<CastSummary> {
         let mut changed = Vec::new();
-        for served in self.projects.clone() {
+        for served in self.app.rooms.meant(self.project.as_deref()).unwrap_or_default() {
             for room in self.app.rooms.of(&served, &Handle::current()).unwrap_or_default() {
                 self.look_in(&served, &room, (first, from), &mut changed);
             }

@@ -81,6 +81,7 @@ pub(crate) fn approve(app: &Arc<App>, body: &TrustBody) -> Result<Response<Body>
                 Wanted::Start(_) => return Err(gone()),
             };
             let options = RunOptions { provider: named.provider, ..RunOptions::default() };
+            let _alone = app.keys.hold_cast_here(&cast.folder());
             let taken = act::take::<Failure>(cast.found(), &options, None, |_| Ok(what));
             let Ok(Taken::Here(held)) = taken else { return Err(gone()) };
             let (waits, _) = held.prepare(&served.project, &options)?;
@@ -124,6 +125,7 @@ pub(crate) fn carry_on(
     named: &Named,
 ) -> Result<(), Refused> {
     let options = RunOptions { provider: named.provider.clone(), ..RunOptions::default() };
+    let _alone = app.keys.hold_cast_here(&cast.folder());
     match act::take::<Failure>(cast.found(), &options, None, |_| Ok(what)) {
         Ok(Taken::Here(held)) => {
             carry::carry_on(app, cast, *held, &Wanted::Resume(named.clone()), named).map(drop)

@@ -1,8 +1,10 @@
 // One way to the server: every request carries the page's key, every refusal becomes a `Refusal`.
 import { keep, kept } from "../shared/kept";
+import { keyedHash } from "./blake3";
 import type { Problem } from "./types";
 
 const KEY = "materia.key";
+const VERIFIER = "materia.verifier";
 
 export class Refusal extends Error {
   readonly problem: Problem;
@@ -19,6 +21,30 @@ export function storedKey(): string | null {
 /** Forgets the key: the page must be opened with a link again. */
 export function forgetKey(): void {
   keep(KEY, null);
+  keep(VERIFIER, null);
+}
+
+/** Whether the server has shown that it is the one: the page came from it, and no connection was lost since. */
+let proven = true;
+
+/** A connection was lost: whoever answers next may be another program at the same address. */
+export function doubt(): void {
+  proven = false;
+}
+
+/** Sends nothing that is secret before the server has shown that it is the one. */
+export async function proved(): Promise<void> {
+  if (proven || local) return;
+  const nonce = newKey();
+  const answer = await fetch(address("/health", { nonce }), { credentials: "omit", cache: "no-store" });
+  const { proof } = (await answer.json()) as { proof?: string };
+  const verifier = kept(VERIFIER);
+  if (!verifier || proof !== keyedHash(verifier, `${nonce}:${location.port || "80"}`)) {
+    const detail =
+      "Another program answers at this address, or everybody was signed out. Nothing was sent to it; open the page with a new link.";
+    throw new Refusal({ title: "Not the server", status: 0, code: "other_server", detail });
+  }
+  proven = true;
 }
 
 export function authorised(headers: Record<string, string> = {}): Record<string, string> {
@@ -29,16 +55,19 @@ export function authorised(headers: Record<string, string> = {}): Record<string,
 /** Exchanges the single-use code in the address for a key, and takes it out of the address. */
 export async function openSession(): Promise<void> {
   const code = new URLSearchParams(location.hash.slice(1)).get("code");
+  const path = location.pathname === "/signin" ? "/" : location.pathname;
+  if (code || path !== location.pathname) history.replaceState(history.state, "", path + location.search);
   if (!code) return;
-  history.replaceState(history.state, "", location.pathname + location.search);
   const answer = await fetch("/api/session", {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ code }),
   });
   if (!answer.ok) throw new Refusal(await problemOf(answer));
-  const { key } = (await answer.json()) as { key: string };
+  const { key, verifier } = (await answer.json()) as { key: string; verifier: string };
   keep(KEY, key);
+  keep(VERIFIER, verifier);
+  proven = true;
 }
 
 async function problemOf(answer: Response): Promise<Problem> {
@@ -68,13 +97,19 @@ export interface Local {
 }
 let local: Local | null = null;
 
+export const isLocal = () => local !== null;
+
 /** From here on nothing is asked of a server. */
 export function answerFrom(source: Local): void {
   local = source;
 }
 
 async function ask(path: string, query: Query | undefined, init: RequestInit): Promise<Response> {
-  const answer = await fetch(address(path, query), init);
+  await proved();
+  const answer = await fetch(address(path, query), init).catch((error: Error) => {
+    if (error.name !== "AbortError") doubt();
+    throw error;
+  });
   if (!answer.ok) throw new Refusal(await problemOf(answer));
   return answer;
 }
@@ -96,6 +131,11 @@ export async function post<T>(path: string, body: unknown, idempotencyKey = newK
   const headers = authorised({ "Content-Type": "application/json", "Idempotency-Key": idempotencyKey });
   const answer = await ask(path, query, { method: "POST", headers, body: JSON.stringify(body) });
   return (await answer.json()) as T;
+}
+
+/** Takes something away. */
+export async function remove<T>(path: string): Promise<T> {
+  return change<T>("DELETE", path, {}, "*", {});
 }
 
 /** Puts or deletes something that must still be as it was read: `ifMatch` names what was read. */

@@ -13,17 +13,17 @@ export type TrustItem = { "project": string; "hash": string; "castId"?: (RunId |
 
 export type RunId = string;
 
-export type Alive = { "status": string; "version": string };
+export type Alive = { "status": string; "version": string; "proof"?: string | null };
 
 export type Code = { "code": string; "url": string };
 
-export type SessionKey = { "key": string };
+export type SessionKey = { "key": string; "verifier": string };
 
 export type SessionBody = { "code": string };
 
 export type Projects = { "items": (ProjectItem)[] };
 
-export type ProjectItem = { "id": string; "dir": string; "name": string };
+export type ProjectItem = { "id": string; "dir": string; "name": string; "problem"?: string | null };
 
 export type AddProject = { "dir": string };
 
@@ -197,7 +197,7 @@ export type Spent = { "socket"?: (NodeId | null); "materia"?: string | null; "it
 
 export type Files = { "items": (FileItem)[] };
 
-export type Acted = { "events": (number)[]; "castId"?: (RunId | null); "waits"?: boolean };
+export type Acted = { "events": (number)[]; "castId"?: (RunId | null); "waits"?: boolean; "questions"?: (OpenQuestion)[] };
 
 export type ActBody = (ForkBody | Do);
 
@@ -215,7 +215,7 @@ export type ApprovalAsked = { "hash": string; "runs": string; "argv"?: (string)[
 
 export type Health = { "agents": (AgentHealth)[]; "uses"?: string | null; "sandbox": Sandbox; "gaps"?: (string)[]; "node"?: (NodeRuntime | null) };
 
-export type AgentHealth = { "name": string; "label": string; "installed": boolean; "path"?: string | null; "version"?: string | null; "testedWith": string; "loggedIn"?: boolean | null; "evidence"?: string | null; "capabilities": Capabilities; "missing"?: string | null; "notRun": boolean; "model"?: string | null };
+export type AgentHealth = { "name": string; "label": string; "installed": boolean; "path"?: string | null; "version"?: string | null; "testedWith": string; "loggedIn"?: boolean | null; "evidence"?: string | null; "capabilities": Capabilities; "missing"?: string | null; "notRun"?: boolean; "model"?: string | null };
 
 export type Capabilities = { "name": string; "label": string; "resume": boolean; "chosenSession": boolean; "schema": SchemaSupport; "readOnly": Guarded; "noTools": boolean; "toolList": boolean; "deltas": boolean; "tokens": boolean; "cost": boolean };
 

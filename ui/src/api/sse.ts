@@ -55,8 +55,12 @@ export interface StreamOptions {
   /** The address as of now: a reconnect asks again, so that it can begin behind what is known. */
   address: () => string;
   headers: () => Record<string, string>;
+  /** Awaited before each connection; where it fails, none is made. */
+  before?: () => Promise<void>;
   onMessage: (message: Message) => void;
   onConnection: (state: Connection) => void;
+  /** Called when a connection is lost. */
+  onLost?: () => void;
   /** Called when the server refuses; the stream then ends. */
   onRefused?: (status: number) => void;
   delays?: number[];
@@ -75,6 +79,7 @@ export function openStream(options: StreamOptions): () => void {
 
   async function read(): Promise<void> {
     controller = new AbortController();
+    await options.before?.();
     const answer = await fetch(options.address(), {
       headers: { ...options.headers(), Accept: "text/event-stream" },
       signal: controller.signal,
@@ -105,6 +110,7 @@ export function openStream(options: StreamOptions): () => void {
         // A lost connection and a server that is gone look the same: try again.
       }
       if (closed) return;
+      options.onLost?.();
       const seconds = delays[Math.min(tries, delays.length - 1)] ?? 1;
       tries += 1;
       options.onConnection(tries > delays.length ? { kind: "offline" } : { kind: "reconnecting", inSeconds: seconds });

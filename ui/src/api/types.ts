@@ -53,6 +53,8 @@ export interface Project {
   id: string;
   dir: string;
   name: string;
+  /** Why its casts cannot be read, where that is so. */
+  problem?: string | null;
 }
 export interface PlanEdge {
   id: string;

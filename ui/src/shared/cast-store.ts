@@ -1,6 +1,7 @@
 // One cast as the page holds it: its events, and the fold over them. Everything that is shown comes from here.
 import { get, segment } from "../api/client";
-import type { CastView, JournalEvent, LiveNews, Page } from "../api/types";
+import { readEvents, withTexts, withWords } from "../api/texts";
+import type { CastView, JournalEvent, LiveNews } from "../api/types";
 import { BESIDE_VIEW, type CastState, emptyState, fold, fromView } from "../fold";
 import { plain } from "./text";
 
@@ -129,7 +130,7 @@ export class CastStore {
     const out: JournalEvent[] = [];
     let next = from;
     while (next <= to) {
-      const page = await get<Page<JournalEvent>>(`/casts/${segment(this.id)}/events`, {
+      const page = await readEvents(this.id, {
         project: this.project,
         type,
         from: next,
@@ -139,7 +140,7 @@ export class CastStore {
       });
       const last = page.items.at(-1);
       if (!last) break;
-      out.push(...page.items);
+      for (const event of page.items) out.push(await this.foldable(event));
       next = last.seq + 1;
     }
     return out;
@@ -147,8 +148,21 @@ export class CastStore {
 
   /** Takes an event of the stream. They are folded once a frame, however many come. */
   push(event: JournalEvent): void {
-    this.queue.push(event);
-    this.schedule();
+    const worded = withWords(event);
+    if (worded === event) {
+      this.queue.push(event);
+      this.schedule();
+      return;
+    }
+    void this.foldable(worded).then((whole) => {
+      this.queue.push(whole);
+      this.schedule();
+    });
+  }
+
+  /** The fold reads the object in an output, so a long output that has one is read here. */
+  private async foldable(event: JournalEvent): Promise<JournalEvent> {
+    return event.data?.object ? withTexts(event, ["output"], this.project) : event;
   }
 
   pushLive(news: LiveNews): void {

@@ -1,6 +1,6 @@
 // What is live on the page: one connection a tab, which carries summaries of all casts and the events of one.
 import { useEffect, useSyncExternalStore } from "react";
-import { address, authorised, get, Refusal } from "../api/client";
+import { address, authorised, doubt, get, proved, Refusal } from "../api/client";
 import { type Connection, type Message, openStream } from "../api/sse";
 import type { InboxItem, JournalEvent, LiveNews, Page, Project, Summary } from "../api/types";
 import type { CastStore } from "./cast-store";
@@ -121,6 +121,8 @@ function open(): void {
       return address("/stream", { ...(cursor ? { from: cursor } : {}), ...cast });
     },
     headers: () => authorised(),
+    before: proved,
+    onLost: doubt,
     onMessage,
     onConnection: (connection) => {
       const before = state.connection.kind;
@@ -142,10 +144,14 @@ function open(): void {
   });
 }
 
-export function startLive(): void {
-  void get<Page<Project>>("/projects")
+export async function refreshProjects(): Promise<void> {
+  await get<Page<Project>>("/projects")
     .then((page) => change({ projects: page.items }))
     .catch(noteRefusal);
+}
+
+export function startLive(): void {
+  void refreshProjects();
   void loadCasts().catch(noteRefusal);
   void refreshInbox();
   open();

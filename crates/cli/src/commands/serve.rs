@@ -3,7 +3,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use clap::Args;
-use materia_contract::api::{AddProject, Code, ProjectItem};
+use materia_contract::api::Code;
 use materia_contract::search_path;
 use materia_server::client::Client;
 use materia_server::{Demo, Listen, ServeError, Serving, Settings};
@@ -51,6 +51,9 @@ pub(crate) struct UiArgs {
     /// Only print the address; it opens the page signed in, once, within a minute
     #[arg(long)]
     no_open: bool,
+    /// Have the server that runs serve the project in DIR no longer; nothing in it changes
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["no_open", "listen", "project"])]
+    remove: Option<PathBuf>,
     /// How it serves, if nobody does.
     #[command(flatten)]
     serve: ServeArgs,
@@ -71,6 +74,9 @@ pub(crate) fn serve(
 
 /// Runs `ui`.
 pub(crate) fn ui(args: &UiArgs, global: &Global, terminal: &mut Terminal) -> Result<Exit, Failure> {
+    if let Some(dir) = &args.remove {
+        return remove(dir, terminal);
+    }
     if let Some(client) = background::running()? {
         let link = join(&client, global)?;
         show(&link, args.no_open, terminal)?;
@@ -81,6 +87,23 @@ pub(crate) fn ui(args: &UiArgs, global: &Global, terminal: &mut Terminal) -> Res
         let link = serving.link().map_err(|error| Failure::Broken(error.to_string()))?;
         show(&link, no_open, terminal)
     })
+}
+
+/// Has a project served no longer.
+fn remove(dir: &Path, terminal: &mut Terminal) -> Result<Exit, Failure> {
+    let Some(client) = background::running()? else {
+        return Err(Failure::resolution("no server of yours runs, so nothing is served"));
+    };
+    // A folder that is gone is known by the path that it had.
+    let dir = dir.canonicalize().or_else(|_| std::path::absolute(dir));
+    let dir = dir.map_err(|error| Failure::Broken(error.to_string()))?;
+    let removed = client.remove_project(&dir.to_string_lossy()).map_err(background::refused)?;
+    let Some(removed) = removed else {
+        let message = format!("the server does not serve `{}`", dir.display());
+        return Err(Failure::resolution(message));
+    };
+    terminal.say(format_args!("`{}` is served no longer.", removed.dir));
+    Ok(Exit::Done)
 }
 
 /// Refuses what brings a server of its own where one runs.
@@ -116,8 +139,7 @@ pub(crate) fn demo(
 /// Has the present project served by the server that runs; gives an address that opens the page signed in.
 fn join(client: &Client, global: &Global) -> Result<String, Failure> {
     let dir = Project::here(global)?.dir.to_string_lossy().into_owned();
-    let added: Result<ProjectItem, _> = client.post("/api/projects", &AddProject { dir });
-    added.map_err(background::refused)?;
+    client.add_project(&dir).map_err(background::refused)?;
     let code: Code =
         client.post("/api/codes", &serde_json::json!({})).map_err(background::refused)?;
     Ok(code.url)
@@ -130,16 +152,21 @@ fn show(link: &str, no_open: bool, terminal: &mut Terminal) -> Result<(), Failur
     }
     writeln!(terminal.out, "{link}")?;
     terminal.out.flush()?;
-    if !no_open && !open(link) {
-        terminal.say("No browser could be opened; open the address above within a minute.");
+    if !no_open {
+        let opened = open(link);
+        let words = if opened { "If no page opens" } else { "No browser could be opened" };
+        terminal.say(format_args!("{words}: open the address above within a minute."));
     }
     Ok(())
 }
 
-/// Opens an address of our own in the user's browser.
+/// Opens an address of our own in the user's browser: by a file, since every user can read the arguments of a program.
 fn open(link: &str) -> bool {
+    let file =
+        background::state().ok().and_then(|state| materia_server::opening_file(&state, link).ok());
+    let Some(file) = file else { return false };
     let opener = Command::new("xdg-open")
-        .arg(link)
+        .arg(file)
         .env("PATH", search_path(std::env::var_os("PATH").as_deref()))
         .stdin(Stdio::null())
         .stdout(Stdio::null())

@@ -100,3 +100,75 @@ fn whoever_comes_while_a_server_ends_waits_and_gets_a_new_one() {
     assert_eq!(shown["status"], "waiting", "{shown}");
     bench.run(&["stop"]).exits(0);
 }
+
+/// Where every user of the machine can read them.
+#[test]
+fn the_code_is_in_no_arguments_of_the_browser() {
+    let bench = Bench::with(&slow("0"));
+    bench.run(&["cast", "--trust", "--detach", "--no-request", "--cast-id", "c1"]).exits(0);
+    let (bin, seen) = (bench.project().join("../bin"), bench.project().join("../seen"));
+    std::fs::create_dir(&bin).unwrap();
+    let script = format!(
+        "#!/bin/sh\necho \"$@\" > {0}.new; cat \"$1\" >> {0}.new; mv {0}.new {0}\n",
+        seen.display()
+    );
+    std::fs::write(bin.join("xdg-open"), script).unwrap();
+    std::fs::set_permissions(bin.join("xdg-open"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let bin = bin.canonicalize().unwrap();
+    let ran =
+        bench.command(&["ui"]).env("PATH", format!("{}:{path}", bin.display())).output().unwrap();
+    let said = String::from_utf8(ran.stdout).unwrap();
+    let code = said.trim().split("#code=").nth(1).unwrap_or_else(|| panic!("{said}"));
+    until("the browser was opened", || seen.exists());
+    let told = std::fs::read_to_string(&seen).unwrap();
+    let (arguments, file) = told.split_once('\n').unwrap();
+    assert!(!arguments.contains(code), "{arguments}");
+    assert!(file.contains(code), "{file}");
+    let mode = std::fs::metadata(arguments).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    bench.run(&["stop"]).exits(0);
+}
+
+#[test]
+fn a_folder_is_served_no_longer_when_somebody_says_so() {
+    let (bench, other) = (Bench::with(&slow("0")), Bench::with(&slow("0")));
+    bench.run(&["cast", "--trust", "--detach", "--no-request", "--cast-id", "c1"]).exits(0);
+    let client = server(&bench);
+    let served = || {
+        let list: Value = client.get("/api/projects").unwrap();
+        let items = list["items"].as_array().unwrap().clone();
+        items.into_iter().map(|it| it["dir"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let (here, there) = (bench.project(), other.project().canonicalize().unwrap());
+    let there = there.to_str().unwrap().to_owned();
+    bench.run(&["-C", &there, "ui", "--no-open"]).exits(0);
+    assert_eq!(served().len(), 2, "whoever types `ui` there has signed in for it");
+    bench.run(&["ui", "--remove", &there]).exits(0);
+    assert_eq!(served(), [here.canonicalize().unwrap().to_str().unwrap()]);
+    bench.run(&["ui", "--remove", &there]).exits(2);
+    bench.run(&["stop"]).exits(0);
+}
+
+#[test]
+fn a_journal_of_another_state_folder_is_followed() {
+    let bench = Bench::with(&slow("0"));
+    let elsewhere = tempfile::tempdir().unwrap();
+    let cast = |id: &str| {
+        let args = ["cast", "--trust", "--no-request", "--cast-id", id];
+        let ran = bench.command(&args).env("MATERIA_STATE_DIR", elsewhere.path()).output().unwrap();
+        assert!(ran.status.success(), "{ran:?}");
+    };
+    cast("first");
+    let serving = bench.start(&["serve", "--listen", "127.0.0.1:0"]);
+    let client = server(&bench);
+    let there = |id: &str| {
+        let list: Value = client.get("/api/casts").unwrap();
+        list["items"].as_array().unwrap().iter().any(|it| it["castId"] == id)
+    };
+    until("the first is listed", || there("first"));
+    cast("second");
+    until("the second is listed", || there("second"));
+    bench.run(&["stop"]).exits(0);
+    crate::bench::finish(serving).exits(0);
+}

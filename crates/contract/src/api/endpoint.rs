@@ -43,6 +43,8 @@ pub enum Access {
     Open,
     /// Who has the token, or a session with its key.
     Known,
+    /// A session alone: a person has signed in.
+    Person,
 }
 
 /// A parameter of the query.

@@ -75,8 +75,10 @@ fn operation(endpoint: &Endpoint, problem: &Value, generator: &mut SchemaGenerat
         operation["requestBody"] =
             json!({ "required": true, "content": { "application/json": { "schema": schema } } });
     }
-    if endpoint.access != Access::Open {
-        operation["security"] = json!([{ "token": [] }, { "page": [] }]);
+    match endpoint.access {
+        Access::Open => {}
+        Access::Known => operation["security"] = json!([{ "token": [] }, { "page": [] }]),
+        Access::Person => operation["security"] = json!([{ "page": [] }]),
     }
     operation
 }
@@ -86,7 +88,9 @@ fn content(answer: Answer, generator: &mut SchemaGenerator) -> Value {
         Answer::Json(shape) => {
             json!({ "application/json": { "schema": shape(generator).to_value() } })
         }
-        Answer::Bytes => json!({ "application/octet-stream": {} }),
+        Answer::Bytes => {
+            json!({ "application/octet-stream": {}, "text/plain; charset=utf-8": { "schema": { "type": "string" } } })
+        }
         Answer::Text(kind) => json!({ kind: {} }),
         Answer::Events => json!({ "text/event-stream": { "schema": { "type": "string" } } }),
     }

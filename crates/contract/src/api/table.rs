@@ -14,6 +14,7 @@ pub enum Name {
     Openapi,
     Projects,
     AddProject,
+    RemoveProject,
     Casts,
     Start,
     Cast,
@@ -82,7 +83,7 @@ const fn post(name: Name, path: &'static str, says: &'static str, answer: Answer
 /// Every door, in the order in which the documentation tells of them.
 pub const ENDPOINTS: &[Endpoint] = &[
     Endpoint {
-        query: &[],
+        query: &[Param::text("nonce", "1 to 64 letters and digits; the answer then has a `proof`")],
         access: Access::Open,
         ..get(
             Name::Health,
@@ -133,10 +134,21 @@ pub const ENDPOINTS: &[Endpoint] = &[
         query: &[],
         body: Some(of::<s::AddProject>),
         status: 201,
+        access: Access::Person,
         ..post(
             Name::AddProject,
             "/api/projects",
-            "Serves one more folder of this user.",
+            "Serves one more folder of this user; for a person who has signed in.",
+            Answer::Json(of::<s::ProjectItem>),
+        )
+    },
+    Endpoint {
+        query: &[],
+        method: Method::Delete,
+        ..post(
+            Name::RemoveProject,
+            "/api/projects/{project}",
+            "Serves a folder no longer, named by its id. Nothing in it changes.",
             Answer::Json(of::<s::ProjectItem>),
         )
     },
@@ -234,7 +246,6 @@ pub const ENDPOINTS: &[Endpoint] = &[
     },
     Endpoint {
         body: Some(of::<s::DriveBody>),
-        access: Access::Known,
         status: 202,
         ..post(
             Name::Drive,

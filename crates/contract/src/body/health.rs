@@ -45,7 +45,7 @@ pub struct AgentHealth {
     /// What is missing, and how to get it.
     pub missing: Option<String>,
     /// Whether this project names its program and nobody has approved that: then it was not started.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub not_run: bool,
     /// The model that this project asks for; absent where it asks for none.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use materia_contract::{CastLine, Command, CommandId, RunId};
+use materia_contract::{CastLine, Command, CommandId, Record, RunId, blob};
 use materia_engine::{
     AppendError, Batch, Blobs, BoxFuture, Chapter, ClaimError, Cursor, Disk, Epoch, Head, Journal,
     Lease, Lines, PAGE_BYTES, Page, PostError, Posted, Posting, ReadError, Receipt, Snapshot,
@@ -37,7 +37,8 @@ impl SqliteJournal {
     }
 }
 
-/// A look for a page of records, with the texts that are kept apart from them.
+/// A look for a page of records, with the texts that are kept apart from them. The page ends where those make it larger than
+/// `bytes`, behind one record at least.
 fn whole_page(
     blobs: &FileBlobs,
     run: RunId,
@@ -47,6 +48,18 @@ fn whole_page(
     let blobs = blobs.clone();
     move |connection| {
         let mut page = read::page(connection, &run, after, bytes)?;
+        let mut taken = 0_u64;
+        let fits = |record: &Record| {
+            let first = taken == 0;
+            let apart = blob::bytes_apart(&record.data);
+            taken = taken.saturating_add(apart).saturating_add(record.data.len() as u64);
+            first || apart == 0 || taken <= bytes as u64
+        };
+        let count = page.records.iter().map(fits).take_while(|fits| *fits).count();
+        if count < page.records.len() {
+            page.records.truncate(count);
+            page.end = false;
+        }
         blobs.fill(&mut page.records);
         Ok(page)
     }

@@ -172,6 +172,35 @@ fn a_key_acts_once_also_after_the_server_began_anew() {
 }
 
 #[test]
+fn whoever_answers_a_question_that_has_changed_hears_what_it_is_now() {
+    let stage = Stage::new();
+    stage.trust();
+    stage.post("/api/casts", &json!({ "loadout": "Asks", "castId": "asks" }));
+    stage.until("asks", "waiting");
+    let shown = || {
+        let inbox = stage.get("/api/inbox").json();
+        inbox["items"][0]["approval"]["hash"].as_str().unwrap().to_owned()
+    };
+    let path = "/api/casts/asks/commands";
+    let approve = |hash: &str| json!({ "do": "approve", "node": "A", "hash": hash });
+    let before = shown();
+    let said = json!({ "do": "say", "node": "A", "text": "and this" });
+    assert_eq!(stage.post(path, &said).status, 200);
+    let answer = stage.post_as("a1", path, &approve(&before));
+    if answer.status == 409 {
+        // The question had changed with what was said, and the answer to the old one counts for nothing.
+        assert!(answer.body.contains(&shown()), "{answer:?}");
+    } else {
+        assert_eq!(answer.json()["questions"][0]["hash"], shown(), "{answer:?}");
+    }
+    assert_ne!(shown(), before);
+    assert_eq!(stage.post_as("a1", path, &approve(&before)).body, answer.body, "the same again");
+    let answer = stage.post_as("a2", path, &approve(&shown()));
+    assert_eq!((answer.status, &answer.json()["questions"]), (200, &Value::Null), "{answer:?}");
+    stage.until("asks", "completed");
+}
+
+#[test]
 fn a_thousand_commands_over_connections_that_break_act_once_each() {
     let stage = Stage::new();
     stage.trust();

@@ -62,20 +62,12 @@ fn streams_beyond_the_limit_are_refused_and_room_comes_back() {
 }
 
 /// What a reader who takes nothing lets pile up: more than buffers on the way hold.
-const HEAVY_TURNS: usize = 60;
+const HEAVY_TURNS: usize = 150;
 
 #[test]
 fn a_reader_who_takes_nothing_is_cut_off_and_harms_nobody() {
     let stage = Stage::new();
-    let heavy = json!({
-        "materia": { "Heavy": { "type": "utility", "command": ["sh", "-c", "printf '%0600000d' 7"] } },
-        "loadouts": { "Heavy": { "entry": "A", "sockets": {
-            "A": { "materia": "Heavy", "edges": [{ "to": "A", "maxTraversals": HEAVY_TURNS }] } } } },
-        "activeLoadout": "Heavy"
-    });
-    std::fs::write(stage.project().join("materia.json"), heavy.to_string()).unwrap();
-    stage.trust();
-    stage.post("/api/casts", &json!({ "loadout": "Heavy", "castId": "heavy", "noRequest": true }));
+    let last = heavy(&stage, "heavy", 64_000, HEAVY_TURNS);
     // Nobody takes anything here, and little has room on the way.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let request = format!(
@@ -83,14 +75,13 @@ fn a_reader_who_takes_nothing_is_cut_off_and_harms_nobody() {
         stage.host(),
         stage.server.token
     );
-    let _slow = runtime.block_on(async {
+    let mut slow = runtime.block_on(async {
         let socket = tokio::net::TcpSocket::new_v4().unwrap();
         socket.set_recv_buffer_size(4_096).unwrap();
         let mut stream = socket.connect(stage.host().parse().unwrap()).await.unwrap();
         tokio::io::AsyncWriteExt::write_all(&mut stream, request.as_bytes()).await.unwrap();
         stream
     });
-    let ended = stage.until("heavy", "failed");
     let cut_off = || {
         let told = stage.get("/metrics").body;
         let line = told.lines().find(|line| line.starts_with("materia_readers_cut_off_total"));
@@ -102,10 +93,14 @@ fn a_reader_who_takes_nothing_is_cut_off_and_harms_nobody() {
         assert_eq!(stage.get("/api/health").status, 200);
         std::thread::sleep(Duration::from_millis(500));
     }
+    // Its connection is closed: what is left on the way is all that it can read.
+    let mut rest = Vec::new();
+    let read = tokio::io::AsyncReadExt::read_to_end(&mut slow, &mut rest);
+    let read = runtime.block_on(async { tokio::time::timeout(Duration::from_mins(1), read).await });
+    assert!(read.is_ok(), "its connection is still open");
     // Whoever takes what comes gets all of it.
     let mut stream = stage.connect();
     stream.write_all(request.as_bytes()).unwrap();
-    let last = ended["lastSeq"].as_u64().unwrap();
     let mut reader = std::io::BufReader::new(stream);
     let (mut expected, mut line) = (1, String::new());
     while expected <= last {
@@ -116,4 +111,56 @@ fn a_reader_who_takes_nothing_is_cut_off_and_harms_nobody() {
             expected += 1;
         }
     }
+}
+
+/// Events whose texts are kept apart, and events that are large without that.
+fn heavy(stage: &Stage, id: &str, bytes: usize, turns: usize) -> u64 {
+    let config = json!({
+        "materia": { "Heavy": { "type": "utility", "command": ["sh", "-c", format!("printf '%0{bytes}d' 7")] } },
+        "loadouts": { "Heavy": { "entry": "A", "sockets": {
+            "A": { "materia": "Heavy", "edges": [{ "to": "A", "maxTraversals": turns }] } } } },
+        "activeLoadout": "Heavy"
+    });
+    std::fs::write(stage.project().join("materia.json"), config.to_string()).unwrap();
+    stage.trust();
+    stage.post("/api/casts", &json!({ "loadout": "Heavy", "castId": id, "noRequest": true }));
+    stage.until(id, "failed")["lastSeq"].as_u64().unwrap()
+}
+
+#[test]
+fn pages_of_events_end_at_four_mebibytes_and_long_texts_are_named() {
+    let stage = Stage::new();
+    for (id, bytes, turns) in [("inline", 60_000, 90), ("apart", 600_000, 10)] {
+        let last = heavy(&stage, id, bytes, turns);
+        for order in ["asc", "desc"] {
+            let (mut seen, mut pages) = (Vec::new(), 0);
+            let mut place = String::new();
+            loop {
+                let path = format!("/api/casts/{id}/events?order={order}&limit=1000{place}");
+                let answer = stage.get(&path);
+                assert!(answer.body.len() < (4 << 20) + 4_096, "{} bytes", answer.body.len());
+                let page = answer.json();
+                let items = page["items"].as_array().unwrap();
+                seen.extend(items.iter().map(|it| it["seq"].as_u64().unwrap()));
+                pages += 1;
+                let Some(next) = page["next"].as_u64() else { break };
+                let end = if order == "asc" { "from" } else { "to" };
+                place = format!("&{end}={next}");
+            }
+            let mut all: Vec<u64> = (1..=last).collect();
+            if order == "desc" {
+                all.reverse();
+            }
+            assert_eq!(seen, all, "{id} {order}: each once");
+            assert_eq!(pages > 1, id == "inline", "{id} {order}: {pages} pages");
+        }
+    }
+    let page = stage.get("/api/casts/apart/events?type=turn.completed&limit=1").body;
+    let hash = page.split(r#"{"$blob":""#).nth(1).unwrap_or_else(|| panic!("{page}"));
+    let text = stage.get(&format!("/api/blobs/{}", &hash[..64]));
+    assert_eq!((text.status, text.body.len()), (200, 600_000));
+    // On the command line they stand where they are.
+    let journal =
+        stage.get("/api/casts/apart/events?type=turn.completed&limit=1&order=desc").json();
+    assert!(journal["items"][0].to_string().len() < 10_000);
 }

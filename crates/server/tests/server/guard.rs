@@ -253,6 +253,37 @@ fn only_a_typed_address_may_come_from_nowhere() {
 }
 
 #[test]
+fn a_file_of_the_users_leads_to_the_page_that_signs_in_and_to_nothing_else() {
+    let stage = Stage::new();
+    let opened = |site: &str, mode: &str, dest: &str| {
+        [("Site", site), ("Mode", mode), ("Dest", dest)]
+            .map(|(name, word)| format!("Sec-Fetch-{name}: {word}"))
+            .to_vec()
+    };
+    let navigated = opened("cross-site", "navigate", "document");
+    let answer = send(&stage, "GET", "", &good(&stage, "/signin", navigated.clone()));
+    assert_eq!(answer.status, 200, "{answer:?}");
+    assert!(answer.head.contains("content-type: text/html"), "{answer:?}");
+    for path in
+        ["/", "/casts", "/signin/x", "/signin?x=1", "/api/health", "/api/casts", "/assets/page.js"]
+    {
+        let answer = send(&stage, "GET", "", &good(&stage, path, navigated.clone()));
+        assert_eq!(answer.status, 403, "{path}: {answer:?}");
+    }
+    for (site, mode, dest) in [
+        ("cross-site", "no-cors", "document"),
+        ("cross-site", "navigate", "iframe"),
+        ("cross-site", "navigate", "empty"),
+        ("same-site", "navigate", "document"),
+    ] {
+        let answer = send(&stage, "GET", "", &good(&stage, "/signin", opened(site, mode, dest)));
+        assert_eq!(answer.status, 403, "{site} {mode} {dest}: {answer:?}");
+    }
+    let posted = send(&stage, "POST", "{}", &good(&stage, "/signin", navigated));
+    assert_eq!(posted.status, 403, "{posted:?}");
+}
+
+#[test]
 fn what_changes_something_is_json() {
     let stage = Stage::new();
     let body = "{\"loadout\":\"none such\"}";

@@ -14,7 +14,7 @@ fn casts_of_several_projects_come_newest_first_page_by_page() {
     fs::create_dir(&other).unwrap();
     let other = other.canonicalize().unwrap();
     fs::write(other.join("materia.json"), CONFIG).unwrap();
-    let added = stage.post("/api/projects", &json!({ "dir": other }));
+    let added = stage.as_person("POST", "/api/projects", &json!({ "dir": other }));
     assert_eq!(added.status, 201, "{added:?}");
     let here = stage.project().to_string_lossy().into_owned();
     let there = added.json()["id"].as_str().unwrap().to_owned();

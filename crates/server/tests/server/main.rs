@@ -3,9 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod acts;
+mod broken;
 mod crowds;
+mod described;
 mod editing;
 mod guard;
 mod lists;
+mod neighbours;
 mod stage;
 mod streams;

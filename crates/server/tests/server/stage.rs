@@ -188,6 +188,24 @@ impl Stage {
         self.ask("POST", path, &format!("Idempotency-Key: {key}\r\n"), &body.to_string())
     }
 
+    /// A request of a person who has signed in.
+    pub(crate) fn as_person(&self, method: &str, path: &str, body: &Value) -> Answer {
+        let code = self.post("/api/codes", &serde_json::json!({})).json()["code"].clone();
+        let host = self.host();
+        let send = |method: &str, path: &str, more: &str, body: &str| {
+            let length = body.len();
+            self.raw(format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\n{more}Content-Type: application/json\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}").as_bytes())
+        };
+        let code = serde_json::json!({ "code": code }).to_string();
+        let signed_in = send("POST", "/api/session", "", &code);
+        let mut lines = signed_in.head.lines();
+        let cookie = lines.find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();
+        let (cookie, key) = (cookie.split(';').next().unwrap(), signed_in.json());
+        let key = key["key"].as_str().unwrap();
+        let more = format!("Cookie: {cookie}\r\nX-Materia-Key: {key}\r\n");
+        send(method, path, &more, &body.to_string())
+    }
+
     /// Approves whatever waits for approval.
     pub(crate) fn trust(&self) {
         for item in self.get("/api/trust").json()["items"].as_array().unwrap() {

@@ -5,6 +5,7 @@ import type { JournalEvent } from "../../api/types";
 import { eventWords } from "../../shared/eventWords";
 import { clock } from "../../shared/format";
 import { JsonText } from "../../shared/JsonTree";
+import { LongTexts } from "../../shared/LongTexts";
 import { CopyButton, Foreign } from "../../shared/parts";
 import type { DockProps } from "./Dock";
 
@@ -20,10 +21,11 @@ interface RowsProps {
   at: number | null;
   follow: boolean;
   open: number;
+  project: string | null;
   change: DockProps["change"];
 }
 
-export function EventRows({ total, rowAt, want, itemOf, at, follow, open, change }: RowsProps) {
+export function EventRows({ total, rowAt, want, itemOf, at, follow, open, project, change }: RowsProps) {
   const box = useRef<HTMLDivElement>(null);
   const stuck = useRef(true);
   const list = useVirtualizer({
@@ -105,6 +107,7 @@ export function EventRows({ total, rowAt, want, itemOf, at, follow, open, change
             </button>
           </div>
           <JsonText value={event as never} />
+          <LongTexts value={event.data} project={project} />
         </div>
       ) : null}
     </div>

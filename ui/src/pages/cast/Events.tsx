@@ -1,7 +1,7 @@
 // The log as a table. Only rows that are seen are in the page; the server filters and finds.
 import { Search, X } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
-import { get, segment } from "../../api/client";
+import { readEvents } from "../../api/texts";
 import type { JournalEvent, Page } from "../../api/types";
 import { nameOf } from "../../fold";
 import { count } from "../../shared/format";
@@ -151,6 +151,7 @@ export function EventsTab({ store, state, past, search, change }: DockProps) {
           at={null}
           follow={false}
           open={open}
+          project={store.project}
           change={change}
         />
       ) : (
@@ -231,6 +232,7 @@ function WholeLog({ store, state, past, open, change, itemOf }: WholeProps) {
       at={past ? state.seq : null}
       follow={!past}
       open={open}
+      project={store.project}
       change={change}
     />
   );
@@ -251,7 +253,7 @@ function useFiltered(id: string, project: string | null, filter: Filter, on: boo
   const key = JSON.stringify([id, project, kind, node, item, text, from, last]);
   const ask = useRef<(start: string | number) => Promise<Page<JournalEvent>>>(() => Promise.reject());
   ask.current = (start) =>
-    get<Page<JournalEvent>>(`/casts/${segment(id)}/events`, {
+    readEvents(id, {
       project,
       type: kind,
       node,

@@ -1,7 +1,8 @@
 // Settings: how the page looks, which agents there are, which server this is.
-import { forgetKey, get } from "../../api/client";
+import { useState } from "react";
+import { forgetKey, get, remove, segment } from "../../api/client";
 import type { AgentReport, Finding } from "../../api/types";
-import { useLive } from "../../shared/live";
+import { refreshProjects, useLive } from "../../shared/live";
 import { Cli, ErrorBox, Foreign, State } from "../../shared/parts";
 import { useLoad } from "../../shared/useLoad";
 import { Own } from "./Own";
@@ -13,6 +14,7 @@ interface Config {
 
 export function Settings() {
   const live = useLive();
+  const [refused, setRefused] = useState<Error | null>(null);
   const project = live.projects[0]?.id ?? null;
   const agents = useLoad(project ? () => get<AgentReport>("/agents", { project }) : null, `agents:${project}`);
   const config = useLoad(project ? () => get<Config>("/config", { project }) : null, `config:${project}`);
@@ -58,10 +60,30 @@ export function Settings() {
       </table>
       <Cli words={["materia", "doctor"]} />
       <h2>Folders</h2>
+      {refused ? <ErrorBox error={refused} /> : null}
       <ul className="runs">
         {live.projects.map((one) => (
           <li key={one.id}>
-            <strong>{one.name}</strong> <span className="mono faint">{one.dir}</span>
+            <strong>{one.name}</strong> <span className="mono faint">{one.dir}</span>{" "}
+            {one.problem ? (
+              <span className="bad" data-testid={`folder-problem-${one.id}`}>
+                cannot be opened: <Foreign text={one.problem} />
+              </span>
+            ) : null}{" "}
+            <button
+              type="button"
+              className="btn small"
+              data-testid={`folder-remove-${one.id}`}
+              title="The server shows its casts no longer; nothing in the folder changes"
+              onClick={() =>
+                void remove(`/projects/${segment(one.id)}`).then(
+                  () => refreshProjects(),
+                  (error: Error) => setRefused(error),
+                )
+              }
+            >
+              Remove
+            </button>
           </li>
         ))}
       </ul>

@@ -14,6 +14,10 @@ pub struct Alive {
     pub status: String,
     /// The version of the program.
     pub version: String,
+    /// Shows that the server knows its token, where a `nonce` was sent: BLAKE3 of `NONCE:PORT` under the key that a program
+    /// derives from the token and a page has as `verifier`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<String>,
 }
 
 /// A code for a page, and the address that carries it.
@@ -38,6 +42,8 @@ pub struct SessionBody {
 pub struct SessionKey {
     /// The key, for the header `X-Materia-Key`.
     pub key: String,
+    /// What the page checks the server's proof with before it sends its key behind a lost connection.
+    pub verifier: String,
 }
 
 /// Why something was not done: `application/problem+json`.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Do, RunId};
+use crate::{Do, OpenQuestion, RunId};
 
 /// Something that is done to a cast: a command, or a fork.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -52,6 +52,9 @@ pub struct Acted {
     /// It is written down, and whoever drives the cast next takes it first.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub waits: bool,
+    /// What is asked of a person in those events: also a question that has changed since it was answered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub questions: Vec<OpenQuestion>,
 }
 
 /// A cast that is handed over.

@@ -12,6 +12,9 @@ pub struct ProjectItem {
     pub dir: String,
     /// The last part of it.
     pub name: String,
+    /// Why its casts cannot be read, where that is so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
 }
 
 /// The folders that are served.
