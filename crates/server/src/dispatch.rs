@@ -118,7 +118,7 @@ async fn answer(
         return Err(Refused::new(
             StatusCode::FORBIDDEN,
             "forbidden",
-            "a process that a turn started asks, and turns do not steer casts",
+            "a process that a turn started asks, and this turn may not control casts; `policy.steer` of its socket allows it",
         ));
     }
     let body = read(body, most, endpoint.method.changes()).await?;
