@@ -68,11 +68,12 @@ impl Group {
     /// Ends everybody in it.
     pub(super) fn kill(&self) {
         let _ = fs::write(self.0.join("cgroup.kill"), "1");
-        // The kernel passes over processes whose first thread has ended.
+        // The kernel passes over processes whose first thread has ended. If that thread ended before the move,
+        // `cgroup.procs` does not list them either, but `cgroup.threads` lists their living threads.
         let mut left = vec![(self.0.clone(), 0)];
         while let Some((folder, depth)) = left.pop() {
-            let told = fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
-            let members = told.lines().filter_map(|pid| tree::look(pid.parse().ok()?));
+            let told = fs::read_to_string(folder.join("cgroup.threads")).unwrap_or_default();
+            let members = told.lines().filter_map(|thread| tree::look(process_of(thread)?));
             for seen in members.filter(|seen| !seen.zombie) {
                 tree::send(&seen, Signal::KILL);
             }
@@ -124,6 +125,13 @@ pub(super) fn marked(wanted: &dyn Fn(&[u8]) -> bool) -> Vec<Group> {
     found
 }
 
+/// The process that a thread belongs to.
+fn process_of(thread: &str) -> Option<i32> {
+    let status = fs::read(format!("/proc/{thread}/status")).ok()?;
+    let line = status.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"Tgid:"))?;
+    str::from_utf8(line).ok()?.trim().parse().ok()
+}
+
 fn folders(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let entries = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
@@ -145,9 +153,10 @@ impl Place {
         Some(Self { mount, name: name_of("self")? })
     }
 
-    /// The name of the cgroup of another process.
+    /// The name of the cgroup of another process: that of a living thread, for a thread that has ended stays where it was.
     fn name(pid: i32) -> Option<String> {
-        name_of(&pid.to_string())
+        let thread = tree::threads(pid).into_iter().next()?;
+        name_of(&format!("{pid}/task/{thread}"))
     }
 
     fn folder(&self) -> PathBuf {

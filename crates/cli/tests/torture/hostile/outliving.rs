@@ -154,8 +154,9 @@ fn what_outlived_materia_and_its_supervisor_is_swept_before_the_run_goes_on() {
         }
         // By its mark, which its other threads show.
         let mut ways = vec![("led", AWAY, "true")];
-        // By its cgroup, whatever it shows; it waits until it is in one.
-        let in_group = "while ! grep -q materia- /proc/$(cat $P)/cgroup; do sleep 0.01; done";
+        // By its cgroup, whatever it shows; it waits until a living thread is in one.
+        let in_group =
+            "while ! grep -qs materia- /proc/$(cat $P)/task/*/cgroup; do sleep 0.01; done";
         if machine.cgroup && who == Who::Me {
             ways.extend([
                 ("led", BARE, in_group),
