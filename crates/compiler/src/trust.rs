@@ -81,7 +81,7 @@ pub fn parts(loaded: &Loaded) -> Vec<Part> {
     let mut parts = Vec::new();
     for (name, doc) in &loaded.config.materia {
         let Some(layer) = of_project("materia", name) else { continue };
-        let programs = materia_programs(loaded, name).into_iter().collect();
+        let programs = materia_program(loaded, name).into_iter().collect();
         let content = materia_content(loaded, layer, &json!(doc));
         let replaces_shipped = shipped.contains(&("materia", name.clone()));
         parts.push(part((PartKind::Materia, name), layer, content, programs, replaces_shipped));
@@ -221,7 +221,8 @@ fn put_words(loaded: &Loaded, layer: &Layer, prompt: &mut Value) {
 }
 
 /// The program that a utility starts, whoever wrote it, as it would run.
-fn materia_programs(loaded: &Loaded, name: &str) -> Option<Program> {
+#[must_use]
+pub fn materia_program(loaded: &Loaded, name: &str) -> Option<Program> {
     let doc = loaded.config.materia.get(name)?;
     let layer = loaded.materia_layer(name)?;
     let command = match (&doc.command, &doc.script) {
@@ -240,7 +241,7 @@ fn loadout_programs(loaded: &Loaded, name: &str) -> Vec<Program> {
     let mut programs = Vec::new();
     for (id, socket) in &loadout.sockets {
         let Some(materia) = socket.materia.as_deref() else { continue };
-        let Some(mut program) = materia_programs(loaded, materia) else { continue };
+        let Some(mut program) = materia_program(loaded, materia) else { continue };
         let given = socket.params.as_ref().filter(|params| !params.is_empty());
         let by = loaded.materia_layer(materia).map(|layer| layer.kind);
         let of_user =

@@ -115,7 +115,9 @@ fn is_users(
         return false;
     }
     match (&doc.command, &doc.script) {
-        (Some(command), _) => command.first() == program.command.first(),
+        // As it would run: a path is seen from the folder of its configuration.
+        (Some(_), _) => materia_compiler::materia_program(loaded, &program.by)
+            .is_some_and(|now| now.command.first() == program.command.first()),
         (None, Some(script)) => program.command.get(1).is_some_and(|path| {
             Path::new(path).is_absolute() && Path::new(path).ends_with(&script.name)
         }),
