@@ -209,7 +209,8 @@ fn each_key_acts_once_over_connections_that_break_and_servers_that_die() {
     }
     let stray: Vec<&String> = began.keys().filter(|key| key.starts_with("key-")).collect();
     assert!(stray.is_empty(), "{stray:?}");
-    bench.run(&["abort", "sleeps"]).exits(0);
+    // Its turn may have reached its time limit meanwhile, and then there is nothing to abort.
+    drop(bench.run(&["abort", "sleeps"]));
     bench.run(&["stop"]).exits(0);
     server.wait().unwrap();
 }
