@@ -219,6 +219,20 @@ fn every_answer_is_as_it_is_described() {
     }
     let remove = ENDPOINTS.iter().find(|it| it.name == Name::RemoveProject).unwrap();
     let path = format!("/api/projects/{}", project.as_str().unwrap());
+    // What was said may have made another question: the one that is open is approved until none is.
+    for _ in 0..200 {
+        let cast = stage.get("/api/casts/asks").json();
+        if cast["status"] == "completed" {
+            break;
+        }
+        if let Some(hash) = cast.pointer("/questions/0/hash") {
+            stage.post(
+                "/api/casts/asks/commands",
+                &json!({ "do": "approve", "node": "A", "hash": hash }),
+            );
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
     stage.until("asks", "completed");
     check(&described, remove, &stage.ask("DELETE", &path, "", "{}"));
 }
