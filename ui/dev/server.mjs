@@ -4,12 +4,19 @@ import { createReadStream, existsSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { dirname, extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
+import { transformWithOxc } from "vite";
 import { compare } from "./compare.mjs";
 import { cost, cut, files, loadCasts, page, stateOf, summary, turn, view } from "./fixture-casts.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const dist = join(here, "../dist");
 const KEY = "fixture-key";
+const VERIFIER = "07".repeat(32);
+
+// The page's own hash: the page asks for a proof after a lost connection.
+const hashFile = fileURLToPath(new URL("../src/api/blake3.ts", import.meta.url));
+const { code: hashCode } = await transformWithOxc(readFileSync(hashFile, "utf8"), hashFile);
+const { keyedHash } = await import(`data:text/javascript,${encodeURIComponent(hashCode)}`);
 const types = {
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript",
@@ -205,11 +212,15 @@ export async function startFixtures({ port = 0, live = [], extra = [], delayMs =
   async function api(req, res, url) {
     const parts = url.pathname.split("/").slice(2).map(decodeURIComponent);
     const body = req.method === "POST" ? JSON.parse((await text(req)) || "{}") : null;
-    if (parts[0] === "health") return json(res, { status: "ok", version: "fixtures" });
+    if (parts[0] === "health") {
+      const nonce = url.searchParams.get("nonce");
+      const proof = nonce ? keyedHash(VERIFIER, `${nonce}:${req.socket.localPort}`) : undefined;
+      return json(res, { status: "ok", version: "fixtures", proof });
+    }
     if (parts[0] === "session")
       return body.code === "used"
         ? problem(res, 401, "unauthorized", "the code was used before")
-        : json(res, { key: KEY });
+        : json(res, { key: KEY, verifier: VERIFIER });
     if (req.headers["x-materia-key"] !== KEY)
       return problem(res, 401, "unauthorized", "sign in with a link that the command line prints");
     if (delayMs) await new Promise((resolve) => setTimeout(resolve, delayMs));
