@@ -120,7 +120,7 @@ mod tests {
     /// A line that names a field of ours would hide it.
     #[test]
     fn no_field_of_the_schema_is_called_one_without_effect() {
-        let schema = schemars::schema_for!(materia_contract::Config).to_value();
+        let schema = crate::structure::config_schema();
         for (of, field) in WITHOUT_EFFECT {
             let object = if *of == "Config" { &schema } else { &schema["$defs"][of] };
             assert!(object["properties"].is_object(), "{of}");

@@ -49,5 +49,5 @@ pub use diff::{NoDocument, diff};
 pub use files::{CONFIG_BYTES_MAX, Sources};
 pub use layers::{Layer, LayerKind, Loaded, load, load_given};
 pub use project::{AGENT_FILES, AGENT_FOLDERS, NOT_OF_AGENTS, artifact_dir, unfit_doc_root};
-pub use schemas::schemas;
+pub use schemas::{SCHEMAS, schema};
 pub use trust::{Part, PartKind, Program, materia_program, parts, taking_part};

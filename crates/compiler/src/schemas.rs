@@ -1,40 +1,26 @@
-//! The published schemas, generated from the types of the contract.
-
-use materia_contract::body::{BudgetBody, Grid, Health, ReplayBody, Told, Why};
-use materia_contract::case::Case;
-use materia_contract::script::Script;
-use materia_contract::{CastReport, Command, Config, Envelope, EventLine, Receipt};
-use schemars::{JsonSchema, schema_for};
+//! The published schemas, as they are committed. `materia-schemas` generates them.
 
 /// Every schema: the name of its file under `schemas/`, and its text.
+pub const SCHEMAS: &[(&str, &str)] = &[
+    ("config.schema.json", include_str!("../../../schemas/config.schema.json")),
+    ("event.schema.json", include_str!("../../../schemas/event.schema.json")),
+    ("envelope.schema.json", include_str!("../../../schemas/envelope.schema.json")),
+    ("script.schema.json", include_str!("../../../schemas/script.schema.json")),
+    ("case.schema.json", include_str!("../../../schemas/case.schema.json")),
+    ("report.schema.json", include_str!("../../../schemas/report.schema.json")),
+    ("told.schema.json", include_str!("../../../schemas/told.schema.json")),
+    ("budget.schema.json", include_str!("../../../schemas/budget.schema.json")),
+    ("doctor.schema.json", include_str!("../../../schemas/doctor.schema.json")),
+    ("grid.schema.json", include_str!("../../../schemas/grid.schema.json")),
+    ("why.schema.json", include_str!("../../../schemas/why.schema.json")),
+    ("replay.schema.json", include_str!("../../../schemas/replay.schema.json")),
+    ("command.schema.json", include_str!("../../../schemas/command.schema.json")),
+    ("receipt.schema.json", include_str!("../../../schemas/receipt.schema.json")),
+    ("openapi.json", include_str!("../../../schemas/openapi.json")),
+];
+
+/// The text of a schema.
 #[must_use]
-pub fn schemas() -> Vec<(&'static str, String)> {
-    vec![
-        ("config.schema.json", text::<Config>("Materia configuration")),
-        ("event.schema.json", text::<EventLine>("Materia event")),
-        ("envelope.schema.json", text::<Envelope>("Materia envelope")),
-        ("script.schema.json", text::<Script>("Materia script for the scripted provider")),
-        ("case.schema.json", text::<Case>("Materia conformance case")),
-        ("report.schema.json", text::<CastReport>("Materia cast report")),
-        ("told.schema.json", text::<Told>("Materia command that was told to another process")),
-        ("budget.schema.json", text::<BudgetBody>("Materia budget of a cast")),
-        ("doctor.schema.json", text::<Health>("Materia health of a machine")),
-        ("grid.schema.json", text::<Grid>("Materia graph of a plan")),
-        ("why.schema.json", text::<Why>("Materia answer why a socket runs or does not")),
-        ("replay.schema.json", text::<ReplayBody>("Materia verification of a cast")),
-        ("command.schema.json", text::<Command>("Materia command")),
-        ("receipt.schema.json", text::<Receipt>("Materia receipt of a command")),
-        ("openapi.json", pretty(&materia_contract::api::openapi())),
-    ]
-}
-
-fn text<T: JsonSchema>(title: &str) -> String {
-    let mut schema = schema_for!(T);
-    schema.insert("title".to_owned(), title.into());
-    pretty(&schema)
-}
-
-fn pretty(value: &impl serde::Serialize) -> String {
-    let text = serde_json::to_string_pretty(value).expect("a schema is data and always renders");
-    text + "\n"
+pub fn schema(name: &str) -> Option<&'static str> {
+    SCHEMAS.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
 }

@@ -7,12 +7,12 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use materia_contract::Config;
 use serde_json::{Map, Value};
 
 use crate::fault::{Fault, Faults};
 use crate::fields;
 use crate::locate::push_step;
+use crate::schemas::schema;
 use crate::shape::{describe, description, fits, is_huge, kind, minimal, nullable, resolve, words};
 use crate::suggest::{did_you_mean, nearest};
 
@@ -33,8 +33,7 @@ pub(crate) struct Shape(Value);
 impl Shape {
     /// It is the same each time, and not cheap to make.
     pub(crate) fn get() -> &'static Self {
-        static SHAPE: LazyLock<Shape> =
-            LazyLock::new(|| Shape(schemars::schema_for!(Config).to_value()));
+        static SHAPE: LazyLock<Shape> = LazyLock::new(|| Shape(config_schema()));
         &SHAPE
     }
 
@@ -57,6 +56,12 @@ impl Shape {
         checker.object(&mut document, &self.0, "Config");
         (document, checker.mended)
     }
+}
+
+/// The published schema of a configuration.
+pub(crate) fn config_schema() -> Value {
+    let text = schema("config.schema.json").unwrap_or_default();
+    serde_json::from_str(text).expect("a test compares the committed schema with the types")
 }
 
 struct Checker<'a> {

@@ -1,11 +1,10 @@
 //! What a configuration says about the agents themselves: how they are started and what they cost.
 
+use crate::schema::JsonSchema;
 use indexmap::IndexMap;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::time::DURATION_MS_MAX;
-use crate::{AMOUNT_MAX, Amount, Extra};
+use crate::{Amount, Extra};
 
 /// How one agent is started.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -31,11 +30,11 @@ pub struct AgentDoc {
     pub retries: Option<u32>,
     /// How long it may say nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = DURATION_MS_MAX))]
+    #[schemars(range(min = 1, max = crate::time::DURATION_MS_MAX))]
     pub idle_ms: Option<u64>,
     /// The most one turn may cost, where the agent can be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0, max = AMOUNT_MAX))]
+    #[schemars(range(min = 0, max = crate::AMOUNT_MAX))]
     pub max_turn_cost: Option<Amount>,
     /// Fields this version does not know.
     #[serde(flatten)]

@@ -3,10 +3,8 @@
 //! Sums of floats drift: 0.7 and 0.1 are less than 0.8. So amounts are counted in millionths, as an
 //! integer, and are decimals only where they are shown or written down.
 
-use std::borrow::Cow;
 use std::fmt;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// How many millionths one unit has.
@@ -151,20 +149,6 @@ impl de::Visitor<'_> for Reader {
 
     fn visit_f64<E: de::Error>(self, number: f64) -> Result<Amount, E> {
         Amount::try_from(number).map_err(E::custom)
-    }
-}
-
-impl JsonSchema for Amount {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Amount".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "number" })
     }
 }
 

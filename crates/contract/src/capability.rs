@@ -4,7 +4,7 @@
 //! that neither needs the other. An agent that speaks the Agent Client Protocol says most of this
 //! itself when it is started; until then [`ACP`] is what may be relied on.
 
-use schemars::JsonSchema;
+use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Who keeps an agent from writing where it may only read.

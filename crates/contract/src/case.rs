@@ -1,7 +1,7 @@
 //! Conformance cases: behaviour as data, which anyone can write without reading the code.
 
+use crate::schema::JsonSchema;
 use indexmap::IndexMap;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -2,7 +2,7 @@
 //!
 //! The same shape comes from the command line, lies in the inbox, and is later sent to a server.
 
-use schemars::JsonSchema;
+use crate::schema::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 

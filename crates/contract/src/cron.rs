@@ -4,10 +4,10 @@
 //! `/n` for every n-th. Where both days are restricted, one of them suffices. The table of time zones is part of
 //! the program, so that a schedule means the same on every machine.
 
+use crate::schema::JsonSchema;
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::{AmbiguousOffset, TimeZone};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::NodeId;

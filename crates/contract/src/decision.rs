@@ -4,7 +4,7 @@
 //! `run.created`. There the kept input names the place and says nothing twice. So nothing about
 //! an input is ever guessed, and nothing is paid for twice.
 
-use schemars::JsonSchema;
+use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::time::Micros;
@@ -277,49 +277,6 @@ mod tests {
         assert_eq!(now.text(), format!(r#"{{"at":1,"rules":{RULES_VERSION},"input":"idle"}}"#));
         assert!(now.is_of_these_rules());
         assert_eq!(Decided::read(&now.text()), Ok(now));
-    }
-
-    /// The names of the variants of an enumeration, as its schema has them.
-    fn names(schema: &schemars::Schema) -> Vec<String> {
-        let value = schema.as_value();
-        let text = |value: &serde_json::Value| value.as_str().map(str::to_owned);
-        let name = |one: &serde_json::Value| {
-            let named = one.get("const").or_else(|| one.pointer("/properties/do/const"));
-            let only = || one.get("properties")?.as_object()?.keys().next().cloned();
-            named.and_then(text).or_else(only)
-        };
-        let several = |one: &serde_json::Value| {
-            let listed = one.get("enum").and_then(serde_json::Value::as_array);
-            listed.map_or_else(
-                || name(one).into_iter().collect(),
-                |all| all.iter().filter_map(text).collect::<Vec<_>>(),
-            )
-        };
-        value["oneOf"].as_array().expect("variants").iter().flat_map(several).collect()
-    }
-
-    #[test]
-    fn the_documentation_names_all_that_can_be_decided_on() {
-        let journal = include_str!("../../../docs/journal.md");
-        let inputs = names(&schemars::schema_for!(RecordedInput));
-        let acts = names(&schemars::schema_for!(crate::Do));
-        assert!(
-            inputs.contains(&"measured".to_owned()) && inputs.contains(&"idle".to_owned()),
-            "{inputs:?}"
-        );
-        assert!(acts.contains(&"skip".to_owned()) && acts.len() > 12, "{acts:?}");
-        for input in inputs {
-            assert!(
-                journal.contains(&format!("\"{input}\"")),
-                "docs/journal.md says nothing of `{input}`"
-            );
-        }
-        for act in acts {
-            assert!(
-                journal.contains(&format!("`{act}`")),
-                "docs/journal.md says nothing of `{act}`"
-            );
-        }
     }
 
     #[test]

@@ -12,8 +12,8 @@ mod prompt;
 mod socket;
 mod words;
 
+use crate::schema::JsonSchema;
 use indexmap::IndexMap;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! What a person, a program or a script's timeline does to a run.
 
-use schemars::JsonSchema;
+use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;

@@ -14,7 +14,7 @@ mod route;
 mod run;
 mod turn;
 
-use schemars::JsonSchema;
+use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::NodeId;

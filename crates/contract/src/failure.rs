@@ -1,6 +1,6 @@
 //! The kinds of failure of a provider, which decide whether trying again can help.
 
-use schemars::JsonSchema;
+use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Why a provider gave no usable answer, as far as it matters for what happens next.

@@ -1,6 +1,6 @@
 //! What can be said about a document: what, where, how bad, and what to do.
 
-use schemars::JsonSchema;
+use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How much a finding matters. Only an error refuses.

@@ -7,8 +7,8 @@
 
 use std::sync::Arc;
 
+use crate::schema::JsonSchema;
 use indexmap::IndexMap;
-use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
@@ -159,16 +159,5 @@ impl<'de> Deserialize<'de> for UtilityInput {
             return Ok(Self { kept: Kept::Parts(parts), whole: None });
         }
         Ok(Self::whole(value))
-    }
-}
-
-impl JsonSchema for UtilityInput {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "UtilityInput".into()
-    }
-
-    /// What `materia events --json` shows: the object.
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        serde_json::Map::<String, Value>::json_schema(generator)
     }
 }

@@ -1,6 +1,6 @@
 //! Identifiers. Each is its own type, so that a node id never stands in for an edge id.
 
-use schemars::JsonSchema;
+use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 

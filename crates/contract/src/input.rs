@@ -1,6 +1,6 @@
 //! What the world brings to a run: the one thing that a decision rests on besides the state.
 
-use schemars::JsonSchema;
+use crate::schema::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::older::AnyInput;

@@ -34,6 +34,7 @@ mod path;
 pub mod places;
 mod plan;
 mod record;
+pub mod schema;
 pub mod script;
 mod search;
 mod summary;

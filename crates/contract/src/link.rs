@@ -3,7 +3,7 @@
 //! A link composes targets into one graph for one cast. The graph is the cast's plan; this is
 //! what was asked for and what the names meant, kept so that the cast can be understood later.
 
-use schemars::JsonSchema;
+use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::NodeId;

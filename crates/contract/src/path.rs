@@ -1,6 +1,6 @@
 //! The path grammar of `assign`, `where` and `foreach.items`: dots only, no expressions.
 
-use schemars::JsonSchema;
+use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A place to read a value from: `$`, `$.a.0.b`, `state.a`, `item.title`, `lastJson.a`, `lastOutput`.

@@ -1,6 +1,6 @@
 //! An event as it is stored and as it is shown, and the chain of hashes that guards it.
 
-use schemars::JsonSchema;
+use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use uuid::Uuid;

@@ -1,11 +1,11 @@
 //! The scripted provider's file: answers for agent turns, without a model.
 
+use crate::schema::JsonSchema;
 use indexmap::IndexMap;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::time::{DURATION_MS_MAX, optional_duration_ms};
+use crate::time::optional_duration_ms;
 use crate::{TimelineEntry, TurnUsage};
 
 /// A script.
@@ -28,7 +28,7 @@ pub struct Script {
         deserialize_with = "optional_duration_ms",
         skip_serializing_if = "Option::is_none"
     )]
-    #[schemars(range(max = DURATION_MS_MAX))]
+    #[schemars(range(max = crate::time::DURATION_MS_MAX))]
     pub run_for_ms: Option<u64>,
     /// Things that happen at simulated instants.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -54,7 +54,7 @@ pub struct Answer {
         deserialize_with = "optional_duration_ms",
         skip_serializing_if = "Option::is_none"
     )]
-    #[schemars(range(max = DURATION_MS_MAX))]
+    #[schemars(range(max = crate::time::DURATION_MS_MAX))]
     pub delay_ms: Option<u64>,
     /// The provider fails with this message.
     #[serde(default, skip_serializing_if = "Option::is_none")]

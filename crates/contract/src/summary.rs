@@ -1,6 +1,6 @@
 //! What the commands print about a cast.
 
-use schemars::JsonSchema;
+use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

@@ -8,6 +8,7 @@ use materia_contract::time::VIRTUAL_EPOCH;
 use materia_contract::{Actor, Command, Do, Input, RunCreated, RunId, WaitReason};
 use materia_kernel::{Now, Phase, Run};
 use tokio::sync::mpsc;
+use tracing::Instrument as _;
 
 use crate::load::{drive_loaded, load_to_drive, take_up};
 use crate::under_way::UnderWay;
@@ -20,7 +21,6 @@ use crate::{
 const INBOX_INTERVAL: Duration = Duration::from_millis(150);
 
 /// Begins a run and drives it until it rests. Returns how it rests.
-#[tracing::instrument(name = "cast", skip_all, fields(id = %id))]
 pub async fn cast(
     world: &World,
     id: RunId,
@@ -28,8 +28,12 @@ pub async fn cast(
     options: Options,
     asks: &mut Asks,
 ) -> Result<Phase, EngineError> {
-    let (lease, driver) = Box::pin(begun_with_room(world, id, created.into())).await?;
-    drive(world, &lease, driver, &options, asks, UnderWay::default()).await
+    let span = tracing::info_span!("cast", %id);
+    let cast = async {
+        let (lease, driver) = Box::pin(begun_with_room(world, id, created.into())).await?;
+        drive(world, &lease, driver, &options, asks, UnderWay::default()).await
+    };
+    cast.instrument(span).await
 }
 
 /// Writes the beginning of a run and starts nothing: whoever resumes it drives it.
@@ -77,7 +81,6 @@ async fn begun(
 /// Takes up a run that nobody else drives, does what a command asks, and drives it until it rests. Returns
 /// how it rests. Whoever calls it holds the lease and has [loaded](crate::load_to_drive) the run under it: what
 /// he looked at and had approved is the very run that is carried on.
-#[tracing::instrument(name = "cast", skip_all, fields(id = %loaded.run().id()))]
 pub async fn carry_on(
     world: &World,
     lease: Lease,
@@ -86,10 +89,14 @@ pub async fn carry_on(
     options: Options,
     asks: &mut Asks,
 ) -> Result<Phase, EngineError> {
-    // In a box: what happens once takes no room in the run from then on.
-    let taken_up = Box::pin(taken_up(world, lease.epoch(), loaded, command, &options)).await;
-    let (driver, under_way) = taken_up?;
-    drive(world, &lease, driver, &options, asks, under_way).await
+    let span = tracing::info_span!("cast", id = %loaded.run().id());
+    let cast = async {
+        // In a box: what happens once takes no room in the run from then on.
+        let taken_up = Box::pin(taken_up(world, lease.epoch(), loaded, command, &options)).await;
+        let (driver, under_way) = taken_up?;
+        drive(world, &lease, driver, &options, asks, under_way).await
+    };
+    cast.instrument(span).await
 }
 
 /// A run that does what a command asks, and the turns of its that live on.

@@ -163,7 +163,10 @@ async fn respond(
             Ok(json(&Code { code, url }))
         }
         Name::Session => session(&app, &asked).await,
-        Name::Openapi => Ok(text("application/json", materia_contract::api::openapi().to_string())),
+        Name::Openapi => Ok(text(
+            "application/json",
+            materia_compiler::schema("openapi.json").unwrap_or_default().to_owned(),
+        )),
         Name::Stop => {
             app.ending.send_replace(true);
             Ok(json_as(StatusCode::ACCEPTED, &alive(&app)))

@@ -7,16 +7,6 @@ use axum::http::{HeaderValue, Method, Response, StatusCode, header};
 
 use crate::problem::Refused;
 
-// `MADE`: the files of the page, by path, with their type and their bytes. `MISSING`: why there are none.
-include!(concat!(env!("OUT_DIR"), "/page.rs"));
-
-/// A plain page for a program that was built without the other.
-const PLAIN: &[(&str, &str, &[u8])] = &[
-    ("/", "text/html; charset=utf-8", include_bytes!("plain/index.html")),
-    ("/assets/page.js", "text/javascript; charset=utf-8", include_bytes!("plain/page.js")),
-    ("/assets/page.css", "text/css; charset=utf-8", include_bytes!("plain/page.css")),
-];
-
 /// Paths that the page itself reads.
 const PLACES: [&str; 6] =
     ["/casts", "/inbox", "/loadouts", "/materia", "/settings", crate::guard::SIGN_IN];
@@ -24,14 +14,13 @@ const PLACES: [&str; 6] =
 /// Why this program has only a plain page, if it has.
 #[must_use]
 pub fn missing_page() -> Option<&'static str> {
-    MISSING
+    materia_page::MISSING
 }
 
 /// The page that shows one cast from a file, where this program has it.
 #[must_use]
 pub fn viewer() -> Option<&'static str> {
-    let (.., bytes) = MADE.iter().find(|(name, ..)| *name == "/viewer.html")?;
-    std::str::from_utf8(bytes).ok()
+    std::str::from_utf8(materia_page::file("/viewer.html")?.bytes).ok()
 }
 
 /// What is at a path that no endpoint has.
@@ -47,13 +36,10 @@ pub(crate) fn answer(method: &Method, path: &str, folder: Option<&Path>) -> Resp
     if let Some(folder) = folder {
         return from_folder(folder, wanted);
     }
-    let files = if MADE.is_empty() { PLAIN } else { MADE };
-    let Some((_, kind, bytes)) = files.iter().find(|(name, ..)| *name == wanted) else {
-        return Refused::unknown("there is no such page").response();
-    };
-    let mut response = Response::new(Body::from(*bytes));
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
-    response
+    match materia_page::file(wanted) {
+        Some(file) => content(wanted, Body::from(file.bytes)),
+        None => Refused::unknown("there is no such page").response(),
+    }
 }
 
 /// The same from a folder, for whoever works on the page. A path is looked up among the files that are there.
@@ -66,15 +52,13 @@ fn from_folder(folder: &Path, wanted: &str) -> Response<Body> {
     let Some(bytes) = found.as_ref().and_then(|path| std::fs::read(path).ok()) else {
         return Refused::unknown("there is no such page").response();
     };
-    let kind = match found.as_ref().and_then(|path| path.extension()?.to_str()) {
-        Some("html") => "text/html; charset=utf-8",
-        Some("js") => "text/javascript; charset=utf-8",
-        Some("css") => "text/css; charset=utf-8",
-        Some("svg") => "image/svg+xml",
-        _ => "application/octet-stream",
-    };
-    let mut response = Response::new(Body::from(bytes));
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    content(wanted, Body::from(bytes))
+}
+
+fn content(path: &str, bytes: Body) -> Response<Body> {
+    let mut response = Response::new(bytes);
+    let kind = HeaderValue::from_static(materia_page::media_type(path));
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
     response
 }
 

@@ -1,4 +1,4 @@
-// Generated from the table of endpoints in `contract::api`; `MATERIA_BLESS=1 cargo nextest run --workspace -E 'test(schemas)'`
+// Generated from the table of endpoints in `contract::api`; `MATERIA_BLESS=1 cargo nextest run --workspace -E 'package(materia-schemas)'`
 // writes it anew. Do not edit it.
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };

@@ -13,14 +13,11 @@ use materia_journal::SqliteJournal;
 
 use crate::{PATIENCE, host, row, setting};
 
-/// How many casts the usual tests look at. `MATERIA_ENDINGS=2000` looks at more.
-const CASTS: usize = 80;
-
 /// How many of them are under way at a time.
 const AT_ONCE: usize = 8;
 
 fn casts() -> usize {
-    std::env::var("MATERIA_ENDINGS").map_or(CASTS, |text| text.parse().unwrap())
+    if std::env::var_os("MATERIA_LONG").is_some() { 2_000 } else { 80 }
 }
 
 /// Everything that people can ask of a cast that another process drives (D59), and a little that is refused.

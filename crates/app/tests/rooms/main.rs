@@ -9,8 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Each crate with those of the house that it may depend on.
-const HOUSE: [(&str, &[&str]); 13] = [
-    ("contract", &[]),
+const HOUSE: [(&str, &[&str]); 16] = [
+    ("no-schema", &[]),
+    ("page", &[]),
+    ("contract", &["no-schema"]),
+    ("schemas", &["contract"]),
     ("beneath", &[]),
     ("kernel", &["contract"]),
     ("opinion", &["contract"]),
@@ -22,7 +25,10 @@ const HOUSE: [(&str, &[&str]); 13] = [
     ("app", &["beneath", "contract", "kernel", "compiler", "engine", "journal", "runners"]),
     (
         "server",
-        &["beneath", "contract", "kernel", "compiler", "engine", "journal", "runners", "app"],
+        &[
+            "beneath", "page", "contract", "kernel", "compiler", "engine", "journal", "runners",
+            "app",
+        ],
     ),
     ("terminal", &["contract", "compiler", "engine", "runners", "app"]),
     (

@@ -20,7 +20,7 @@ pub(crate) struct SchemasArgs {
 
 /// Runs `schemas`.
 pub(crate) fn schemas(args: &SchemasArgs, terminal: &mut Terminal) -> Result<Exit, Failure> {
-    for (name, text) in materia_compiler::schemas() {
+    for (name, text) in materia_compiler::SCHEMAS {
         typed::write(&args.folder.join(name), text.as_bytes(), true)?;
         terminal.say(name);
     }

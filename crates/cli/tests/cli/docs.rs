@@ -32,8 +32,7 @@ fn codes<'a>(page: &'a str, heading: &str) -> BTreeSet<&'a str> {
 
 /// The words of an enumeration in the published schema of events, which is made from the types.
 fn words(of: &str) -> BTreeSet<String> {
-    let schemas = materia_compiler::schemas();
-    let (_, text) = schemas.iter().find(|(name, _)| *name == "event.schema.json").unwrap();
+    let text = materia_compiler::schema("event.schema.json").unwrap();
     let schema: Value = serde_json::from_str(text).unwrap();
     let words = schema["$defs"][of]["oneOf"].as_array().unwrap();
     words.iter().map(|word| word["const"].as_str().unwrap().to_owned()).collect()

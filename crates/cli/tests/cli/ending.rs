@@ -6,9 +6,6 @@ use serde_json::json;
 
 use crate::bench::{Bench, Ran, finish, until};
 
-/// How many casts the usual tests end while commands arrive. `MATERIA_ENDINGS=2000` ends more.
-const CASTS: usize = 12;
-
 /// How many casts are looked at for what they leave.
 const CLOSED: usize = 50;
 
@@ -41,7 +38,7 @@ fn patient(after: &str) -> Bench {
 #[expect(clippy::print_stderr, reason = "whoever asks for more casts wants the figures")]
 #[test]
 fn whoever_asks_something_of_a_cast_that_ends_hears_what_became_of_it() {
-    let casts = std::env::var("MATERIA_ENDINGS").map_or(CASTS, |text| text.parse().unwrap());
+    let casts = if std::env::var_os("MATERIA_LONG").is_some() { 300 } else { 12 };
     let (mut taken, mut refused, mut noted) = (0, 0, 0);
     for nth in 0..casts {
         let bench = patient(if nth % 3 == 2 { "exit 1" } else { "true" });

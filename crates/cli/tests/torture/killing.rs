@@ -16,8 +16,6 @@ use crate::random::{self, Random};
 use crate::tree;
 use crate::victim::{TURNS, Victim, wait};
 
-/// How many processes are killed in all.
-const KILLS: usize = 200;
 /// How many victims there are at a time.
 const LANES: usize = 3;
 /// How often one cast is killed at most.
@@ -41,15 +39,16 @@ struct Seen {
 }
 
 #[test]
-fn killed_at_two_hundred_moments_a_cast_ends_as_if_undisturbed() {
+fn killed_at_random_moments_a_cast_ends_as_if_undisturbed() {
     let seed = random::seed();
     let good = undisturbed();
+    let kills = random::rounds(60, 200);
     let (killed, next) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let moments = Mutex::new(BTreeMap::<String, usize>::new());
     std::thread::scope(|scope| {
         for _ in 0..LANES {
             scope.spawn(|| {
-                while killed.load(Ordering::Relaxed) < KILLS {
+                while killed.load(Ordering::Relaxed) < kills {
                     let n = next.fetch_add(1, Ordering::Relaxed);
                     for moment in torment(seed, n, &good) {
                         killed.fetch_add(1, Ordering::Relaxed);

@@ -42,3 +42,8 @@ pub(crate) fn seed() -> u64 {
     eprintln!("SEED={seed}");
     seed
 }
+
+/// How often something is tried: the first number, or the second in a run of `scripts/test --long`.
+pub(crate) fn rounds(usual: usize, long: usize) -> usize {
+    if std::env::var_os("MATERIA_LONG").is_some() { long } else { usual }
+}

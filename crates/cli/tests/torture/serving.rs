@@ -13,8 +13,6 @@ use serde_json::{Value, json};
 use crate::bench::{Bench, until};
 use crate::random::{self, Random};
 
-/// How often the server is killed.
-const KILLS: usize = 100;
 /// How long it lives at the most.
 const LIFE_MAX: Duration = Duration::from_millis(400);
 
@@ -72,7 +70,7 @@ fn what_was_answered_is_there_once_however_often_the_server_dies() {
     // Approved once, by a cast of a person's own.
     bench.run(&["cast", "--no-request", "--cast-id", "first"]).exits(0);
     let (mut answered, mut number) = (BTreeMap::new(), 0);
-    for _ in 0..KILLS {
+    for _ in 0..random::rounds(30, 100) {
         let _ = std::fs::remove_file(bench.state().join("server.json"));
         let mut server = bench
             .command(&["serve", "--listen", "127.0.0.1:0"])

@@ -19,7 +19,6 @@ mod plans;
 mod player;
 mod programs;
 mod properties;
-mod schemas;
 mod shipped;
 mod slips;
 mod support;

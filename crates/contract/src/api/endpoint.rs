@@ -1,6 +1,6 @@
 //! What an endpoint is made of.
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use crate::schema::{JsonSchema, Schema, SchemaGenerator};
 
 use super::Name;
 

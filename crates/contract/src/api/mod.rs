@@ -5,13 +5,9 @@
 //! one.
 
 mod endpoint;
-mod openapi;
 pub mod shapes;
 mod table;
-mod typescript;
 
 pub use endpoint::{Access, Answer, Endpoint, Method, Param, Shape};
-pub use openapi::openapi;
 pub use shapes::*;
 pub use table::{ENDPOINTS, Name};
-pub use typescript::typescript;

@@ -1,6 +1,6 @@
 //! Two casts side by side.
 
-use schemars::JsonSchema;
+use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! What changed between two documents.
 
-use schemars::JsonSchema;
+use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-use schemars::JsonSchema;
+use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A file of configuration, for whoever shows or edits it.

@@ -1,7 +1,7 @@
 use std::ops::Not;
 
+use crate::schema::JsonSchema;
 use indexmap::IndexMap;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Condition, EdgeId, Guard, NodeId, Path};

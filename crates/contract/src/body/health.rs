@@ -1,4 +1,4 @@
-use schemars::JsonSchema;
+use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::capability::Capabilities;

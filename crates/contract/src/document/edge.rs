@@ -1,11 +1,10 @@
 //! The ways out of a socket.
 
+use crate::schema::JsonSchema;
 use indexmap::IndexMap;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::time::DURATION_MS_MAX;
 use crate::{Condition, DedupeBy, DeliveryMode, Extra, Overflow};
 
 /// A guarded way out of a socket.
@@ -32,7 +31,7 @@ pub struct EdgeDoc {
     pub delivery_mode: Option<DeliveryMode>,
     /// The quiet period of `debounce`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = DURATION_MS_MAX))]
+    #[schemars(range(min = 1, max = crate::time::DURATION_MS_MAX))]
     pub debounce_ms: Option<u64>,
     /// How many payloads may wait on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -46,7 +45,7 @@ pub struct EdgeDoc {
     pub dedupe_by: Option<DedupeBy>,
     /// How far back sameness is looked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = DURATION_MS_MAX))]
+    #[schemars(range(min = 1, max = crate::time::DURATION_MS_MAX))]
     pub dedupe_window_ms: Option<u64>,
     /// A filter and a mapping on the payload.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,10 +1,9 @@
 //! What a run and its turns may do and spend.
 
-use schemars::JsonSchema;
+use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::time::DURATION_MS_MAX;
-use crate::{AMOUNT_MAX, Amount, Extra, ToolsDoc};
+use crate::{Amount, Extra, ToolsDoc};
 
 /// Bounds of a cast.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -47,7 +46,7 @@ pub struct BudgetDoc {
     pub max_tokens: Option<u64>,
     /// Cost, in the currency of the provider's reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0, max = AMOUNT_MAX))]
+    #[schemars(range(min = 0, max = crate::AMOUNT_MAX))]
     pub max_cost: Option<Amount>,
     /// Turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -71,11 +70,11 @@ pub struct NodeBudgetsDoc {
     pub turns: Option<u64>,
     /// Time spent in turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(max = DURATION_MS_MAX))]
+    #[schemars(range(max = crate::time::DURATION_MS_MAX))]
     pub time_ms: Option<u64>,
     /// Cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(max = AMOUNT_MAX))]
+    #[schemars(range(max = crate::AMOUNT_MAX))]
     pub cost: Option<Amount>,
     /// Fields this version does not know.
     #[serde(flatten)]

@@ -1,6 +1,6 @@
 //! Work that goes through items: loops, exits, `foreach`.
 
-use schemars::JsonSchema;
+use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Condition, Extra};

@@ -1,11 +1,10 @@
 //! What can be put into a socket: an agent or a local command.
 
+use crate::schema::JsonSchema;
 use indexmap::IndexMap;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::time::DURATION_MS_MAX;
 use crate::{Expects, Extra, Parse, PromptDoc, SessionPolicy, VerdictFrom};
 
 /// A reusable behaviour: an agent with a prompt, or a local command.
@@ -83,7 +82,7 @@ pub struct Materia {
     pub assign: IndexMap<String, String>,
     /// How long a turn may take; 30,000 for utilities if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = DURATION_MS_MAX))]
+    #[schemars(range(min = 1, max = crate::time::DURATION_MS_MAX))]
     pub timeout_ms: Option<u64>,
     /// Utility: how a failed turn is tried again; never if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]

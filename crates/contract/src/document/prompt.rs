@@ -1,6 +1,6 @@
 //! What an agent is asked, as its author writes it.
 
-use schemars::JsonSchema;
+use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Extra;

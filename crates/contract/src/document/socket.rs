@@ -1,10 +1,9 @@
 //! A place in a graph, as its author writes it.
 
+use crate::schema::JsonSchema;
 use indexmap::IndexMap;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::time::DURATION_MS_MAX;
 use crate::{
     AdvanceDoc, Approval, Consume, Control, EdgeDoc, Extra, ForeachDoc, NodeBudgetsDoc, NodeMode,
     OnFailureDoc, OnInterrupt, OutputSelector, Parse, PolicyDoc, RetriesDoc, Routing,
@@ -53,7 +52,7 @@ pub struct Socket {
     pub assign: IndexMap<String, String>,
     /// How long a turn may take; overrides the materia's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = DURATION_MS_MAX))]
+    #[schemars(range(min = 1, max = crate::time::DURATION_MS_MAX))]
     pub timeout_ms: Option<u64>,
     /// Moves a loop's cursor after this socket.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -72,7 +71,7 @@ pub struct Socket {
     pub trigger: Option<Trigger>,
     /// The interval of a `scheduled` trigger.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = DURATION_MS_MAX))]
+    #[schemars(range(min = 1, max = crate::time::DURATION_MS_MAX))]
     pub interval_ms: Option<u64>,
     /// The times of a `scheduled` trigger, instead of an interval: `minute hour day-of-month month day-of-week`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

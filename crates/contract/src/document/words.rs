@@ -1,6 +1,6 @@
 //! Fields that take one of a few words.
 
-use schemars::JsonSchema;
+use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 macro_rules! words {

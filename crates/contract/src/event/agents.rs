@@ -1,7 +1,7 @@
 //! Who answers the agent nodes of a run.
 
+use crate::schema::JsonSchema;
 use indexmap::IndexMap;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::NodeId;

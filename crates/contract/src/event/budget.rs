@@ -1,6 +1,6 @@
 //! What a run or a node may spend.
 
-use schemars::JsonSchema;
+use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Amount;

@@ -1,6 +1,6 @@
 //! What becomes of payloads on their way, and of timers.
 
-use schemars::JsonSchema;
+use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 

@@ -1,6 +1,6 @@
 //! What people, or a timeline, did to a run.
 
-use schemars::JsonSchema;
+use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 

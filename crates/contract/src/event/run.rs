@@ -1,7 +1,7 @@
 //! How a run comes to be, stops, goes on and ends.
 
+use crate::schema::JsonSchema;
 use indexmap::IndexMap;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! What a run and its nodes may take.
 
-use schemars::JsonSchema;
+use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Amount;

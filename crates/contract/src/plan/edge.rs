@@ -1,7 +1,7 @@
 //! Ways out of a node, and how payloads wait on them.
 
+use crate::schema::JsonSchema;
 use indexmap::IndexMap;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! Regions that run once for each work item.
 
-use schemars::JsonSchema;
+use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Condition, EdgeId, NodeId, Path};

@@ -8,8 +8,8 @@ mod edge;
 mod loops;
 mod node;
 
+use crate::schema::JsonSchema;
 use indexmap::IndexMap;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::NodeId;

@@ -31,7 +31,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use sometimes::Sometimes;
 use world::World;
 
-/// Histories that every run of the tests plays.
+/// Histories that every run of the tests plays. `scripts/test --long` plays more.
 const SEEDS: u64 = 5_000;
 
 /// Fields of each that are altered, one at a time; and as often something that follows from its inputs.
@@ -83,7 +83,8 @@ fn histories_of_a_hostile_world() {
         simulate(seed, &mut Sometimes::default(), true);
         return;
     }
-    let seeds = number("MATERIA_SIM_SEEDS").unwrap_or(SEEDS);
+    let usual = if std::env::var_os("MATERIA_LONG").is_some() { 10_000 } else { SEEDS };
+    let seeds = number("MATERIA_SIM_SEEDS").unwrap_or(usual);
     let from = number("MATERIA_SIM_FROM").unwrap_or(0);
     let threads = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
     let played: Vec<Result<Sometimes, u64>> = std::thread::scope(|scope| {

@@ -201,7 +201,7 @@ fn whoever_answers_a_question_that_has_changed_hears_what_it_is_now() {
 }
 
 #[test]
-fn a_thousand_commands_over_connections_that_break_act_once_each() {
+fn commands_over_connections_that_break_act_once_each() {
     let stage = Stage::new();
     stage.trust();
     let id = stage.post("/api/casts", &json!({ "loadout": "Asks" })).json()["castId"]
@@ -215,7 +215,7 @@ fn a_thousand_commands_over_connections_that_break_act_once_each() {
         dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (dice >> 33) % most
     };
-    let count = 1_000;
+    let count = if std::env::var_os("MATERIA_LONG").is_some() { 1_000 } else { 200 };
     for number in 0..count {
         let body =
             json!({ "do": "say", "node": "A", "text": format!("word {number}.") }).to_string();

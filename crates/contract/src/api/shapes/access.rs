@@ -1,6 +1,6 @@
 //! Who asks, and why something was not done.
 
-use schemars::JsonSchema;
+use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

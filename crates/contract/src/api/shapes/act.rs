@@ -1,6 +1,6 @@
 //! What is done to a cast, and what came of it.
 
-use schemars::JsonSchema;
+use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Do, OpenQuestion, RunId};

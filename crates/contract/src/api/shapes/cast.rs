@@ -1,6 +1,6 @@
 //! A cast as of an event, and its events.
 
-use schemars::JsonSchema;
+use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! Casts in short, and what one is begun with.
 
-use schemars::JsonSchema;
+use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Amount, Budget, CastLine, RunFailed, RunWaiting, UsageTotals};

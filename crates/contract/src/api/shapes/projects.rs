@@ -1,6 +1,6 @@
 //! The folders that are served.
 
-use schemars::JsonSchema;
+use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A folder that is served.

@@ -1,6 +1,6 @@
 //! A turn, what was spent, and the files that were left.
 
-use schemars::JsonSchema;
+use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! What waits for a person: answers and trust.
 
-use schemars::JsonSchema;
+use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

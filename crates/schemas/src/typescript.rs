@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-use super::openapi;
+use crate::openapi;
 
 /// What stands above them.
 const HEAD: &str = "\
-// Generated from the table of endpoints in `contract::api`; `MATERIA_BLESS=1 cargo nextest run --workspace -E 'test(schemas)'`
+// Generated from the table of endpoints in `contract::api`; `MATERIA_BLESS=1 cargo nextest run --workspace -E 'package(materia-schemas)'`
 // writes it anew. Do not edit it.
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };

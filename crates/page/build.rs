@@ -102,24 +102,16 @@ fn list(folder: &Path) -> Result<Vec<(String, PathBuf)>, Box<dyn Error>> {
 
 fn table(files: &[(String, PathBuf)], missing: Option<&str>) -> Result<String, Box<dyn Error>> {
     let mut text = String::new();
-    writeln!(text, "const MADE: &[(&str, &str, &[u8])] = &[")?;
+    writeln!(text, "const BUILT: &[File] = &[")?;
     for (name, path) in files {
-        let (name, kind) = (if name == "/index.html" { "/" } else { name }, kind(path));
+        let name = if name == "/index.html" { "/" } else { name };
         let path = path.to_string_lossy();
-        writeln!(text, "    ({name:?}, {kind:?}, include_bytes!({path:?})),")?;
+        writeln!(text, "    File {{ path: {name:?}, bytes: include_bytes!({path:?}) }},")?;
     }
     writeln!(text, "];")?;
-    writeln!(text, "const MISSING: Option<&str> = {missing:?};")?;
+    writeln!(
+        text,
+        "/// Why only the plain page is here, if so.\npub const MISSING: Option<&str> = {missing:?};"
+    )?;
     Ok(text)
-}
-
-fn kind(path: &Path) -> &'static str {
-    match path.extension().and_then(|end| end.to_str()) {
-        Some("html") => "text/html; charset=utf-8",
-        Some("js") => "text/javascript; charset=utf-8",
-        Some("css") => "text/css; charset=utf-8",
-        Some("svg") => "image/svg+xml",
-        Some("json") => "application/json",
-        _ => "application/octet-stream",
-    }
 }

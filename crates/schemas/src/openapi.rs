@@ -4,10 +4,10 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-use super::endpoint::{Access, Answer, Endpoint, Method};
-use super::shapes::{CastSummary, Problem};
-use super::{ENDPOINTS, Name};
-use crate::EventLine;
+use materia_contract::EventLine;
+use materia_contract::api::{
+    Access, Answer, CastSummary, ENDPOINTS, Endpoint, Method, Name, Problem,
+};
 
 /// The description.
 #[must_use]
