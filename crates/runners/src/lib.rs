@@ -30,7 +30,7 @@ mod utility;
 
 pub use dispatch::Runners;
 pub use mock::MockRunner;
-pub use pinned::content;
+pub use pinned::{content, file_hasher, hash_content, open_regular};
 pub use scripted::{
     SCRIPT_BYTES_MAX, ScriptError, ScriptedRunner, bind, load, timeline_faults, unmatched_keys,
 };

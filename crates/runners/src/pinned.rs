@@ -21,20 +21,38 @@ use crate::supervise::protocol::RawPath;
 /// is no plain file, counts as empty.
 #[must_use]
 pub fn content(path: &Path, name: &str, first: u64) -> (String, Vec<u8>) {
-    let mut hasher = blake3::Hasher::new_derive_key("materia 2026-11-16 trust in a file");
-    hasher.update(&(name.len() as u64).to_le_bytes());
-    hasher.update(name.as_bytes());
-    let beginning = read(path, first, &mut hasher).unwrap_or_default();
+    let mut hasher = file_hasher(name);
+    let beginning = open_regular(path)
+        .and_then(|file| hash_content(file, first, &mut hasher))
+        .unwrap_or_default();
     (hasher.finalize().to_hex().to_string(), beginning)
 }
 
-fn read(path: &Path, first: u64, hasher: &mut blake3::Hasher) -> io::Result<Vec<u8>> {
-    // A pipe in its place must not keep us waiting.
+/// The hash of a file with this name in the project, as far as its name.
+#[must_use]
+pub fn file_hasher(name: &str) -> blake3::Hasher {
+    let mut hasher = blake3::Hasher::new_derive_key("materia 2026-11-16 trust in a file");
+    hasher.update(&(name.len() as u64).to_le_bytes());
+    hasher.update(name.as_bytes());
+    hasher
+}
+
+/// Opens a regular file. A pipe in its place must not keep us waiting.
+pub fn open_regular(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
-    let mut file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
-    if !file.metadata()?.is_file() {
-        return Err(io::ErrorKind::InvalidInput.into());
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    if file.metadata()?.is_file() {
+        return Ok(file);
     }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"))
+}
+
+/// Takes all of a file into a hash, and gives its first bytes.
+pub fn hash_content(
+    mut file: impl Read,
+    first: u64,
+    hasher: &mut blake3::Hasher,
+) -> io::Result<Vec<u8>> {
     let mut beginning = Vec::new();
     file.by_ref().take(first).read_to_end(&mut beginning)?;
     hasher.update(&beginning);

@@ -217,7 +217,7 @@ impl Walk<'_> {
 
 fn read(path: &Path, bytes: Option<u64>, hasher: &mut blake3::Hasher) -> io::Result<String> {
     let Some(_) = bytes else { return Err(io::Error::from(io::ErrorKind::NotFound)) };
-    let file = files::open(path)?;
+    let file = materia_runners::open_regular(path)?;
     files::content(file.take(BYTES_MAX), hasher)
 }
 

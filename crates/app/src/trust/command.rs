@@ -10,10 +10,9 @@ use materia_compiler::Program;
 use serde_json::Value;
 
 use super::files::looks_like_a_program;
-use super::{shell, tools};
+use super::shell::{self, WORDS_MAX, assignment, base, pieces};
+use super::tools;
 
-/// The most words that are looked at.
-const WORDS_MAX: usize = 4_096;
 /// What is said where there are more.
 const UNSEEN: &str = "more words than are looked at";
 /// How deep commands within commands are looked at.
@@ -433,43 +432,6 @@ fn loads_more(home: &Path, path: &Path) -> bool {
 /// A path in the project as people know it.
 fn shown(home: &Path, path: &Path) -> String {
     path.strip_prefix(home).unwrap_or(path).to_string_lossy().into_owned()
-}
-
-/// The last part of a path.
-fn base(word: &str) -> &str {
-    word.rsplit('/').next().unwrap_or(word)
-}
-
-/// `NAME=value`, as it may stand before a command.
-fn assignment(word: &str) -> Option<(&str, &str)> {
-    let (name, value) = word.split_once('=')?;
-    let name = name.strip_suffix('+').unwrap_or(name);
-    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let is_name = !name.is_empty() && name.chars().all(plain);
-    (is_name && !name.starts_with(|c: char| c.is_ascii_digit())).then_some((name, value))
-}
-
-/// The words of a text that may be paths: the text itself, its parts as a shell or an option would see them, the
-/// same without quotes, and what is glued to an option.
-fn pieces(text: &str) -> Vec<String> {
-    let between = |c: char| c.is_whitespace() || "=:;&|()<>'\"`,".contains(c);
-    let parts = |text: &str| -> Vec<String> {
-        text.split(between).filter(|word| !word.is_empty()).map(str::to_owned).collect()
-    };
-    let mut words = vec![text.to_owned()];
-    words.extend(parts(text));
-    if text.contains(['\\', '"', '\'']) {
-        words.extend(parts(&text.replace(['\\', '"', '\''], "")));
-    }
-    let glued = |word: &String| {
-        let at = word.strip_prefix('-')?.find(['.', '/'])?;
-        Some(word[at + 1..].to_owned())
-    };
-    let glued: Vec<String> = words.iter().filter_map(glued).collect();
-    words.extend(glued);
-    // One more than are looked at, so that it shows.
-    words.truncate(WORDS_MAX + 1);
-    words
 }
 
 /// Every text in a value.

@@ -1,12 +1,11 @@
 //! Files that are approved by their content: those of the project that its programs run, and scripts of answers.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
 use materia_compiler::Program;
 use materia_engine::Pinned;
-use rustix::fs::{Mode, OFlags};
+use materia_runners::{file_hasher, hash_content, open_regular};
 
 use super::command;
 use super::fact::{Fact, Kind};
@@ -62,20 +61,10 @@ pub(super) fn again(project: &Path, name: &str) -> Option<Fact> {
     look(&home, &home.join(name)).map(|(fact, _)| fact)
 }
 
-/// Opens a regular file. Nothing else is waited for.
-pub(super) fn open(path: &Path) -> io::Result<File> {
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
-    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
-    if file.metadata()?.is_file() {
-        return Ok(file);
-    }
-    Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"))
-}
-
 /// How a file begins, as text.
 pub(super) fn beginning(path: &Path) -> io::Result<String> {
     let mut start = Vec::new();
-    open(path)?.take(SEARCHED_BYTES_MAX).read_to_end(&mut start)?;
+    open_regular(path)?.take(SEARCHED_BYTES_MAX).read_to_end(&mut start)?;
     Ok(String::from_utf8_lossy(&start).into_owned())
 }
 
@@ -85,7 +74,7 @@ pub(super) fn looks_like_a_program(path: &Path) -> bool {
     let runs = path.metadata().is_ok_and(|data| data.permissions().mode() & 0o111 != 0);
     let begins = || {
         let mut start = [0; 2];
-        let read = open(path).and_then(|mut file| file.read_exact(&mut start));
+        let read = open_regular(path).and_then(|mut file| file.read_exact(&mut start));
         read.is_ok() && &start == b"#!"
     };
     let known =
@@ -107,9 +96,7 @@ fn look(home: &Path, path: &Path) -> Option<(Fact, Pinned)> {
         // What cannot be read cannot run; whether it can be read is part of what is known of it.
         materia_runners::content(&leads, &name, KEPT_BYTES_MAX)
     } else {
-        let mut hasher = blake3::Hasher::new_derive_key("materia 2026-11-16 trust in a file");
-        hasher.update(&(name.len() as u64).to_le_bytes());
-        hasher.update(name.as_bytes());
+        let mut hasher = file_hasher(&name);
         hasher.update(leads.to_string_lossy().as_bytes());
         (hasher.finalize().to_hex().to_string(), Vec::new())
     };
@@ -122,16 +109,13 @@ fn look(home: &Path, path: &Path) -> Option<(Fact, Pinned)> {
 /// A script of answers: the hash of its bytes, and how it begins. It can write files, so it counts like a program.
 pub(super) fn answers(path: &Path) -> (String, String) {
     let mut hasher = blake3::Hasher::new_derive_key("materia 2026-11-16 trust in answers");
-    let text = open(path).and_then(|file| content(file, &mut hasher)).unwrap_or_default();
+    let text = open_regular(path).and_then(|file| content(file, &mut hasher)).unwrap_or_default();
     (hasher.finalize().to_hex().to_string(), text)
 }
 
 /// Takes a file into the hash, and gives its beginning where it is text.
-pub(super) fn content(mut file: impl Read, hasher: &mut blake3::Hasher) -> io::Result<String> {
-    let mut start = Vec::new();
-    file.by_ref().take(KEPT_BYTES_MAX).read_to_end(&mut start)?;
-    hasher.update(&start);
-    hasher.update_reader(file)?;
+pub(super) fn content(file: impl Read, hasher: &mut blake3::Hasher) -> io::Result<String> {
+    let start = hash_content(file, KEPT_BYTES_MAX, hasher)?;
     Ok(String::from_utf8_lossy(&start).into_owned())
 }
 

@@ -2,6 +2,8 @@
 //!
 //! It is no shell: nothing is expanded. What cannot be told apart is told twice rather than left out.
 
+/// The most words that are looked at.
+pub(super) const WORDS_MAX: usize = 4_096;
 /// How many commands of a text are looked at.
 pub(super) const COMMANDS_MAX: usize = 512;
 /// How many texts within a text are looked at: those of `$(…)` and of backticks.
@@ -92,6 +94,43 @@ pub(super) fn runs_data(text: &str, commands: &[Vec<String>]) -> bool {
         _ => false,
     };
     text.contains('`') || commands.iter().any(reads)
+}
+
+/// The last part of a path.
+pub(super) fn base(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or(word)
+}
+
+/// `NAME=value`, as it may stand before a command.
+pub(super) fn assignment(word: &str) -> Option<(&str, &str)> {
+    let (name, value) = word.split_once('=')?;
+    let name = name.strip_suffix('+').unwrap_or(name);
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let is_name = !name.is_empty() && name.chars().all(plain);
+    (is_name && !name.starts_with(|c: char| c.is_ascii_digit())).then_some((name, value))
+}
+
+/// The words of a text that may be paths: the text itself, its parts as a shell or an option would see them, the
+/// same without quotes, and what is glued to an option.
+pub(super) fn pieces(text: &str) -> Vec<String> {
+    let between = |c: char| c.is_whitespace() || "=:;&|()<>'\"`,".contains(c);
+    let parts = |text: &str| -> Vec<String> {
+        text.split(between).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    };
+    let mut words = vec![text.to_owned()];
+    words.extend(parts(text));
+    if text.contains(['\\', '"', '\'']) {
+        words.extend(parts(&text.replace(['\\', '"', '\''], "")));
+    }
+    let glued = |word: &String| {
+        let at = word.strip_prefix('-')?.find(['.', '/'])?;
+        Some(word[at + 1..].to_owned())
+    };
+    let glued: Vec<String> = words.iter().filter_map(glued).collect();
+    words.extend(glued);
+    // One more than are looked at, so that it shows.
+    words.truncate(WORDS_MAX + 1);
+    words
 }
 
 #[cfg(test)]

@@ -141,11 +141,16 @@ impl Approved {
         self.known.has(fact) || self.news.iter().any(|news| news.is(fact))
     }
 
+    /// Whether something of this name was approved, as it is or otherwise.
+    fn knows(&self, fact: &Fact) -> bool {
+        let named = |news: &Fact| news.kind == fact.kind && news.name == fact.name;
+        self.known.before(fact).is_some() || self.news.iter().any(named)
+    }
+
     /// Says that something is not approved as it is.
     fn changed(&self, fact: &Fact) -> String {
-        let named = |news: &Fact| news.kind == fact.kind && news.name == fact.name;
-        let seen = self.known.before(fact).is_some() || self.news.iter().any(named);
-        let how = if seen { "changed since it was approved" } else { "was not approved" };
+        let how =
+            if self.knows(fact) { "changed since it was approved" } else { "was not approved" };
         let name = crate::clean::one_line(&fact.name, 200);
         format!("{} `{name}` {how}", fact.kind.word())
     }
@@ -186,7 +191,7 @@ impl Watch {
             .map_err(|failure| failure.to_string())?;
         let counts = |fact: &&Fact| {
             // That there are none is told only where there were some.
-            !fact.shown.is_empty() || self.approved.known.before(fact).is_some()
+            !fact.shown.is_empty() || self.approved.knows(fact)
         };
         match found.facts.iter().filter(counts).find(|fact| !self.approved.has(fact)) {
             None => Ok(()),

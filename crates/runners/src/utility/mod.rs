@@ -4,6 +4,7 @@
 //! it may take, how much of its output is kept, where it may write. What is reported is what
 //! happened, not what it means: output is never parsed here.
 
+mod frames;
 pub(crate) mod link;
 pub(crate) mod report;
 mod room;
