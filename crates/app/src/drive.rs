@@ -237,6 +237,7 @@ impl Driven {
             | EngineError::Lost(_)
             | EngineError::Exists(_)
             | EngineError::NotApproved(_)
+            | EngineError::Leftovers(..)
             | EngineError::Answered(_)
             | EngineError::OtherBody(_)) => return Err(refused.into()),
         };

@@ -1,6 +1,7 @@
 //! What a program does with runs: begin one, carry one on, end one.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -109,6 +110,7 @@ async fn taken_up(
 ) -> Result<(Box<Driver>, UnderWay), EngineError> {
     let id = &loaded.run().id().clone();
     let mut driver = drive_loaded(loaded, &world.journal, &world.observer, epoch)?;
+    clear(world, &driver, options).await?;
     // What somebody asked of it while it came to rest, or noted since, comes before what is asked now.
     let rested = *driver.run().phase() != Phase::Running;
     take_all(world, &mut driver, left_in_inbox(world, id).await).await?;
@@ -135,6 +137,18 @@ async fn rejoined(world: &World, driver: &Driver, options: &Options) -> Option<U
         return None;
     }
     UnderWay::rejoined((world, options), driver).await
+}
+
+/// Ends what earlier turns of a run have left. It may have been noted since that the run waits, so that nothing tells
+/// whether its process went away.
+async fn clear(world: &World, driver: &Driver, options: &Options) -> Result<(), EngineError> {
+    if is_virtual(driver) {
+        return Ok(());
+    }
+    let run = driver.run();
+    let run_dir = PathBuf::from(&*options.folders.found(run.run_dir()));
+    let cleared = world.runner.clear(run.id(), &run_dir).await;
+    cleared.map_err(|left| EngineError::Leftovers(run.id().clone(), left))
 }
 
 /// How a run was found that is taken up.

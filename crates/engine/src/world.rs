@@ -63,6 +63,9 @@ pub enum EngineError {
     /// It is not what somebody approved.
     #[error("cast `{0}` is not the one that was approved; nothing ran")]
     NotApproved(RunId),
+    /// Something of an earlier turn lives and cannot be ended.
+    #[error("cast `{0}` is not carried on: {1}")]
+    Leftovers(RunId, String),
     /// The command was taken before.
     #[error("that was done before, under the id `{}`", .0.command)]
     Answered(Box<Receipt>),

@@ -1,9 +1,10 @@
 //! Hands each turn to the runner of its kind.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use materia_contract::{ErrorCode, MOCK, TurnOutput};
+use materia_contract::{ErrorCode, MOCK, RunId, TurnOutput};
 use materia_engine::{BoxFuture, Runner, TurnFault, TurnJob, TurnOrder, TurnReport, Work};
 
 use crate::redact::Secrets;
@@ -30,17 +31,17 @@ impl Runner for Runners {
         Box::pin(async move { secrets.report(spending::held(turn.await)) })
     }
 
+    fn clear(&self, run: &RunId, run_dir: &Path) -> BoxFuture<'static, Result<(), String>> {
+        let (run, run_dir) = (run.clone(), run_dir.to_owned());
+        Box::pin(async move {
+            let swept = tokio::task::spawn_blocking(move || leftovers::sweep(&run, &run_dir)).await;
+            swept.unwrap_or_else(|error| Err(error.to_string()))
+        })
+    }
+
     fn rejoin(&self, job: TurnJob) -> BoxFuture<'static, Option<BoxFuture<'static, TurnReport>>> {
         let runner = self.of(&job).cloned();
-        Box::pin(async move {
-            // What the process that went away has left must not run beside what runs now.
-            let order = job.order.clone();
-            let swept = tokio::task::spawn_blocking(move || leftovers::sweep(&order)).await;
-            if let Ok(Err(error)) = swept {
-                tracing::warn!(%error, "not everything that was left could be removed");
-            }
-            runner?.rejoin(job).await
-        })
+        Box::pin(async move { runner?.rejoin(job).await })
     }
 
     fn land(&self, order: &TurnOrder, report: TurnReport) -> TurnReport {

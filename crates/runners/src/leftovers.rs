@@ -1,20 +1,29 @@
 //! What a run has left whose process went away: processes, and private folders of turns.
 
-use std::io;
+use std::path::Path;
 
-use materia_engine::TurnOrder;
+use materia_contract::RunId;
 
 use crate::place;
 use crate::supervise::mark;
 
 /// Ends the processes and takes the private folders away. Whoever calls it holds the lease of the run, so that nobody
-/// else has a turn of it under way.
-pub(crate) fn sweep(order: &TurnOrder) -> io::Result<()> {
-    let alive = mark::sweep_run(order);
-    if alive > 0 {
-        return Err(io::Error::other(format!(
-            "{alive} processes of an earlier turn would not end"
-        )));
+/// else has a turn of it under way. Says which processes would not end.
+pub(crate) fn sweep(run: &RunId, run_dir: &Path) -> Result<(), String> {
+    let left = mark::sweep_run(run, run_dir);
+    if !left.is_empty() {
+        let pids: Vec<String> = left.iter().map(i32::to_string).collect();
+        return Err(format!(
+            "processes of an earlier turn are alive and could not be ended (process {}); end them, then try again",
+            pids.join(", ")
+        ));
     }
-    place::cast(order)?.remove_all(place::TEMPORARY)
+    if !run_dir.exists() {
+        return Ok(());
+    }
+    // A folder that stays harms nobody: the next turn gets one of its own.
+    if let Err(error) = place::folder(run_dir).and_then(|cast| cast.remove_all(place::TEMPORARY)) {
+        tracing::warn!(%error, "private folders of earlier turns could not be removed");
+    }
+    Ok(())
 }

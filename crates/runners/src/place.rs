@@ -11,7 +11,12 @@ pub(crate) const TEMPORARY: &str = "tmp";
 
 /// The folder of the cast of a turn; it is made where it is missing.
 pub(crate) fn cast(order: &TurnOrder) -> io::Result<Folder> {
-    let (Some(root), Some(name)) = (order.run_dir.parent(), order.run_dir.file_name()) else {
+    folder(&order.run_dir)
+}
+
+/// The same by the path of the folder.
+pub(crate) fn folder(run_dir: &Path) -> io::Result<Folder> {
+    let (Some(root), Some(name)) = (run_dir.parent(), run_dir.file_name()) else {
         return Err(io::Error::new(
             io::ErrorKind::InvalidInput,
             "a cast needs a folder of its own",

@@ -1,4 +1,4 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,6 +24,13 @@ use super::{Approval, BoxFuture};
 pub trait Runner: Send + Sync {
     /// Performs one turn.
     fn run(&self, job: TurnJob) -> BoxFuture<'static, TurnReport>;
+
+    /// A run is taken up. Ends what its turns have left that `rejoin` would not find, here in the folder `run_dir`. An
+    /// error says what lives and cannot be ended: the run is then not carried on.
+    fn clear(&self, run: &RunId, run_dir: &Path) -> BoxFuture<'static, Result<(), String>> {
+        let _ = (run, run_dir);
+        Box::pin(std::future::ready(Ok(())))
+    }
 
     /// A run is taken up whose process went away in the middle of this turn. If the turn is still alive
     /// somewhere: what it will report, as from `run`. It is then not interrupted, as long as that holds for

@@ -1,6 +1,7 @@
 //! A process goes away, and turns that it had started live on somewhere.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -22,6 +23,8 @@ struct Elsewhere {
     found: Arc<Mutex<Vec<String>>>,
     /// Whether turns that are started end by themselves.
     ends: bool,
+    /// Whether something of a turn lives that cannot be ended.
+    stuck: bool,
 }
 
 fn done(order: &TurnOrder, how: &str) -> TurnReport {
@@ -40,6 +43,11 @@ impl Runner for Elsewhere {
             }
             done(&job, "started")
         })
+    }
+
+    fn clear(&self, _: &RunId, _: &Path) -> BoxFuture<'static, Result<(), String>> {
+        let stuck = self.stuck.then(|| "process 7 is alive".to_owned());
+        Box::pin(async move { stuck.map_or(Ok(()), Err) })
     }
 
     fn rejoin(&self, job: TurnJob) -> BoxFuture<'static, Option<BoxFuture<'static, TurnReport>>> {
@@ -183,5 +191,25 @@ async fn who_loses_the_run_ends_its_turns_and_writes_nothing_more() {
     let before = kinds(&journal);
     assert_eq!(before.last().unwrap(), "turn.started", "nothing was written about it");
     drop(lease);
+    carried_on(&journal, &Elsewhere { ends: true, ..Elsewhere::default() }, None).await;
+}
+
+#[tokio::test]
+async fn a_run_is_not_carried_on_beside_what_cannot_be_ended() {
+    let journal = left_behind().await;
+    let before = kinds(&journal);
+    for what in [Do::Resume { pace: None }, Do::Abort { reason: None }, Do::Pause] {
+        let runner = Elsewhere { stuck: true, ends: true, ..Elsewhere::default() };
+        let lease = blocking(&journal).claim(&id()).unwrap();
+        let loaded = load_to_drive(&journal, &id()).unwrap();
+        let (world, command) = (world(&journal, &runner), Command::person(what));
+        let carried =
+            carry_on(&world, lease, loaded, command, Options::default(), &mut quiet()).await;
+        let said = carried.unwrap_err().to_string();
+        assert_eq!(said, "cast `c` is not carried on: process 7 is alive");
+        assert!(runner.started.lock().unwrap().is_empty());
+        assert_eq!(kinds(&journal), before, "nothing was written about it");
+    }
+    // Once it has gone, the run goes on.
     carried_on(&journal, &Elsewhere { ends: true, ..Elsewhere::default() }, None).await;
 }

@@ -15,10 +15,13 @@ use std::time::Duration;
 use rustix::fs::{Access, access};
 use rustix::process::Signal;
 
-use super::tree;
+use super::tree::{self, Seen};
 
 /// How long a turn runs before it gets a cgroup.
 pub(super) const LONG: Duration = Duration::from_millis(100);
+
+/// How old an empty one is that nobody will fill any more.
+const LEFT: Duration = Duration::from_mins(1);
 
 /// What the name of each of ours begins with; the mark of the turn follows.
 const PREFIX: &str = "materia-";
@@ -41,6 +44,7 @@ impl Group {
     /// Makes it, and moves all descendants of this process into it that are where this process is.
     pub(super) fn gather(&self) -> io::Result<()> {
         let Some(own) = Place::find() else { return Ok(()) };
+        remove_left(&own.folder());
         fs::create_dir(&self.0)?;
         for _ in 0..LOOKS_MAX {
             let all = tree::living_descendants();
@@ -68,19 +72,31 @@ impl Group {
     /// Ends everybody in it.
     pub(super) fn kill(&self) {
         let _ = fs::write(self.0.join("cgroup.kill"), "1");
-        // The kernel passes over processes whose first thread has ended. If that thread ended before the move,
-        // `cgroup.procs` does not list them either, but `cgroup.threads` lists their living threads.
+        // The kernel passes over processes whose first thread has ended.
+        for seen in self.members() {
+            tree::send(&seen, Signal::KILL);
+        }
+    }
+
+    /// The living processes in it.
+    pub(super) fn living(&self) -> Vec<i32> {
+        self.members().iter().map(|seen| seen.pid).collect()
+    }
+
+    fn members(&self) -> Vec<Seen> {
+        // `cgroup.procs` does not list a process whose first thread ended before the move, but `cgroup.threads` lists
+        // its living threads.
+        let mut found = Vec::new();
         let mut left = vec![(self.0.clone(), 0)];
         while let Some((folder, depth)) = left.pop() {
             let told = fs::read_to_string(folder.join("cgroup.threads")).unwrap_or_default();
             let members = told.lines().filter_map(|thread| tree::look(process_of(thread)?));
-            for seen in members.filter(|seen| !seen.zombie) {
-                tree::send(&seen, Signal::KILL);
-            }
+            found.extend(members.filter(|seen| !seen.zombie));
             if depth < DEPTH_MAX {
                 left.extend(folders(&folder).into_iter().map(|inner| (inner, depth + 1)));
             }
         }
+        found
     }
 
     /// Takes it away; says whether it is gone.
@@ -95,6 +111,20 @@ impl Group {
         match remove(&self.0, 0) {
             Ok(()) => true,
             Err(error) => error.kind() == io::ErrorKind::NotFound,
+        }
+    }
+}
+
+/// Takes empty cgroups away that turns have left here whose supervisor was killed. The kernel keeps the others.
+fn remove_left(folder: &Path) {
+    for inner in folders(folder) {
+        let ours = inner
+            .file_name()
+            .is_some_and(|name| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()));
+        let made = inner.metadata().and_then(|meta| meta.modified());
+        // A new one is about to get its processes.
+        if ours && made.is_ok_and(|made| made.elapsed().is_ok_and(|age| age > LEFT)) {
+            let _ = fs::remove_dir(inner);
         }
     }
 }

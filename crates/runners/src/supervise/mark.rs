@@ -14,9 +14,11 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use materia_contract::RunId;
 use materia_engine::TurnOrder;
 use rustix::process::{Signal, getpid};
 
@@ -45,7 +47,7 @@ pub(crate) struct Mark {
 impl Mark {
     /// A new one for a turn.
     pub(crate) fn of(order: &TurnOrder) -> Self {
-        let [path, folder] = keys(order);
+        let [path, folder] = keys(&order.run, &order.run_dir);
         // Without random bytes a mark is still good enough to find a run by.
         let own = u64::from_le_bytes(random().unwrap_or_default());
         let text = format!("{path}.{folder}.{}.{own:016x}", order.turn);
@@ -69,15 +71,15 @@ impl Mark {
         [ARGUMENT, self.text()].into_iter().chain(self.steers.then_some(STEERS))
     }
 
-    /// Ends everything that carries it; says how many would not go.
-    pub(crate) fn sweep(&self) -> usize {
+    /// Ends everything that carries it; gives the processes that would not go.
+    pub(crate) fn sweep(&self) -> Vec<i32> {
         sweep(&|mark| mark == self.text.as_bytes())
     }
 }
 
-/// Ends everything that any turn of the run of `order` has left; says how many would not go.
-pub(crate) fn sweep_run(order: &TurnOrder) -> usize {
-    let [path, folder] = keys(order);
+/// Ends everything that any turn of a run has left; gives the processes that would not go.
+pub(crate) fn sweep_run(run: &RunId, run_dir: &Path) -> Vec<i32> {
+    let [path, folder] = keys(run, run_dir);
     sweep(&|mark| {
         let mut parts = mark.split(|byte| *byte == b'.');
         let (one, other) = (parts.next(), parts.next());
@@ -86,13 +88,13 @@ pub(crate) fn sweep_run(order: &TurnOrder) -> usize {
 }
 
 /// The two names of a run: by the path of its folder, and by the folder.
-fn keys(order: &TurnOrder) -> [String; 2] {
-    let path = std::path::absolute(&order.run_dir).unwrap_or_else(|_| order.run_dir.clone());
-    let found = fs::metadata(&order.run_dir);
+fn keys(run: &RunId, run_dir: &Path) -> [String; 2] {
+    let path = std::path::absolute(run_dir).unwrap_or_else(|_| run_dir.to_owned());
+    let found = fs::metadata(run_dir);
     let identity = found.map_or((0, 0), |found| (found.dev(), found.ino()));
     let key = |words: &[&[u8]]| {
         let mut hasher = blake3::Hasher::new_derive_key("materia 2026-11-16 mark of a run");
-        for word in [order.run.as_str().as_bytes()].iter().chain(words) {
+        for word in [run.as_str().as_bytes()].iter().chain(words) {
             hasher.update(&(word.len() as u64).to_le_bytes());
             hasher.update(word);
         }
@@ -106,7 +108,7 @@ fn keys(order: &TurnOrder) -> [String; 2] {
 
 /// Kills whoever carries a mark that is `wanted`, again and again, until nobody is left. Ourselves and those who
 /// started us are spared: a turn may well run materia.
-fn sweep(wanted: &dyn Fn(&[u8]) -> bool) -> usize {
+fn sweep(wanted: &dyn Fn(&[u8]) -> bool) -> Vec<i32> {
     let end = Instant::now() + KILLED_BY;
     let mut pause = Duration::from_millis(1);
     loop {
@@ -119,11 +121,15 @@ fn sweep(wanted: &dyn Fn(&[u8]) -> bool) -> usize {
             !seen.zombie
                 && !spared.contains(&seen.pid)
                 && carried(seen).is_some_and(|mark| wanted(&mark))
+                && is_ours(seen.pid)
         };
         let found: Vec<&Seen> = all.iter().filter(carries).collect();
         groups.retain(|group| !group.remove());
-        let left = found.len() + groups.len();
-        if left == 0 || Instant::now() >= end {
+        let mut left: Vec<i32> = found.iter().map(|seen| seen.pid).collect();
+        left.extend(groups.iter().flat_map(Group::living));
+        left.sort_unstable();
+        left.dedup();
+        if left.is_empty() || Instant::now() >= end {
             return left;
         }
         for seen in found {
@@ -132,6 +138,14 @@ fn sweep(wanted: &dyn Fn(&[u8]) -> bool) -> usize {
         thread::sleep(pause);
         pause = PAUSE_MAX.min(pause * 2);
     }
+}
+
+/// Whether a process runs as this user, or this user is root. Others can show any mark, and cannot be ended.
+fn is_ours(pid: i32) -> bool {
+    let own = rustix::process::geteuid();
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let users = status.lines().find_map(|line| line.strip_prefix("Uid:")).unwrap_or_default();
+    own.is_root() || users.split_whitespace().any(|user| user == own.as_raw().to_string())
 }
 
 /// The mark that a process carries.
@@ -162,7 +176,7 @@ fn shown(seen: &Seen, file: &str) -> Vec<u8> {
 mod tests {
     use std::process::{Child, Command};
 
-    use materia_contract::{GlobalMode, NodeId, RunId};
+    use materia_contract::{GlobalMode, NodeId};
     use materia_engine::{Leaves, Manner, Work};
 
     use super::*;
@@ -209,18 +223,17 @@ mod tests {
         let marks = [Mark::of(&one), Mark::of(&one), Mark::of(&two)];
         assert_ne!(marks[0], marks[1], "each turn has its own");
         let [mut first, mut second, mut other] = marks.each_ref().map(sleeper);
-        assert_eq!(marks[0].sweep(), 0);
+        assert!(marks[0].sweep().is_empty());
         assert!(!lives(&mut first) && lives(&mut second) && lives(&mut other));
         // The project is moved; its folder is still the same.
         fs::rename(dir.path().join("one"), dir.path().join("moved")).unwrap();
-        let moved = TurnOrder { run_dir: dir.path().join("moved"), ..one.clone() };
-        assert_eq!(sweep_run(&moved), 0);
+        assert!(sweep_run(&one.run, &dir.path().join("moved")).is_empty());
         assert!(!lives(&mut second) && lives(&mut other));
         // Another folder, but at the same path.
         fs::remove_dir(dir.path().join("two")).unwrap();
-        assert_eq!(sweep_run(&TurnOrder { run: RunId::new("one"), ..two.clone() }), 0);
+        assert!(sweep_run(&one.run, &two.run_dir).is_empty());
         assert!(lives(&mut other), "that is another run");
-        assert_eq!(sweep_run(&two), 0);
+        assert!(sweep_run(&two.run, &two.run_dir).is_empty());
         assert!(!lives(&mut other));
     }
 }
