@@ -3,10 +3,12 @@
 use serde_json::json;
 
 use super::Stage;
-use super::turns::{code, everything, gone, holds, token};
+use super::people::people;
+use super::secrets::token;
+use super::turns::{code, everything, gone, holds};
 
 /// An agent that speaks as much of the Agent Client Protocol as it needs, and does what `act` says when it is asked.
-fn agent(act: &str) -> Stage {
+pub(super) fn agent(act: &str) -> Stage {
     let stage = Stage::new();
     let config = json!({
         "activeLoadout": "L",
@@ -42,40 +44,45 @@ for line in sys.stdin:
 
 #[test]
 fn an_agent_does_not_get_the_runtime_to_write_elsewhere_nor_to_keep_a_secret() {
-    let halves = (token()[..6].to_owned(), token()[6..].to_owned());
-    let says = format!("    say('it is {}' + '{}')", halves.0, halves.1);
-    for (what, words) in [
-        ("nothing else", "true"),
-        (
-            "its transcript",
-            "rm -f $C/sockets/a/*; ln -s $H/.bashrc $C/sockets/a/1-1.transcript.jsonl; ln -s $H/.bashrc $C/sockets/a/1-1.output.txt",
-        ),
-        ("its folder", "rm -rf $C/sockets; ln -s $H $C/sockets"),
-        ("its session", "rm -rf $C/sessions; ln -s $H $C/sessions"),
-        ("its temporary folder", "rm -rf $C/tmp; ln -s $H $C/tmp"),
-    ] {
-        let act = format!("    shell(f'C={{cast}}; H=$PWD/../home; {words}')\n{says}");
-        for mode in [&["--planning"][..], &[]] {
-            let stage = agent(&act);
-            let args = [&["cast", "--trust", "--cast-id", "c1"][..], mode, &["go"]].concat();
-            let seen = stage.watch(&args).changed_nothing_outside();
-            assert!([0, 1].contains(&seen.ran.exit), "{what} {mode:?}: {seen:?}");
-            assert_eq!(code(&stage), "precious\n");
-            let kept = everything(&stage.path("project/.materia"));
-            assert!(!holds(&kept, &token()), "{what} {mode:?}: {seen:?}");
-            assert!(holds(&kept, "it is [redacted]"), "{what} {mode:?}: {seen:?}");
+    for who in people() {
+        let halves = (token()[..6].to_owned(), token()[6..].to_owned());
+        let says = format!("    say('it is {}' + '{}')", halves.0, halves.1);
+        for (what, words) in [
+            ("nothing else", "true"),
+            (
+                "its transcript",
+                "rm -f $C/sockets/a/*; ln -s $H/.bashrc $C/sockets/a/1-1.transcript.jsonl; ln -s $H/.bashrc $C/sockets/a/1-1.output.txt",
+            ),
+            ("its folder", "rm -rf $C/sockets; ln -s $H $C/sockets"),
+            ("its session", "rm -rf $C/sessions; ln -s $H $C/sessions"),
+            ("its temporary folder", "rm -rf $C/tmp; ln -s $H $C/tmp"),
+        ] {
+            let act = format!("    shell(f'C={{cast}}; H=$PWD/../home; {words}')\n{says}");
+            for mode in [&["--planning"][..], &[]] {
+                let stage = agent(&act).of(who);
+                let args = [&["cast", "--trust", "--cast-id", "c1"][..], mode, &["go"]].concat();
+                let seen = stage.watch(&args).changed_nothing_outside();
+                assert!([0, 1].contains(&seen.ran.exit), "{what} {mode:?}: {seen:?}");
+                assert_eq!(code(&stage), "precious\n");
+                let kept = everything(&stage.path("project/.materia"));
+                assert!(!holds(&kept, &token()), "{what} {mode:?}: {seen:?}");
+                assert!(holds(&kept, "it is [redacted]"), "{what} {mode:?}: {seen:?}");
+            }
         }
     }
 }
 
 #[test]
 fn an_answer_does_not_count_when_the_agent_killed_its_supervisor() {
-    let stage = agent(
-        "    say('done'); send(id=3, result=dict(stopReason='end_turn'))
+    for who in people() {
+        let stage = agent(
+            "    say('done'); send(id=3, result=dict(stopReason='end_turn'))
     shell('(env -i setsid sleep 60.81 &) ; kill -9 ' + str(os.getppid()))
     shell('sleep 60.81')",
-    );
-    let seen = stage.watch(&["cast", "--trust", "--cast-id", "c1", "go"]).exits(1);
-    assert!(seen.ran.err.contains("has an unknown end"), "{seen:?}");
-    gone("60.81");
+        )
+        .of(who);
+        let seen = stage.watch(&["cast", "--trust", "--cast-id", "c1", "go"]).exits(1);
+        assert!(seen.ran.err.contains("has an unknown end"), "{seen:?}");
+        gone("60.81");
+    }
 }

@@ -137,7 +137,7 @@ type Calls = [(&'static str, i64, &'static str)];
 
 /// Has a turn make calls; says what became of each.
 fn made(who: Who, mode: &Mode, calls: &[&Calls]) -> Vec<(String, String)> {
-    let stage = project("", &json!({}));
+    let stage = project("", &json!({})).of(who);
     stage.write("project/call.py", CALL);
     let words = calls.iter().copied().flatten();
     let words: Vec<String> = words
@@ -145,7 +145,7 @@ fn made(who: Who, mode: &Mode, calls: &[&Calls]) -> Vec<(String, String)> {
         .collect();
     let mut command = vec!["python3".to_owned(), "call.py".to_owned()];
     command.extend(words);
-    let said = turn(&stage, who, mode, &json!(command));
+    let said = turn(&stage, mode, &json!(command));
     let lines = said.lines().map(|line| line.rsplit_once(' ').unwrap());
     lines.map(|(name, became)| (name.to_owned(), became.to_owned())).collect()
 }
@@ -171,7 +171,7 @@ fn modes() -> [Mode; 3] {
 }
 
 /// Runs a command as a turn that must end well; gives what it said.
-fn turn(stage: &Stage, who: Who, mode: &Mode, command: &Value) -> String {
+fn turn(stage: &Stage, mode: &Mode, command: &Value) -> String {
     let config = json!({
         "activeLoadout": "L",
         "loadouts": { "L": { "entry": "a", "sockets": {
@@ -184,8 +184,8 @@ fn turn(stage: &Stage, who: Who, mode: &Mode, command: &Value) -> String {
     if mode.planning {
         args.insert(1, "--planning");
     }
-    let ran = stage.run_as(who, &args);
-    assert_eq!(ran.exit, 0, "{} as {who:?}: {ran:?}", mode.name);
+    let ran = stage.run(&args);
+    assert_eq!(ran.exit, 0, "{} as {:?}: {ran:?}", mode.name, stage.who);
     fs::read_to_string(stage.path("project/.materia/c1/sockets/a/1-1.stdout")).unwrap_or_default()
 }
 
@@ -218,15 +218,16 @@ fn calls_that_lead_around_the_bounds_are_refused_in_every_confined_turn() {
 
 #[test]
 fn calls_by_another_table_end_the_process() {
-    if !confines() || !finds(Who::Me, "python3") {
-        return;
-    }
-    if !cfg!(target_arch = "x86_64") {
-        skipped("other tables are those of x86-64");
-        return;
-    }
-    // `getpid` by the 32-bit table in machine code, and by that of x32.
-    let program = r"
+    for who in people() {
+        if !confines() || !finds(Who::Me, "python3") {
+            return;
+        }
+        if !cfg!(target_arch = "x86_64") {
+            skipped("other tables are those of x86-64");
+            return;
+        }
+        // `getpid` by the 32-bit table in machine code, and by that of x32.
+        let program = r"
 import ctypes, mmap, os, signal
 def by_32_bits():
     page = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
@@ -242,10 +243,11 @@ for call in by_32_bits, by_x32:
     status = os.waitpid(child, 0)[1]
     print(call.__name__, os.WIFSIGNALED(status) and signal.Signals(os.WTERMSIG(status)).name)
 ";
-    for mode in modes() {
-        let stage = project("", &json!({}));
-        let said = turn(&stage, Who::Me, &mode, &json!(["python3", "-c", program]));
-        assert_eq!(said, "by_32_bits SIGSYS\nby_x32 SIGSYS\n", "{}", mode.name);
+        for mode in modes() {
+            let stage = project("", &json!({})).of(who);
+            let said = turn(&stage, &mode, &json!(["python3", "-c", program]));
+            assert_eq!(said, "by_32_bits SIGSYS\nby_x32 SIGSYS\n", "{}", mode.name);
+        }
     }
 }
 
@@ -288,9 +290,9 @@ fn no_mount_carries_a_file_out_of_planning() {
         if !finds(who, "python3") {
             continue;
         }
-        let stage = project("", &json!({}));
+        let stage = project("", &json!({})).of(who);
         fs::create_dir_all(stage.path("project/.git/hooks")).unwrap();
-        let said = turn(&stage, who, &planning(), &json!(["python3", "-c", OVERLAY]));
+        let said = turn(&stage, &planning(), &json!(["python3", "-c", OVERLAY]));
         assert!(said.contains("new -1 -1") && said.contains("old -1"), "{who:?}: {said}");
         assert_eq!(code(&stage), "precious\n", "{who:?}: {said}");
         assert_eq!(fs::read_dir(stage.path("project/.git/hooks")).unwrap().count(), 0, "{said}");
@@ -299,14 +301,15 @@ fn no_mount_carries_a_file_out_of_planning() {
 
 #[test]
 fn nothing_leaves_a_turn_without_the_network() {
-    if !confines() || !finds(Who::Me, "python3") {
-        return;
-    }
-    let listener = UdpSocket::bind("127.0.0.1:0").unwrap();
-    listener.set_nonblocking(true).unwrap();
-    let port = listener.local_addr().unwrap().port();
-    let program = format!(
-        "import socket
+    for who in people() {
+        if !confines() || !finds(Who::Me, "python3") {
+            return;
+        }
+        let listener = UdpSocket::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let program = format!(
+            "import socket
 for family, kind, protocol in ((2, 2, 0), (2, 1, 262), (2, 1, 0)):
     try:
         other = socket.socket(family, kind, protocol)
@@ -317,11 +320,12 @@ for family, kind, protocol in ((2, 2, 0), (2, 1, 262), (2, 1, 0)):
 one, two = socket.socketpair()
 one.send(b'in')
 print(two.recv(2).decode())"
-    );
-    let stage = project("", &json!({}));
-    let said = turn(&stage, Who::Me, &offline(), &json!(["python3", "-c", program]));
-    assert_eq!(said, "1\n1\n1\nin\n");
-    assert!(listener.recv(&mut [0; 8]).is_err(), "something arrived");
+        );
+        let stage = project("", &json!({})).of(who);
+        let said = turn(&stage, &offline(), &json!(["python3", "-c", program]));
+        assert_eq!(said, "1\n1\n1\nin\n");
+        assert!(listener.recv(&mut [0; 8]).is_err(), "something arrived");
+    }
 }
 
 /// A terminal that belongs to whoever runs the test: says its name, and when it is told to what was typed there.
@@ -368,8 +372,8 @@ with open('/dev/null', 'r+b', 0) as null:
     null.write(b'x')
     print(null.read())"
         );
-        let stage = project("", &json!({}));
-        let said = turn(&stage, who, &planning(), &json!(["python3", "-c", program]));
+        let stage = project("", &json!({})).of(who);
+        let said = turn(&stage, &planning(), &json!(["python3", "-c", program]));
         terminal.stdin.take().unwrap().write_all(b"\n").unwrap();
         assert_eq!(lines.next().unwrap().unwrap(), "nothing", "{who:?}");
         terminal.wait().unwrap();
@@ -395,8 +399,8 @@ fn a_confined_turn_does_not_end_others_by_their_limits() {
 done; ulimit -n 100 && ulimit -n",
                 other.id()
             );
-            let stage = project("", &json!({}));
-            let said = turn(&stage, who, &mode, &json!(["sh", "-c", script]));
+            let stage = project("", &json!({})).of(who);
+            let said = turn(&stage, &mode, &json!(["sh", "-c", script]));
             let limits = fs::read_to_string(format!("/proc/{}/limits", other.id())).unwrap();
             other.kill().unwrap();
             other.wait().unwrap();

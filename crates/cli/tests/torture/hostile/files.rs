@@ -1,12 +1,13 @@
 //! Links and second names in the way of what is written, and programs of a project in the way of those that are meant.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-use std::process::{Command, Stdio};
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use super::{Stage, link, people, turns};
+use super::people::{Who, people};
+use super::{Stage, link, turns};
 use crate::bench::Ran;
 
 const BASHRC: &str = "# mine\n";
@@ -27,33 +28,6 @@ fn untouched(stage: &Stage, what: &str) {
     assert!(names("home/.ssh").is_empty(), "{what}");
 }
 
-/// Who the tests can be: whoever runs them, and an ordinary user where that is root.
-fn users(stage: &Stage) -> Vec<Vec<&'static str>> {
-    let ordinary = vec!["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
-    if !rustix_is_root() {
-        return vec![vec!["env"]];
-    }
-    fs::set_permissions(stage.path(""), fs::Permissions::from_mode(0o777)).unwrap();
-    let ran = stage.run_by(&ordinary, &["--version"]);
-    if ran.exit != 0 {
-        people::skipped(&format!("an ordinary user cannot run the binary: {}", ran.err));
-        return vec![vec!["env"]];
-    }
-    vec![vec!["env"], ordinary]
-}
-
-fn rustix_is_root() -> bool {
-    fs::metadata("/proc/self").unwrap().uid() == 0
-}
-
-/// Gives everything on the stage to an ordinary user.
-fn hand_over(stage: &Stage, who: &[&str]) {
-    if who[0] == "setpriv" {
-        let done = Command::new("chown").args(["-Rh", "65534:65534"]).arg(stage.path("")).status();
-        assert!(done.unwrap().success());
-    }
-}
-
 fn only(socket: &Value) -> Value {
     json!({
         "activeLoadout": "L",
@@ -67,77 +41,84 @@ type Made = fn(&Stage);
 
 #[test]
 fn no_command_writes_through_a_link_of_the_project() {
-    let plain = only(&json!({ "materia": "M", "edges": [{ "to": "end" }] }));
-    let out: Made = |stage| link(&stage.path("project/out"), "../outside");
-    let deep: Made = |stage| link(&stage.path("project/a/out"), stage.path("home"));
-    let file: Made = |stage| link(&stage.path("project/page"), "../outside/new");
-    let kept: Made = |stage| link(&stage.path("project/page"), "../outside/kept");
-    let rows: &[(&str, Made, &[&str])] = &[
-        ("schemas into a link", out, &["schemas", "out"]),
-        ("schemas behind a link", deep, &["schemas", "a/out/.ssh"]),
-        ("schemas behind a detour", deep, &["schemas", "a/out/../new"]),
-        (
-            "a schema that is a link",
-            |stage| {
-                link(&stage.path("project/s/config.schema.json"), stage.path("home/.bashrc"));
-            },
-            &["schemas", "s"],
-        ),
-        ("manual pages", out, &["man", "out"]),
-        (
-            "a manual page that is a link",
-            |stage| {
-                link(&stage.path("project/m/materia.1"), stage.path("home/.bashrc"));
-            },
-            &["man", "m"],
-        ),
-        ("an export behind a link", out, &["export", "c1", "-o", "out/cast.html"]),
-        ("an export that is a link to nowhere", file, &["export", "c1", "-o", "page"]),
-        ("an export over a link", kept, &["export", "c1", "--force", "-o", "page"]),
-        (
-            "a loadout in a file that is a link",
-            |stage| {
-                fs::rename(stage.path("project/materia.json"), stage.path("project/real")).unwrap();
-                link(&stage.path("project/materia.json"), "real");
-                link(&stage.path("project/.materia/materia.json"), stage.path("home/.bashrc"));
-            },
-            &["loadout", "N"],
-        ),
-        (
-            "a loadout in a file behind a link",
-            |stage| {
-                fs::remove_dir_all(stage.path("project/.materia")).unwrap();
-                fs::rename(stage.path("project/materia.json"), stage.path("project/real")).unwrap();
-                fs::create_dir(stage.path("project/pi")).unwrap();
-                fs::rename(stage.path("project/real"), stage.path("project/pi/pi-materia.json"))
+    for who in people() {
+        let plain = only(&json!({ "materia": "M", "edges": [{ "to": "end" }] }));
+        let out: Made = |stage| link(&stage.path("project/out"), "../outside");
+        let deep: Made = |stage| link(&stage.path("project/a/out"), stage.path("home"));
+        let file: Made = |stage| link(&stage.path("project/page"), "../outside/new");
+        let kept: Made = |stage| link(&stage.path("project/page"), "../outside/kept");
+        let rows: &[(&str, Made, &[&str])] = &[
+            ("schemas into a link", out, &["schemas", "out"]),
+            ("schemas behind a link", deep, &["schemas", "a/out/.ssh"]),
+            ("schemas behind a detour", deep, &["schemas", "a/out/../new"]),
+            (
+                "a schema that is a link",
+                |stage| {
+                    link(&stage.path("project/s/config.schema.json"), stage.path("home/.bashrc"));
+                },
+                &["schemas", "s"],
+            ),
+            ("manual pages", out, &["man", "out"]),
+            (
+                "a manual page that is a link",
+                |stage| {
+                    link(&stage.path("project/m/materia.1"), stage.path("home/.bashrc"));
+                },
+                &["man", "m"],
+            ),
+            ("an export behind a link", out, &["export", "c1", "-o", "out/cast.html"]),
+            ("an export that is a link to nowhere", file, &["export", "c1", "-o", "page"]),
+            ("an export over a link", kept, &["export", "c1", "--force", "-o", "page"]),
+            (
+                "a loadout in a file that is a link",
+                |stage| {
+                    fs::rename(stage.path("project/materia.json"), stage.path("project/real"))
+                        .unwrap();
+                    link(&stage.path("project/materia.json"), "real");
+                    link(&stage.path("project/.materia/materia.json"), stage.path("home/.bashrc"));
+                },
+                &["loadout", "N"],
+            ),
+            (
+                "a loadout in a file behind a link",
+                |stage| {
+                    fs::remove_dir_all(stage.path("project/.materia")).unwrap();
+                    fs::rename(stage.path("project/materia.json"), stage.path("project/real"))
+                        .unwrap();
+                    fs::create_dir(stage.path("project/pi")).unwrap();
+                    fs::rename(
+                        stage.path("project/real"),
+                        stage.path("project/pi/pi-materia.json"),
+                    )
                     .unwrap();
-                link(&stage.path("project/.pi"), "pi");
-            },
-            &["loadout", "N"],
-        ),
-        (
-            "a template over a link",
-            |stage| {
-                fs::remove_file(stage.path("project/materia.json")).unwrap();
-                link(&stage.path("project/materia.json"), stage.path("home/new"));
-            },
-            &["init"],
-        ),
-        ("a demo behind a link", out, &["demo", "out/demo"]),
-    ];
-    for (what, make, args) in rows {
-        let stage = Stage::new();
-        stage.write("project/materia.json", plain.to_string());
-        assert_eq!(stage.run(&["cast", "--trust", "--cast-id", "c1", "go"]).exit, 0);
-        make(&stage);
-        let ran = stage.run(args);
-        assert_ne!(ran.exit, 0, "{what}: {ran:?}");
-        untouched(&stage, what);
-        let built = !ran.err.contains("this build cannot export");
-        assert!(
-            !built || ran.err.contains("link") || ran.err.contains("it stays"),
-            "{what}: {ran:?}"
-        );
+                    link(&stage.path("project/.pi"), "pi");
+                },
+                &["loadout", "N"],
+            ),
+            (
+                "a template over a link",
+                |stage| {
+                    fs::remove_file(stage.path("project/materia.json")).unwrap();
+                    link(&stage.path("project/materia.json"), stage.path("home/new"));
+                },
+                &["init"],
+            ),
+            ("a demo behind a link", out, &["demo", "out/demo"]),
+        ];
+        for (what, make, args) in rows {
+            let stage = Stage::new().of(who);
+            stage.write("project/materia.json", plain.to_string());
+            assert_eq!(stage.run(&["cast", "--trust", "--cast-id", "c1", "go"]).exit, 0);
+            make(&stage);
+            let ran = stage.run(args);
+            assert_ne!(ran.exit, 0, "{what}: {ran:?}");
+            untouched(&stage, what);
+            let built = !ran.err.contains("this build cannot export");
+            assert!(
+                !built || ran.err.contains("link") || ran.err.contains("it stays"),
+                "{what}: {ran:?}"
+            );
+        }
     }
 }
 
@@ -162,28 +143,30 @@ fn links_of_the_person_are_followed_as_before() {
 
 #[test]
 fn a_recording_is_not_made_behind_a_link_of_the_project() {
-    let stage = Stage::new();
-    stage.program("outer/claude", "#!/bin/sh\necho 1.0.0\n");
-    let config = json!({
-        "activeLoadout": "L",
-        "loadouts": { "L": { "entry": "a", "sockets": { "a": { "materia": "M" } } } },
-        "materia": { "M": { "prompt": "Do it." } },
-    });
-    stage.write("project/materia.json", config.to_string());
-    link(&stage.path("project/out"), "../outside");
-    let path = format!("{}:/usr/bin:/bin", stage.path("outer").display());
-    for dir in ["out/tape", "out"] {
-        let args = ["cast", "--trust", "--provider", "claude", "--record", dir, "go"];
-        let ran = stage.run_with(&args, &[("PATH", &path)]);
-        assert_eq!(ran.exit, 2, "{ran:?}");
-        assert!(ran.err.contains("symbolic link inside the project"), "{ran:?}");
-        untouched(&stage, dir);
+    for who in people() {
+        let stage = Stage::new().of(who);
+        stage.program("outer/claude", "#!/bin/sh\necho 1.0.0\n");
+        let config = json!({
+            "activeLoadout": "L",
+            "loadouts": { "L": { "entry": "a", "sockets": { "a": { "materia": "M" } } } },
+            "materia": { "M": { "prompt": "Do it." } },
+        });
+        stage.write("project/materia.json", config.to_string());
+        link(&stage.path("project/out"), "../outside");
+        let path = format!("{}:/usr/bin:/bin", stage.path("outer").display());
+        for dir in ["out/tape", "out"] {
+            let args = ["cast", "--trust", "--provider", "claude", "--record", dir, "go"];
+            let ran = stage.run_with(&args, &[("PATH", &path)]);
+            assert_eq!(ran.exit, 2, "{ran:?}");
+            assert!(ran.err.contains("symbolic link inside the project"), "{ran:?}");
+            untouched(&stage, dir);
+        }
     }
 }
 
 /// Runs a shipped utility in a cast.
-fn ignoring(params: &Value, make: impl FnOnce(&Stage)) -> (Stage, Ran) {
-    let stage = Stage::new();
+fn ignoring(who: Who, params: &Value, make: impl FnOnce(&Stage)) -> (Stage, Ran) {
+    let stage = Stage::new().of(who);
     let config = only(
         &json!({ "materia": "Ignore-Artifacts", "params": params, "edges": [{ "to": "end" }] }),
     );
@@ -195,39 +178,43 @@ fn ignoring(params: &Value, make: impl FnOnce(&Stage)) -> (Stage, Ran) {
 
 #[test]
 fn a_shipped_utility_follows_no_link_and_stays_in_the_project() {
-    let bashrc = |stage: &Stage| stage.path("home/.bashrc");
-    let (stage, ran) =
-        ignoring(&json!({}), |stage| link(&stage.path("project/.gitignore"), bashrc(stage)));
-    assert_eq!(ran.exit, 0, "{ran:?}");
-    untouched(&stage, "a link");
-    let (stage, ran) = ignoring(&json!({ "file": "part/.bashrc" }), |stage| {
-        link(&stage.path("project/part"), stage.path("home"));
-    });
-    assert_eq!(ran.exit, 0, "{ran:?}");
-    untouched(&stage, "a folder that is a link");
-    let (stage, ran) = ignoring(&json!({}), |stage| {
-        fs::hard_link(bashrc(stage), stage.path("project/.gitignore")).unwrap();
-    });
-    assert_eq!(ran.exit, 0, "{ran:?}");
-    untouched(&stage, "a second name");
-    assert_eq!(
-        fs::read_to_string(stage.path("project/.gitignore")).unwrap(),
-        "# mine\n.materia/\n"
-    );
-    for file in [
-        "../outside/kept",
-        "../home/.bashrc",
-        "a/../../home/.bashrc",
-        ".git/config",
-        ".git/hooks/pre-commit",
-    ] {
-        let (stage, ran) = ignoring(&json!({ "file": file, "patterns": ["x"] }), |stage| {
-            fs::create_dir_all(stage.path("project/.git/hooks")).unwrap();
+    for who in people() {
+        let bashrc = |stage: &Stage| stage.path("home/.bashrc");
+        let (stage, ran) = ignoring(who, &json!({}), |stage| {
+            link(&stage.path("project/.gitignore"), bashrc(stage));
         });
-        assert_ne!(ran.exit, 0, "{file}: {ran:?}");
-        untouched(&stage, file);
-        let git = fs::read_dir(stage.path("project/.git")).unwrap().count();
-        assert_eq!(git, 1, "{file}");
+        assert_eq!(ran.exit, 0, "{ran:?}");
+        untouched(&stage, "a link");
+        let (stage, ran) = ignoring(who, &json!({ "file": "part/.bashrc" }), |stage| {
+            link(&stage.path("project/part"), stage.path("home"));
+        });
+        assert_eq!(ran.exit, 0, "{ran:?}");
+        untouched(&stage, "a folder that is a link");
+        let (stage, ran) = ignoring(who, &json!({}), |stage| {
+            fs::hard_link(bashrc(stage), stage.path("project/.gitignore")).unwrap();
+        });
+        assert_eq!(ran.exit, 0, "{ran:?}");
+        untouched(&stage, "a second name");
+        assert_eq!(
+            fs::read_to_string(stage.path("project/.gitignore")).unwrap(),
+            "# mine\n.materia/\n"
+        );
+        for file in [
+            "../outside/kept",
+            "../home/.bashrc",
+            "a/../../home/.bashrc",
+            ".git/config",
+            ".git/hooks/pre-commit",
+        ] {
+            let (stage, ran) =
+                ignoring(who, &json!({ "file": file, "patterns": ["x"] }), |stage| {
+                    fs::create_dir_all(stage.path("project/.git/hooks")).unwrap();
+                });
+            assert_ne!(ran.exit, 0, "{file}: {ran:?}");
+            untouched(&stage, file);
+            let git = fs::read_dir(stage.path("project/.git")).unwrap().count();
+            assert_eq!(git, 1, "{file}");
+        }
     }
 }
 
@@ -246,18 +233,16 @@ fn a_file_with_a_second_name_outside_is_not_written_through() {
         ("a folder of a policy", policy, &["cast", "--trust", "--cast-id", "c1", "go"][..]),
         ("a file of a policy", single, &["cast", "--trust", "--cast-id", "c1", "go"][..]),
     ] {
-        let probe = Stage::new();
-        for who in users(&probe) {
-            let stage = turns::project(shell, &more);
+        for who in people() {
+            let stage = turns::project(shell, &more).of(who);
             fs::create_dir(stage.path("project/docs")).unwrap();
             fs::hard_link(stage.path("home/.bashrc"), stage.path("project/docs/x")).unwrap();
-            hand_over(&stage, &who);
-            let ran = stage.run_by(&who, args);
+            let ran = stage.run(args);
             assert_eq!(ran.exit, 0, "{what} as {who:?}: {ran:?}");
             untouched(&stage, what);
             let own = fs::read_to_string(stage.path("project/docs/x")).unwrap();
             assert_eq!(own, "# mine\nowned\n", "{what} as {who:?}");
-            let events = stage.run_by(&who, &["events", "c1", "--json"]).out;
+            let events = stage.run(&["events", "c1", "--json"]).out;
             assert!(events.contains("had a second name elsewhere"), "{what}: {events}");
         }
     }
@@ -265,14 +250,13 @@ fn a_file_with_a_second_name_outside_is_not_written_through() {
 
 #[test]
 fn a_file_that_cannot_be_made_ones_own_keeps_the_turn_from_running() {
-    let probe = Stage::new();
-    for who in users(&probe).into_iter().filter(|who| who[0] == "setpriv" || !rustix_is_root()) {
-        let stage = turns::project("echo owned >> docs/x", &json!({}));
+    // Root can read every file.
+    for who in people().into_iter().filter(|who| !who.is_root()) {
+        let stage = turns::project("echo owned >> docs/x", &json!({})).of(who);
         fs::create_dir(stage.path("project/docs")).unwrap();
         fs::hard_link(stage.path("home/.bashrc"), stage.path("project/docs/x")).unwrap();
         fs::set_permissions(stage.path("home/.bashrc"), fs::Permissions::from_mode(0o200)).unwrap();
-        hand_over(&stage, &who);
-        let ran = stage.run_by(&who, &["cast", "--trust", "--planning", "go"]);
+        let ran = stage.run(&["cast", "--trust", "--planning", "go"]);
         fs::set_permissions(stage.path("home/.bashrc"), fs::Permissions::from_mode(0o600)).unwrap();
         assert_eq!(ran.exit, 1, "{ran:?}");
         assert!(ran.err.contains("has a second name elsewhere"), "{ran:?}");
@@ -282,29 +266,31 @@ fn a_file_that_cannot_be_made_ones_own_keeps_the_turn_from_running() {
 
 #[test]
 fn files_that_a_script_writes_take_the_place_of_links_and_second_names() {
-    for planning in [false, true] {
-        let stage = Stage::new();
-        let config = json!({
-            "activeLoadout": "L",
-            "loadouts": { "L": { "entry": "a", "sockets": { "a": { "materia": "M" } } } },
-            "materia": { "M": { "prompt": "Do it." } },
-        });
-        stage.write("project/materia.json", config.to_string());
-        stage.write(
-            "script.json",
-            json!({ "turns": { "a": [{ "text": "done", "writes": { "docs/x": "new\n" } }] } })
-                .to_string(),
-        );
-        fs::create_dir(stage.path("project/docs")).unwrap();
-        fs::hard_link(stage.path("home/.bashrc"), stage.path("project/docs/x")).unwrap();
-        let mut args = vec!["cast", "--trust", "--script", "../script.json", "go"];
-        if planning {
-            args.push("--planning");
+    for who in people() {
+        for planning in [false, true] {
+            let stage = Stage::new().of(who);
+            let config = json!({
+                "activeLoadout": "L",
+                "loadouts": { "L": { "entry": "a", "sockets": { "a": { "materia": "M" } } } },
+                "materia": { "M": { "prompt": "Do it." } },
+            });
+            stage.write("project/materia.json", config.to_string());
+            stage.write(
+                "script.json",
+                json!({ "turns": { "a": [{ "text": "done", "writes": { "docs/x": "new\n" } }] } })
+                    .to_string(),
+            );
+            fs::create_dir(stage.path("project/docs")).unwrap();
+            fs::hard_link(stage.path("home/.bashrc"), stage.path("project/docs/x")).unwrap();
+            let mut args = vec!["cast", "--trust", "--script", "../script.json", "go"];
+            if planning {
+                args.push("--planning");
+            }
+            let ran = stage.run(&args);
+            assert_eq!(ran.exit, 0, "{ran:?}");
+            untouched(&stage, "a second name");
+            assert_eq!(fs::read_to_string(stage.path("project/docs/x")).unwrap(), "new\n");
         }
-        let ran = stage.run(&args);
-        assert_eq!(ran.exit, 0, "{ran:?}");
-        untouched(&stage, "a second name");
-        assert_eq!(fs::read_to_string(stage.path("project/docs/x")).unwrap(), "new\n");
     }
 }
 
@@ -314,50 +300,53 @@ const PROGRAMS: [&str; 10] =
 
 #[test]
 fn no_program_of_the_project_is_found_by_an_empty_or_relative_entry_of_path() {
-    const HARM: &str =
-        "#!/bin/sh\necho owned > ../outside/owned\necho owned > ../../outside/owned\necho 9.9.9\n";
-    let usual = std::env::var("PATH").unwrap();
-    let real: Vec<&str> = usual.split(':').filter(|folder| folder.starts_with('/')).collect();
-    let real = real.join(":");
-    for entry in ["", ".", "bin", "./bin", "../project/bin", "bin/."] {
-        for path in [format!("{entry}:{real}"), format!("{entry}::{real}"), entry.to_owned()] {
-            let stage = Stage::new();
-            for name in PROGRAMS {
-                stage.program(&format!("project/{name}"), HARM);
-                stage.program(&format!("project/bin/{name}"), HARM);
+    for who in people() {
+        const HARM: &str = "#!/bin/sh\necho owned > ../outside/owned\necho owned > ../../outside/owned\necho 9.9.9\n";
+        let usual = std::env::var("PATH").unwrap();
+        let real: Vec<&str> = usual.split(':').filter(|folder| folder.starts_with('/')).collect();
+        let real = real.join(":");
+        for entry in ["", ".", "bin", "./bin", "../project/bin", "bin/."] {
+            for path in [format!("{entry}:{real}"), format!("{entry}::{real}"), entry.to_owned()] {
+                let stage = Stage::new().of(who);
+                for name in PROGRAMS {
+                    stage.program(&format!("project/{name}"), HARM);
+                    stage.program(&format!("project/bin/{name}"), HARM);
+                }
+                let config = json!({
+                    "activeLoadout": "L",
+                    "loadouts": { "L": { "entry": "a", "sockets": {
+                        "a": { "materia": "Detect-VCS", "edges": [{ "to": "b" }] },
+                        "b": { "materia": "M", "edges": [{ "to": "end" }] } } } },
+                    "materia": { "M": { "type": "utility", "command": ["sh", "-c", "true; node --version; jj root; true"] } },
+                });
+                stage.write("project/materia.json", config.to_string());
+                let env = [("PATH", path.as_str())];
+                for args in [
+                    &["doctor"][..],
+                    &["cast", "--trust", "go"],
+                    &["cast", "--provider", "claude", "--trust", "go"],
+                    &["check"],
+                ] {
+                    let ran = stage.run_with(args, &env);
+                    assert!(
+                        !ran.out.contains("9.9.9") && !ran.err.contains("9.9.9"),
+                        "{path}: {ran:?}"
+                    );
+                    untouched(&stage, &format!("PATH={path} {args:?}"));
+                }
+                let mut child = stage
+                    .command(&[])
+                    .args(["utility", "Detect-VCS"])
+                    .env("PATH", &path)
+                    .stdin(Stdio::piped())
+                    .spawn()
+                    .unwrap();
+                let given = json!({ "cwd": stage.project() }).to_string();
+                let _ =
+                    std::io::Write::write_all(&mut child.stdin.take().unwrap(), given.as_bytes());
+                child.wait().unwrap();
+                untouched(&stage, &format!("PATH={path} utility"));
             }
-            let config = json!({
-                "activeLoadout": "L",
-                "loadouts": { "L": { "entry": "a", "sockets": {
-                    "a": { "materia": "Detect-VCS", "edges": [{ "to": "b" }] },
-                    "b": { "materia": "M", "edges": [{ "to": "end" }] } } } },
-                "materia": { "M": { "type": "utility", "command": ["sh", "-c", "true; node --version; jj root; true"] } },
-            });
-            stage.write("project/materia.json", config.to_string());
-            let env = [("PATH", path.as_str())];
-            for args in [
-                &["doctor"][..],
-                &["cast", "--trust", "go"],
-                &["cast", "--provider", "claude", "--trust", "go"],
-                &["check"],
-            ] {
-                let ran = stage.run_with(args, &env);
-                assert!(
-                    !ran.out.contains("9.9.9") && !ran.err.contains("9.9.9"),
-                    "{path}: {ran:?}"
-                );
-                untouched(&stage, &format!("PATH={path} {args:?}"));
-            }
-            let mut utility = Command::new(env!("CARGO_BIN_EXE_materia"));
-            let mut child = stage
-                .dress(utility.args(["utility", "Detect-VCS"]).env("PATH", &path))
-                .stdin(Stdio::piped())
-                .spawn()
-                .unwrap();
-            let given = json!({ "cwd": stage.project() }).to_string();
-            let _ = std::io::Write::write_all(&mut child.stdin.take().unwrap(), given.as_bytes());
-            child.wait().unwrap();
-            untouched(&stage, &format!("PATH={path} utility"));
         }
     }
 }

@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::Stage;
+use super::people::Who;
 
 /// The loadout of the shipped journal: a program that would harm, and a socket that asks.
 fn config() -> Value {
@@ -29,8 +30,10 @@ const HARM: &str = "#!/bin/sh\necho owned > ../outside/owned\n";
 
 impl Stage {
     /// A project as it comes with a clone: somebody else's cast `c1` waits in its journal, `c0` has ended.
-    pub(crate) fn shipped() -> Self {
-        let stage = Self::new();
+    pub(crate) fn shipped(who: Who) -> Self {
+        let stage = Self::new().of(who);
+        fs::create_dir(stage.path("elsewhere")).unwrap();
+        who.own([stage.path("elsewhere")]);
         stage.write("project/materia.json", config().to_string());
         stage.program("project/harm.sh", HARM);
         stage.write(
@@ -48,9 +51,8 @@ impl Stage {
 
     /// Runs `materia` as somebody else would, whose notes nobody has here.
     pub(crate) fn run_elsewhere(&self, args: &[&str]) -> crate::bench::Ran {
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_materia"));
-        self.dress(command.args(args));
-        command.env("MATERIA_STATE_DIR", self.path("elsewhere"));
+        let mut command = self.command(&[]);
+        command.args(args).env("MATERIA_STATE_DIR", self.path("elsewhere"));
         command.env("MATERIA_PROFILE_DIR", self.path("elsewhere"));
         command.output().unwrap().into()
     }

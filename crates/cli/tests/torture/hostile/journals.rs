@@ -5,6 +5,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
+use super::people::Who;
 use super::{Stage, link};
 
 /// A cast beside those of the journal, by somebody who vouches for all of it.
@@ -46,7 +47,7 @@ const ACTS: &[&[&str]] = &[
 
 #[test]
 fn a_shipped_journal_is_only_read() {
-    let stage = Stage::shipped();
+    let stage = Stage::shipped(Who::Me);
     for args in LOOKS {
         let seen = stage.watch(args).exits(0).executed_nothing().wrote_nothing();
         if args[0] != "casts" && args[0] != "budget" && args[0] != "grid" {
@@ -57,7 +58,7 @@ fn a_shipped_journal_is_only_read() {
 
 #[test]
 fn whatever_is_done_to_a_shipped_journal_needs_a_persons_word() {
-    let stage = Stage::shipped();
+    let stage = Stage::shipped(Who::Me);
     for args in ACTS {
         let seen = stage.watch(args).exits(2);
         seen.says(FOREIGN).says("--trust-journal").executed_nothing().wrote_nothing();
@@ -70,7 +71,7 @@ fn whatever_is_done_to_a_shipped_journal_needs_a_persons_word() {
 
 #[test]
 fn commands_that_wait_in_a_shipped_journal_are_never_heard() {
-    let stage = Stage::shipped();
+    let stage = Stage::shipped(Who::Me);
     stage.sql(
         r#"INSERT INTO inbox (run_id, command) VALUES ('c1', '{"actor":"person","do":"mode","value":"AUTO"}'),
            ('c1', '{"actor":"person","do":"abort"}')"#,
@@ -130,7 +131,7 @@ const FORGED: &[(&str, &str)] = &[
 #[test]
 fn a_journal_that_is_not_made_as_ours_is_refused_before_it_is_read() {
     for (sql, said) in FORGED {
-        let stage = Stage::shipped();
+        let stage = Stage::shipped(Who::Me);
         stage.sql(sql);
         for args in [
             &["casts"][..],
@@ -146,7 +147,7 @@ fn a_journal_that_is_not_made_as_ours_is_refused_before_it_is_read() {
 
 #[test]
 fn a_forged_log_is_no_way_around_that() {
-    let stage = Stage::shipped();
+    let stage = Stage::shipped(Who::Me);
     let (journal, beside) = (stage.journal(), stage.path("project/.materia/journal.db-wal"));
     let (kept, kept_log) = (stage.path("kept.db"), stage.path("kept.db-wal"));
     {
@@ -170,7 +171,7 @@ fn a_forged_log_is_no_way_around_that() {
 
 #[test]
 fn events_that_only_a_log_holds_are_read_without_a_file_being_made() {
-    let stage = Stage::shipped();
+    let stage = Stage::shipped(Who::Me);
     let (journal, log) = (stage.journal(), stage.path("project/.materia/journal.db-wal"));
     let (kept, kept_log) = (stage.path("kept.db"), stage.path("kept.db-wal"));
     {
@@ -189,7 +190,7 @@ fn events_that_only_a_log_holds_are_read_without_a_file_being_made() {
 #[test]
 fn forged_ids_never_become_paths() {
     for evil in ["../../../home/.ssh", "/tmp/x", "..", "a/b", "x\\u0000y", "end"] {
-        let stage = Stage::shipped();
+        let stage = Stage::shipped(Who::Me);
         stage.forge("c0", |text| text.replace("\"hello\"", &format!("\"{evil}\"")));
         for args in
             [&["replay", "c0"][..], &["show", "c0"], &["events", "c0"], &["why", "c0", "harm"]]
@@ -216,7 +217,7 @@ fn a_forged_name_or_status_hides_no_other_cast() {
         "UPDATE runs SET id = '' WHERE id = 'c0'",
     ];
     for sql in forged {
-        let stage = Stage::shipped();
+        let stage = Stage::shipped(Who::Me);
         stage.sql(sql);
         let seen = stage.watch(&["casts"]).exits(0).executed_nothing().wrote_nothing();
         let seen = seen.says("cannot be listed");
@@ -228,7 +229,7 @@ fn a_forged_name_or_status_hides_no_other_cast() {
 
 #[test]
 fn an_altered_event_is_printed_and_that_is_said() {
-    let stage = Stage::shipped();
+    let stage = Stage::shipped(Who::Me);
     stage.sql("UPDATE decisions SET events = replace(events, '\"hi\"', '\"ho\"')");
     let seen = stage.watch(&["events", "c0", "--json"]).exits(1).wrote_nothing();
     let seen = seen.says("is not what was written: its hash does not hold");
@@ -240,7 +241,7 @@ fn an_altered_event_is_printed_and_that_is_said() {
 #[test]
 fn an_event_that_names_a_file_elsewhere_has_nothing_read_there() {
     for path in ["/dev/zero", "../../../home/.bashrc", "link"] {
-        let stage = Stage::shipped();
+        let stage = Stage::shipped(Who::Me);
         symlink("/dev/zero", stage.path("project/.materia/c0/link")).unwrap();
         let hash = "0".repeat(64);
         let transcript =
@@ -253,7 +254,7 @@ fn an_event_that_names_a_file_elsewhere_has_nothing_read_there() {
 
 #[test]
 fn a_snapshot_that_somebody_else_wrote_is_not_believed() {
-    let stage = Stage::shipped();
+    let stage = Stage::shipped(Who::Me);
     stage.sql(
         "INSERT OR REPLACE INTO snapshots SELECT run, 1, hash, 'x', x'7b7d', hash FROM heads;
          INSERT OR REPLACE INTO chapters SELECT (run << 40) | 1, 'x', x'7b7d', hash FROM heads",
@@ -280,7 +281,7 @@ fn events_that_lie_in_wait_for_a_cast_to_come_are_found() {
         ),
         ("PRAGMA foreign_keys = OFF; UPDATE runs SET run = 1 << 50 WHERE id = 'c0'", "of no cast"),
     ] {
-        let stage = Stage::shipped();
+        let stage = Stage::shipped(Who::Me);
         stage.sql(sql);
         let seen = stage.watch(CAST).exits(2);
         seen.says(said).executed_nothing().changed_nothing_outside();
@@ -294,7 +295,7 @@ fn numbers_that_cannot_be_are_damage() {
         "UPDATE heads SET hash = x'00'",
         "UPDATE heads SET seq = 9223372036854775807",
     ] {
-        let stage = Stage::shipped();
+        let stage = Stage::shipped(Who::Me);
         stage.sql(sql);
         stage.watch(&["show", "c1"]).exits(2).says("damaged").executed_nothing().wrote_nothing();
         let seen = stage.watch(&["replay", "c1"]).executed_nothing().wrote_nothing();
@@ -305,7 +306,7 @@ fn numbers_that_cannot_be_are_damage() {
 #[test]
 fn links_in_the_place_of_what_materia_makes_are_refused() {
     // The folder itself, which leads out of the project.
-    let stage = Stage::shipped();
+    let stage = Stage::shipped(Who::Me);
     fs::rename(stage.path("project/.materia"), stage.path("outside/materia")).unwrap();
     link(&stage.path("project/.materia"), "../outside/materia");
     for args in [&["casts"][..], CAST, &["resume", "c1", "--trust-journal"]] {
@@ -313,7 +314,7 @@ fn links_in_the_place_of_what_materia_makes_are_refused() {
     }
     // The file, to one that is there and to one that is not.
     for to in ["../../outside/kept", "../../outside/new", "../../home/.bashrc"] {
-        let stage = Stage::shipped();
+        let stage = Stage::shipped(Who::Me);
         fs::remove_file(stage.journal()).unwrap();
         link(&stage.journal(), to);
         for args in [&["casts"][..], CAST] {
@@ -322,7 +323,7 @@ fn links_in_the_place_of_what_materia_makes_are_refused() {
     }
     // What SQLite keeps beside it.
     for ending in ["-wal", "-shm", "-journal"] {
-        let stage = Stage::shipped();
+        let stage = Stage::shipped(Who::Me);
         let beside = stage.path(&format!("project/.materia/journal.db{ending}"));
         // The cast that was shipped may have left its own.
         let _ = fs::remove_file(&beside);
@@ -357,7 +358,7 @@ fn folders_of_casts_and_blobs_that_are_links_are_not_written_through() {
 
 #[test]
 fn a_rollback_journal_that_names_a_file_to_delete_is_refused() {
-    let stage = Stage::shipped();
+    let stage = Stage::shipped(Who::Me);
     let victim = stage.path("home/.bashrc");
     let name = victim.to_str().unwrap().as_bytes();
     // The head of a rollback journal, then the record that names a further file.
@@ -380,7 +381,7 @@ fn a_rollback_journal_that_names_a_file_to_delete_is_refused() {
 
 #[test]
 fn what_is_no_file_or_no_journal_at_all_is_refused() {
-    let stage = Stage::shipped();
+    let stage = Stage::shipped(Who::Me);
     fs::remove_file(stage.journal()).unwrap();
     fs::create_dir(stage.journal()).unwrap();
     stage.watch(&["casts"]).exits(2).says("it is no file").wrote_nothing();
@@ -404,7 +405,7 @@ fn what_is_no_file_or_no_journal_at_all_is_refused() {
 
 #[test]
 fn a_copy_is_foreign_and_so_is_what_took_the_place_of_ones_own() {
-    let stage = Stage::shipped();
+    let stage = Stage::shipped(Who::Me);
     // It becomes the user's own.
     stage.run(&["pause", "c1", "--trust", "--trust-journal"]);
     stage.watch(&["pause", "c1", "--trust"]).changed_nothing_outside();
@@ -446,12 +447,10 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 
 #[test]
 fn on_a_terminal_a_person_is_asked_about_the_journal() {
-    let stage = Stage::shipped();
+    let stage = Stage::shipped(Who::Me);
     let ask = |answer: &str| -> crate::bench::Ran {
-        let mut command = std::process::Command::new("python3");
-        command.args(["-c", ON_A_TERMINAL, answer, env!("CARGO_BIN_EXE_materia")]);
-        command.args(["pause", "c1", "--trust"]);
-        stage.dress(&mut command).output().unwrap().into()
+        let python = ["python3", "-c", ON_A_TERMINAL, answer];
+        stage.run_by(&python, &["pause", "c1", "--trust"])
     };
     let before = fs::read(stage.journal()).unwrap();
     let ran = ask("n").exits(2);
@@ -464,26 +463,4 @@ fn on_a_terminal_a_person_is_asked_about_the_journal() {
     assert!(ask("y").out.contains(FOREIGN));
     let ran = ask("n");
     assert!(!ran.out.contains(FOREIGN), "it is asked once: {ran:?}");
-}
-
-#[test]
-fn pipes_in_the_place_of_files_keep_nobody_waiting() {
-    let pipe = |path: &std::path::Path| {
-        let _ = fs::remove_file(path);
-        let mode = rustix::fs::Mode::from_bits_retain(0o600);
-        rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
-    };
-    let stage = Stage::shipped();
-    for name in ["lock", "events.jsonl", "manifest.json"] {
-        pipe(&stage.path(&format!("project/.materia/c1/{name}")));
-    }
-    stage.sql("UPDATE runs SET status = 'running'");
-    for args in [&["events", "c1", "--follow"][..], &["show", "c1"], &["replay", "c1"]] {
-        stage.watch(args).exits(0).executed_nothing().wrote_nothing();
-    }
-    // Nor where it is one's own: the views are made anew.
-    stage.run(&["pause", "c1", "--trust", "--trust-journal"]).exits(0);
-    for name in ["events.jsonl", "manifest.json"] {
-        assert!(stage.path(&format!("project/.materia/c1/{name}")).is_file(), "{name}");
-    }
 }

@@ -4,9 +4,13 @@
 //! outside of the project. A command runs there under `strace` where there is one; what it executed, and
 //! which files outside of the project changed, is part of what it did.
 //!
-//! Files of this folder: `escapes` (what is printed), `repositories` (what is configured), `changing` (what changes after it was
-//! approved), `files` (links, second names, `PATH`), `swapping` (what changes before it runs), `steering` (turns that control casts), `memory` (journals that name too much), `journals` (a shipped `.materia`), `turns` (programs that were approved and do harm all the same), `calls` (system calls),
-//! `outliving` (processes that stay), `work` (that honest programs still run). A command can be run as an [ordinary user](people).
+//! Files of this folder: `escapes` (what is printed), `repositories` (what is configured), `changing` (what changes after it
+//! was approved), `asked` and `reading` (what is asked before it takes part), `files` (links, second names, `PATH`),
+//! `swapping` (what changes before it runs), `steering` (turns that control casts), `journals` (a shipped `.materia`),
+//! `forging` and `verifying` (hashes made anew), `memory` (journals that name too much), `turns` (programs that were
+//! approved and do harm all the same), `agents` and `homes` (agents that do), `secrets` (how they are written), `sessions`
+//! (how they are called), `calls` (system calls), `outliving` (processes that stay), `system` (limits), `work` (honest
+//! programs still run). A stage can belong to an [ordinary user](people).
 
 #![allow(dead_code, reason = "each kind of attack uses what it needs of the stage")]
 
@@ -22,7 +26,10 @@ mod journals;
 mod memory;
 mod outliving;
 mod people;
+mod reading;
 mod repositories;
+mod secrets;
+mod sessions;
 mod steering;
 mod swapping;
 mod system;
@@ -39,11 +46,14 @@ use std::sync::OnceLock;
 
 use tempfile::TempDir;
 
+use self::people::Who;
 use crate::bench::Ran;
 
 /// A place for one attack.
 pub(crate) struct Stage {
     folder: TempDir,
+    /// The user who runs commands there.
+    who: Who,
 }
 
 /// What a command did, and what else happened meanwhile.
@@ -64,7 +74,7 @@ impl Stage {
         // As it really is: a link on the way to the temporary folder is not what is tested here.
         let temporary = std::env::temp_dir().canonicalize().unwrap();
         let folder = tempfile::tempdir_in(temporary).unwrap();
-        let stage = Self { folder };
+        let stage = Self { folder, who: Who::Me };
         for name in ["project", "profile", "state", "home/.ssh", "outside"] {
             fs::create_dir_all(stage.path(name)).unwrap();
         }
@@ -113,43 +123,35 @@ impl Stage {
 
     /// Runs `materia` without watching: to prepare something.
     pub(crate) fn run(&self, args: &[&str]) -> Ran {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_materia"));
-        self.dress(command.args(args)).output().unwrap().into()
+        self.run_with(args, &[])
     }
 
     /// The same with further variables in its environment.
     pub(crate) fn run_with(&self, args: &[&str], env: &[(&str, &str)]) -> Ran {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_materia"));
-        self.dress(command.args(args)).envs(env.iter().copied()).output().unwrap().into()
+        let mut command = self.command(&[]);
+        command.args(args).envs(env.iter().copied()).output().unwrap().into()
     }
 
     /// The same, started by another program, whose last argument it becomes.
     pub(crate) fn run_by(&self, program: &[&str], args: &[&str]) -> Ran {
-        let mut command = Command::new(program[0]);
-        command.args(&program[1..]).arg(env!("CARGO_BIN_EXE_materia")).args(args);
-        self.dress(&mut command).output().unwrap().into()
+        self.command(program).args(args).output().unwrap().into()
     }
 
     /// The same in another folder.
     pub(crate) fn run_in(&self, folder: &Path, args: &[&str]) -> Ran {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_materia"));
-        self.dress(command.args(args)).current_dir(folder).output().unwrap().into()
+        self.command(&[]).args(args).current_dir(folder).output().unwrap().into()
     }
 
     /// Runs `materia` and watches what it does.
     pub(crate) fn watch(&self, args: &[&str]) -> Seen {
         let (before, project) = (self.tree(false), self.tree(true));
         let trace = tempfile::NamedTempFile::new().unwrap();
-        let mut command = if has_strace() {
-            let mut strace = Command::new("strace");
-            strace.args(["-f", "-qq", "-s", "256", "-e", "trace=execve,execveat", "-o"]);
-            strace.arg(trace.path()).arg(env!("CARGO_BIN_EXE_materia"));
-            strace
-        } else {
-            Command::new(env!("CARGO_BIN_EXE_materia"))
-        };
-        let ran = self.dress(command.args(args)).output().unwrap().into();
-        let executed = has_strace().then(|| executed(&fs::read_to_string(trace.path()).unwrap()));
+        self.who.own([trace.path()]);
+        let to = trace.path().to_str().unwrap();
+        let strace = ["strace", "-f", "-qq", "-s", "256", "-e", "trace=execve,execveat", "-o", to];
+        let ran = self.run_by(if has_strace() { &strace } else { &[] }, args);
+        let executed = has_strace()
+            .then(|| executed(&fs::read_to_string(trace.path()).unwrap(), &self.materia()));
         let outside = difference(&before, &self.tree(false));
         let inside = difference(&project, &self.tree(true));
         Seen { ran, executed, outside, inside }
@@ -229,11 +231,10 @@ fn has_strace() -> bool {
 }
 
 /// The programs in a trace, but for `materia` itself and its supervisors.
-fn executed(trace: &str) -> Vec<String> {
-    let own = env!("CARGO_BIN_EXE_materia");
+fn executed(trace: &str, materia: &Path) -> Vec<String> {
     let calls = trace.lines().filter(|line| line.contains("exec") && !line.contains("= -1 "));
     let paths = calls.filter_map(|line| line.split('"').nth(1));
-    let others = paths.filter(|path| *path != own && *path != "/proc/self/exe");
+    let others = paths.filter(|path| Path::new(path) != materia && *path != "/proc/self/exe");
     others.map(str::to_owned).collect()
 }
 

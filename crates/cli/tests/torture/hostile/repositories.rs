@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 
+use super::people::{Who, people};
 use super::{Stage, link};
 
 /// What a hostile program does: anything that it leaves is seen.
@@ -318,9 +319,18 @@ fn commands() -> Vec<Repository> {
     ]
 }
 
-fn play(repository: &Repository) {
+/// Plays each as each user.
+fn play(repositories: &[Repository]) {
+    for who in people() {
+        for repository in repositories {
+            play_as(who, repository);
+        }
+    }
+}
+
+fn play_as(who: Who, repository: &Repository) {
     let Repository { name, config, files, links, args, exit, says } = repository;
-    let stage = Stage::new();
+    let stage = Stage::new().of(who);
     stage.write("project/materia.json", config.to_string());
     for (path, content) in *files {
         let path = format!("project/{path}");
@@ -351,54 +361,56 @@ fn play(repository: &Repository) {
 
 #[test]
 fn nothing_that_a_repository_names_runs_before_it_was_approved() {
-    programs().iter().for_each(play);
+    play(&programs());
 }
 
 #[test]
 fn no_agent_is_asked_what_nobody_has_seen() {
-    agents().iter().for_each(play);
+    play(&agents());
 }
 
 #[test]
 fn no_folder_of_a_repository_leads_elsewhere() {
-    folders().iter().for_each(play);
+    play(&folders());
 }
 
 #[test]
 fn no_other_command_runs_anything_either() {
-    commands().iter().for_each(play);
+    play(&commands());
     let count = programs().len() + agents().len() + folders().len() + commands().len();
     assert!(count >= 50, "{count}");
 }
 
 #[test]
 fn what_a_project_names_is_listed_and_not_run() {
-    let stage = Stage::new();
-    stage.program("project/x", HARM);
-    let agents = json!({ "agents": {
+    for who in people() {
+        let stage = Stage::new().of(who);
+        stage.program("project/x", HARM);
+        let agents = json!({ "agents": {
         "claude": { "command": ["./x"] }, "mine\u{1b}[2J": { "protocol": "acp", "command": ["./x"] } } });
-    stage.write("project/materia.json", with(agent(), &agents).to_string());
-    let seen = stage.watch(&["doctor"]);
-    let lines: Vec<&str> = seen
-        .ran
-        .out
-        .lines()
-        .filter(|line| line.contains("named by this project, not run"))
-        .collect();
-    assert_eq!(lines.len(), 2, "{seen:?}");
-    assert!(!seen.ran.out.contains('\u{1b}') && seen.inside.is_empty(), "{seen:?}");
-    let health = stage.run(&["doctor", "--json"]).json();
-    let claude = &health["agents"][0];
-    assert_eq!((&claude["name"], &claude["notRun"]), (&json!("claude"), &json!(true)));
-    assert!(!stage.path("project/owned").exists());
-    // Once it is approved, it is looked at like any other; another content is not.
-    stage.run(&["cast", "--trust", "--provider", "mock", "go"]).exits(0);
-    let health = stage.run(&["doctor", "--json"]).json();
-    assert_eq!(health["agents"][0]["version"], "1.2.3", "{health}");
-    // Asked for its version it may write nothing.
-    assert!(!stage.path("project/owned").exists());
-    stage.program("project/x", &HARM.replace("1.2.3", "1.2.4"));
-    let health = stage.run(&["doctor", "--json"]).json();
-    assert_eq!(health["agents"][0]["notRun"], true);
-    assert!(!stage.path("project/owned").exists());
+        stage.write("project/materia.json", with(agent(), &agents).to_string());
+        let seen = stage.watch(&["doctor"]);
+        let lines: Vec<&str> = seen
+            .ran
+            .out
+            .lines()
+            .filter(|line| line.contains("named by this project, not run"))
+            .collect();
+        assert_eq!(lines.len(), 2, "{seen:?}");
+        assert!(!seen.ran.out.contains('\u{1b}') && seen.inside.is_empty(), "{seen:?}");
+        let health = stage.run(&["doctor", "--json"]).json();
+        let claude = &health["agents"][0];
+        assert_eq!((&claude["name"], &claude["notRun"]), (&json!("claude"), &json!(true)));
+        assert!(!stage.path("project/owned").exists());
+        // Once it is approved, it is looked at like any other; another content is not.
+        stage.run(&["cast", "--trust", "--provider", "mock", "go"]).exits(0);
+        let health = stage.run(&["doctor", "--json"]).json();
+        assert_eq!(health["agents"][0]["version"], "1.2.3", "{health}");
+        // Asked for its version it may write nothing.
+        assert!(!stage.path("project/owned").exists());
+        stage.program("project/x", &HARM.replace("1.2.3", "1.2.4"));
+        let health = stage.run(&["doctor", "--json"]).json();
+        assert_eq!(health["agents"][0]["notRun"], true);
+        assert!(!stage.path("project/owned").exists());
+    }
 }

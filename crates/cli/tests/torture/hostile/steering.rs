@@ -5,12 +5,12 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use super::Stage;
-use super::people::people;
+use super::people::{Who, people};
 use crate::bench::until;
 
 /// A cast `c1` that waits for approval, and a loadout whose only turn runs a script.
-fn stage(script: &str, policy: &Value) -> Stage {
-    let stage = Stage::new();
+fn stage(who: Who, script: &str, policy: &Value) -> Stage {
+    let stage = Stage::new().of(who);
     let config = json!({
         "activeLoadout": "Asks",
         "loadouts": {
@@ -23,7 +23,8 @@ fn stage(script: &str, policy: &Value) -> Stage {
         },
     });
     stage.write("project/materia.json", config.to_string());
-    let own = env!("CARGO_BIN_EXE_materia");
+    let own = stage.materia();
+    let own = own.display();
     let clean = format!(
         "env -i PATH=\"$PATH\" HOME=\"$HOME\" MATERIA_PROFILE_DIR=\"$MATERIA_PROFILE_DIR\" MATERIA_STATE_DIR=\"$MATERIA_STATE_DIR\" {own}"
     );
@@ -46,69 +47,91 @@ const ENDED: &str = "while [ ! -s ended ]; do sleep 0.05; done; cat said >&2";
 
 #[test]
 fn a_turn_approves_nothing_however_it_hides() {
-    for (what, script) in [
-        ("plainly", "$M approve c1 a > said 2>&1; echo $? > ended"),
-        ("without its environment", "eval \"$CLEAN approve c1 a\" > said 2>&1; echo $? > ended"),
-        (
-            "in a session of its own, its parents gone",
-            "(setsid sh -c \"sleep 0.2; $CLEAN approve c1 a > said 2>&1; echo \\$? > ended\" &) ; true",
-        ),
-        (
-            "below something that looks like a supervisor that may",
-            "printf '%s' \"$CLEAN approve c1 a > said 2>&1; echo \\$? > ended\" > __supervise; sh __supervise x steer",
-        ),
-        (
-            "by an option",
-            "eval \"$CLEAN cast --trust --loadout Asks go\" > said 2>&1; echo $? > ended",
-        ),
-        ("by resuming", "eval \"$CLEAN resume c1\" > said 2>&1; echo $? > ended"),
-        ("by another start", "eval \"$CLEAN fork c1 --at 1 --trust\" > said 2>&1; echo $? > ended"),
-        ("by words", "eval \"$CLEAN say c1 hello\" > said 2>&1; echo $? > ended"),
-        (
-            "by its own server",
-            "eval \"timeout 20 $CLEAN serve --listen 127.0.0.1:0\" > said 2>&1; echo $? > ended",
-        ),
-    ] {
-        let stage = stage(&format!("{script}\n{ENDED}"), &Value::Null);
-        let ran = stage.run(&["cast", "--trust", "--loadout", "Acts", "--cast-id", "c2", "go"]);
-        assert_eq!(ran.exit, 0, "{what}: {ran:?}");
-        let ended = std::fs::read_to_string(stage.path("project/ended")).unwrap();
-        let said = std::fs::read_to_string(stage.path("project/said")).unwrap();
-        assert_eq!(ended.trim(), "2", "{what}: {said}");
-        assert!(said.contains("policy"), "{what}: {said}");
-        still_waits(&stage, what);
-        let casts = stage.run(&["casts", "--json"]).exits(0).lines();
-        assert_eq!(casts.len(), 2, "{what}: {casts:?}");
+    for who in people() {
+        for (what, script) in [
+            ("plainly", "$M approve c1 a > said 2>&1; echo $? > ended"),
+            (
+                "without its environment",
+                "eval \"$CLEAN approve c1 a\" > said 2>&1; echo $? > ended",
+            ),
+            (
+                "in a session of its own, its parents gone",
+                "(setsid sh -c \"sleep 0.2; $CLEAN approve c1 a > said 2>&1; echo \\$? > ended\" &) ; true",
+            ),
+            (
+                "below something that looks like a supervisor that may",
+                "printf '%s' \"$CLEAN approve c1 a > said 2>&1; echo \\$? > ended\" > __supervise; sh __supervise x steer",
+            ),
+            (
+                "by an option",
+                "eval \"$CLEAN cast --trust --loadout Asks go\" > said 2>&1; echo $? > ended",
+            ),
+            ("by resuming", "eval \"$CLEAN resume c1\" > said 2>&1; echo $? > ended"),
+            (
+                "by another start",
+                "eval \"$CLEAN fork c1 --at 1 --trust\" > said 2>&1; echo $? > ended",
+            ),
+            ("by words", "eval \"$CLEAN say c1 hello\" > said 2>&1; echo $? > ended"),
+            (
+                "by its own server",
+                "eval \"timeout 20 $CLEAN serve --listen 127.0.0.1:0\" > said 2>&1; echo $? > ended",
+            ),
+        ] {
+            let stage = stage(who, &format!("{script}\n{ENDED}"), &Value::Null);
+            let ran = stage.run(&["cast", "--trust", "--loadout", "Acts", "--cast-id", "c2", "go"]);
+            assert_eq!(ran.exit, 0, "{what}: {ran:?}");
+            let ended = std::fs::read_to_string(stage.path("project/ended")).unwrap();
+            let said = std::fs::read_to_string(stage.path("project/said")).unwrap();
+            assert_eq!(ended.trim(), "2", "{what}: {said}");
+            assert!(said.contains("policy"), "{what}: {said}");
+            still_waits(&stage, what);
+            let casts = stage.run(&["casts", "--json"]).exits(0).lines();
+            assert_eq!(casts.len(), 2, "{what}: {casts:?}");
+        }
     }
 }
 
 #[test]
 fn a_turn_may_read_check_and_explore() {
-    let script = "$M show c1 && $M events c1 && $M check && $M casts && $M grid && $M why c1 a && $M loadout && $M replay c1";
-    let stage = stage(&format!("({script}) > said 2>&1; echo $? > ended\n{ENDED}"), &Value::Null);
-    stage.run(&["cast", "--trust", "--loadout", "Acts", "go"]).exits(0);
-    let said = std::fs::read_to_string(stage.path("project/said")).unwrap();
-    assert_eq!(std::fs::read_to_string(stage.path("project/ended")).unwrap().trim(), "0", "{said}");
+    for who in people() {
+        let script = "$M show c1 && $M events c1 && $M check && $M casts && $M grid && $M why c1 a && $M loadout && $M replay c1";
+        let stage =
+            stage(who, &format!("({script}) > said 2>&1; echo $? > ended\n{ENDED}"), &Value::Null);
+        stage.run(&["cast", "--trust", "--loadout", "Acts", "go"]).exits(0);
+        let said = std::fs::read_to_string(stage.path("project/said")).unwrap();
+        assert_eq!(
+            std::fs::read_to_string(stage.path("project/ended")).unwrap().trim(),
+            "0",
+            "{said}"
+        );
+    }
 }
 
 #[test]
 fn a_turn_that_may_control_casts_is_asked_about_and_does() {
-    let stage = stage(
-        &format!("eval \"$CLEAN approve c1 a\" > said 2>&1; echo $? > ended\n{ENDED}"),
-        &json!({ "steer": true }),
-    );
-    // As it was approved before, so that only the policy is new.
-    let asked = Stage::new();
-    for file in ["materia.json", "act.sh"] {
-        let text = std::fs::read(stage.path(&format!("project/{file}"))).unwrap();
-        asked.write(&format!("project/{file}"), text);
+    for who in people() {
+        let stage = stage(
+            who,
+            &format!("eval \"$CLEAN approve c1 a\" > said 2>&1; echo $? > ended\n{ENDED}"),
+            &json!({ "steer": true }),
+        );
+        // As it was approved before, so that only the policy is new.
+        let asked = Stage::new().of(who);
+        for file in ["materia.json", "act.sh"] {
+            let text = std::fs::read(stage.path(&format!("project/{file}"))).unwrap();
+            asked.write(&format!("project/{file}"), text);
+        }
+        let refused = asked.watch(&["cast", "--loadout", "Acts", "go"]).exits(2).executed_nothing();
+        assert!(refused.ran.err.contains("turns may control casts"), "{refused:?}");
+        stage.run(&["cast", "--loadout", "Acts", "go"]).exits(0);
+        let said = std::fs::read_to_string(stage.path("project/said")).unwrap();
+        assert_eq!(
+            std::fs::read_to_string(stage.path("project/ended")).unwrap().trim(),
+            "0",
+            "{said}"
+        );
+        assert!(stage.path("outside/owned").exists(), "{said}");
     }
-    let refused = asked.watch(&["cast", "--loadout", "Acts", "go"]).exits(2).executed_nothing();
-    assert!(refused.ran.err.contains("turns may control casts"), "{refused:?}");
-    stage.run(&["cast", "--loadout", "Acts", "go"]).exits(0);
-    let said = std::fs::read_to_string(stage.path("project/said")).unwrap();
-    assert_eq!(std::fs::read_to_string(stage.path("project/ended")).unwrap().trim(), "0", "{said}");
-    assert!(stage.path("outside/owned").exists(), "{said}");
 }
 
 /// Asks the server that runs, with its own token, and says with which status it answered.
@@ -135,40 +158,28 @@ print(*[ask(*one) for one in [
 
 #[test]
 fn a_turn_that_has_the_servers_token_is_refused_by_the_server() {
-    let call = "env -i PATH=\"$PATH\" MATERIA_STATE_DIR=\"$MATERIA_STATE_DIR\" python3 asks.py";
-    let stage = stage(
-        &format!("(setsid sh -c '{call} > said 2>&1; echo $? > ended' &)\n{ENDED}"),
-        &Value::Null,
-    );
-    stage.write("project/asks.py", ASKS);
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_materia"));
-    let begins = stage.dress(command.args(["serve", "--listen", "127.0.0.1:0"]));
-    let mut server = begins.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    until("the server listens", || stage.path("state/server.json").exists());
-    stage.run(&["cast", "--trust", "--loadout", "Acts", "go"]).exits(0);
-    let said = std::fs::read_to_string(stage.path("project/said")).unwrap();
-    let alive = server.try_wait().unwrap().is_none();
-    server.kill().unwrap();
-    server.wait().unwrap();
-    assert_eq!(said.trim(), "403 403 403 403 403", "{said}");
-    assert!(alive, "it was not stopped");
-    still_waits(&stage, "through the server");
-}
-
-#[test]
-fn everybodys_turn_approves_nothing() {
-    let clean = "env -i PATH=\"$PATH\" MATERIA_PROFILE_DIR=\"$MATERIA_PROFILE_DIR\" MATERIA_STATE_DIR=\"$MATERIA_STATE_DIR\"";
     for who in people() {
-        // An ordinary user has a copy of the program.
-        let script = format!(
-            "[ -x ../materia ] && M=../materia\n{clean} $M approve c1 a > said 2>&1; echo $? > ended\n{ENDED}"
+        let call = "env -i PATH=\"$PATH\" MATERIA_STATE_DIR=\"$MATERIA_STATE_DIR\" python3 asks.py";
+        let stage = stage(
+            who,
+            &format!("(setsid sh -c '{call} > said 2>&1; echo $? > ended' &)\n{ENDED}"),
+            &Value::Null,
         );
-        let stage = stage(&script, &Value::Null);
-        let args = ["cast", "--trust", "--loadout", "Acts", "--cast-id", "c2", "go"];
-        let ran = stage.run_as(who, &args);
-        assert_eq!(ran.exit, 0, "{who:?}: {ran:?}");
+        stage.write("project/asks.py", ASKS);
+        let mut server = stage.command(&[]);
+        server
+            .args(["serve", "--listen", "127.0.0.1:0"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        let mut server = server.spawn().unwrap();
+        until("the server listens", || stage.path("state/server.json").exists());
+        stage.run(&["cast", "--trust", "--loadout", "Acts", "go"]).exits(0);
         let said = std::fs::read_to_string(stage.path("project/said")).unwrap();
-        assert!(said.contains("policy"), "{who:?}: {said}");
-        still_waits(&stage, "as an ordinary user");
+        let alive = server.try_wait().unwrap().is_none();
+        server.kill().unwrap();
+        server.wait().unwrap();
+        assert_eq!(said.trim(), "403 403 403 403 403", "{said}");
+        assert!(alive, "it was not stopped");
+        still_waits(&stage, "through the server");
     }
 }

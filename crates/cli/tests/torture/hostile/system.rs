@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use super::people::Who;
 use super::turns::{confines, project};
 use super::{Stage, link};
 
@@ -122,4 +123,26 @@ fn a_project_whose_path_is_no_text_is_refused_in_words_by_every_command() {
         assert!(ran.err.contains("is not UTF-8") || args[0] == "materia", "{args:?}: {ran:?}");
     }
     assert!(!odd.join(".materia").exists());
+}
+
+#[test]
+fn pipes_in_the_place_of_files_keep_nobody_waiting() {
+    let pipe = |path: &Path| {
+        let _ = fs::remove_file(path);
+        let mode = rustix::fs::Mode::from_bits_retain(0o600);
+        rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    };
+    let stage = Stage::shipped(Who::Me);
+    for name in ["lock", "events.jsonl", "manifest.json"] {
+        pipe(&stage.path(&format!("project/.materia/c1/{name}")));
+    }
+    stage.sql("UPDATE runs SET status = 'running'");
+    for args in [&["events", "c1", "--follow"][..], &["show", "c1"], &["replay", "c1"]] {
+        stage.watch(args).exits(0).executed_nothing().wrote_nothing();
+    }
+    // Nor where it is one's own: the views are made anew.
+    stage.run(&["pause", "c1", "--trust", "--trust-journal"]).exits(0);
+    for name in ["events.jsonl", "manifest.json"] {
+        assert!(stage.path(&format!("project/.materia/c1/{name}")).is_file(), "{name}");
+    }
 }

@@ -6,6 +6,7 @@ use materia_contract::Decided;
 use serde_json::{Value, json};
 
 use super::Stage;
+use super::people::Who;
 
 /// What `replay --json` says of a cast, with its exit status.
 fn verdict(stage: &Stage, cast: &str) -> (i32, Value) {
@@ -30,7 +31,7 @@ fn kinds(stage: &Stage) -> Vec<String> {
 
 #[test]
 fn what_these_rules_cannot_decide_is_neither_right_nor_wrong() {
-    let stage = Stage::shipped();
+    let stage = Stage::shipped(Who::Me);
     let (exit, said) = verdict(&stage, "c0");
     assert_eq!((exit, &said["ok"], &said["undecided"]), (0, &json!(true), &json!(0)), "{said}");
     let events = said["events"].clone();
@@ -41,7 +42,7 @@ fn what_these_rules_cannot_decide_is_neither_right_nor_wrong() {
     let told = stage.run(&["replay", "c0"]).exits(4);
     assert!(told.out.contains("is undecided"), "{told:?}");
     // A newer version of the events likewise.
-    let stage = Stage::shipped();
+    let stage = Stage::shipped(Who::Me);
     stage.forge("c0", |text| text.replace("\"journalVersion\":5", "\"journalVersion\":77"));
     let (exit, said) = verdict(&stage, "c0");
     assert_eq!((exit, &said["ok"]), (4, &Value::Null), "{said}");
@@ -49,7 +50,7 @@ fn what_these_rules_cannot_decide_is_neither_right_nor_wrong() {
 
 #[test]
 fn rows_that_contradict_the_first_event_are_forged() {
-    let stage = Stage::shipped();
+    let stage = Stage::shipped(Who::Me);
     stage.without_inputs("c0");
     assert_eq!(fails(&stage, "no inputs"), 1);
     // Rules and versions of which no program had both.
@@ -59,7 +60,7 @@ fn rows_that_contradict_the_first_event_are_forged() {
         ("\"journalVersion\":5", "\"journalVersion\":4"),
         ("\"journalVersion\":5", "\"journalVersion\":2"),
     ] {
-        let stage = Stage::shipped();
+        let stage = Stage::shipped(Who::Me);
         stage.forge("c0", |text| text.replace(from, to));
         assert_eq!(fails(&stage, to), 1);
     }
@@ -90,10 +91,10 @@ fn an_event_in_other_bytes_is_not_what_was_written() {
             _ => data.replacen('{', "{ ", 1),
         }),
     ];
-    let seen: BTreeSet<String> = kinds(&Stage::shipped()).into_iter().collect();
+    let seen: BTreeSet<String> = kinds(&Stage::shipped(Who::Me)).into_iter().collect();
     for kind in seen {
         for (what, way) in &ways {
-            let stage = Stage::shipped();
+            let stage = Stage::shipped(Who::Me);
             let mut at = None;
             stage.rewrite("c0", |record| {
                 if record.kind == kind && at.is_none() {
@@ -105,19 +106,19 @@ fn an_event_in_other_bytes_is_not_what_was_written() {
         }
     }
     // The input of a decision, and the names in a row.
-    let stage = Stage::shipped();
+    let stage = Stage::shipped(Who::Me);
     stage.rewrite("c0", |record| {
         record.input = record.input.take().map(|it| it.replacen('{', "{ ", 1));
     });
     assert_eq!(fails(&stage, "input"), 1);
-    let stage = Stage::shipped();
+    let stage = Stage::shipped(Who::Me);
     stage.sql("UPDATE decisions SET events = replace(events, '\"run.completed\"', '\"run.\\u0063ompleted\"')");
     fails(&stage, "the name of an event");
 }
 
 #[test]
 fn time_does_not_go_back_from_one_decision_to_the_next() {
-    let stage = Stage::shipped();
+    let stage = Stage::shipped(Who::Me);
     let mut before = None;
     let mut forged = None;
     stage.rewrite("c0", |record| {
@@ -140,7 +141,7 @@ fn time_does_not_go_back_from_one_decision_to_the_next() {
 #[test]
 fn only_a_fork_has_decisions_that_were_cut() {
     for cut in [1, 2, 5] {
-        let stage = Stage::shipped();
+        let stage = Stage::shipped(Who::Me);
         let mut forged = None;
         stage.rewrite("c0", |record| {
             if let Some(input) = &record.input
@@ -174,13 +175,13 @@ fn damage_is_an_answer() {
         format!("UPDATE decisions SET events = '[' WHERE place = {last}"),
     ];
     for sql in damages {
-        let stage = Stage::shipped();
+        let stage = Stage::shipped(Who::Me);
         stage.sql(&sql);
         fails(&stage, &sql);
         // The others are as they were.
         stage.run(&["replay", "c1"]).exits(0);
     }
-    let stage = Stage::shipped();
+    let stage = Stage::shipped(Who::Me);
     stage.sql(&format!("PRAGMA foreign_keys = OFF; DELETE FROM heads WHERE run = {run}"));
     let (exit, said) = verdict(&stage, "c0");
     assert_eq!((exit, &said["ok"]), (1, &json!(false)), "{said}");
@@ -193,7 +194,7 @@ fn damage_is_an_answer() {
 #[test]
 fn whoever_vouches_for_a_journal_begins_a_new_line_of_leases() {
     for epoch in [i64::MAX, i64::MAX - 1, -1] {
-        let stage = Stage::shipped();
+        let stage = Stage::shipped(Who::Me);
         stage.sql(&format!("UPDATE leases SET epoch = {epoch}"));
         stage.run(&["pause", "c1", "--trust", "--trust-journal"]).exits(0);
         stage.run(&["resume", "c1", "--trust"]).exits(0);
