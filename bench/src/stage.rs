@@ -241,6 +241,7 @@ fn edge(from: &str, when: Condition, to: Option<&str>, bound: Option<u32>) -> Ed
         when,
         guard: None,
         to: to.map(NodeId::new),
+        fails: false,
         max_traversals: bound,
         delivery: Delivery::default(),
     }

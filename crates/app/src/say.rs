@@ -39,7 +39,7 @@ pub fn event(event: &Event, story: &Story) -> String {
         }
         EventBody::RunResumed(_) => "goes on".to_owned(),
         EventBody::RunWaiting(data) => format!("waits: {}", one(&data.message)),
-        EventBody::RunCompleted(_) => "completed".to_owned(),
+        EventBody::RunCompleted(_) => CastStatus::Completed.words(story.verdict()).to_owned(),
         EventBody::RunFailed(data) => {
             format!("failed: {}: {}", data.code.word(), one(&data.message))
         }
@@ -289,7 +289,9 @@ pub fn summary(report: &CastReport) -> String {
     let id = &report.cast_id;
     let turns = spent(report);
     match report.status {
-        CastStatus::Completed => format!("{id} completed ({turns})"),
+        CastStatus::Completed => {
+            format!("{id} {} ({turns})", report.status.words(report.verdict))
+        }
         CastStatus::Failed => match &report.error {
             Some(error) => format!(
                 "{id} failed{}: {}: {}",

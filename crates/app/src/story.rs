@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use materia_contract::{Event, EventBody, NodeId, Plan, RunId, StatePatched, TurnStarted};
 use materia_engine::{Journal, PAGE_BYTES, blocking};
+use materia_kernel::Verdict;
 use serde_json::Value;
 
 use crate::clean::one_line;
@@ -31,6 +32,7 @@ pub struct Story {
     visited: BTreeSet<NodeId>,
     /// The name of what runs at each node.
     materia: BTreeMap<NodeId, String>,
+    verdict: Verdict,
 }
 
 #[derive(Debug, Default)]
@@ -71,6 +73,7 @@ impl Story {
 
     /// Takes notice of an event.
     pub fn note(&mut self, event: &Event) {
+        self.verdict.note(event);
         match (&event.body, &event.node) {
             (EventBody::RunCreated(data), _) => self.begin(&data.plan),
             (EventBody::TurnStarted(_), Some(node)) if !self.visited.contains(node) => {
@@ -116,6 +119,12 @@ impl Story {
             let titles = items.iter().map(|item| title(item).unwrap_or_default()).collect();
             self.produced.insert(node.clone(), titles);
         }
+    }
+
+    /// The verdict so far (D65).
+    #[must_use]
+    pub fn verdict(&self) -> Option<bool> {
+        self.verdict.of_run()
     }
 
     /// How many items a loop has, if it iterates a list.

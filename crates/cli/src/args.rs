@@ -117,6 +117,9 @@ pub(crate) struct RunOptions {
     /// Start no turn by itself; a person does
     #[arg(long, help_heading = "Options of a run")]
     pub interactive: bool,
+    /// Exit 1 where the cast completes and its verdict is false
+    #[arg(long, conflicts_with = "detach", help_heading = "Options of a run")]
+    pub strict_end: bool,
     /// Hand the cast to your server, which is started in the background if there is none, and return
     #[arg(long, help_heading = "Options of a run")]
     pub detach: bool,

@@ -6,8 +6,8 @@ use materia_app::act::{self, Going, Held, Noted, Taken, Unfit, step};
 use materia_app::asking::{self, Asks};
 use materia_app::drive::{Drive, Start};
 use materia_app::prepare::GoingOn;
+use materia_contract::Do;
 use materia_contract::body::Told;
-use materia_contract::{CastStatus, Do};
 use materia_kernel::Run;
 
 use crate::args::{Global, RunOptions};
@@ -50,11 +50,10 @@ impl Carry<'_> {
 
     /// Asks on the terminal what a cast asks that has come to rest, and carries it on with the answers.
     pub(crate) fn converse(&self, exit: Exit, terminal: &mut Terminal) -> Result<Exit, Failure> {
-        if self.options.no_input || self.options.detach {
-            Ok(exit)
-        } else {
-            converse::go_on(self, exit, terminal)
-        }
+        let asks = !self.options.no_input && !self.options.detach;
+        let exit = if asks { converse::go_on(self, exit, terminal)? } else { exit };
+        let fails = exit == Exit::Unsatisfied && self.options.strict_end;
+        Ok(if fails { Exit::Failed } else { exit })
     }
 
     /// Takes the step that `choose` names, and drives the cast until it rests.
@@ -96,11 +95,7 @@ impl Carry<'_> {
         if terminal.json {
             terminal.data(&report)?;
         }
-        Ok(match report.status {
-            CastStatus::Completed => Exit::Done,
-            CastStatus::Waiting => Exit::Waiting,
-            CastStatus::Failed | CastStatus::Aborted | CastStatus::Running => Exit::Failed,
-        })
+        Ok(run::exit_of(&report))
     }
 
     /// Drives a cast that is held until it rests. `words` are said once everything was asked.

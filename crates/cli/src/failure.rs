@@ -13,6 +13,8 @@ use materia_journal::OpenError;
 pub(crate) enum Exit {
     /// All is well.
     Done,
+    /// A cast completed, and its verdict is false (D65).
+    Unsatisfied,
     /// A cast failed, or a check did not hold.
     Failed,
     /// Nothing was done.
@@ -31,7 +33,7 @@ impl Exit {
     /// The number that the shell sees.
     pub(crate) fn code(self) -> u8 {
         match self {
-            Self::Done => 0,
+            Self::Done | Self::Unsatisfied => 0,
             Self::Failed => 1,
             Self::Refused => 2,
             Self::Waiting => 3,

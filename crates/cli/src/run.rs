@@ -130,12 +130,18 @@ fn conclude(
     if terminal.json {
         terminal.data(&report)?;
     }
-    Ok(match report.status {
+    let exit = exit_of(&report);
+    Ok(if exit == Exit::Waiting && interrupted { Exit::Interrupted } else { exit })
+}
+
+/// The exit status that a cast at rest gives.
+pub(crate) fn exit_of(report: &CastReport) -> Exit {
+    match report.status {
+        CastStatus::Completed if report.verdict == Some(false) => Exit::Unsatisfied,
         CastStatus::Completed => Exit::Done,
-        CastStatus::Waiting if interrupted => Exit::Interrupted,
         CastStatus::Waiting => Exit::Waiting,
         CastStatus::Failed | CastStatus::Aborted | CastStatus::Running => Exit::Failed,
-    })
+    }
 }
 
 fn tell(

@@ -62,8 +62,8 @@ pub const CODES: &[(&str, &str)] = &[
     ("graph::dependency-circle", "sockets wait for each other, or one for itself, and none begins"),
     ("graph::duplicate-edge-id", "two edges of one loadout have the same id"),
     (
-        "graph::failure-to-end",
-        "the `onFailure` of a socket leads to `end`, and must lead to a socket",
+        "graph::false-completes",
+        "a socket decides by its exit code and has no edge for false: the cast then completes, not satisfied",
     ),
     (
         "graph::may-not-match",

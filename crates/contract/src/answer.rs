@@ -158,6 +158,7 @@ mod tests {
             when,
             guard: None,
             to: None,
+            fails: false,
             max_traversals: None,
             delivery: crate::Delivery::default(),
         }];

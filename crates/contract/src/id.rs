@@ -7,6 +7,9 @@ use uuid::Uuid;
 /// The word that ends a graph. It is no node and can name none.
 pub const END: &str = "end";
 
+/// The word that ends a graph as failed (D65). The compiler accepts no node of that name; older journals may have one.
+pub const FAIL: &str = "fail";
+
 /// The longest node id, in bytes.
 pub const NODE_ID_BYTES_MAX: usize = 64;
 

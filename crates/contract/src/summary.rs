@@ -35,6 +35,15 @@ impl CastStatus {
         }
     }
 
+    /// The words for people, with the verdict that a cast ended with.
+    #[must_use]
+    pub fn words(self, verdict: Option<bool>) -> &'static str {
+        match (self, verdict) {
+            (Self::Completed, Some(false)) => "completed, not satisfied",
+            (_, _) => self.word(),
+        }
+    }
+
     /// The status that a word stands for.
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
@@ -51,6 +60,9 @@ pub struct CastReport {
     pub cast_id: RunId,
     /// Where it stands.
     pub status: CastStatus,
+    /// Of a cast that completed: the verdict it ended with, where a turn gave one (D65).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<bool>,
     /// The loadout it runs.
     pub loadout: String,
     /// Every attempt at every turn, in the order they started.
@@ -207,4 +219,7 @@ pub struct CastLine {
     pub started_at: String,
     /// The cast it continues from.
     pub from_cast_id: Option<String>,
+    /// Of a cast that completed: the verdict it ended with, where a turn gave one (D65). A journal's own list does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<bool>,
 }

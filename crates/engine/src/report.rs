@@ -64,6 +64,7 @@ pub fn report_at(
     let report = CastReport {
         cast_id: id.clone(),
         status: run.phase().status(),
+        verdict: run.verdict(),
         loadout: created.plan.loadout.clone(),
         questions: questions.collect(),
         answer,

@@ -66,11 +66,11 @@ pub use decide::{
 pub use evolve::evolve;
 pub use materia_contract::{Acting, Input, Moment, Report, TurnOutcome};
 pub use recompute::{Divergence, Recomputation, Retaken, cut};
-pub use state::{Phase, Run, Turn, TurnWork};
+pub use state::{Phase, Run, Turn, TurnWork, Verdict};
 
 /// The state of a graph while it runs, folded from its events by [`evolve`]: the materialized view of the
 /// execution contract (X24).
 pub type GraphState = Run;
 
 /// Changes whenever the state or its meaning does, so that an older snapshot is not believed.
-pub const KERNEL_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+8");
+pub const KERNEL_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+9");

@@ -115,9 +115,12 @@ impl Opinion {
         let chosen = exit_of(chart, &exit);
         let way = chosen.map(|place| chart.regions[exit.region].exits[place]);
         let to = way.and_then(|way| chart.ways[way].to);
-        let word = to.map_or(END, |to| chart.name(to).as_str());
+        let word = way.map_or(END, |way| chart.word(way));
         if said {
             self.selects(chart, exit.result, way, word, event)?;
+            if way.is_some_and(|way| chart.ways[way].fails) {
+                self.leads_to_fail(exit.result);
+            }
             if let (Some(way), Some(to)) = (way, to) {
                 let Exit { result, exited, .. } = exit;
                 self.owed.push(Owed::Arrive { result, way, to, exited, enters: None });

@@ -4,7 +4,8 @@
 
 use indexmap::IndexMap;
 use materia_contract::{
-    Behavior, Delivery, DeliveryMode, Edge, EdgeId, Exit, Node, NodeId, Plan, Routing, Trigger,
+    Behavior, Delivery, DeliveryMode, END, Edge, EdgeId, Exit, FAIL, Node, NodeId, Plan, Routing,
+    Trigger,
 };
 
 use crate::trail::Coming;
@@ -23,6 +24,8 @@ pub(crate) struct Chart {
     pub(crate) regions: Vec<Region>,
     /// Nodes that run at intervals, in the order of the plan.
     pub(crate) scheduled: Vec<usize>,
+    /// Whether some way leads to `fail` (D65).
+    pub(crate) may_fail: bool,
     plain: Delivery,
 }
 
@@ -50,6 +53,8 @@ pub(crate) struct Way {
     pub(crate) from: usize,
     /// Where it leads; absent means the end.
     pub(crate) to: Option<usize>,
+    /// Whether the run fails there (D65).
+    pub(crate) fails: bool,
     kind: Kind,
 }
 
@@ -90,12 +95,13 @@ impl Chart {
             let mut facts = NodeFacts::default();
             for (at, edge) in node.edges.iter().enumerate() {
                 let to = edge.to.as_ref().map(place).transpose()?;
-                facts.ways.push(add(&edge.id, Way { from, to, kind: Kind::Edge(at) })?);
+                let way = Way { from, to, fails: edge.fails, kind: Kind::Edge(at) };
+                facts.ways.push(add(&edge.id, way)?);
             }
             if let Some(edge) = &node.on_failure {
                 let to = edge.to.as_ref().map(place).transpose()?;
-                let on_failure = add(&edge.id, Way { from, to, kind: Kind::OnFailure })?;
-                facts.on_failure = Some(on_failure);
+                let way = Way { from, to, fails: edge.fails, kind: Kind::OnFailure };
+                facts.on_failure = Some(add(&edge.id, way)?);
             }
             for region in &node.loops {
                 let at = plan.loops.get_index_of(region);
@@ -111,13 +117,18 @@ impl Chart {
         for (nth, region) in plan.loops.values().enumerate() {
             let consumes = region.consumes.as_ref().map(place).transpose()?;
             let mut exits = Vec::new();
-            for Exit { edge_id, from, to, .. } in &region.exits {
-                let to = to.as_ref().map(place).transpose()?;
-                exits.push(add(edge_id, Way { from: place(from)?, to, kind: Kind::Exit(nth) })?);
+            for Exit { edge_id, from, to, fails, .. } in &region.exits {
+                let (from, to) = (place(from)?, to.as_ref().map(place).transpose()?);
+                let way = Way { from, to, fails: *fails, kind: Kind::Exit(nth) };
+                exits.push(add(edge_id, way)?);
             }
             regions.push(Region { consumes, exits, around: Vec::new() });
         }
+        if ways.values().any(|way: &Way| way.fails && way.to.is_some()) {
+            return Err("a way of the plan leads to a socket and to `fail`".to_owned());
+        }
         let mut chart = Self {
+            may_fail: ways.values().any(|way| way.fails),
             plan: plan.clone(),
             entry,
             nodes,
@@ -198,6 +209,15 @@ impl Chart {
 
     pub(crate) fn name(&self, at: usize) -> &NodeId {
         self.plan.nodes.get_index(at).map_or(&self.plan.entry, |(id, _)| id)
+    }
+
+    /// The word for where a way leads.
+    pub(crate) fn word(&self, way: usize) -> &str {
+        match self.ways[way].to {
+            Some(to) => self.name(to).as_str(),
+            None if self.ways[way].fails => FAIL,
+            None => END,
+        }
     }
 
     pub(crate) fn way_id(&self, at: usize) -> &EdgeId {

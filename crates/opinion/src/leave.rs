@@ -154,8 +154,11 @@ impl Opinion {
             return Ok(Paid::Void);
         }
         let to = chart.ways[way].to;
-        let word = to.map_or(END, |to| chart.name(to).as_str());
-        self.selects(chart, result, Some(way), word, event)?;
+        self.selects(chart, result, Some(way), chart.word(way), event)?;
+        if chart.ways[way].fails {
+            self.leads_to_fail(result);
+            return Ok(Paid::Yes);
+        }
         self.owed.push(Owed::Routes { result, ways: Some(ways), from: None });
         let Some(to) = to else { return Ok(Paid::Yes) };
         self.owed.push(Owed::Arrive { result, way, to, exited: Vec::new(), enters: None });
@@ -225,12 +228,15 @@ impl Opinion {
     ) -> Checked<Paid> {
         let result = Outcome { node, turn: Some(turn), verdict: None };
         let Some(way) = chart.nodes[node].on_failure else { return Ok(Paid::Void) };
-        let Some(to) = chart.ways[way].to else { return Ok(Paid::Void) };
         if let Some(code) = self.forbidden(chart, way, result) {
             self.owed.push(Owed::Failing { code, socket: node, way: Some(way) });
             return Ok(Paid::Void);
         }
-        self.selects(chart, result, Some(way), chart.name(to).as_str(), event)?;
+        self.selects(chart, result, Some(way), chart.word(way), event)?;
+        if chart.ways[way].fails {
+            self.owed.push(Owed::GivesUp { result });
+            return Ok(Paid::Yes);
+        }
         if let Some(place) = self.held.iter().position(|held| held.started == turn) {
             self.held.remove(place);
             self.nodes[node].held = self.nodes[node].held.saturating_sub(1);
@@ -238,6 +244,7 @@ impl Opinion {
         // A `foreach` is left with it.
         self.nodes[node].foreach = None;
         self.iterating.remove(&node);
+        let Some(to) = chart.ways[way].to else { return Ok(Paid::Yes) };
         self.owed.push(Owed::Arrive { result, way, to, exited: Vec::new(), enters: None });
         self.owed.push(Owed::FollowUp { result, way });
         Ok(Paid::Yes)

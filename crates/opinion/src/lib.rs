@@ -25,6 +25,7 @@ mod chart;
 mod clock;
 mod cross;
 mod decided;
+mod fail;
 mod given;
 mod items;
 mod leave;

@@ -74,6 +74,7 @@ impl Opinion {
             script: std::collections::BTreeMap::new(),
             barred: None,
             failed_at: None,
+            gave_up: false,
             owed: Vec::new(),
             decision: Decision::new(),
         }
@@ -191,6 +192,7 @@ impl Opinion {
             hold!(self, one, "no turn has failed that could be tried again");
         }
         self.names_its_folders(&data.cwd, &data.run_dir)?;
+        self.goes_back();
         self.life = Life::Running;
         for held in &mut self.held {
             held.released |= data.recast || held.why == Why::Interrupted;

@@ -17,8 +17,8 @@ use crate::{Checked, Objection};
 pub(crate) enum Owed {
     /// A payload that crossed no edge is attached.
     Attached { node: usize, payload: Waiting },
-    /// A failed turn is tried again after so long: a timer is set for it.
-    Retry { node: usize, turn: u64, wait: Micros },
+    /// A failed turn is tried again: a timer is set for the instant that its end names.
+    Retry { node: usize, turn: u64, at: Micros, wait: Micros },
     /// The next tick of a node is set.
     Tick { node: usize },
     /// The runtime answers a turn itself: it names what is missing (D41), or gives the reason for which a
@@ -58,6 +58,8 @@ pub(crate) enum Owed {
     Start(Starting),
     /// The run fails; turns in flight are interrupted first.
     Failing { code: ErrorCode, socket: usize, way: Option<usize> },
+    /// A way led to `fail`: the run fails with what was said (D65).
+    GivesUp { result: Outcome },
     /// The run fails because some `foreach` that could start has no list.
     NoList,
 }
@@ -107,8 +109,8 @@ impl Opinion {
             let chart = self.chart()?;
             let paid = match owed {
                 Owed::Attached { node, payload } => self.attached(&chart, node, payload, event)?,
-                Owed::Retry { node, turn, wait } => {
-                    self.retry_set(&chart, node, turn, wait, event)?
+                Owed::Retry { node, turn, at, wait } => {
+                    self.retry_set(&chart, node, turn, (at, wait), event)?
                 }
                 Owed::Tick { node } => self.tick_set(&chart, node, event)?,
                 Owed::Answer { turn, says, refused } => self.answer(turn, &says, refused, event)?,
@@ -139,6 +141,7 @@ impl Opinion {
                 Owed::Failing { code, socket, way } => {
                     self.failing(&chart, code, socket, way, event)?
                 }
+                Owed::GivesUp { result } => self.gives_up(&chart, result, event)?,
                 Owed::NoList => self.cannot_iterate(&chart, event)?,
             };
             if let Paid::Yes = paid {

@@ -72,6 +72,8 @@ pub struct Opinion {
     pub(crate) barred: Option<(usize, usize)>,
     /// The node at which the run failed.
     pub(crate) failed_at: Option<usize>,
+    /// Whether a way to `fail` ended it (D65).
+    pub(crate) gave_up: bool,
     pub(crate) owed: Vec<Owed>,
     pub(crate) decision: Decision,
 }
@@ -160,6 +162,8 @@ pub(crate) struct AtNode {
     pub(crate) rounds: Rounds,
     pub(crate) produced: Option<Arc<Vec<Value>>>,
     pub(crate) session: Option<(Uuid, Option<ItemId>)>,
+    /// Its last completed turn with its place, where a way of the plan leads to `fail`.
+    pub(crate) done: Option<(u64, Started)>,
 }
 
 /// What is known of a way.

@@ -15,17 +15,19 @@ pub(crate) fn micros(millis: u64) -> Micros {
 }
 
 impl Opinion {
-    /// The timer of a further attempt is set: just so long after the decision's instant.
+    /// The timer of a further attempt is set: just so long after the decision's instant. One without a wait fires
+    /// before anything else could tell which instant that is.
     pub(crate) fn retry_set(
         &mut self,
         chart: &Chart,
         node: usize,
         turn: u64,
-        wait: Micros,
+        (due, wait): (Micros, Micros),
         event: Option<&Event>,
     ) -> Checked<Paid> {
         let timer = Timer::Retry { turn };
         let at = self.set(chart, node, &timer, event)?;
+        hold!(self, wait > 0 || at == due, "the end of the turn names another instant");
         self.taken_at(at.saturating_sub(wait));
         self.runs(node, &timer, at);
         Ok(Paid::Yes)

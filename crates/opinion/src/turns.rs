@@ -84,6 +84,9 @@ impl Opinion {
         }
         let at = &mut self.nodes[node];
         at.completed = at.completed.saturating_add(1);
+        if chart.may_fail {
+            self.nodes[node].done = Some((data.turn, started.clone()));
+        }
         self.keep_last(data, started, object);
         self.trace(&chart, node, data);
         self.owes_what_follows(&chart, node, data);
@@ -233,7 +236,8 @@ impl Opinion {
         let why = match (repairs, self.retries(&chart, data, &turn)?) {
             (true, _) => Why::Rejected,
             (false, Some(wait)) => {
-                self.owed.push(Owed::Retry { node, turn: data.turn, wait });
+                let at = data.retry_at.unwrap_or_default();
+                self.owed.push(Owed::Retry { node, turn: data.turn, at, wait });
                 Why::Passing
             }
             (false, None) => {
@@ -276,7 +280,7 @@ impl Opinion {
         }
     }
 
-    fn holds(&mut self, held: Held) {
+    pub(crate) fn holds(&mut self, held: Held) {
         let at = &mut self.nodes[held.turn.node];
         at.held = at.held.saturating_add(1);
         self.held.push(held);
@@ -395,6 +399,7 @@ impl Opinion {
         hold!(self, data.edge_id.as_ref() == edge, "another edge was barred, or none");
         self.barred = way.map(|way| (socket, way));
         self.failed_at = Some(socket);
+        self.gave_up = code == ErrorCode::GraphFailed;
         self.life = Life::Failed;
         self.owed.clear();
         Ok(Paid::Yes)

@@ -29,7 +29,7 @@ export type AddProject = { "dir": string };
 
 export type Casts = { "items": (CastSummary)[]; "next"?: string | null; "unreadable"?: (string)[] };
 
-export type CastSummary = { "castId": RunId; "status": CastStatus; "loadout": string; "request": string; "startedAt": string; "fromCastId"?: string | null; "project": string; "driven": boolean; "lastSeq": number; "updatedAt": string; "usage": UsageTotals; "waiting"?: (RunWaiting | null); "error"?: (RunFailed | null); "items"?: (Progress | null) };
+export type CastSummary = { "castId": RunId; "status": CastStatus; "loadout": string; "request": string; "startedAt": string; "fromCastId"?: string | null; "verdict"?: boolean | null; "project": string; "driven": boolean; "lastSeq": number; "updatedAt": string; "usage": UsageTotals; "waiting"?: (RunWaiting | null); "error"?: (RunFailed | null); "items"?: (Progress | null) };
 
 export type CastStatus = ("running" | "waiting" | "completed" | "failed" | "aborted");
 
@@ -43,7 +43,7 @@ export type NodeId = string;
 
 export type RunFailed = { "code": ErrorCode; "message": string; "socket"?: (NodeId | null); "artifacts"?: (string)[]; "edgeId"?: (EdgeId | null) };
 
-export type ErrorCode = ("utility_failed" | "utility_timeout" | "contract_error" | "provider_failed" | "script_exhausted" | "edge_exhausted" | "no_advance" | "internal");
+export type ErrorCode = ("utility_failed" | "utility_timeout" | "contract_error" | "provider_failed" | "script_exhausted" | "edge_exhausted" | "no_advance" | "graph_failed" | "internal");
 
 export type EdgeId = string;
 
@@ -53,7 +53,7 @@ export type StartBody = { "project"?: string | null; "loadout"?: string | null; 
 
 export type Budget = { "maxTokens"?: number | null; "maxCost"?: number | null; "maxTurns"?: number | null; "warnAtPercent"?: number | null; "maxStorageMb"?: number | null };
 
-export type CastView = { "castId": RunId; "status": CastStatus; "loadout": string; "visits": (Visit)[]; "state": { [key: string]: Json }; "error"?: (RunFailed | null); "waiting"?: (RunWaiting | null); "usage": UsageTotals; "runDir": string; "lastSeq": number; "lastHash": string; "fromCastId"?: string | null; "request"?: string; "startedAt"?: string | null; "elapsedMs"?: number | null; "linked"?: (string)[]; "linkId"?: string | null; "questions"?: (OpenQuestion)[]; "answer"?: (Said | null); "project": string; "driven": boolean; "at": number; "pace": Pace; "globalMode": GlobalMode; "budget": Budget; "plan": Plan; "planHash": string; "graph": Grid; "sockets": (SocketNow)[]; "edges": (EdgeNow)[]; "loops": (LoopNow)[]; "next": (Json)[] };
+export type CastView = { "castId": RunId; "status": CastStatus; "verdict"?: boolean | null; "loadout": string; "visits": (Visit)[]; "state": { [key: string]: Json }; "error"?: (RunFailed | null); "waiting"?: (RunWaiting | null); "usage": UsageTotals; "runDir": string; "lastSeq": number; "lastHash": string; "fromCastId"?: string | null; "request"?: string; "startedAt"?: string | null; "elapsedMs"?: number | null; "linked"?: (string)[]; "linkId"?: string | null; "questions"?: (OpenQuestion)[]; "answer"?: (Said | null); "project": string; "driven": boolean; "at": number; "pace": Pace; "globalMode": GlobalMode; "budget": Budget; "plan": Plan; "planHash": string; "graph": Grid; "sockets": (SocketNow)[]; "edges": (EdgeNow)[]; "loops": (LoopNow)[]; "next": (Json)[] };
 
 export type Visit = { "socket": NodeId; "visit": number; "attempt": number; "item"?: string | null; "itemLabel"?: string | null; "outcome": Outcome; "materia"?: string | null; "satisfied"?: boolean | null; "reason"?: string | null; "durationMs"?: number | null; "tokens"?: number | null; "cost"?: number | null };
 
@@ -83,7 +83,7 @@ export type VerdictFrom = ("exitCode");
 
 export type Path = string;
 
-export type Edge = { "id": EdgeId; "when": Condition; "where"?: (Guard | null); "to"?: (NodeId | null); "maxTraversals"?: number | null; "delivery"?: Delivery };
+export type Edge = { "id": EdgeId; "when": Condition; "where"?: (Guard | null); "to"?: (NodeId | null); "fails"?: boolean; "maxTraversals"?: number | null; "delivery"?: Delivery };
 
 export type Condition = ("always" | "satisfied" | "not_satisfied");
 
@@ -131,7 +131,7 @@ export type SessionPolicy = ("auto" | "fresh" | "keep");
 
 export type Loop = { "members": (NodeId)[]; "consumes"?: (NodeId | null); "items"?: (Path | null); "cursor": string; "exits"?: (Exit)[] };
 
-export type Exit = { "id": string; "edgeId": EdgeId; "from": NodeId; "condition": Condition; "to"?: (NodeId | null) };
+export type Exit = { "id": string; "edgeId": EdgeId; "from": NodeId; "condition": Condition; "to"?: (NodeId | null); "fails"?: boolean };
 
 export type Limits = { "maxRepairs": number; "maxNoAdvanceCycles": number; "maxConcurrentTurns": number; "maxCycleTurns"?: number; "maxRetries"?: number; "maxStorageMb"?: number };
 

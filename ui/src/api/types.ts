@@ -36,6 +36,7 @@ export interface Summary {
   request: string;
   startedAt?: string | null;
   fromCastId?: string | null;
+  verdict?: boolean | null;
   project?: string;
   driven?: boolean;
   lastSeq?: number;
@@ -70,6 +71,7 @@ export interface PlanNode {
   edges?: PlanEdge[];
   onFailure?: PlanEdge | null;
   loops?: string[];
+  routing?: "first" | "all";
   generator?: boolean;
   multiTurn?: boolean;
   approval?: string | null;
@@ -150,6 +152,7 @@ export interface NextAct {
 export interface CastView {
   castId: string;
   status: CastStatus;
+  verdict?: boolean | null;
   loadout: string;
   request?: string;
   visits: Visit[];

@@ -116,7 +116,7 @@ function ownNames(path: (string | number)[], { loadout, materia }: Names): strin
   const list = path.at(-2);
   const sockets = loadout?.sockets.map((socket) => socket.id) ?? [];
   if (last === "materia" && path.length === 5) return materia;
-  if (last === "to" || last === "targetSocketId") return [...sockets, "end"];
+  if (last === "to" || last === "targetSocketId") return [...sockets, "end", "fail"];
   if (last === "entry" || last === "from" || list === "sockets" || list === "dependsOn") return sockets;
   if (last === "output") return ["workItems"];
   return [];

@@ -99,9 +99,10 @@ const fixes: Record<string, Maker> = {
     const edges = at(loadout, "sockets", id, "edges");
     writer.insert(edges, writer.size(edges), { when: "always", to: "end" });
   }),
-  "graph::failure-to-end": onSocket("Remove it", (writer, { loadout, id }) =>
-    writer.remove(at(loadout, "sockets", id, "onFailure")),
-  ),
+  "graph::false-completes": onSocket("Fail then", (writer, { loadout, id }) => {
+    const edges = at(loadout, "sockets", id, "edges");
+    writer.insert(edges, writer.size(edges), { when: "not_satisfied", to: "fail" });
+  }),
   "graph::unbounded-cycle": ({ path }) => {
     const entry = entryOf(path);
     return entry ? { label: "At most 3 times", apply: (writer) => writer.set([...entry, "maxTraversals"], 3) } : null;

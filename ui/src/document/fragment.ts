@@ -1,4 +1,5 @@
 // Copying a part of a loadout as JSON, and pasting it: ids are given anew, and nothing leads to where nothing is.
+import { isEnd } from "../api/ends";
 import type { Json } from "../api/types";
 import { type JsonObject, type Loadout, loadoutOf, nextSocketId, object, strings } from "./loadout";
 import { freeLoopId } from "./loops";
@@ -57,11 +58,11 @@ export function paste(writer: Writer, loadout: string, fragment: Fragment, param
   }
   const here = new Set(taken);
   /** The new name of a socket of the fragment, the same name where the loadout has it, or nothing. */
-  const target = (id: string) => renamed.get(id) ?? (id === "end" || here.has(id) ? id : null);
+  const target = (id: string) => renamed.get(id) ?? (isEnd(id) || here.has(id) ? id : null);
   const made = new Writer(
     JSON.stringify({ loadouts: { pasted: { sockets: fragment.sockets, loops: fragment.loops } } }),
   );
-  cleanEdges(made, (id) => renamed.has(id) || id === "end");
+  cleanEdges(made, (id) => renamed.has(id) || isEnd(id));
   cleanLoops(made, (id) => renamed.has(id), target);
   const result = object(made.value(at("pasted")));
   const members = new Set(Object.values(object(result.loops)).flatMap((loop) => strings(object(loop).sockets)));

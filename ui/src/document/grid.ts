@@ -1,5 +1,6 @@
 // The graph of a loadout under way, in the shape that is drawn. The program's own words about it come with a check;
 // this one is there at once, and also where the document has faults.
+import { isEnd } from "../api/ends";
 import type { Grid, GridSocket } from "../api/types";
 import { type JsonObject, type Loadout, object } from "./loadout";
 
@@ -57,7 +58,7 @@ export function gridOf(loadout: Loadout, materia: Map<string, MateriaInfo>): Gri
       generator: info?.generator ?? false,
       rank: rank.get(socket.id) ?? 0,
       edges: socket.edges
-        .filter((edge) => edge.to === "end" || known.has(edge.to))
+        .filter((edge) => isEnd(edge.to) || known.has(edge.to))
         .map((edge) => ({
           id: edge.id,
           when: edge.when,
@@ -66,7 +67,7 @@ export function gridOf(loadout: Loadout, materia: Map<string, MateriaInfo>): Gri
           ...(back.has(edge.id) ? { back: true } : {}),
         })),
       onFailure:
-        socket.onFailure && known.has(socket.onFailure.to)
+        socket.onFailure && (isEnd(socket.onFailure.to) || known.has(socket.onFailure.to))
           ? { id: `onFailure:${socket.id}`, to: socket.onFailure.to, maxTraversals: socket.onFailure.maxTraversals }
           : null,
       advance:
@@ -84,7 +85,7 @@ export function gridOf(loadout: Loadout, materia: Map<string, MateriaInfo>): Gri
       cursor: "",
       consumes: loop.consumes,
       exits: loop.exits
-        .filter((exit) => known.has(exit.from) && (exit.to === "end" || known.has(exit.to)))
+        .filter((exit) => known.has(exit.from) && (isEnd(exit.to) || known.has(exit.to)))
         .map(({ id, from, condition, to }) => ({ id, from, condition, to })),
     };
   }

@@ -1,4 +1,5 @@
 // A loadout as the document says it: read leniently, since a document under way has faults.
+import { isEnd } from "../api/ends";
 import type { Condition, Json } from "../api/types";
 
 export type JsonObject = { [key: string]: Json };
@@ -157,4 +158,4 @@ export function innermost(loadout: Loadout, socket: string): LoopDoc | null {
 }
 
 /** Whether a name can be that of a socket, a loop or an exit. */
-export const goodId = (id: string): boolean => /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(id) && id !== "end";
+export const goodId = (id: string): boolean => /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(id) && !isEnd(id);

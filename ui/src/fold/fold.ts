@@ -15,6 +15,7 @@ function copy(state: CastState): CastState {
     turns: [...state.turns],
     visits: { ...state.visits },
     completed: { ...state.completed },
+    ends: { ...state.ends },
     talking: { ...state.talking },
     open: { ...state.open },
     waits: { ...state.waits },
@@ -38,6 +39,30 @@ function apply(state: CastState, event: JournalEvent): void {
   state.wall = event.wallTime;
   const change = changes[event.type];
   change?.(state, event, event.nodeId ?? "");
+}
+
+/** Whether some socket takes every edge that matches: then each branch has an end of its own. */
+const branches = (state: CastState): boolean =>
+  Object.values(state.plan?.nodes ?? {}).some((node) => node.routing === "all");
+
+function judge(state: CastState, node: string, verdict: boolean | null): void {
+  delete state.ends[node];
+  if (verdict === null) return;
+  if (branches(state)) state.ends[node] = { verdict, byEdge: false };
+  weigh(state, verdict);
+}
+
+function leave(state: CastState, node: string, to: string): void {
+  const ended = state.ends[node];
+  if (!ended) return;
+  if (to === "end") state.ends[node] = { ...ended, byEdge: true };
+  else if (!ended.byEdge) delete state.ends[node];
+  weigh(state, ended.verdict);
+}
+
+function weigh(state: CastState, last: boolean): void {
+  const ends = Object.values(state.ends);
+  state.verdict = ends.length > 0 ? ends.every((one) => one.verdict) : last;
 }
 
 type Change = (state: CastState, event: JournalEvent, node: string) => void;
@@ -94,6 +119,7 @@ const changes: Record<string, Change> = {
     ended(state, event, node, "completed", reason, satisfied ?? null, glance(event.data) ?? output);
     noteTitles(state, node, event.data.workItems);
     state.completed[node] = (state.completed[node] ?? 0) + 1;
+    judge(state, node, satisfied ?? null);
     if (state.plan?.nodes[node]?.multiTurn) state.talking[node] = true;
   },
   "turn.failed": (state, event, node) => {
@@ -104,7 +130,8 @@ const changes: Record<string, Change> = {
   "turn.interrupted": (state, event, node) => {
     ended(state, event, node, "interrupted", null, null, null);
   },
-  "route.selected": (state, event) => {
+  "route.selected": (state, event, node) => {
+    leave(state, node, event.data.to);
     const id: string | null = event.data.edgeId ?? null;
     if (!id) return;
     const edge = state.edges[id];

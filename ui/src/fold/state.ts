@@ -95,6 +95,10 @@ export interface CastState {
   abortReason: string | null;
   fromCastId: string | null;
   fork: { castId: string; seq: number } | null;
+  /** The verdict so far (D65): that of the last turn that had one, or of all branches that ended with one. */
+  verdict: boolean | null;
+  /** Sockets at which a branch ended, where some socket takes every matching edge. */
+  ends: Record<string, { verdict: boolean; byEdge: boolean }>;
   variables: Record<string, Json>;
   /** The event that last changed each variable. */
   changedAt: Record<string, number>;
@@ -143,6 +147,8 @@ export function emptyState(castId: string): CastState {
     abortReason: null,
     fromCastId: null,
     fork: null,
+    verdict: null,
+    ends: {},
     variables: {},
     changedAt: {},
     usage: { turns: 0, tokens: 0, cost: null },

@@ -102,13 +102,18 @@ export function nameOf(state: CastState, socket: string): string {
 }
 
 /** Where a cast stands, as one of the eight states. */
-export function castState(state: { status: string; waiting?: { reason: string } | null; driven?: boolean }): {
+export function castState(state: {
+  status: string;
+  verdict?: boolean | null;
+  waiting?: { reason: string } | null;
+  driven?: boolean;
+}): {
   state: SocketState;
   word: string;
 } {
   switch (state.status) {
     case "completed":
-      return { state: "done", word: "Done" };
+      return { state: "done", word: state.verdict === false ? "Completed, not satisfied" : "Done" };
     case "failed":
       return { state: "failed", word: "Failed" };
     case "aborted":
@@ -128,7 +133,8 @@ export function sentence(state: CastState): string {
   if (state.status === "waiting" && state.waiting) return waitingSentence(state);
   if (state.status === "failed" && state.error) return `${state.error.code}: ${unquoted(state.error.message)}`;
   if (state.status === "aborted") return state.abortReason ?? "A person ended it.";
-  if (state.status === "completed") return `${counted(state.usage.turns, "turn")}, nothing is left to do.`;
+  if (state.status === "completed")
+    return `${counted(state.usage.turns, "turn")}, nothing is left to do${state.verdict === false ? ", and the last verdict is false" : ""}.`;
   const open = state.turns.filter((turn) => turn.outcome === "running");
   const turn = open.at(-1);
   const done = progress(state);

@@ -1,5 +1,8 @@
 // The graph of a cast: cards with their state, loops with their items, lines that count.
+
 import { Panel, ReactFlow, ReactFlowProvider, useReactFlow, useStore } from "@xyflow/react";
+import { isEnd } from "../api/ends";
+import { ringOf } from "./rows";
 import "@xyflow/react/dist/base.css";
 import { Maximize, Minus, Plus } from "lucide-react";
 import { type KeyboardEvent, useEffect, useMemo } from "react";
@@ -50,7 +53,8 @@ function nodesOf(props: GraphProps, drawn: Drawn): (CardNode | RegionNode | EndN
       onItem: props.onItem,
     },
   }));
-  for (const { id, box } of drawn.ends) nodes.push({ id, type: "end", ...place(box), ...fixed, data: {} });
+  for (const { id, box } of drawn.ends)
+    nodes.push({ id, type: "end", ...place(box), ...fixed, data: { fails: id.startsWith("fail:") } });
   for (const socket of props.grid.sockets) {
     const box = drawn.sockets[socket.id];
     const card = props.cards[socket.id];
@@ -91,10 +95,7 @@ function edgesOf(props: GraphProps, drawn: Drawn): LineEdge[] {
     id: line.id,
     type: "line",
     source: line.loop ? `region:${line.loop}` : line.from,
-    target:
-      line.to === "end"
-        ? (drawn.ends.find((end) => end.id === `end:${line.loop}`)?.id ?? drawn.ends[0]?.id ?? line.from)
-        : line.to,
+    target: isEnd(line.to) ? (ringOf(drawn.ends, line)?.id ?? line.from) : line.to,
     zIndex: props.lines[line.id]?.lit ? 2 : 1,
     focusable: false,
     data: {

@@ -1,6 +1,7 @@
 // Where everything of a graph is drawn. Elk lays out each row; rows are stacked, loops are boxes around theirs.
 // The drawing depends on the graph alone, so it stays as it is while a cast runs.
 import type { ELK, ElkExtendedEdge, ElkNode, ElkPort } from "elkjs/lib/elk-api";
+import { isEnd } from "../api/ends";
 import type { Grid } from "../api/types";
 import { type Line, linesOf, type Row, rowsIn } from "./rows";
 
@@ -111,12 +112,15 @@ async function loopRow(work: Work, loop: string, at: Point): Promise<Level> {
   // Outer regions come first, so that inner ones are drawn on top of them.
   work.drawn.regions.unshift({ id: loop, box });
   const members = work.grid.loops?.[loop]?.sockets ?? [];
-  const exit = work.lines.find((line) => line.loop === loop && line.to === "end");
-  const last = exit && work.drawn.sockets[exit.from];
-  if (exit && last) {
-    const middle = last.y + last.height / 2;
+  const leaving = work.lines.filter((line) => line.loop === loop && isEnd(line.to));
+  for (const word of ["end", "fail"]) {
+    const exit = leaving.find((line) => line.to === word);
+    const last = exit && work.drawn.sockets[exit.from];
+    if (!exit || !last) continue;
+    const below = word === "fail" && leaving.some((line) => line.to === "end") ? 2 * RING : 0;
+    const middle = last.y + last.height / 2 + below;
     const ring: Box = { x: box.x + box.width + work.sizes.gap / 3, y: middle - RING / 2, width: RING, height: RING };
-    work.drawn.ends.push({ id: `end:${loop}`, box: ring });
+    work.drawn.ends.push({ id: `${word}:${loop}`, box: ring });
     const points = [
       { x: box.x + box.width, y: middle },
       { x: ring.x, y: middle },
@@ -132,9 +136,10 @@ async function socketRow(work: Work, row: Extract<Row, { kind: "sockets" }>, at:
   const { sizes } = work;
   const inRow = new Set(row.sockets);
   const own = work.lines.filter(
-    (line) => line.kind !== "exit" && inRow.has(line.from) && (inRow.has(line.to) || line.to === "end"),
+    (line) => line.kind !== "exit" && inRow.has(line.from) && (inRow.has(line.to) || isEnd(line.to)),
   );
-  const end = own.some((line) => line.to === "end") ? `end:${row.sockets[0]}` : null;
+  const endOf = (word: string) => `${word}:${row.sockets[0]}`;
+  const ends = [...new Set(own.filter((line) => isEnd(line.to)).map((line) => endOf(line.to)))];
   const ports = new Map<string, ElkPort[]>();
   const port = (socket: string, id: string, side: string) => {
     const list = ports.get(socket) ?? [];
@@ -144,7 +149,7 @@ async function socketRow(work: Work, row: Extract<Row, { kind: "sockets" }>, at:
   };
   const place = new Map(row.sockets.map((id, index) => [id, index]));
   const edges: ElkExtendedEdge[] = own.map((line) => {
-    const target = line.to === "end" ? (end ?? "") : line.to;
+    const target = isEnd(line.to) ? endOf(line.to) : line.to;
     const back =
       line.back ||
       line.from === line.to ||
@@ -168,7 +173,7 @@ async function socketRow(work: Work, row: Extract<Row, { kind: "sockets" }>, at:
     },
   });
   const children = row.sockets.map((id) => child(id, sizes.card.width, sizes.card.height));
-  if (end) children.push(child(end, RING, RING));
+  for (const end of ends) children.push(child(end, RING, RING));
   const result: ElkNode = await work.elk.layout<ElkNode>({
     id: "row",
     children,
@@ -200,7 +205,7 @@ async function socketRow(work: Work, row: Extract<Row, { kind: "sockets" }>, at:
       width: node.width ?? 0,
       height: node.height ?? 0,
     };
-    if (node.id === end) work.drawn.ends.push({ id: node.id, box: place });
+    if (ends.includes(node.id)) work.drawn.ends.push({ id: node.id, box: place });
     else work.drawn.sockets[node.id] = place;
     work.rowOf[node.id] = box;
   }

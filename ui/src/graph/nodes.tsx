@@ -6,7 +6,7 @@ import { Mark, State } from "../shared/parts";
 import { oneLine } from "../shared/text";
 import { groupItems } from "./groups";
 import { KindIcon } from "./KindIcon";
-import type { CardNode, RegionNode } from "./types";
+import type { CardNode, EndNode, RegionNode } from "./types";
 
 /** Lines are tied to these; where they really begin and end, the layout says. */
 const Ties = () => (
@@ -128,10 +128,10 @@ export const Region = memo(({ data }: NodeProps<RegionNode>) => {
   );
 });
 
-export const End = memo(() => (
-  <div className="ring-box">
+export const End = memo(({ data }: NodeProps<EndNode>) => (
+  <div className={`ring-box${data.fails ? " fails" : ""}`}>
     <Ties />
     <div className="ring" />
-    <span className="faint xs">end</span>
+    <span className="faint xs">{data.fails ? "fail" : "end"}</span>
   </div>
 ));

@@ -1,8 +1,9 @@
 // A drawing in which some cards stand where a person put them. Lines of those cards are led anew, regions grow with
 // their members, and cards that nobody placed make room.
+import { isEnd } from "../api/ends";
 import type { Grid } from "../api/types";
 import type { Box, Drawn, Point, Sizes } from "./layout";
-import { parents } from "./rows";
+import { parents, ringOf } from "./rows";
 
 const GAP = 16;
 
@@ -34,19 +35,22 @@ export function withSpots(drawn: Drawn, grid: Grid, spots: Record<string, Point>
   const same = (id: string | undefined) =>
     drawn.regions.find((one) => one.id === id)?.box === regions.find((one) => one.id === id)?.box;
   const ends = drawn.ends.map((end) => {
-    const loop = end.id.replace(/^end:/, "");
+    const loop = end.id.replace(/^(end|fail):/, "");
     const region = regions.find((one) => one.id === loop);
     if (!region || same(loop)) return end;
     const { x, y, width, height } = region.box;
-    return { id: end.id, box: { ...end.box, x: x + width + sizes.gap / 3, y: y + height / 2 - end.box.height / 2 } };
+    const below =
+      end.id.startsWith("fail:") && drawn.ends.some((one) => one.id === `end:${loop}`) ? 2 * end.box.height : 0;
+    return {
+      id: end.id,
+      box: { ...end.box, x: x + width + sizes.gap / 3, y: y + height / 2 - end.box.height / 2 + below },
+    };
   });
   const lines = drawn.lines.map((one) => {
     const { line } = one;
     if (!moved.has(line.from) && !moved.has(line.to) && same(line.loop)) return one;
     const from = line.loop ? regions.find((region) => region.id === line.loop)?.box : sockets[line.from];
-    const ring =
-      ends.find((end) => end.id === `end:${line.loop ?? ""}`) ?? ends.find((end) => end.id.startsWith("end:"));
-    const to = line.to === "end" ? ring?.box : sockets[line.to];
+    const to = isEnd(line.to) ? ringOf(ends, line)?.box : sockets[line.to];
     if (!from || !to) return one;
     const points = route(from, to, sizes, line.from === line.to);
     return { ...one, points, label: middle(points) };

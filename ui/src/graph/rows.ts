@@ -79,6 +79,12 @@ export function linesOf(grid: Grid): Line[] {
   return lines;
 }
 
+/** The ring at which a line ends: that of its loop, else the first of that kind. */
+export function ringOf<Ring extends { id: string }>(ends: readonly Ring[], line: Line): Ring | undefined {
+  const own = ends.find((end) => end.id === `${line.to}:${line.loop ?? ""}`);
+  return own ?? ends.find((end) => end.id.startsWith(`${line.to}:`));
+}
+
 /** The loop right around each loop, if there is one. */
 export function parents(grid: Grid): Record<string, string | null> {
   const loops = Object.entries(grid.loops ?? {});

@@ -48,7 +48,7 @@ export type RegionNode = Node<
   { id: string; view: RegionView; item: string | null; onItem: (item: string | null) => void },
   "region"
 >;
-export type EndNode = Node<Record<string, never>, "end">;
+export type EndNode = Node<{ fails: boolean }, "end">;
 export type LineEdge = Edge<
   {
     line: Line;

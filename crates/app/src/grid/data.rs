@@ -3,7 +3,7 @@
 use materia_contract::body::{
     Advance, Grid, GridEdge, GridExit, GridFailure, GridLoop, GridSocket, SocketType,
 };
-use materia_contract::{Behavior, END, Loop, Node, NodeId, Plan};
+use materia_contract::{Behavior, Loop, Node, NodeId, Plan};
 
 use super::{Standing, ranks};
 
@@ -28,7 +28,7 @@ fn socket(id: &NodeId, node: &Node, rank: usize, back: &[bool]) -> GridSocket {
     let edges = node.edges.iter().zip(back).map(|(edge, back)| GridEdge {
         id: edge.id.clone(),
         when: edge.when,
-        to: named(edge.to.as_ref()),
+        to: edge.target().to_owned(),
         guard: edge.guard.clone(),
         max_traversals: edge.max_traversals,
         back: *back,
@@ -44,7 +44,7 @@ fn socket(id: &NodeId, node: &Node, rank: usize, back: &[bool]) -> GridSocket {
         edges: edges.collect(),
         on_failure: node.on_failure.as_ref().map(|edge| GridFailure {
             id: edge.id.clone(),
-            to: named(edge.to.as_ref()),
+            to: edge.target().to_owned(),
             max_traversals: edge.max_traversals,
         }),
         generator: node.generator,
@@ -59,7 +59,7 @@ fn looped(region: &Loop) -> GridLoop {
         id: exit.id.clone(),
         from: exit.from.clone(),
         condition: exit.condition,
-        to: named(exit.to.as_ref()),
+        to: exit.target().to_owned(),
     });
     GridLoop {
         sockets: region.members.clone(),
@@ -68,8 +68,4 @@ fn looped(region: &Loop) -> GridLoop {
         consumes: region.consumes.clone(),
         items: region.items.clone(),
     }
-}
-
-fn named(to: Option<&NodeId>) -> String {
-    to.map_or(END, |node| node.as_str()).to_owned()
 }

@@ -58,7 +58,7 @@ impl<'a> Sheet<'a> {
     fn height(&self, element: usize) -> usize {
         match &self.layers.elements[element].what {
             What::Box(lines) => lines.len() + 2,
-            What::End | What::Line(_) => 1,
+            What::End(_) | What::Line(_) => 1,
         }
     }
 
@@ -71,7 +71,7 @@ impl<'a> Sheet<'a> {
                     self.canvas.text(x + 2, y + 1 + line, text);
                 }
             }
-            What::End => self.canvas.text(x, y, materia_contract::END),
+            What::End(word) => self.canvas.text(x, y, word),
             What::Line(label) => {
                 self.canvas.down(x + own.columns / 2, y, y + height - 1);
                 let start = (own.columns - super::width::of(label)) / 2;
@@ -121,15 +121,17 @@ impl<'a> Sheet<'a> {
                 self.canvas.text(x, border + 1, "▲");
                 border + 1
             }
-            What::End | What::Line(_) => y - 1,
+            What::End(_) | What::Line(_) => y - 1,
         }
     }
 
     /// Ends a link above its lower element, whose row begins at `y`.
     fn arrive(&mut self, link: &Link, x: usize, y: usize) {
         match (&self.layers.elements[link.lower].what, link.down) {
-            (What::Box(_) | What::End, true) => self.canvas.text(x, y - 1, "▼"),
-            (What::Box(_) | What::End, false) | (What::Line(_), _) => self.canvas.down(x, y - 1, y),
+            (What::Box(_) | What::End(_), true) => self.canvas.text(x, y - 1, "▼"),
+            (What::Box(_) | What::End(_), false) | (What::Line(_), _) => {
+                self.canvas.down(x, y - 1, y);
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The plan as boxes and arrows.
 
 use indexmap::IndexMap;
-use materia_contract::{Condition, NodeId, Plan};
+use materia_contract::{Condition, END, FAIL, NodeId, Plan};
 
 use super::{Detail, width, words};
 
@@ -27,10 +27,34 @@ pub(super) struct Graph {
 #[derive(Debug)]
 pub(super) struct Arrow {
     pub(super) from: usize,
-    /// Absent: the end of the graph.
-    pub(super) to: Option<usize>,
+    pub(super) to: To,
     /// Empty where nothing is special about it.
     pub(super) label: String,
+}
+
+/// Where an arrow leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum To {
+    Box(usize),
+    /// The end of the graph.
+    End,
+    /// The end of the graph as failed.
+    Fail,
+}
+
+impl To {
+    /// The box, if it is one.
+    pub(super) fn boxed(self) -> Option<usize> {
+        match self {
+            Self::Box(place) => Some(place),
+            Self::End | Self::Fail => None,
+        }
+    }
+
+    /// The word that stands for an end of the graph.
+    pub(super) fn word(self) -> &'static str {
+        if self == Self::Fail { FAIL } else { END }
+    }
 }
 
 impl Graph {
@@ -54,19 +78,21 @@ impl Graph {
             } else {
                 lines.extend(words::starts(node).into_iter().map(spelled));
             }
-            let mut ways: Vec<(Option<&NodeId>, String)> =
-                node.edges.iter().map(|edge| (edge.to.as_ref(), words::label(edge))).collect();
-            ways.extend(
-                node.on_failure.iter().map(|edge| (edge.to.as_ref(), words::failure(edge))),
-            );
+            let mut ways: Vec<(&str, String)> =
+                node.edges.iter().map(|edge| (edge.target(), words::label(edge))).collect();
+            ways.extend(node.on_failure.iter().map(|edge| (edge.target(), words::failure(edge))));
             for region in plan.loops.values() {
                 let exits = region.exits.iter().filter(|exit| exit.from == *id);
-                ways.extend(exits.map(|exit| (exit.to.as_ref(), words::exit(exit))));
+                ways.extend(exits.map(|exit| (exit.target(), words::exit(exit))));
             }
             for (to, label) in ways {
                 let label = graph.labelled(id, to, &spelled(label), detail);
-                let to = to.map(|to| place[to]);
-                if to == Some(from) {
+                let to = match place.get(&NodeId::new(to)) {
+                    Some(to) => To::Box(*to),
+                    None if to == FAIL => To::Fail,
+                    None => To::End,
+                };
+                if to == To::Box(from) {
                     // A line around a box says less than a word in it.
                     let when = if label.is_empty() { Condition::Always.word() } else { &label };
                     lines.push(format!("↺ {when}"));
@@ -84,20 +110,13 @@ impl Graph {
     }
 
     /// A label that fits. One that is cut off is told in full beneath the picture.
-    fn labelled(
-        &mut self,
-        from: &NodeId,
-        to: Option<&NodeId>,
-        label: &str,
-        detail: Detail,
-    ) -> String {
+    fn labelled(&mut self, from: &NodeId, to: &str, label: &str, detail: Detail) -> String {
         let columns = match detail {
             Detail::Full => LABEL_COLUMNS_MAX,
             Detail::Names => NAME_COLUMNS_MAX,
         };
         let fitted = width::fit(label, columns);
         if fitted != label {
-            let to = to.map_or(materia_contract::END, NodeId::as_str);
             self.notes.push(format!("{from} → {to}: {label}"));
         }
         fitted

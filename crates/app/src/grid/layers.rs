@@ -21,8 +21,8 @@ pub(super) const GAP: usize = 2;
 pub(super) enum What {
     /// The box of a node, line by line.
     Box(Vec<String>),
-    /// The end of the graph.
-    End,
+    /// An end of the graph, by its word.
+    End(&'static str),
     /// An arrow on its way, with its label where it has one and this is the place.
     Line(String),
 }
@@ -203,7 +203,7 @@ impl<'a> Builder<'a> {
         let of = &self.ranks.of;
         let own = graph.arrows.iter().enumerate();
         let own = own.filter(|(_, arrow)| self.ranks.part[arrow.from] == self.part);
-        own.map(move |(number, arrow)| match arrow.to {
+        own.map(move |(number, arrow)| match arrow.to.boxed() {
             None => (number, of[arrow.from], of[arrow.from] + 1, true),
             Some(to) if of[to] > of[arrow.from] => (number, of[arrow.from], of[to], true),
             Some(to) => (number, of[to], of[arrow.from], false),
@@ -231,11 +231,11 @@ impl<'a> Builder<'a> {
         for (number, top, bottom, down) in arrows {
             let arrow = &self.graph.arrows[number];
             let from = of_box[arrow.from];
-            let to = match arrow.to {
-                Some(to) => of_box[to],
-                None => {
-                    self.add(self.box_rows[bottom], What::End, width::of(materia_contract::END))
-                }
+            let to = if let Some(to) = arrow.to.boxed() {
+                of_box[to]
+            } else {
+                let word = arrow.to.word();
+                self.add(self.box_rows[bottom], What::End(word), width::of(word))
             };
             let (upper, lower) = if down { (from, to) } else { (to, from) };
             self.connect(upper, lower, top, bottom, down, &arrow.label);

@@ -15,10 +15,11 @@ pub(super) fn text(plan: &Plan) -> String {
         if ways.is_empty() {
             ways.push(format!("→ {END}"));
         }
-        ways.extend(node.on_failure.iter().map(|edge| {
-            let to = edge.to.as_ref().map_or(END, |node| node.as_str());
-            format!("→ {to}  {}", words::failure(edge))
-        }));
+        ways.extend(
+            node.on_failure
+                .iter()
+                .map(|edge| format!("→ {}  {}", edge.target(), words::failure(edge))),
+        );
         for (place, way) in ways.iter().enumerate() {
             let branch = if place + 1 == ways.len() { "└─" } else { "├─" };
             text.push_str(&line(&format!("  {branch} {way}")));
@@ -38,7 +39,7 @@ pub(super) fn loops(plan: &Plan) -> String {
         text.push_str(&line(&format!("  {branch} {}", members.join(", "))));
         for (place, exit) in region.exits.iter().enumerate() {
             let branch = if place + 1 == region.exits.len() { "└─" } else { "├─" };
-            let to = exit.to.as_ref().map_or(END, |node| node.as_str());
+            let to = exit.target();
             let (when, from) = (exit.condition.word(), &exit.from);
             text.push_str(&line(&format!(
                 "  {branch} exit → {to}  {when} after {from} ({})",
@@ -67,6 +68,5 @@ fn about(node: &Node) -> String {
 
 fn way(edge: &Edge) -> String {
     // The target comes before what can be long, so that cutting the line does not lose it.
-    let to = edge.to.as_ref().map_or(END, |node| node.as_str());
-    format!("→ {to}  {}", words::way(edge))
+    format!("→ {}  {}", edge.target(), words::way(edge))
 }

@@ -16,7 +16,7 @@ pub(super) struct Ranks {
 impl Ranks {
     /// Ranks the nodes of a graph.
     pub(super) fn of_graph(graph: &Graph) -> Self {
-        let arrows = graph.arrows.iter().filter_map(|arrow| Some((arrow.from, arrow.to?)));
+        let arrows = graph.arrows.iter().filter_map(|arrow| Some((arrow.from, arrow.to.boxed()?)));
         let arrows: Vec<(usize, usize)> = arrows.collect();
         Self::new(graph.boxes.len(), graph.entry, &arrows)
     }

@@ -26,7 +26,7 @@ pub fn summary(
         Phase::New | Phase::Running | Phase::Completed | Phase::Aborted => (None, None),
     };
     let summary = CastSummary {
-        line: CastLine { status: run.phase().status(), ..line },
+        line: CastLine { status: run.phase().status(), verdict: run.verdict(), ..line },
         project: project.to_owned(),
         driven,
         last_seq: run.seq(),

@@ -82,6 +82,7 @@ fn row(names: &[&str]) -> RunCreated {
         when: materia_contract::Condition::Always,
         guard: None,
         to: to.map(NodeId::new),
+        fails: false,
         max_traversals: None,
         delivery: materia_contract::Delivery::default(),
     };

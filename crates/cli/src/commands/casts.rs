@@ -1,4 +1,5 @@
 use clap::Args;
+use materia_contract::CastStatus;
 use materia_engine::blocking;
 
 use crate::args::Global;
@@ -49,6 +50,11 @@ pub(crate) fn casts(
             && args.loadout.as_deref().is_none_or(|name| line.loadout == name)
     });
     lines.truncate(args.limit.unwrap_or(usize::MAX));
+    for line in lines.iter_mut().filter(|line| line.status == CastStatus::Completed) {
+        // The list itself does not say how a cast ended; its events do.
+        let of = journals.iter().find_map(|(_, it)| materia_engine::load(it, &line.cast_id).ok());
+        line.verdict = of.and_then(|(run, _)| run.verdict());
+    }
     if terminal.json {
         for line in &lines {
             terminal.data(line)?;
@@ -69,6 +75,8 @@ pub(crate) fn casts(
     let width = lines.iter().map(|line| line.cast_id.as_str().len()).max().unwrap_or(0).max(4);
     let loadout_width = lines.iter().map(|line| one_line(&line.loadout, 30).chars().count());
     let loadout_width = loadout_width.max().unwrap_or(0).max(7);
+    let statuses = lines.iter().map(|line| line.status.words(line.verdict).len());
+    let status_width = statuses.max().unwrap_or(0).max("completed".len());
     // Only where some cast continues another one is there something to say about it.
     let widths = lines.iter().filter_map(|line| Some(line.from_cast_id.as_ref()?.len()));
     let from_width = widths.max().map(|width| width.max("FROM".len()));
@@ -76,16 +84,16 @@ pub(crate) fn casts(
     let head = from("FROM");
     writeln!(
         terminal.out,
-        "{:width$}  {:9}  {:24}  {:loadout_width$}  {head}REQUEST",
+        "{:width$}  {:status_width$}  {:24}  {:loadout_width$}  {head}REQUEST",
         "CAST", "STATUS", "STARTED", "LOADOUT"
     )?;
     for line in &lines {
         let from = from(line.from_cast_id.as_deref().unwrap_or_default());
         writeln!(
             terminal.out,
-            "{:width$}  {:9}  {:24}  {:loadout_width$}  {from}{}",
+            "{:width$}  {:status_width$}  {:24}  {:loadout_width$}  {from}{}",
             line.cast_id.as_str(),
-            line.status.word(),
+            line.status.words(line.verdict),
             line.started_at,
             one_line(&line.loadout, 30),
             one_line(&line.request, 80)

@@ -45,7 +45,7 @@ pub(crate) fn show(
     }
     let out = &mut terminal.out;
     writeln!(out, "cast      {}", report.cast_id)?;
-    writeln!(out, "status    {}", report.status.word())?;
+    writeln!(out, "status    {}", report.status.words(report.verdict))?;
     writeln!(out, "loadout   {}", one_line(&report.loadout, VALUE_CHARS_MAX))?;
     if !report.linked.is_empty() {
         let targets = one_line(&report.linked.join(" → "), VALUE_CHARS_MAX);

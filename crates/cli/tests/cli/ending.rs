@@ -145,3 +145,22 @@ fn the_last_connection_closes_before_the_process_ends() {
     let ran = finish(server);
     closed(&bench, &ran, "serve");
 }
+
+#[test]
+fn a_cast_that_ends_with_the_verdict_false_says_so_everywhere() {
+    // D65: the status stays `completed`; people read more.
+    let bench = Bench::with(&json!({
+        "materia": {"T": {"type": "utility", "command": ["false"], "verdict": "exitCode"}},
+        "loadouts": {"L": {"entry": "a", "sockets": {"a": {"materia": "T", "edges": [{"to": "end"}]}}}},
+        "activeLoadout": "L"
+    }));
+    let ran = bench.run(&["cast", "--trust", "--cast-id", "c1", "go"]);
+    assert_eq!(ran.exit, 0, "{}", ran.err);
+    assert!(ran.err.contains("c1 completed, not satisfied"), "{}", ran.err);
+    for command in [&["casts"][..], &["show", "c1"], &["events", "c1"]] {
+        let ran = bench.run(command);
+        assert!(ran.out.contains("completed, not satisfied"), "{command:?}: {}", ran.out);
+    }
+    let strict = bench.run(&["cast", "--strict-end", "--cast-id", "c2", "go"]);
+    assert_eq!(strict.exit, 1, "{}", strict.err);
+}

@@ -60,7 +60,7 @@ fn without_effect(
             found.push((field, what.to_owned()));
         }
     };
-    if *to == Target::End {
+    if let Target::End | Target::Fail = to {
         let nobody = "says nothing here: nobody waits at the end";
         note(doc.delivery_mode.is_some(), "deliveryMode", nobody);
         note(doc.transform.is_some(), "transform", nobody);

@@ -1,7 +1,7 @@
 //! The ways out of one socket.
 
 use materia_contract::{
-    Condition, Delivery, END, EdgeDoc, Guard, NodeId, Root, Socket, Test, WhereDoc,
+    Condition, Delivery, END, EdgeDoc, FAIL, Guard, NodeId, Root, Socket, Test, WhereDoc,
 };
 
 use super::Place;
@@ -17,6 +17,8 @@ use crate::layers::Loaded;
 pub(super) enum Target {
     Socket(NodeId),
     End,
+    /// The cast fails there (D65).
+    Fail,
     /// Nowhere; that has been reported.
     Unknown,
 }
@@ -26,7 +28,7 @@ impl Target {
     pub(super) fn socket(&self) -> Option<&str> {
         match self {
             Self::Socket(id) => Some(id.as_str()),
-            Self::End | Self::Unknown => None,
+            Self::End | Self::Fail | Self::Unknown => None,
         }
     }
 
@@ -34,7 +36,18 @@ impl Target {
     pub(super) fn word(&self) -> &str {
         match self {
             Self::Socket(id) => id.as_str(),
+            Self::Fail => FAIL,
             Self::End | Self::Unknown => END,
+        }
+    }
+
+    /// Where it leads as a plan says it: a node, and whether the cast fails; `None` if it leads nowhere.
+    pub(super) fn planned(&self) -> Option<(Option<NodeId>, bool)> {
+        match self {
+            Self::Socket(id) => Some((Some(id.clone()), false)),
+            Self::End => Some((None, false)),
+            Self::Fail => Some((None, true)),
+            Self::Unknown => None,
         }
     }
 }
@@ -90,22 +103,13 @@ fn draft<'a>(scope: &Scope<'a>, doc: &'a EdgeDoc, place: Place, faults: &mut Fau
 /// Reads where a failed turn of a socket leads (D61).
 pub(super) fn on_failure(
     scope: &Scope<'_>,
-    id: &str,
     socket: &Socket,
     owner: &Place,
     faults: &mut Faults,
 ) -> Option<Target> {
     let doc = socket.on_failure.as_ref()?;
     let place = owner.child("onFailure").child("to");
-    let to = target(scope, "graph::unknown-target", &doc.to, &place, faults);
-    if to == Target::End {
-        let message = format!("a failed turn of socket `{id}` must lead to a socket, not to `end`");
-        let fault = Fault::error("graph::failure-to-end", message);
-        let help = "name the socket that deals with it, or remove `onFailure`: the cast then fails";
-        faults.push(place.mark(fault).help(help));
-        return Some(Target::Unknown);
-    }
-    Some(to)
+    Some(target(scope, "graph::unknown-target", &doc.to, &place, faults))
 }
 
 /// Reads where something leads; `code` names the fault where that does not exist.
@@ -116,8 +120,10 @@ pub(super) fn target(
     place: &Place,
     faults: &mut Faults,
 ) -> Target {
-    if to == END {
-        return Target::End;
+    match to {
+        END => return Target::End,
+        FAIL => return Target::Fail,
+        _ => {}
     }
     if scope.loadout.sockets.contains_key(to) {
         return Target::Socket(NodeId::new(to));
@@ -175,6 +181,9 @@ pub(super) fn find_shadowed(edges: &mut [Draft<'_>], faults: &mut Faults) {
     }
 }
 
+/// The edge that makes a cast fail where a socket is not satisfied.
+const FALSE_FAILS: &str = r#"{"when": "not_satisfied", "to": "fail"}"#;
+
 /// What a socket does for the loop around it, as far as its edges are concerned.
 pub(super) struct Moves<'a> {
     /// When it moves the cursor.
@@ -218,10 +227,35 @@ pub(super) fn may_not_match(
         }
     };
     let fault = Fault::warning("graph::may-not-match", message);
-    let help = format!(
+    let last = format!(
         "add a last edge without a condition: {{\"to\": \"{to}\"}} if that is what is meant"
     );
+    let open: Vec<Condition> = ways::uncovered(&all, asks).collect();
+    let help = if open.contains(&Condition::NotSatisfied) {
+        format!("add {FALSE_FAILS} if the cast is to fail then; or {last}")
+    } else {
+        last
+    };
     faults.push(place.mark(fault).help(help));
+}
+
+/// Reports a socket without edges whose program decides its verdict: where that is false, the cast completes (D65).
+pub(super) fn false_completes(
+    id: &str,
+    edges: &[Draft<'_>],
+    moves: Option<&Moves<'_>>,
+    owner: &Place,
+    faults: &mut Faults,
+) {
+    if !edges.is_empty() || moves.is_some() {
+        return;
+    }
+    let message = format!(
+        "socket `{id}` has no edge for the verdict false: the cast then completes, not satisfied"
+    );
+    let fault = Fault::info("graph::false-completes", message);
+    let help = format!("add the edge {FALSE_FAILS} if the cast is to fail then");
+    faults.push(owner.mark(fault).help(help));
 }
 
 /// The place of what an edge reads from its socket's output, if it reads any.

@@ -2,8 +2,8 @@
 
 use indexmap::IndexMap;
 use materia_contract::{
-    Behavior, Condition, Consume, Delivery, Edge, EdgeId, Foreach, MateriaKind, Node, NodeBudgets,
-    NodeId, NodeMode, OnInterrupt, OutputSelector, Parse, Path, Policy, Root, Routing,
+    Behavior, Condition, Consume, Delivery, END, Edge, EdgeId, FAIL, Foreach, MateriaKind, Node,
+    NodeBudgets, NodeId, NodeMode, OnInterrupt, OutputSelector, Parse, Path, Policy, Root, Routing,
     SessionPolicy, Socket, Trigger, UTILITY_TIMEOUT_MS_DEFAULT, VerdictFrom, is_node_id,
     on_failure_edge,
 };
@@ -68,7 +68,7 @@ pub(super) fn draft<'a>(
     delivery::check_schedule(scope.loaded, doc, &place, faults);
     let policy = doc.policy.as_ref().map(|doc| delivery::policy(doc, &place, faults));
     let edges = edge::drafts(scope, doc, &place, faults);
-    let on_failure = edge::on_failure(scope, id, doc, &place, faults);
+    let on_failure = edge::on_failure(scope, doc, &place, faults);
     let advance = advance::read(scope, regions, id, doc, &place, faults);
     let assign = merged(built, own);
     let words = own_words(scope, doc, built, &place, faults);
@@ -81,14 +81,16 @@ pub(super) fn draft<'a>(
 }
 
 fn check_id(id: &str, place: &Place, faults: &mut Faults) {
-    if is_node_id(id) {
-        return;
-    }
-    let (message, help) = if id == materia_contract::END {
-        ("`end` cannot name a socket: it ends the graph".to_owned(), "choose another name")
-    } else {
-        let help = "use 1 to 64 of A-Z a-z 0-9 . _ - and begin with a letter or digit";
-        (format!("`{id}` cannot name a socket"), help)
+    let (message, help) = match id {
+        END => ("`end` cannot name a socket: it ends the graph".to_owned(), "choose another name"),
+        FAIL => {
+            ("`fail` cannot name a socket: the cast fails there".to_owned(), "choose another name")
+        }
+        _ if is_node_id(id) => return,
+        _ => {
+            let help = "use 1 to 64 of A-Z a-z 0-9 . _ - and begin with a letter or digit";
+            (format!("`{id}` cannot name a socket"), help)
+        }
     };
     faults.push(place.mark(Fault::error("graph::bad-id", message)).help(help));
 }
@@ -282,6 +284,10 @@ impl Draft<'_> {
             if !needs_json {
                 let moves = self.moves(regions);
                 edge::may_not_match(self.id, &self.edges, moves.as_ref(), &self.place, faults);
+                if self.verdict().is_some() {
+                    let (id, place) = (self.id, &self.place);
+                    edge::false_completes(id, &self.edges, moves.as_ref(), place, faults);
+                }
             }
         }
     }
@@ -401,11 +407,13 @@ impl Draft<'_> {
         let (Some(to), Some(doc)) = (&self.on_failure, &self.doc.on_failure) else {
             return Some(None);
         };
+        let (target, fails) = to.planned()?;
         Some(Some(Edge {
             id: on_failure_edge(self.id),
             when: Condition::Always,
             guard: None,
-            to: Some(NodeId::new(to.socket()?)),
+            to: target,
+            fails,
             max_traversals: doc.max_traversals,
             delivery: Delivery::default(),
         }))
@@ -413,13 +421,9 @@ impl Draft<'_> {
 }
 
 fn built_edge(edge: &edge::Draft<'_>, id: EdgeId) -> Option<Edge> {
-    let to = match &edge.to {
-        Target::Socket(id) => Some(id.clone()),
-        Target::End => None,
-        Target::Unknown => return None,
-    };
+    let (to, fails) = edge.to.planned()?;
     let guard = edge.guard.clone();
     let (when, max_traversals) = (edge.when, edge.doc.max_traversals);
     let delivery = edge.delivery.clone()?;
-    Some(Edge { id, when, guard, to, max_traversals, delivery })
+    Some(Edge { id, when, guard, to, fails, max_traversals, delivery })
 }

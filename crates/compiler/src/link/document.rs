@@ -54,27 +54,23 @@ impl Names<'_> {
     }
 }
 
-fn target(to: Option<&NodeId>) -> String {
-    to.map_or(materia_contract::END, NodeId::as_str).to_owned()
-}
-
 fn socket(names: &Names<'_>, old: &Socket, node: &Node, plan: &Plan) -> Option<Socket> {
     let mut socket = old.clone();
     // Where it was drawn is no place in this graph.
     socket.extra.shift_remove("layout");
     let known = socket.edges.len();
     for (edge, built) in socket.edges.iter_mut().zip(&node.edges) {
-        edge.to = target(built.to.as_ref());
+        built.target().clone_into(&mut edge.to);
         edge.id = edge.id.take().map(|id| format!("{}{id}", names.prefix));
     }
     let more = node.edges.iter().skip(known).map(|built| EdgeDoc {
         when: Some(built.when),
-        to: target(built.to.as_ref()),
+        to: built.target().to_owned(),
         ..EdgeDoc::default()
     });
     socket.edges.extend(more);
-    if let Some(on_failure) = &mut socket.on_failure {
-        on_failure.to = names.socket(&on_failure.to);
+    if let (Some(on_failure), Some(built)) = (&mut socket.on_failure, &node.on_failure) {
+        built.target().clone_into(&mut on_failure.to);
     }
     for id in &mut socket.depends_on {
         *id = names.socket(id);
@@ -101,7 +97,7 @@ fn looped(names: &Names<'_>, old: &LoopDoc, id: &str, plan: &Plan) -> Option<Loo
         id: exit.id.clone(),
         from: exit.from.to_string(),
         condition: exit.condition,
-        target_socket_id: target(exit.to.as_ref()),
+        target_socket_id: exit.target().to_owned(),
         extra: materia_contract::Extra::default(),
     });
     let consumes = old

@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use materia_contract::{Condition, Edge, Loop, Node, NodeId, Plan, Routing, TargetKind};
+use materia_contract::{Condition, Edge, Exit, Loop, Node, NodeId, Plan, Routing, TargetKind};
 
 use super::resolve::Target;
 use crate::build::ways::{self, Way};
@@ -115,9 +115,17 @@ pub(super) fn terminals(plan: &Plan) -> Vec<Terminal<'_>> {
     let loops = plan.loops.iter().filter(|(_, region)| {
         region.members.iter().any(|member| reached.contains(member.as_str()))
             && walks_list(region)
-            && region.exits.iter().all(|exit| exit.to.is_none())
+            && leads_nowhere(region)
     });
     sockets.chain(loops.map(|(id, _)| Terminal::Loop(id))).collect()
+}
+
+/// Whether a loop leads to no socket when its list is exhausted, and not to `fail` whatever its result is.
+fn leads_nowhere(region: &Loop) -> bool {
+    let always_fails =
+        region.exits.iter().any(|exit| exit.fails && exit.condition == Condition::Always);
+    region.exits.iter().all(|exit| exit.to.is_none())
+        && (!always_fails || region.exits.iter().any(Exit::ends))
 }
 
 /// Whether a loop has a list: one without is never exhausted, and so never leads anywhere.
@@ -140,7 +148,9 @@ pub(super) fn movers<'p>(
 }
 
 fn may_end(node: &Node) -> bool {
-    node.edges.is_empty() || live(node).any(|edge| edge.to.is_none()) || may_match_none(node)
+    node.edges.is_empty()
+        || live(node).chain(&node.on_failure).any(Edge::ends)
+        || may_match_none(node)
 }
 
 /// Whether a result can match no edge of a node that has some.

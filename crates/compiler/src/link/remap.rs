@@ -108,7 +108,9 @@ fn rename_node(names: &Names, old: &NodeId, node: &mut Node) {
     for id in depends_on {
         names.socket(id);
     }
-    if let Some(Edge { id, to, when: _, guard: _, max_traversals: _, delivery: _ }) = on_failure {
+    if let Some(Edge { id, to, when: _, guard: _, fails: _, max_traversals: _, delivery: _ }) =
+        on_failure
+    {
         let mut new = old.clone();
         names.socket(&mut new);
         *id = on_failure_edge(new.as_str());
@@ -139,7 +141,7 @@ fn rename_ids(names: &Names, value: &mut Value) {
 /// An edge that its author did not name is named again when it is known where it leads.
 fn rename_edge(names: &Names, from: &NodeId, edge: &mut Edge) {
     let derived = is_derived(from, edge);
-    let Edge { id, to, when: _, guard: _, max_traversals: _, delivery: _ } = edge;
+    let Edge { id, to, when: _, guard: _, fails: _, max_traversals: _, delivery: _ } = edge;
     *id = EdgeId::new(if derived { String::new() } else { format!("{}{id}", names.prefix) });
     if let Some(to) = to {
         names.socket(to);
@@ -155,7 +157,7 @@ fn is_derived(from: &NodeId, edge: &Edge) -> bool {
 }
 
 fn base(from: &NodeId, edge: &Edge) -> String {
-    let to = edge.to.as_ref().map_or(materia_contract::END, NodeId::as_str);
+    let to = edge.target();
     format!("{from}->{to}")
 }
 
@@ -166,7 +168,7 @@ fn rename_loop(names: &Names, new: &str, region: &mut Loop) {
     }
     names.own(cursor);
     for exit in exits {
-        let Exit { id, edge_id, from, to, condition: _ } = exit;
+        let Exit { id, edge_id, from, to, condition: _, fails: _ } = exit;
         names.own(id);
         *edge_id = exit_edge(new, id);
         names.socket(from);

@@ -19,7 +19,8 @@ pub(super) fn stitch(plan: &mut Plan, next: &NodeId) {
     let new_exits = new_exits(plan, &reached, next);
     for (node, _) in plan.nodes.values_mut().zip(&reached).filter(|(_, reached)| **reached) {
         let more = new_conditions(node);
-        for edge in node.edges.iter_mut().filter(|edge| edge.to.is_none()) {
+        let ways = node.edges.iter_mut().chain(&mut node.on_failure);
+        for edge in ways.filter(|edge| edge.ends()) {
             edge.to = Some(next.clone());
         }
         node.edges.extend(more.into_iter().map(|when| Edge {
@@ -27,13 +28,14 @@ pub(super) fn stitch(plan: &mut Plan, next: &NodeId) {
             when,
             guard: None,
             to: Some(next.clone()),
+            fails: false,
             max_traversals: None,
             delivery: Delivery::default(),
         }));
     }
     for (region, more) in plan.loops.values_mut().zip(new_exits) {
         let Some(more) = more else { continue };
-        for exit in region.exits.iter_mut().filter(|exit| exit.to.is_none()) {
+        for exit in region.exits.iter_mut().filter(|exit| exit.ends()) {
             exit.to = Some(next.clone());
         }
         region.exits.extend(more);
@@ -83,6 +85,7 @@ fn new_exits(plan: &Plan, reached: &[bool], next: &NodeId) -> Vec<Option<Vec<Exi
                 from: from.clone(),
                 condition: Condition::Always,
                 to: Some(next.clone()),
+                fails: false,
             }
         });
         Some(exits.collect())

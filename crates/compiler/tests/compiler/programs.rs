@@ -44,14 +44,20 @@ fn parameters_that_hold_ids_name_sockets() {
 }
 
 #[test]
-fn a_failure_leads_to_a_socket() {
+fn a_failure_leads_to_a_socket_or_to_an_end() {
     let found = checked(&loadout(
         r#""a": {"materia": "text", "onFailure": {"to": "end"}, "edges": [{"to": "b"}]},
 "b": {"materia": "text", "onFailure": {"to": "c", "maxTraversals": 2}},
 "c": {"materia": "text", "onFailure": {"to": "d"}}"#,
     ));
-    assert!(found.contains("error graph::failure-to-end"), "{found}");
+    assert_eq!(found.matches("error ").count(), 1, "{found}");
     assert!(found.contains("error graph::unknown-target"), "{found}");
+    let ends =
+        r#""a": {"materia": "text", "onFailure": {"to": "fail"}, "edges": [{"to": "fail"}]}"#;
+    assert_eq!(checked(&loadout(ends)), "");
+    let plan = Project::with(loadout(ends)).compile(None).0.unwrap().plan;
+    let ways = plan.nodes["a"].edges.iter().chain(&plan.nodes["a"].on_failure);
+    assert!(ways.clone().all(|edge| edge.fails && edge.to.is_none() && edge.target() == "fail"));
     let whole = loadout(
         r#""a": {"materia": "text", "onFailure": {"to": "b", "maxTraversals": 2}, "retries": {"max": 3, "delayMs": 5}},
 "b": {"materia": "text"}"#,
@@ -62,6 +68,25 @@ fn a_failure_leads_to_a_socket() {
     assert_eq!((edge.id.as_str(), edge.to.as_ref()), ("onFailure:a", Some(&NodeId::new("b"))));
     assert_eq!(edge.max_traversals, Some(2));
     assert_eq!(plan.nodes["a"].retries, Some(Retries { max: 3, delay_ms: 5 }));
+}
+
+#[test]
+fn a_verdict_of_false_without_a_way_is_mentioned_with_the_edge_that_fails() {
+    let with = |edges: &str| {
+        format!(
+            r#"{{"materia": {{"t": {{"type": "utility", "command": ["sh"], "verdict": "exitCode"}}}},
+"loadouts": {{"L": {{"entry": "a", "sockets": {{"a": {{"materia": "t", "edges": [{edges}]}}}}}}}}}}"#
+        )
+    };
+    assert!(
+        checked(&with("")).starts_with("info graph::false-completes"),
+        "{}",
+        checked(&with(""))
+    );
+    let half = checked(&with(r#"{"when": "satisfied", "to": "end"}"#));
+    assert!(half.starts_with("warning graph::may-not-match"), "{half}");
+    let whole = r#"{"when": "satisfied", "to": "end"}, {"when": "not_satisfied", "to": "fail"}"#;
+    assert_eq!(checked(&with(whole)), "");
 }
 
 #[test]

@@ -20,7 +20,7 @@ pub struct EdgeDoc {
     /// One comparison with state that must hold as well.
     #[serde(rename = "where", default, skip_serializing_if = "Option::is_none")]
     pub guard: Option<WhereDoc>,
-    /// A socket of this loadout, or `end`.
+    /// A socket of this loadout, `end` or `fail`.
     pub to: String,
     /// How often it may be taken for one work item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -59,7 +59,7 @@ pub struct EdgeDoc {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OnFailureDoc {
-    /// A socket of this loadout.
+    /// A socket of this loadout, `end` or `fail`.
     pub to: String,
     /// How often it may be taken for one work item.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -49,7 +49,7 @@ pub struct ExitDoc {
     pub from: String,
     /// The verdict it asks for.
     pub condition: Condition,
-    /// Where it leads.
+    /// Where it leads: a socket of this loadout, `end` or `fail`.
     pub target_socket_id: String,
     /// Fields this version does not know.
     #[serde(flatten)]
@@ -68,7 +68,7 @@ pub struct ExitShorthandDoc {
     /// The verdict it asks for; `always` if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<Condition>,
-    /// A socket of this loadout, or `end`, which it is if left out.
+    /// A socket of this loadout, `end` or `fail`; `end` it is if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
     /// Fields this version does not know.

@@ -19,7 +19,7 @@ pub struct RouteSelected {
     pub turn: Option<u64>,
     /// The edge; absent where none matched.
     pub edge_id: Option<EdgeId>,
-    /// The node it leads to, or `end`.
+    /// The node it leads to, `end` or `fail`.
     pub to: String,
     /// The verdict that was read.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -225,6 +225,8 @@ pub enum ErrorCode {
     EdgeExhausted,
     /// The run went in circles.
     NoAdvance,
+    /// A way of the graph led to `fail` (D65).
+    GraphFailed,
     /// A fault of this program.
     Internal,
 }
@@ -241,6 +243,7 @@ impl ErrorCode {
             Self::ScriptExhausted => "script_exhausted",
             Self::EdgeExhausted => "edge_exhausted",
             Self::NoAdvance => "no_advance",
+            Self::GraphFailed => "graph_failed",
             Self::Internal => "internal",
         }
     }

@@ -5,7 +5,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Condition, DedupeBy, DeliveryMode, EdgeId, NodeId, Overflow, Path};
+use crate::{Condition, DedupeBy, DeliveryMode, END, EdgeId, FAIL, NodeId, Overflow, Path};
 
 /// The id of the way out of a socket whose turn has failed.
 #[must_use]
@@ -27,12 +27,38 @@ pub struct Edge {
     /// Where it leads; absent means the end of the graph.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<NodeId>,
+    /// Whether the run fails where it is taken (D65); it then leads to no node.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fails: bool,
     /// How often it may be taken for one work item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_traversals: Option<u32>,
     /// How payloads wait on it.
     #[serde(default, skip_serializing_if = "Delivery::is_plain")]
     pub delivery: Delivery,
+}
+
+impl Edge {
+    /// The word for where it leads: a node, `end` or `fail`.
+    #[must_use]
+    pub fn target(&self) -> &str {
+        target_word(self.to.as_ref(), self.fails)
+    }
+
+    /// Whether it leads to the good end of the graph.
+    #[must_use]
+    pub fn ends(&self) -> bool {
+        self.to.is_none() && !self.fails
+    }
+}
+
+/// The word for where a way leads.
+pub(super) fn target_word(to: Option<&NodeId>, fails: bool) -> &str {
+    match to {
+        Some(node) => node.as_str(),
+        None if fails => FAIL,
+        None => END,
+    }
 }
 
 /// How payloads wait on an edge, with every default written out (D10).

@@ -3,6 +3,7 @@
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::edge::target_word;
 use crate::{Condition, EdgeId, NodeId, Path};
 
 /// A region that runs once for each work item.
@@ -39,4 +40,21 @@ pub struct Exit {
     /// Where it leads; absent means the end of the graph.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<NodeId>,
+    /// Whether the run fails where it is taken (D65); it then leads to no node.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fails: bool,
+}
+
+impl Exit {
+    /// The word for where it leads: a node, `end` or `fail`.
+    #[must_use]
+    pub fn target(&self) -> &str {
+        target_word(self.to.as_ref(), self.fails)
+    }
+
+    /// Whether it leads to the good end of the graph.
+    #[must_use]
+    pub fn ends(&self) -> bool {
+        self.to.is_none() && !self.fails
+    }
 }

@@ -361,5 +361,6 @@ fn line(run: &RunId, records: &[Record], blobs: &MemoryBlobs) -> Result<CastLine
         request: created.request,
         started_at: wall_time(first.wall),
         from_cast_id: created.from_cast_id,
+        verdict: None,
     })
 }

@@ -19,7 +19,15 @@ use materia_engine::{
 pub(crate) fn edge(from: &str, when: Condition, to: &str, bound: Option<u32>) -> Edge {
     let target = (to != "end").then(|| NodeId::new(to));
     let id = EdgeId::new(format!("{from}->{to}"));
-    Edge { id, when, guard: None, to: target, max_traversals: bound, delivery: Delivery::default() }
+    Edge {
+        id,
+        when,
+        guard: None,
+        to: target,
+        fails: false,
+        max_traversals: bound,
+        delivery: Delivery::default(),
+    }
 }
 
 pub(crate) fn utility(edges: Vec<Edge>) -> Node {

@@ -79,6 +79,7 @@ fn line(row: &Row<'_>) -> Result<CastLine, String> {
         request: text(3)?,
         started_at: wall_time(row.get(4).map_err(|error| error.to_string())?),
         from_cast_id: row.get(5).map_err(|error| error.to_string())?,
+        verdict: None,
     })
 }
 

@@ -46,6 +46,9 @@ pub(crate) fn whole(plan: &Plan) -> Result<(), String> {
     if let Some(node) = named.find(|node| !plan.nodes.contains_key(*node)) {
         return Err(format!("its plan has no node `{node}`"));
     }
+    if ways_of(plan).any(|(to, fails)| fails && to.is_some()) {
+        return Err("a way of its plan leads to a node and to `fail`".to_owned());
+    }
     if let Some(millis) = durations(plan).find(|millis| *millis > DURATION_MS_MAX) {
         return Err(format!("its plan has a duration of {millis} ms, and ten years are the most"));
     }
@@ -54,6 +57,14 @@ pub(crate) fn whole(plan: &Plan) -> Result<(), String> {
         Some(region) => Err(format!("its plan has no loop `{region}`")),
         None => Ok(()),
     }
+}
+
+/// Where each way of a plan leads, and whether it leads to `fail`.
+fn ways_of(plan: &Plan) -> impl Iterator<Item = (Option<&NodeId>, bool)> {
+    let edges = plan.nodes.values().flat_map(|node| node.edges.iter().chain(&node.on_failure));
+    let exits = plan.loops.values().flat_map(|region| &region.exits);
+    let edges = edges.map(|edge| (edge.to.as_ref(), edge.fails));
+    edges.chain(exits.map(|exit| (exit.to.as_ref(), exit.fails)))
 }
 
 /// Every duration of a plan, in milliseconds.

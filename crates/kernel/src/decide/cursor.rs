@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use materia_contract::{
-    Condition, CursorAdvanced, END, EdgeId, ErrorCode, LoopEntered, LoopExhausted, NodeId,
+    Condition, CursorAdvanced, END, EdgeId, ErrorCode, Exit, LoopEntered, LoopExhausted, NodeId,
     RouteSelected,
 };
 use serde_json::Value;
@@ -168,7 +168,8 @@ fn exit(draft: &mut Draft<'_>, region: &str, way: &Way, exited: &mut Vec<String>
     .or_else(|| of(Condition::Always))
     .cloned();
     let to = chosen.as_ref().and_then(|exit| exit.to.clone());
-    let word = to.as_ref().map_or(END, NodeId::as_str).to_owned();
+    let word = chosen.as_ref().map_or(END, Exit::target).to_owned();
+    let fails = chosen.as_ref().is_some_and(|exit| exit.fails);
     let exit_id = chosen.as_ref().map(|exit| exit.id.clone());
     let sender = draft.run().node(way.sender).0.clone();
     draft.emit_at(
@@ -187,6 +188,10 @@ fn exit(draft: &mut Draft<'_>, region: &str, way: &Way, exited: &mut Vec<String>
     let (turn, satisfied) = (way.turn, way.verdict);
     let edge_id = chosen.map(|exit| exit.edge_id);
     draft.emit_at(&sender, RouteSelected { turn, edge_id: edge_id.clone(), to: word, satisfied });
+    if fails {
+        settle::give_up(draft, way.sender, turn);
+        return;
+    }
     if let (Some(edge), Some(to)) = (edge_id, to) {
         arrive(draft, way.sender, turn, &edge, &to, exited);
     }

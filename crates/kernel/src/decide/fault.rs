@@ -80,14 +80,17 @@ pub(crate) fn lead_on(draft: &mut Draft<'_>, index: usize) {
     else {
         return;
     };
-    let Some(to) = edge.to.clone() else { return };
     let id = id.clone();
     if let Some((code, message)) = deliver::forbidden(run, &id, Some(turn), &edge) {
         settle::fail(draft, code, message, Some(id), Vec::new(), Some(edge.id));
         return;
     }
-    let (edge_id, word) = (Some(edge.id.clone()), to.to_string());
+    let (edge_id, word) = (Some(edge.id.clone()), edge.target().to_owned());
     draft.emit_at(&id, RouteSelected { turn: Some(turn), edge_id, to: word, satisfied: None });
+    if edge.fails {
+        settle::give_up(draft, index, Some(turn));
+    }
+    let Some(to) = edge.to.clone() else { return };
     settle::follow_up(draft, index, turn, &to, work::reason_of(&message));
     cursor::arrive(draft, index, Some(turn), &edge.id, &to, &mut Vec::new());
 }

@@ -249,6 +249,10 @@ fn instant(draft: &mut Draft<'_>, moment: Moment) {
     let changes = acts.split_off(later);
     for acting in acts {
         acts::perform(draft, acting);
+        if let Phase::Failed(_) = draft.run().phase {
+            // A refused turn has led to the end: what else would happen now finds no run.
+            return;
+        }
     }
     if draft.run().phase == Phase::Running {
         timers::fire_due(draft);

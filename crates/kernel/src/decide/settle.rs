@@ -176,15 +176,32 @@ pub(crate) fn take(
     edge: &Edge,
 ) {
     let id = draft.run().node(index).0.clone();
-    let to = edge.to.as_ref().map_or(materia_contract::END, NodeId::as_str).to_owned();
-    let edge_id = Some(edge.id.clone());
+    let (edge_id, to) = (Some(edge.id.clone()), edge.target().to_owned());
     draft.emit_at(&id, RouteSelected { turn, edge_id, to, satisfied: verdict });
+    if edge.fails {
+        give_up(draft, index, turn);
+    }
     let Some(to) = &edge.to else { return };
     if let (Condition::NotSatisfied, Some(false), Some(turn)) = (edge.when, verdict, turn) {
         let reason = work::follow_up_reason(draft.run());
         follow_up(draft, index, turn, to, reason);
     }
     cursor::arrive(draft, index, turn, &edge.id, to, &mut Vec::new());
+}
+
+/// A way led to `fail`: the run fails, and the reason is what the socket said (D65).
+pub(crate) fn give_up(draft: &mut Draft<'_>, index: usize, turn: Option<u64>) {
+    let run = draft.run();
+    let id = run.node(index).0.clone();
+    let caught = run.caught.as_ref().filter(|caught| turn == Some(caught.turn));
+    let reason = match caught {
+        Some(caught) => work::reason_of(&caught.message),
+        None if turn.is_some() => work::own_reason(run),
+        None => String::new(),
+    };
+    let silent = reason.is_empty();
+    let message = if silent { format!("`{id}` leads to `fail` and says nothing") } else { reason };
+    fail(draft, ErrorCode::GraphFailed, message, Some(id), Vec::new(), None);
 }
 
 /// Keeps why work is sent back, for the item that its target will work on (D25).

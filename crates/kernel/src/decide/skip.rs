@@ -29,7 +29,7 @@ pub(crate) fn skip(draft: &mut Draft<'_>, named: Option<&str>, reason: Option<St
     };
     draft.emit_at(&mover, skipped);
     cursor::move_on(draft, &found);
-    if goes_on {
+    if goes_on && draft.run().phase == Phase::Running {
         acts::set_pace(draft, Pace::Auto, "skip");
     }
     schedule::go_on(draft);

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use materia_contract::{
-    CursorAdvanced, Event, FollowUpCaptured, ItemSkipped, LoopEntered, NodeId, RouteSelected,
-    Routing,
+    CursorAdvanced, ErrorCode, Event, FollowUpCaptured, ItemSkipped, LoopEntered, NodeId,
+    RouteSelected, Routing, RunFailed,
 };
 
 use super::payloads;
 use crate::ask::{items, skipping, work};
-use crate::state::{FollowUps, Iteration, LoopState, Phase, Run, Trail, Traversed, Why};
+use crate::state::{
+    FollowUps, Held, ItemId, Iteration, LoopState, Phase, Region, Run, Trail, Traversed, Why,
+};
 
 /// The work moved: what was counted to catch standing still begins anew (D22).
 pub(super) fn loop_advanced(run: &mut Run, region: &str, data: &CursorAdvanced) {
@@ -113,7 +115,10 @@ fn entered(run: &mut Run, index: usize, data: &CursorAdvanced) {
 pub(super) fn route_selected(run: &mut Run, from: &NodeId, data: &RouteSelected) {
     let Some(edge_id) = &data.edge_id else { return };
     let on_failure = run.wiring().is_on_failure(edge_id);
-    if on_failure {
+    let fails = run.wiring().is_failing(edge_id);
+    if fails {
+        gives_up(run, from, data.turn);
+    } else if on_failure {
         caught(run, from, data.turn);
     }
     let from = &run.plan().nodes[from];
@@ -134,6 +139,30 @@ pub(super) fn route_selected(run: &mut Run, from: &NodeId, data: &RouteSelected)
     if let (true, Some(target)) = (counts, target) {
         let wiring = Arc::clone(run.wired.of(run.plan()));
         run.crossing.enter(wiring.entry(target, Some(edge_id)), bound);
+    }
+}
+
+/// A completed turn led to `fail`: it may be started again. One that failed itself is held already.
+fn gives_up(run: &mut Run, from: &NodeId, turn: Option<u64>) {
+    let index = run.index_of(from);
+    let done = run.done.remove(&index).filter(|(started, _)| Some(*started) == turn);
+    if let Some((started, turn)) = done {
+        run.held.hold(run.seq, Held { started, turn, why: Why::Failed });
+    }
+}
+
+/// A run goes on that a way to `fail` ended: the loop around the turn stands at its item again.
+pub(super) fn go_back(run: &mut Run) {
+    let Phase::Failed(RunFailed { code: ErrorCode::GraphFailed, .. }) = run.phase else { return };
+    let failed = run.held.iter().filter(|held| held.why == Why::Failed);
+    let items: Vec<ItemId> = failed.filter_map(|held| held.turn.about).collect();
+    for ItemId { region, entry, index } in items {
+        if let Region::Loop(place) = region
+            && run.loops[place].entry == entry
+        {
+            run.loops[place].index = index;
+            forget_wanted_in(run, place);
+        }
     }
 }
 

@@ -24,11 +24,13 @@ pub fn evolve(run: &mut Run, event: &Event) {
     run.seq = event.seq;
     run.ts = event.ts;
     run.instant = event.wall;
+    run.verdict.note(event);
     match &event.body {
         EventBody::RunCreated(data) => created(run, data),
         EventBody::RunResumed(data) => {
             run.cwd.clone_from(&data.cwd);
             run.run_dir.clone_from(&data.run_dir);
+            loops::go_back(run);
             run.phase = Phase::Running;
             run.stopping = false;
             run.held.release_all(|held| held.why == Why::Interrupted || data.recast);

@@ -191,6 +191,9 @@ pub(super) fn turn_completed(run: &mut Run, data: &TurnCompleted) {
         text: Some(text),
         artifacts,
     };
+    if run.wiring().may_fail() {
+        run.done.insert(turn.node, (data.turn, turn.clone()));
+    }
     run.crossing = turn.trail;
     run.passed = None;
     if run.wiring().cyclic.contains(&turn.node) && !items::goes_on(run, turn.node) {
@@ -238,6 +241,7 @@ fn leads_on(run: &Run, node: usize, code: ErrorCode) -> bool {
         ErrorCode::ScriptExhausted
         | ErrorCode::EdgeExhausted
         | ErrorCode::NoAdvance
+        | ErrorCode::GraphFailed
         | ErrorCode::Internal => false,
     };
     of_turn && run.node(node).1.on_failure.is_some()

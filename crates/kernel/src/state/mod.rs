@@ -14,6 +14,7 @@ mod requests;
 mod run;
 mod trail;
 mod turn;
+mod verdict;
 mod wiring;
 
 pub(crate) use held::{Held, HeldTurns, Why};
@@ -31,4 +32,5 @@ pub use run::Run;
 pub(crate) use trail::{Entry, Trail};
 pub(crate) use turn::{Caught, InFlightTurns, LastOutput, ScriptPosition};
 pub use turn::{Turn, TurnWork};
+pub use verdict::Verdict;
 pub(crate) use wiring::{Wired, Wiring};

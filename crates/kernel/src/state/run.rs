@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::{
     Caught, DeliveryQueue, FollowUps, HeldTurns, LastOutput, Late, LoopState, Nodes, Payload,
-    Phase, Ready, Requests, ScriptPosition, Stall, Trail, Traversed, Turn, Wired, Wiring,
+    Phase, Ready, Requests, ScriptPosition, Stall, Trail, Traversed, Turn, Verdict, Wired, Wiring,
 };
 
 use crate::tally::{Look, look};
@@ -91,6 +91,12 @@ pub struct Run {
     pub(crate) passed: Option<usize>,
     /// The newest turn whose failure leads on instead of ending the run.
     pub(crate) caught: Option<Caught>,
+    /// The last completed turn of each node with its place, where the plan has a way to `fail`: that starts it again (D65).
+    #[serde(default)]
+    pub(crate) done: BTreeMap<usize, (u64, Turn)>,
+    /// The verdict so far.
+    #[serde(default)]
+    pub(crate) verdict: Verdict,
     pub(crate) usage: UsageTotals,
     /// How far each list of the script has been used.
     pub(crate) script: BTreeMap<String, ScriptPosition>,
@@ -138,6 +144,8 @@ impl Run {
             crossing: Trail::default(),
             passed: None,
             caught: None,
+            done: BTreeMap::new(),
+            verdict: Verdict::default(),
             usage: UsageTotals::default(),
             script: BTreeMap::new(),
         }
@@ -196,6 +204,12 @@ impl Run {
     #[must_use]
     pub fn usage(&self) -> UsageTotals {
         self.usage
+    }
+
+    /// The verdict with which it completed, where a turn gave one (D65).
+    #[must_use]
+    pub fn verdict(&self) -> Option<bool> {
+        if self.phase == Phase::Completed { self.verdict.of_run() } else { None }
     }
 
     /// The project folder.

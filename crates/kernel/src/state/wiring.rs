@@ -34,6 +34,8 @@ pub(crate) struct Wiring {
     pub(crate) around: Vec<Vec<usize>>,
     /// The loop that each exit leaves.
     exits: BTreeMap<EdgeId, usize>,
+    /// Edges and exits that lead to `fail`.
+    failing: BTreeSet<EdgeId>,
 }
 
 /// Where an edge stands at its node.
@@ -53,6 +55,8 @@ impl Wiring {
         wiring.around = vec![Vec::new(); plan.loops.len()];
         for (region, of) in plan.loops.values().enumerate() {
             wiring.exits.extend(of.exits.iter().map(|exit| (exit.edge_id.clone(), region)));
+            let failing = of.exits.iter().filter(|exit| exit.fails);
+            wiring.failing.extend(failing.map(|exit| exit.edge_id.clone()));
         }
         for (index, node) in plan.nodes.values().enumerate() {
             wiring.schemas.push(node.answer_schema().map(Arc::new));
@@ -62,6 +66,8 @@ impl Wiring {
             if let Some(edge) = &node.on_failure {
                 wiring.edges.insert(edge.id.clone(), (index, Place::OnFailure));
             }
+            let failing = node.edges.iter().chain(&node.on_failure).filter(|edge| edge.fails);
+            wiring.failing.extend(failing.map(|edge| edge.id.clone()));
             let around = node.loops.iter().filter_map(|name| plan.loops.get_index_of(name));
             let around: Vec<usize> = around.collect();
             for (depth, region) in around.iter().enumerate() {
@@ -109,6 +115,16 @@ impl Wiring {
     /// Whether an edge is the way out of a failed turn.
     pub(crate) fn is_on_failure(&self, id: &EdgeId) -> bool {
         self.edges.get(id).is_some_and(|(_, place)| *place == Place::OnFailure)
+    }
+
+    /// Whether an edge or an exit leads to `fail`.
+    pub(crate) fn is_failing(&self, id: &EdgeId) -> bool {
+        self.failing.contains(id)
+    }
+
+    /// Whether some way of the plan leads to `fail`.
+    pub(crate) fn may_fail(&self) -> bool {
+        !self.failing.is_empty()
     }
 
     /// What it means to come to a node over an edge or an exit, as far as the way there is concerned.

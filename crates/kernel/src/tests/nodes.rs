@@ -22,6 +22,7 @@ fn edge(from: &str, to: &str) -> Edge {
         when: Condition::Always,
         guard: None,
         to: Some(NodeId::new(to)),
+        fails: false,
         max_traversals: None,
         delivery: Delivery::default(),
     }

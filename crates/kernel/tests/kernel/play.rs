@@ -40,12 +40,14 @@ pub(crate) trait NodeExt: Sized {
 
 impl NodeExt for Node {
     fn edge(mut self, when: Condition, to: &str) -> Self {
-        let to = (to != "end").then(|| NodeId::new(to));
+        let fails = to == "fail";
+        let to = (to != "end" && !fails).then(|| NodeId::new(to));
         self.edges.push(Edge {
             id: EdgeId::new(""),
             when,
             guard: None,
             to,
+            fails,
             max_traversals: None,
             delivery: Delivery::default(),
         });
@@ -104,7 +106,7 @@ pub(crate) fn plan<const N: usize>(nodes: [(&str, Node); N]) -> Plan {
     let nodes = nodes.into_iter().map(|(id, mut node)| {
         let mut seen: IndexMap<String, u32> = IndexMap::new();
         for edge in &mut node.edges {
-            let to = edge.to.as_ref().map_or("end", NodeId::as_str);
+            let to = edge.target();
             let name = format!("{id}->{to}");
             let count = seen.entry(name.clone()).or_default();
             *count += 1;
@@ -138,7 +140,8 @@ pub(crate) fn looped(
             id,
             from: NodeId::new(from),
             condition: *condition,
-            to: (*to != "end").then(|| NodeId::new(to)),
+            to: (!["end", "fail"].contains(to)).then(|| NodeId::new(to)),
+            fails: *to == "fail",
         }
     });
     let region = Loop {

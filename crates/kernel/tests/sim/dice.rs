@@ -1,6 +1,7 @@
 //! Chance that can be repeated: one seed is one history.
 
 /// `SplitMix64`: small, fast, and the same everywhere.
+#[derive(Clone)]
 pub(crate) struct Dice(u64);
 
 impl Dice {

@@ -94,6 +94,7 @@ fn plan(dice: &mut Dice) -> Plan {
             add_loop(dice, &mut plan, "more", 2);
         }
     }
+    add_failures(&mut dice.clone(), &mut plan);
     for (id, node) in &mut plan.nodes {
         finish(id, node);
     }
@@ -115,6 +116,7 @@ fn node(dice: &mut Dice, index: usize, count: usize) -> Node {
         when: Condition::Always,
         guard: None,
         to: Some(name(dice.below(count))),
+        fails: false,
         max_traversals: dice.maybe(50, |dice| dice.within(1, 3)),
         delivery: Delivery::default(),
     });
@@ -195,6 +197,7 @@ fn edge(dice: &mut Dice, count: usize) -> Edge {
             test: Test::Exists(dice.percent(70)),
         }),
         to: dice.maybe(88, |dice| name(dice.below(count))),
+        fails: false,
         max_traversals: dice.maybe(12, |dice| dice.within(1, 4)),
         delivery: delivery(dice),
     }
@@ -249,7 +252,7 @@ fn add_loop(dice: &mut Dice, plan: &mut Plan, region: &str, first: usize) {
             let id = format!("x{place}");
             let edge_id = EdgeId::new(format!("loop-exit:{region}:{id}"));
             let to = dice.maybe(80, |dice| name(dice.below(count)));
-            exits.push(Exit { id, edge_id, from: name(last), condition, to });
+            exits.push(Exit { id, edge_id, from: name(last), condition, to, fails: false });
         }
     }
     for member in &members {
@@ -265,12 +268,26 @@ fn add_loop(dice: &mut Dice, plan: &mut Plan, region: &str, first: usize) {
     plan.loops.insert(region.to_owned(), region_plan);
 }
 
+/// Some of the ways that lead to the end lead to `fail` instead, and some failures to an end.
+fn add_failures(dice: &mut Dice, plan: &mut Plan) {
+    for node in plan.nodes.values_mut() {
+        if let Some(edge) = node.on_failure.as_mut().filter(|_| dice.percent(10)) {
+            edge.to = None;
+        }
+        for edge in node.edges.iter_mut().chain(&mut node.on_failure) {
+            edge.fails = edge.to.is_none() && dice.percent(25);
+        }
+    }
+    for exit in plan.loops.values_mut().flat_map(|region| &mut region.exits) {
+        exit.fails = exit.to.is_none() && dice.percent(40);
+    }
+}
+
 /// Names the edges, and gives JSON to whatever reads a verdict.
 fn finish(id: &NodeId, node: &mut Node) {
     let mut seen: IndexMap<String, u32> = IndexMap::new();
     for edge in &mut node.edges {
-        let to = edge.to.as_ref().map_or("end", NodeId::as_str);
-        let name = format!("{id}->{to}");
+        let name = format!("{id}->{}", edge.target());
         let count = seen.entry(name.clone()).or_default();
         *count += 1;
         edge.id = EdgeId::new(if *count == 1 { name } else { format!("{name}#{count}") });

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use materia_contract::{
-    Cause, Delivery, DropReason, EdgeId, Event, EventBody, NodeId, Pace, Plan, Timer, Uuid,
+    Cause, Delivery, DropReason, EdgeId, Event, EventBody, FAIL, NodeId, Pace, Plan, Timer, Uuid,
 };
 use materia_opinion::Opinion;
 
@@ -17,6 +17,8 @@ pub(crate) struct Notes {
     quiet: BTreeSet<EdgeId>,
     /// The newest turn that failed.
     failed: Option<u64>,
+    /// Whether a way led to `fail`, and nothing has been tried again since.
+    gave_up: bool,
 }
 
 impl Notes {
@@ -61,7 +63,11 @@ impl Notes {
                 let id = data.edge_id.as_ref().map(ToString::to_string).unwrap_or_default();
                 if id.starts_with("onFailure:") {
                     seen.note("failure led on");
+                    if data.to == FAIL {
+                        seen.note("failure led to fail");
+                    }
                 }
+                self.gave_up |= data.to == FAIL;
             }
             EventBody::StatePatched(data) if before.node_of(data.turn).is_none() => {
                 if self.failed == Some(data.turn) {
@@ -89,6 +95,11 @@ impl Notes {
                     Cause::Recast { .. } => "turn again after a failure",
                 };
                 seen.note(again);
+                if let Cause::Recast { .. } = data.cause
+                    && std::mem::take(&mut self.gave_up)
+                {
+                    seen.note("recast after a way to fail");
+                }
                 if before.pace() == Pace::Interactive {
                     match data.cause {
                         Cause::Manual => seen.note("turn by hand in INTERACTIVE"),

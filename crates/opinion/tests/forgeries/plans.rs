@@ -22,7 +22,15 @@ pub(crate) fn agent() -> Node {
 pub(crate) fn edge(when: Condition, to: &str) -> Edge {
     let to = (to != "end").then(|| NodeId::new(to));
     let (guard, max_traversals) = (None, None);
-    Edge { id: EdgeId::new(""), when, guard, to, max_traversals, delivery: Delivery::default() }
+    Edge {
+        id: EdgeId::new(""),
+        when,
+        guard,
+        to,
+        fails: false,
+        max_traversals,
+        delivery: Delivery::default(),
+    }
 }
 
 fn plan<const N: usize>(nodes: [(&str, Node); N]) -> Plan {
@@ -101,6 +109,7 @@ pub(crate) fn over_a_list() -> RunCreated {
         from: NodeId::new("work"),
         condition: Condition::Always,
         to: Some(NodeId::new("tidy")),
+        fails: false,
     };
     let each = Loop {
         members: vec![NodeId::new("work")],

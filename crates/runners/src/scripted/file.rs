@@ -123,8 +123,7 @@ pub fn timeline_faults(script: &Script, plan: &Plan) -> Vec<String> {
     let faults = entries.filter_map(|(place, entry)| match &entry.act {
         Do::Offer { edge, .. } => {
             let named = |id: &NodeId, one: &Edge| {
-                let to = one.to.as_ref().map_or(materia_contract::END, NodeId::as_str);
-                one.id.as_str() == edge || *edge == format!("{id}->{to}")
+                one.id.as_str() == edge || *edge == format!("{id}->{}", one.target())
             };
             let known =
                 plan.nodes.iter().any(|(id, node)| node.edges.iter().any(|one| named(id, one)));

@@ -49,7 +49,8 @@ function Rows(props: OutlineProps & { inside: string | null }) {
 function One({ grid, socket, cards, lines, selected, onSelect }: OutlineProps & { socket: GridSocket }) {
   const card = cards[socket.id];
   if (!card) return null;
-  const name = (id: string) => (id === "end" ? "the end" : (grid.sockets.find((one) => one.id === id)?.materia ?? id));
+  const name = (id: string) =>
+    id === "end" ? "the end" : id === "fail" ? "failure" : (grid.sockets.find((one) => one.id === id)?.materia ?? id);
   return (
     <>
       <button

@@ -113,7 +113,8 @@ function Flow(props: CanvasProps) {
     if (far.length > 0) place(store, Object.fromEntries(far));
     props.onDrag(null);
   };
-  const onConnect = ({ source, target }: Connection) => link(store, source, target.startsWith("end:") ? "end" : target);
+  const onConnect = ({ source, target }: Connection) =>
+    link(store, source, /^(end|fail):/.test(target) ? target.slice(0, target.indexOf(":")) : target);
   const onConnectEnd = (event: MouseEvent | TouchEvent, ended: FinalConnectionState) => {
     if (ended.toNode || !ended.fromNode || ended.fromHandle?.type !== "source") return;
     const at = "clientX" in event ? { x: event.clientX, y: event.clientY } : { x: 0, y: 0 };

@@ -1,3 +1,4 @@
+import { isEnd } from "../../api/ends";
 import type { Finding } from "../../api/types";
 import { at, object } from "../../document";
 import { setLoadout } from "./acts";
@@ -30,7 +31,7 @@ export function LoadoutForm({ store, state, findings }: FormProps) {
             testid="loadout-entry"
             disabled={off}
             value={loadout.entry ?? ""}
-            options={targets(state).filter((one) => one.value !== "end")}
+            options={targets(state).filter((one) => !isEnd(one.value))}
             onChange={(entry) => store.edit("entry", (writer) => writer.set(at(loadout.name, "entry"), entry, true))}
           />
         </Row>

@@ -78,10 +78,7 @@ export function SocketForm({ store, state, socket, findings }: FormProps) {
               testid="socket-failure"
               disabled={off}
               value={socket.onFailure?.to ?? ""}
-              options={[
-                { value: "", label: "the cast fails" },
-                ...targets(state).filter((one) => one.value !== "end" && one.value !== id),
-              ]}
+              options={[{ value: "", label: "the cast fails" }, ...targets(state).filter((one) => one.value !== id)]}
               onChange={(value) =>
                 !value
                   ? put("onFailure", undefined)

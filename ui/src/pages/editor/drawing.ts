@@ -1,8 +1,11 @@
 // From the document and its drawing to what the canvas is made of.
+
+import { isEnd } from "../../api/ends";
 import type { Finding } from "../../api/types";
 import { exitEdgeId, thingAt } from "../../document";
 import { borderCrossing } from "../../graph/Graph";
 import type { Box, Drawn, Point } from "../../graph/layout";
+import { ringOf } from "../../graph/rows";
 import { materiaColor } from "../../shared/color";
 import type { CanvasProps } from "./Canvas";
 import { type LineEdge, wordsOf } from "./EditorLine";
@@ -56,7 +59,8 @@ export function nodesOf(props: {
       },
     });
   });
-  for (const { id, box } of drawn.ends) nodes.push({ id, type: "end", ...place(box), ...fixed, data: {} });
+  for (const { id, box } of drawn.ends)
+    nodes.push({ id, type: "end", ...place(box), ...fixed, data: { fails: id.startsWith("fail:") } });
   const members = new Set(loadout.loops.flatMap((loop) => loop.sockets));
   for (const socket of loadout.sockets) {
     const box = drawn.sockets[socket.id];
@@ -122,10 +126,7 @@ export function edgesOf(props: {
       id: line.id,
       type: "line",
       source: line.loop ? `region:${line.loop}` : line.from,
-      target:
-        line.to === "end"
-          ? (drawn.ends.find((end) => end.id === `end:${line.loop}`)?.id ?? drawn.ends[0]?.id ?? line.from)
-          : line.to,
+      target: isEnd(line.to) ? (ringOf(drawn.ends, line)?.id ?? line.from) : line.to,
       zIndex: lit || selected ? 2 : 1,
       focusable: false,
       selectable: written,

@@ -30,7 +30,7 @@ export interface RegionData extends Record<string, unknown> {
 }
 export type CardNode = Node<CardData, "socket">;
 export type RegionNode = Node<RegionData, "region">;
-export type EndNode = Node<Record<string, never>, "end">;
+export type EndNode = Node<{ fails: boolean }, "end">;
 export type EditorNode = CardNode | RegionNode | EndNode;
 
 export function Badge({ marks }: { marks: Marks | undefined }) {
@@ -104,11 +104,11 @@ const Region = memo(({ data }: NodeProps<RegionNode>) => (
   </div>
 ));
 
-const End = memo(() => (
-  <div className="ring-box" data-testid="end">
+const End = memo(({ data }: NodeProps<EndNode>) => (
+  <div className={`ring-box${data.fails ? " fails" : ""}`} data-testid={data.fails ? "fail" : "end"}>
     <Handle type="target" position={Position.Left} className="port" aria-hidden="true" />
     <div className="ring" />
-    <span className="faint xs">end</span>
+    <span className="faint xs">{data.fails ? "fail" : "end"}</span>
   </div>
 ));
 

@@ -14,11 +14,13 @@ export function targets(state: EditorState): { value: string; label: string }[] 
   return [
     ...sockets.map((one) => ({ value: one.id, label: `${one.materia || "no materia"}, ${one.id}` })),
     { value: "end", label: "end" },
+    { value: "fail", label: "fail: the cast fails" },
   ];
 }
 
 export function nameFault(state: EditorState, to: string): string | null {
-  if (!goodId(to)) return "Use 1 to 64 of A-Z a-z 0-9 . _ -, beginning with a letter or digit, and not end.";
+  if (!goodId(to))
+    return "Use 1 to 64 of A-Z a-z 0-9 . _ -, beginning with a letter or digit, and neither end nor fail.";
   if (state.loadout?.sockets.some((one) => one.id === to)) return `There is a socket ${to} already.`;
   return null;
 }

@@ -28,7 +28,8 @@ fn plan(nodes: &[&str], edges: &[(&str, Condition, &str)]) -> Plan {
             id: EdgeId::new(format!("e{place}")),
             when: *when,
             guard: None,
-            to: (*to != "end").then(|| NodeId::new(*to)),
+            to: (!["end", "fail"].contains(to)).then(|| NodeId::new(*to)),
+            fails: *to == "fail",
             max_traversals: None,
             delivery: materia_contract::Delivery::default(),
         };

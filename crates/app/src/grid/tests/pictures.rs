@@ -129,6 +129,7 @@ fn a_loop_with_exits() {
         from: NodeId::new("Check"),
         condition,
         to: to.map(NodeId::new),
+        fails: false,
     };
     let region = Loop {
         members: vec![NodeId::new("Build"), NodeId::new("Check")],

@@ -19,7 +19,6 @@ pub(super) use check::check;
 use exit::Exit;
 
 use super::Place;
-use super::edge::Target;
 use super::loadout::Scope;
 use super::socket::Draft;
 use crate::fault::{Fault, Faults};
@@ -223,16 +222,13 @@ impl<'a> Regions<'a> {
 }
 
 fn planned_exit(region: &str, exit: &Exit<'_>) -> Option<PlannedExit> {
-    let to = match &exit.to {
-        Target::Socket(id) => Some(id.clone()),
-        Target::End => None,
-        Target::Unknown => return None,
-    };
+    let (to, fails) = exit.to.planned()?;
     Some(PlannedExit {
         id: exit.id.clone(),
         edge_id: exit.edge_id(region),
         from: NodeId::new(exit.from),
         condition: exit.condition,
         to,
+        fails,
     })
 }

@@ -69,6 +69,7 @@ fn edge(dice: &mut Dice, from: &str, to: &str, nth: usize) -> Edge {
         when: dice.pick(&conditions),
         guard: None,
         to: (to != "end").then(|| NodeId::new(to)),
+        fails: false,
         max_traversals: dice.one_in(4).then(|| 1 + u32::try_from(dice.below(2)).unwrap()),
         delivery,
     }

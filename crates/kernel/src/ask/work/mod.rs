@@ -7,7 +7,7 @@ mod tick;
 
 use materia_contract::{Behavior, PromptLayer, SessionPolicy, SessionRef, UtilityInput};
 
-pub(crate) use prompt::{follow_up_reason, reason_of};
+pub(crate) use prompt::{follow_up_reason, own_reason, reason_of};
 
 use crate::ask::items;
 use crate::state::{Payload, Run, Turn, TurnWork, Why};

@@ -190,6 +190,14 @@ pub(crate) fn follow_up_reason(run: &Run) -> String {
     reason_of(&reason)
 }
 
+/// What the last turn itself said: its `context`, or the beginning of its output.
+pub(crate) fn own_reason(run: &Run) -> String {
+    let text = run.last.text.as_deref().unwrap_or_default();
+    let object = run.last.json.as_deref().filter(|_| run.last.own_json).unwrap_or(text);
+    let context = output::context_in(object).filter(|context| !context.trim().is_empty());
+    reason_of(context.as_deref().unwrap_or(text))
+}
+
 /// A reason, as long as one may be.
 pub(crate) fn reason_of(text: &str) -> String {
     cut(text.trim(), FOLLOW_UP_CHARS_MAX)
