@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{Response, StatusCode};
-use materia_app::act::{self, Forking, Noted, Taken, Unfit, step};
+use materia_app::act::{self, Forking, Taken, Unfit, step};
 use materia_app::host::Submitted;
 use materia_app::standing::Standing;
 use materia_app::{Failure, RunOptions, castid};
@@ -32,6 +32,9 @@ use crate::trust;
 
 /// How often is looked what became of a command.
 const LOOK: Duration = Duration::from_millis(5);
+
+/// How long an act waits for its answer once the server ends.
+const ENDING_WAIT: Duration = Duration::from_secs(1);
 
 /// `POST /api/casts/{id}/commands`.
 pub(crate) async fn act(app: Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
@@ -70,7 +73,6 @@ pub(crate) async fn act(app: Arc<App>, asked: &Request) -> Result<Response<Body>
             // Another process was quicker, and drives it.
             Done::Told => continue,
             Done::Noted => settled(&cast, &key, None).await,
-            Done::Left => Ok(json_as(StatusCode::ACCEPTED, &acted(Vec::new(), true))),
             Done::Goes(under_way) => settled(&cast, &key, Some(under_way)).await,
         };
     }
@@ -197,9 +199,12 @@ async fn submit(
         return Err(Refused::conflict(format!("cast `{}` is under way", cast.id)));
     }
     let submitted = cast.room.host.submit(&cast.id, &command, ACT_WAIT_MAX);
-    // Where the server ends meanwhile, the command is written down.
-    let waits = Ok(Submitted::Waits(key.clone()));
-    match app.unless_ending(submitted).await.unwrap_or(waits) {
+    let submitted = match app.unless_ending(submitted).await {
+        Some(submitted) => submitted,
+        // The command may be written down by then; a driver in this process takes it before it ends.
+        None => cast.room.host.submit(&cast.id, &command, ENDING_WAIT).await,
+    };
+    match submitted {
         Ok(Submitted::Answered(receipt)) => answered(cast, &receipt).await.map(Some),
         Ok(Submitted::Waits(_)) => {
             Ok(Some(json_as(StatusCode::ACCEPTED, &acted(Vec::new(), true))))
@@ -222,8 +227,6 @@ enum Done {
     Told,
     /// It is done; nothing had to start for it.
     Noted,
-    /// Whoever carries the cast on does it first.
-    Left,
     /// It goes on here.
     Goes(UnderWay),
 }
@@ -236,14 +239,15 @@ fn take(app: &Arc<App>, cast: &Cast, what: &Choice, key: &CommandId) -> Result<D
     let choose = |run: &Run| Ok::<Do, Chosen>(what.command(Some(run), key)?.what);
     match act::take(cast.found(), &options, Some(key.clone()), choose) {
         Ok(Taken::There(_)) => Ok(Done::Told),
-        Ok(Taken::Here(held)) if step::carries_on(&held.what) => {
+        // What would start a turn is for a driver, and there is none but this server.
+        Ok(Taken::Here(held)) if step::carries_on(&held.what) || held.starts_something() => {
             let wanted = Wanted::Do(held.what.clone());
             carry::carry_on(app, cast, *held, &wanted, &Named::default()).map(Done::Goes)
         }
-        Ok(Taken::Here(held)) => match held.note(&cast.served.project, supervisor)?.0 {
-            Noted::Done => Ok(Done::Noted),
-            Noted::Left => Ok(Done::Left),
-        },
+        Ok(Taken::Here(held)) => {
+            held.note(&cast.served.project, supervisor)?;
+            Ok(Done::Noted)
+        }
         Err(Unfit::Stands { run, why }) => {
             // Under this key that is the answer from now on.
             let command = what.command(Some(&run), key)?;

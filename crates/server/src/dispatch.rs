@@ -12,10 +12,11 @@ use materia_contract::api::{
 };
 use materia_engine::off_thread;
 
-use crate::limits::{BODY_BYTES_MAX, CONFIG_BYTES_MAX, PIECE_BYTES, REQUEST_WAIT_MAX};
+use crate::limits::{BODY_BYTES_MAX, CONFIG_BYTES_MAX, REQUEST_WAIT_MAX};
 use crate::peer::Caller;
 use crate::problem::Refused;
 use crate::request::{Request, json, json_as, query_of, text};
+use crate::spill::spilled;
 use crate::state::App;
 use crate::{
     act, begin, config, demo, edit, events, inbox, list, metrics, page, query, stream, trust,
@@ -182,8 +183,9 @@ async fn respond(
         Name::StartDemo => demo::start(app, &asked).await,
         Name::Events | Name::Cast | Name::Turn | Name::Compare | Name::File | Name::Blob => {
             let room = Arc::clone(&app.large).acquire_owned().await;
+            let folder = app.settings.state_dir.clone();
             let answer = off_thread(move || look(&app, endpoint.name, &asked)).await?;
-            in_pieces(answer, room).await
+            spilled(answer, &folder, room).await
         }
         Name::Projects
         | Name::AddProject
@@ -209,7 +211,11 @@ async fn respond(
         | Name::Diff
         | Name::Simulate
         | Name::Link
-        | Name::Demo => off_thread(move || look(&app, endpoint.name, &asked)).await,
+        | Name::Demo => {
+            let folder = app.settings.state_dir.clone();
+            let answer = off_thread(move || look(&app, endpoint.name, &asked)).await?;
+            spilled(answer, &folder, ()).await
+        }
     }
 }
 
@@ -262,25 +268,6 @@ fn look(app: &Arc<App>, name: Name, asked: &Request) -> Result<Response<Body>, R
         | Name::StartDemo
         | Name::Metrics => Err(Refused::unknown("there is nothing here")),
     }
-}
-
-/// An answer that leaves piece by piece as its reader takes it, and holds something until then.
-async fn in_pieces<T: Send + 'static>(
-    answer: Response<Body>,
-    kept: T,
-) -> Result<Response<Body>, Refused> {
-    let (mut head, body) = answer.into_parts();
-    let read = axum::body::to_bytes(body, usize::MAX).await;
-    let bytes = read.map_err(|error| Refused::usage(error.to_string()))?;
-    if bytes.len() <= PIECE_BYTES {
-        return Ok(Response::from_parts(head, Body::from(bytes)));
-    }
-    head.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(bytes.len()));
-    let pieces = futures_util::stream::unfold((bytes, kept), |(mut rest, kept)| async move {
-        let piece = rest.split_to(rest.len().min(PIECE_BYTES));
-        (!piece.is_empty()).then_some((Ok::<_, std::convert::Infallible>(piece), (rest, kept)))
-    });
-    Ok(Response::from_parts(head, Body::from_stream(pieces)))
 }
 
 fn alive(app: &App) -> Alive {

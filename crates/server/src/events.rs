@@ -1,6 +1,8 @@
 //! Events of a cast: a range of them, filtered, from either end.
 
 use std::collections::VecDeque;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use axum::body::Body;
 use axum::http::Response;
@@ -9,13 +11,13 @@ use materia_app::shown::Shown;
 use materia_contract::Record;
 use materia_engine::{Journal as _, PAGE_BYTES, blocking};
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use crate::limits::PAGE_BYTES_MAX;
 use crate::list::limit;
 use crate::problem::Refused;
-use crate::request::{Request, json};
+use crate::request::Request;
 use crate::rooms::Cast;
+use crate::spill::Spool;
 use crate::state::App;
 
 /// `GET /api/casts/{id}/events`.
@@ -32,12 +34,13 @@ pub(crate) fn events(app: &App, asked: &Request) -> Result<Response<Body>, Refus
         Some("desc") => true,
         Some(_) => return Err(Refused::usage("`order` is asc or desc")),
     };
-    let page = if backwards {
-        newest_first(&cast, (first, last), &filter, limit)?
+    let folder = &app.settings.state_dir;
+    let page = Written { spool: Spool::new(folder), count: 0, bytes: 0, limit };
+    if backwards {
+        newest_first(&cast, (first, last), &filter, (folder, page))
     } else {
-        oldest_first(&cast, (first, last), &filter, limit)?
-    };
-    Ok(json(&page))
+        oldest_first(&cast, (first, last), &filter, page)
+    }
 }
 
 /// Which events are wanted.
@@ -82,34 +85,50 @@ pub(crate) fn shown(shown: &mut Shown, cast: &Cast, record: &Record) -> String {
     shown.json_with_names(record, |hash| materia_engine::wait(blobs.get(hash)).is_ok())
 }
 
-/// Events as they are shown, without being taken apart again: [`materia_contract::api::EventsPage`].
-#[derive(Default, serde::Serialize)]
-struct RawPage {
-    items: VecDeque<Shape>,
-    next: Option<u64>,
-    #[serde(skip)]
-    bytes: usize,
-}
-
-/// An event with its place.
-#[derive(serde::Serialize)]
-#[serde(transparent)]
+/// An event as it is shown, with its place.
 struct Shape {
-    text: Box<RawValue>,
-    #[serde(skip)]
+    text: String,
     seq: u64,
 }
 
-impl RawPage {
-    fn push(&mut self, event: Shape) {
-        self.bytes += event.text.get().len();
-        self.items.push_back(event);
+/// A page of events while it is written: [`materia_contract::api::EventsPage`].
+struct Written {
+    spool: Spool,
+    count: usize,
+    bytes: usize,
+    limit: usize,
+}
+
+impl Written {
+    /// Writes an event where it has room; says whether it had.
+    fn push(&mut self, text: &[u8]) -> Result<bool, Refused> {
+        let bytes = self.bytes + text.len();
+        if self.count >= self.limit || (self.count > 0 && bytes > PAGE_BYTES_MAX) {
+            return Ok(false);
+        }
+        let before = if self.count == 0 { "{\"items\":[" } else { "," };
+        self.write(before.as_bytes())?;
+        self.write(text)?;
+        (self.count, self.bytes) = (self.count + 1, bytes);
+        Ok(true)
     }
 
-    /// Whether an event of so many bytes has room.
-    fn has_room(&self, bytes: usize, limit: usize) -> bool {
-        self.items.len() < limit && (self.items.is_empty() || self.bytes + bytes <= PAGE_BYTES_MAX)
+    /// The page, and the event with which the next one begins.
+    fn end(mut self, next: Option<u64>) -> Result<Response<Body>, Refused> {
+        if self.count == 0 {
+            self.write(b"{\"items\":[")?;
+        }
+        self.write(format!("],\"next\":{}}}", serde_json::json!(next)).as_bytes())?;
+        self.spool.answer("application/json").map_err(unwritten)
     }
+
+    fn write(&mut self, text: &[u8]) -> Result<(), Refused> {
+        self.spool.write(text).map_err(unwritten)
+    }
+}
+
+fn unwritten(error: io::Error) -> Refused {
+    Failure::storage(format!("the answer cannot be kept for its reader: {error}")).into()
 }
 
 /// Goes through the events of a range that are wanted, until `each` says that it is enough.
@@ -117,7 +136,7 @@ fn walk(
     cast: &Cast,
     (first, last): (u64, u64),
     filter: &Filter,
-    mut each: impl FnMut(Shape) -> bool,
+    mut each: impl FnMut(Shape) -> Result<bool, Refused>,
 ) -> Result<(), Refused> {
     if first > last {
         return Ok(());
@@ -137,11 +156,7 @@ fn walk(
                 continue;
             }
             let text = shown(&mut showing, cast, record);
-            let wanted = filter.has(&text);
-            if wanted
-                && let Ok(text) = RawValue::from_string(text)
-                && !each(Shape { text, seq: record.seq })
-            {
+            if filter.has(&text) && !each(Shape { text, seq: record.seq })? {
                 return Ok(());
             }
         }
@@ -155,18 +170,15 @@ fn oldest_first(
     cast: &Cast,
     range: (u64, u64),
     filter: &Filter,
-    limit: usize,
-) -> Result<RawPage, Refused> {
-    let mut page = RawPage::default();
+    mut page: Written,
+) -> Result<Response<Body>, Refused> {
+    let mut next = None;
     walk(cast, range, filter, |event| {
-        if page.has_room(event.text.get().len(), limit) {
-            page.push(event);
-            return true;
-        }
-        page.next = Some(event.seq);
-        false
+        let had_room = page.push(event.text.as_bytes())?;
+        next = (!had_room).then_some(event.seq);
+        Ok(had_room)
     })?;
-    Ok(page)
+    page.end(next)
 }
 
 /// Events that are looked through at once when they are wanted from the end.
@@ -176,37 +188,70 @@ fn newest_first(
     cast: &Cast,
     (first, last): (u64, u64),
     filter: &Filter,
-    limit: usize,
-) -> Result<RawPage, Refused> {
-    let mut page = RawPage::default();
+    (folder, mut page): (&Path, Written),
+) -> Result<Response<Body>, Refused> {
     let mut end = last;
     while end >= first && end > 0 {
         let begin = first.max(end.saturating_sub(STRETCH - 1)).max(1);
-        // Of a stretch as many of the newest are kept as can have room on the page.
-        let mut newest: VecDeque<Shape> = VecDeque::new();
-        let (mut bytes, mut passed) = (0, None);
-        walk(cast, (begin, end), filter, |event| {
-            bytes += event.text.get().len();
-            newest.push_back(event);
-            while newest.len() > limit || (newest.len() > 1 && bytes > PAGE_BYTES_MAX) {
-                let oldest = newest.pop_front();
-                bytes -= oldest.as_ref().map_or(0, |event| event.text.get().len());
-                passed = oldest.map(|event| event.seq);
+        let mut newest = Newest::new(folder, &page);
+        walk(cast, (begin, end), filter, |event| newest.push(&event).map(|()| true))?;
+        while let Some((seq, from, length)) = newest.events.pop_back() {
+            if !page.push(&newest.spool.part(from, length).map_err(unwritten)?)? {
+                return page.end(Some(seq));
             }
-            true
-        })?;
-        while let Some(event) = newest.pop_back() {
-            if !page.has_room(event.text.get().len(), limit) {
-                page.next = Some(event.seq);
-                return Ok(page);
-            }
-            page.push(event);
         }
-        if passed.is_some() {
-            page.next = passed;
-            return Ok(page);
+        if newest.passed.is_some() {
+            return page.end(newest.passed);
         }
         end = begin - 1;
     }
-    Ok(page)
+    page.end(None)
+}
+
+/// As many of the newest events of a stretch as can have room on a page.
+struct Newest {
+    spool: Spool,
+    folder: PathBuf,
+    /// Their places, and where they stand in the spool.
+    events: VecDeque<(u64, u64, usize)>,
+    /// Their bytes, with those that are on the page already.
+    bytes: usize,
+    count_max: usize,
+    /// The newest that has no room.
+    passed: Option<u64>,
+}
+
+impl Newest {
+    fn new(folder: &Path, page: &Written) -> Self {
+        let (spool, events) = (Spool::new(folder), VecDeque::new());
+        let count_max = (page.limit - page.count).max(1);
+        let folder = folder.to_owned();
+        Self { spool, folder, events, bytes: page.bytes, count_max, passed: None }
+    }
+
+    fn push(&mut self, event: &Shape) -> Result<(), Refused> {
+        self.events.push_back((event.seq, self.spool.length(), event.text.len()));
+        self.spool.write(event.text.as_bytes()).map_err(unwritten)?;
+        self.bytes += event.text.len();
+        while self.events.len() > self.count_max
+            || (self.events.len() > 1 && self.bytes > PAGE_BYTES_MAX)
+        {
+            let Some((seq, _, length)) = self.events.pop_front() else { break };
+            self.bytes -= length;
+            self.passed = Some(seq);
+        }
+        if self.spool.length() > 3 * PAGE_BYTES_MAX as u64 { self.tidy() } else { Ok(()) }
+    }
+
+    /// Leaves behind what has no room.
+    fn tidy(&mut self) -> Result<(), Refused> {
+        let mut spool = Spool::new(&self.folder);
+        for (_, from, length) in &mut self.events {
+            let text = self.spool.part(*from, *length).map_err(unwritten)?;
+            *from = spool.length();
+            spool.write(&text).map_err(unwritten)?;
+        }
+        self.spool = spool;
+        Ok(())
+    }
 }

@@ -45,6 +45,7 @@ mod query;
 mod request;
 mod rooms;
 mod serve;
+mod spill;
 mod sse;
 mod state;
 mod stream;

@@ -38,15 +38,18 @@ pub(crate) const PAGE_MAX: usize = 1_000;
 /// Bytes of a page of events, behind one event at least.
 pub(crate) const PAGE_BYTES_MAX: usize = 4 << 20;
 
-/// Large answers that are made or wait for their readers at once; further ones wait for room.
-pub(crate) const LARGE_ANSWERS_MAX: usize = 32;
+/// Large answers that are made at once; further ones wait for room.
+pub(crate) const LARGE_ANSWERS_MAX: usize = 4;
+
+/// Bytes of an answer that wait for its reader in memory; a longer one waits in a file.
+pub(crate) const ANSWER_BYTES_MAX: u64 = 256 << 10;
 
 /// Bytes of a piece of a stream, or of a large answer.
 pub(crate) const PIECE_BYTES: usize = 64 << 10;
 
 /// Pieces that wait for a reader of a stream. With the page of events that is read and what the HTTP library holds, that is
 /// less than 1 MiB for a reader.
-pub(crate) const PIECES_AHEAD: usize = 4;
+pub(crate) const PIECES_AHEAD: usize = 2;
 
 /// Projects that are served at once.
 pub(crate) const PROJECTS_MAX: usize = 64;

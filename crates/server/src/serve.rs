@@ -39,7 +39,7 @@ use crate::pending::{Named, Pending};
 use crate::rooms::Rooms;
 use crate::state::{App, Counts, Settings};
 use crate::trust;
-use crate::{alone, owned};
+use crate::{alone, owned, spill};
 
 /// What a running server says about itself, in the state folder.
 pub(crate) const SERVER_FILE: &str = "server.json";
@@ -178,6 +178,7 @@ impl Serving {
         let policy = Arc::new(policy);
         let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
         let mut ending = app.ending.subscribe();
+        let giving_back = tokio::spawn(spill::give_memory_back());
         if app.settings.resume {
             let resuming = Arc::clone(&app);
             tokio::spawn(async move { off_thread(move || carry_on_left(&resuming, &left)).await });
@@ -211,6 +212,7 @@ impl Serving {
         }
         let _ = tokio::time::timeout(LAST_ANSWERS, places.acquire_many(256)).await;
         drop(through);
+        giving_back.abort();
         let state = app.settings.state_dir.clone();
         off_thread(move || clear(&app, &state)).await;
     }

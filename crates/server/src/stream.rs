@@ -145,11 +145,13 @@ impl Following {
                     // An error ends the stream: the reader goes on from its last id.
                     let Some(Ok(records)) = records else { return Ok(()) };
                     let mut text = String::new();
-                    for record in &records {
-                        overheard.note(record);
-                        let data = events::shown(&mut self.shown, &self.cast, record);
+                    // Each goes once it is told: one of them may be large, and the reader slow.
+                    for record in records {
+                        overheard.note(&record);
+                        let data = events::shown(&mut self.shown, &self.cast, &record);
                         let id = (ids == Ids::Seq).then(|| record.seq.to_string());
                         text.push_str(&sse::event("journal", id.as_deref(), &data));
+                        drop((record, data));
                         if text.len() >= PIECE_BYTES {
                             pen.write(std::mem::take(&mut text)).await?;
                         }

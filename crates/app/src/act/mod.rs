@@ -169,6 +169,16 @@ impl Hold {
 }
 
 impl Held {
+    /// Whether a turn, or a cast that rested, would have to start after this.
+    #[must_use]
+    pub fn starts_something(&self) -> bool {
+        let run = match &self.run {
+            Looked::There(_, loaded) => loaded.run(),
+            Looked::Forked(forked) => forked.loaded().run(),
+        };
+        note::starts_something(run, &self.what)
+    }
+
     /// Notes what is done to the cast, and carries nothing on (D59). Nothing runs, so nothing has to be trusted.
     pub fn note(
         self,

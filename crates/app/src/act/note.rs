@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use materia_contract::{Command, Do, Folders};
-use materia_engine::{DriveError, EngineError, Lease, blocking};
+use materia_contract::{Command, Do, EventBody, Folders};
+use materia_engine::{Clock as _, DriveError, EngineError, Lease, SystemClock, blocking};
 use materia_journal::SqliteJournal;
 use materia_kernel::{Input, Phase, Run};
 
@@ -29,8 +29,7 @@ pub(super) fn note(
     run: &Run,
     command: Command,
 ) -> Result<Noted, Failure> {
-    let ends = matches!(command.what, Do::Abort { .. });
-    if !ends && starts_something(run, &command.what) {
+    if starts_something(run, &command.what) {
         blocking(&**journal).post(run.id(), &command)?;
         return Ok(Noted::Left);
     }
@@ -43,14 +42,21 @@ pub(super) fn note(
     }
 }
 
-/// Whether a run would not rest after this.
-fn starts_something(run: &Run, what: &Do) -> bool {
-    if *run.phase() == Phase::Running {
-        // Its process went away: what was in flight is looked at first.
-        return true;
+/// Whether something would have to start after this: a turn, or a run that rested.
+pub(super) fn starts_something(run: &Run, what: &Do) -> bool {
+    if matches!(what, Do::Abort { .. }) {
+        return false;
     }
+    let is_virtual = run.created().is_some_and(|created| created.virtual_time);
+    let now = if is_virtual { run.instant() } else { SystemClock.now().max(run.ts()) };
     let mut after = run.clone();
-    let now = after.ts();
     let done = materia_kernel::step(&mut after, now, Input::act(what.clone()));
-    done.is_ok() && *after.phase() == Phase::Running
+    if *run.phase() != Phase::Running {
+        return done.is_ok() && *after.phase() == Phase::Running;
+    }
+    // Its process went away. What starts nothing is done as that process would have done it; its turns in flight are
+    // looked at when it is resumed.
+    done.map_or(true, |events| {
+        events.iter().any(|event| matches!(event.body, EventBody::TurnStarted(_)))
+    })
 }

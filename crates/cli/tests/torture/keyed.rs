@@ -26,12 +26,18 @@ fn stage() -> Bench {
     let program = |script: &str| json!({ "type": "utility", "command": ["sh", "-c", script] });
     let said = "echo '{\"satisfied\": true}'";
     Bench::with(&json!({
-        "materia": { "Say": program(said), "Sleep": program("sleep 3600") },
+        "materia": {
+            "Say": program(said),
+            // Longer than any run of this test: a turn that fails ends the cast.
+            "Sleep": { "type": "utility", "command": ["sleep", "3600"], "timeoutMs": 3_600_000 }
+        },
         "loadouts": {
             "Quick": { "entry": "A", "sockets": { "A": { "materia": "Say", "parse": "json" } } },
             "Asks": { "entry": "A", "sockets": {
                 "A": { "materia": "Say", "parse": "json", "approval": "before" } } },
-            "Sleeps": { "entry": "A", "sockets": { "A": { "materia": "Sleep" } } }
+            "Sleeps": { "entry": "A", "sockets": {
+                "A": { "materia": "Sleep", "edges": [{ "to": "B" }] },
+                "B": { "materia": "Say", "parse": "json" } } }
         },
         "activeLoadout": "Quick"
     }))
@@ -85,8 +91,8 @@ fn answer(bench: &Bench, number: usize) -> Value {
             assert!(!found.is_null() && found != json!([]), "{key}: {said}");
             true
         }
-        // Nobody drives the cast until the next server has taken it up again, or the server ends.
-        None | Some((202 | 503, _)) => false,
+        // The server has died or ends.
+        None | Some((503, _)) => false,
         Some((status, said)) => panic!("{key}: {status} {said}"),
     });
     found
@@ -209,8 +215,64 @@ fn each_key_acts_once_over_connections_that_break_and_servers_that_die() {
     }
     let stray: Vec<&String> = began.keys().filter(|key| key.starts_with("key-")).collect();
     assert!(stray.is_empty(), "{stray:?}");
-    // Its turn may have reached its time limit meanwhile, and then there is nothing to abort.
-    drop(bench.run(&["abort", "sleeps"]));
+    bench.run(&["abort", "sleeps"]).exits(0);
     bench.run(&["stop"]).exits(0);
     server.wait().unwrap();
+}
+
+/// Begins a cast whose process is killed in the middle of its first turn.
+fn without_driver(bench: &Bench, id: &str) {
+    let words = ["cast", "--loadout", "Sleeps", "--no-request", "--cast-id", id];
+    let mut cast = bench.start(&words);
+    until("its turn is under way", || {
+        bench.run(&["events", id, "--json"]).out.contains("turn.started")
+    });
+    cast.kill().unwrap();
+    cast.wait().unwrap();
+}
+
+#[test]
+fn acts_on_a_cast_whose_process_died_are_answered_with_their_events() {
+    let bench = stage();
+    bench.run(&["cast", "--no-request", "--cast-id", "first"]).exits(0);
+    without_driver(&bench, "noted");
+    without_driver(&bench, "resumed");
+    let mut server = serve(&bench);
+    let driven = |id: &str| {
+        let path = format!("/api/casts?text={id}");
+        ask(&bench, "GET", &path, "x", &Value::Null).unwrap().1["items"][0]["driven"].clone()
+    };
+    let say = |node: &str| json!({ "do": "say", "node": node, "text": "hello" });
+    let acts = [
+        say("A"),
+        json!({ "do": "globalMode", "value": "PLANNING" }),
+        say("A"),
+        json!({ "do": "pause" }),
+        say("B"),
+        say("A"),
+    ];
+    // Nothing has to start for these, in whatever order they come.
+    std::thread::scope(|scope| {
+        for (number, act) in acts.iter().enumerate().filter(|(number, _)| *number != 4) {
+            let bench = &bench;
+            scope.spawn(move || {
+                let path = "/api/casts/noted/commands";
+                let answer = ask(bench, "POST", path, &format!("k{number}"), act).unwrap();
+                assert_eq!(answer.0, 200, "{act}: {answer:?}");
+                assert!(answer.1["events"].is_array(), "{act}: {answer:?}");
+                assert_eq!(ask(bench, "POST", path, &format!("k{number}"), act), Some(answer));
+            });
+        }
+    });
+    assert_eq!(driven("noted"), false);
+    // A turn of `B` starts for this one: the server drives the cast from then on.
+    let answer = ask(&bench, "POST", "/api/casts/resumed/commands", "b", &acts[4]).unwrap();
+    assert_eq!(answer.0, 200, "{answer:?}");
+    assert!(answer.1["events"].is_array(), "{answer:?}");
+    assert_eq!(driven("resumed"), true);
+    bench.run(&["abort", "resumed"]).exits(0);
+    bench.run(&["stop"]).exits(0);
+    server.wait().unwrap();
+    bench.run(&["replay", "noted"]).exits(0);
+    bench.run(&["replay", "resumed"]).exits(0);
 }

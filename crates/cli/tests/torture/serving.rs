@@ -163,7 +163,7 @@ const READERS: usize = 20;
 const CUTS: usize = 50;
 
 /// Reads the events behind `after` until it is cut off behind `most` of them; says whether the cast has ended.
-fn read(bench: &Bench, id: &str, after: u64, most: usize) -> Option<(Vec<u64>, bool)> {
+pub(crate) fn read(bench: &Bench, id: &str, after: u64, most: usize) -> Option<(Vec<u64>, bool)> {
     let said = std::fs::read(bench.state().join("server.json")).ok()?;
     let server: Value = serde_json::from_slice(&said).ok()?;
     let host = server["url"].as_str()?.strip_prefix("http://")?.to_owned();
@@ -176,7 +176,8 @@ fn read(bench: &Bench, id: &str, after: u64, most: usize) -> Option<(Vec<u64>, b
     stream.write_all(request.as_bytes()).ok()?;
     let mut seen = Vec::new();
     for line in BufReader::new(stream).lines() {
-        let Ok(line) = line else { break };
+        // A stream that ends says so by a piece of no length; its connection may stay.
+        let Some(line) = line.ok().filter(|line| line != "0") else { break };
         let Some(data) = line.strip_prefix("data: ") else { continue };
         let event: Value = serde_json::from_str(data).ok()?;
         let Some(seq) = event["seq"].as_u64() else { continue };

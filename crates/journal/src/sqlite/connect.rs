@@ -39,6 +39,9 @@ const LOG_BYTES_KEPT: u32 = 32 << 20;
 /// Memory for pages of one connection, in KiB.
 const CACHE_KIB: u32 = 4_096;
 
+/// The same of one that only reads: there are as many of them as there are readers at a time.
+const READER_CACHE_KIB: u32 = 1_024;
+
 /// Statements that a connection keeps prepared.
 const STATEMENTS_KEPT: usize = 32;
 
@@ -165,6 +168,7 @@ pub(super) fn reader(path: &Path, way: &Way, patience: Duration) -> rusqlite::Re
             ));
         }
     };
+    connection.pragma_update(None, "cache_size", -i64::from(READER_CACHE_KIB))?;
     schema::stand_in(&connection, format.min(way.format))?;
     Ok(connection)
 }
