@@ -10,7 +10,7 @@ use std::time::Duration;
 use materia_app::Project;
 use materia_compiler::Sources;
 use materia_contract::api::ServerFile;
-use materia_server::{Listen, Settings};
+use materia_server::{Demo, Listen, Settings};
 use serde_json::Value;
 
 /// A server with a project of its own.
@@ -19,6 +19,7 @@ pub(crate) struct Stage {
     pub(crate) server: ServerFile,
     stop: Box<dyn Fn() + Send + Sync>,
     thread: Option<std::thread::JoinHandle<()>>,
+    demo: bool,
 }
 
 /// An answer.
@@ -89,8 +90,16 @@ fn supervisor() -> PathBuf {
 }
 
 impl Stage {
-    /// A server whose project is trusted.
     pub(crate) fn new() -> Self {
+        Self::made(false)
+    }
+
+    /// A server whose project can be played as a demo.
+    pub(crate) fn with_demo() -> Self {
+        Self::made(true)
+    }
+
+    fn made(demo: bool) -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("project")).unwrap();
         fs::write(folder.path().join("project/materia.json"), CONFIG).unwrap();
@@ -104,6 +113,7 @@ impl Stage {
             },
             stop: Box::new(|| ()),
             thread: None,
+            demo,
         };
         stage.begin();
         stage
@@ -111,7 +121,13 @@ impl Stage {
 
     /// Begins to serve, in a thread of its own.
     pub(crate) fn begin(&mut self) {
-        let settings = settings(self.folder.path());
+        let mut settings = settings(self.folder.path());
+        if self.demo {
+            let project = self.folder.path().join("project");
+            let script = self.folder.path().join("script.json");
+            fs::write(&script, "{}").unwrap();
+            settings.demo = Some(Demo { project, script, request: "go".to_owned() });
+        }
         let (told, hear) = std::sync::mpsc::channel();
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();

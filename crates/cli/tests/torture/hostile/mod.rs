@@ -9,8 +9,8 @@
 //! `swapping` (what changes before it runs), `steering` (turns that control casts), `journals` (a shipped `.materia`),
 //! `forging` and `verifying` (hashes made anew), `memory` (journals that name too much), `turns` (programs that were
 //! approved and do harm all the same), `agents` and `homes` (agents that do), `secrets` (how they are written), `sessions`
-//! (how they are called), `calls` (system calls), `outliving` (processes that stay), `system` (limits), `work` (honest
-//! programs still run). A stage can belong to an [ordinary user](people).
+//! (how they are called), `calls` (system calls), `outliving` (processes that stay), `neighbours` (other users beside a
+//! server), `system` (limits), `work` (honest programs still run). A stage can belong to an [ordinary user](people).
 
 #![allow(dead_code, reason = "each kind of attack uses what it needs of the stage")]
 
@@ -24,6 +24,7 @@ mod forging;
 mod homes;
 mod journals;
 mod memory;
+mod neighbours;
 mod outliving;
 mod people;
 mod reading;
