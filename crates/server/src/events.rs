@@ -119,15 +119,15 @@ impl Written {
             self.write(b"{\"items\":[")?;
         }
         self.write(format!("],\"next\":{}}}", serde_json::json!(next)).as_bytes())?;
-        self.spool.answer("application/json").map_err(unwritten)
+        self.spool.answer("application/json").map_err(|error| unwritten(&error))
     }
 
     fn write(&mut self, text: &[u8]) -> Result<(), Refused> {
-        self.spool.write(text).map_err(unwritten)
+        self.spool.write(text).map_err(|error| unwritten(&error))
     }
 }
 
-fn unwritten(error: io::Error) -> Refused {
+fn unwritten(error: &io::Error) -> Refused {
     Failure::storage(format!("the answer cannot be kept for its reader: {error}")).into()
 }
 
@@ -196,7 +196,7 @@ fn newest_first(
         let mut newest = Newest::new(folder, &page);
         walk(cast, (begin, end), filter, |event| newest.push(&event).map(|()| true))?;
         while let Some((seq, from, length)) = newest.events.pop_back() {
-            if !page.push(&newest.spool.part(from, length).map_err(unwritten)?)? {
+            if !page.push(&newest.spool.part(from, length).map_err(|error| unwritten(&error))?)? {
                 return page.end(Some(seq));
             }
         }
@@ -231,7 +231,7 @@ impl Newest {
 
     fn push(&mut self, event: &Shape) -> Result<(), Refused> {
         self.events.push_back((event.seq, self.spool.length(), event.text.len()));
-        self.spool.write(event.text.as_bytes()).map_err(unwritten)?;
+        self.spool.write(event.text.as_bytes()).map_err(|error| unwritten(&error))?;
         self.bytes += event.text.len();
         while self.events.len() > self.count_max
             || (self.events.len() > 1 && self.bytes > PAGE_BYTES_MAX)
@@ -247,9 +247,9 @@ impl Newest {
     fn tidy(&mut self) -> Result<(), Refused> {
         let mut spool = Spool::new(&self.folder);
         for (_, from, length) in &mut self.events {
-            let text = self.spool.part(*from, *length).map_err(unwritten)?;
+            let text = self.spool.part(*from, *length).map_err(|error| unwritten(&error))?;
             *from = spool.length();
-            spool.write(&text).map_err(unwritten)?;
+            spool.write(&text).map_err(|error| unwritten(&error))?;
         }
         self.spool = spool;
         Ok(())

@@ -63,13 +63,12 @@ impl Spool {
     /// A part of it. It waits for the disk.
     pub(crate) fn part(&self, from: u64, length: usize) -> io::Result<Vec<u8>> {
         let mut part = vec![0; length];
-        match &self.file {
-            Some(file) => file.read_exact_at(&mut part, from)?,
-            None => {
-                let mut memory = io::Cursor::new(&self.memory);
-                memory.set_position(from);
-                memory.read_exact(&mut part)?;
-            }
+        if let Some(file) = &self.file {
+            file.read_exact_at(&mut part, from)?;
+        } else {
+            let mut memory = io::Cursor::new(&self.memory);
+            memory.set_position(from);
+            memory.read_exact(&mut part)?;
         }
         Ok(part)
     }
