@@ -2,22 +2,13 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
 use serde_json::{Value, json};
 
 use super::people::{Who, finds, people};
 use crate::bench::{Bench, until};
 use crate::serving::ask;
-
-/// What another user runs.
-fn as_nobody(words: &[&str]) -> Command {
-    let mut command = Command::new("setpriv");
-    command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]).args(words);
-    // Programs that everybody may run.
-    command.env("PATH", "/usr/local/bin:/usr/bin:/bin");
-    command
-}
 
 /// A project with a server of this user; `None` where there is no other user.
 fn served() -> Option<(Bench, Child)> {
@@ -68,8 +59,10 @@ fn another_user_at_the_port_of_a_dead_server_gets_no_token() {
     let said = said_of(&bench);
     let port = said["url"].as_str().unwrap().rsplit(':').next().unwrap().to_owned();
     let heard = bench.project().join("../heard");
-    let mut other = as_nobody(&["python3", "-c", LISTENER, &port])
+    let mut other = Who::Nobody
+        .command(&["python3", "-c", LISTENER, &port])
         .current_dir("/")
+        .env("PATH", "/usr/local/bin:/usr/bin:/bin")
         .stdout(Stdio::from(fs::File::create(&heard).unwrap()))
         .spawn()
         .unwrap();
