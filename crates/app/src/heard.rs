@@ -52,9 +52,9 @@ impl Heard {
     /// The answer as data: the object in it, else what it is as JSON, else its text.
     #[must_use]
     pub fn parsed(&self) -> Value {
-        let text = self.report.output.as_str();
+        let text = self.report.json_text();
         let object = self.object.and_then(|(from, to)| text.get(from..to)).unwrap_or(text);
-        serde_json::from_str(object).unwrap_or_else(|_| Value::String(text.to_owned()))
+        serde_json::from_str(object).unwrap_or_else(|_| Value::String(self.report.output.clone()))
     }
 }
 

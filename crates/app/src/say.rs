@@ -4,7 +4,7 @@ use materia_contract::time::Micros;
 use materia_contract::{
     Budget, BudgetBound, BudgetChanged, CastReport, CastStatus, DropReason, Event, EventBody,
     GlobalMode, InterruptReason, Mode, ModeChanged, NodeBudgets, Pace, StorageMeasured, Timer,
-    TurnCompleted, TurnStarted,
+    TurnCompleted, TurnStarted, end_of,
 };
 
 use crate::clean::one_line;
@@ -152,10 +152,10 @@ pub fn event(event: &Event, story: &Story) -> String {
 /// Why a turn was not content, as it says itself.
 fn reason(data: &TurnCompleted) -> Option<String> {
     if let Some(context) = &data.context {
-        return Some(context.clone()).filter(|context| !context.trim().is_empty());
+        // A command says last what went wrong (D69).
+        return Some(end_of(context.trim(), TEXT_CHARS_MAX)).filter(|end| !end.is_empty());
     }
-    let output = &data.report.output;
-    let object = data.object.and_then(|(from, to)| output.get(from..to)).unwrap_or(output);
+    let object = data.object_text().unwrap_or(data.report.json_text());
     let object: serde_json::Value = serde_json::from_str(object).ok()?;
     let context = object.get("context")?.as_str().filter(|context| !context.trim().is_empty());
     context.map(str::to_owned)

@@ -135,7 +135,6 @@ impl Trusted<Trial> {
             .map_err(|error| Failure::storage(format!("no folder for a trial: {error}")))?;
         let node = self.node();
         let limit = node.timeout_ms.unwrap_or(TRIAL_MS_MAX).min(TRIAL_MS_MAX);
-        let env = node.env.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
         let order = TurnOrder {
             run: RunId::parse("try").map_err(|error| Failure::storage(error.to_string()))?,
             turn: 1,
@@ -145,7 +144,7 @@ impl Trusted<Trial> {
             work: Work::Utility {
                 command: self.command().to_vec(),
                 input: Arc::new(input),
-                manner: Manner { env, folder: node.cwd.clone(), verdict: node.verdict },
+                manner: Manner::of(node, &self.plan.limits),
             },
             cwd: project.dir.clone(),
             run_dir: folder.0.clone(),
@@ -167,7 +166,7 @@ impl Trusted<Trial> {
         };
         Ok(Tried {
             exit_code: output.exit_code,
-            output: serde_json::from_str(output.output.trim()).unwrap_or_default(),
+            output: serde_json::from_str(output.json_text().trim()).unwrap_or_default(),
             stdout: output.output,
             stderr: output.stderr,
             duration_ms: output.duration_ms.unwrap_or(0),

@@ -39,7 +39,7 @@ pub struct Decided {
 
 /// The version of the rules. It is raised whenever the same run would make other events of the same
 /// input: another word in a prompt is enough.
-pub const RULES_VERSION: u32 = 4;
+pub const RULES_VERSION: u32 = 5;
 
 /// Decisions that do not say by which rules they were taken are of the first ones.
 fn first_rules() -> u32 {

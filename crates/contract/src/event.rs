@@ -42,8 +42,8 @@ pub use run::{
     RunResumed, RunRevived, RunWaiting, ScriptBinding, ScriptEntry, StartKey, WaitReason,
 };
 pub use turn::{
-    Artifact, Cause, InterruptReason, LeftFile, OfTurn, PromptLayer, SessionRef, Transcript,
-    TurnCompleted, TurnFailed, TurnInterrupted, TurnOutput, TurnStarted, TurnUsage,
+    Artifact, Cause, FULL_STDOUT, InterruptReason, LeftFile, OfTurn, PromptLayer, SessionRef,
+    Transcript, TurnCompleted, TurnFailed, TurnInterrupted, TurnOutput, TurnStarted, TurnUsage,
 };
 
 /// The version of the event vocabulary. `run.created` records it.

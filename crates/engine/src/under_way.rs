@@ -256,12 +256,6 @@ fn job((world, options): (&World, &Options), driver: &Driver, started: u64) -> (
     (TurnJob { order, control: Control { stop, tightened, live, approval } }, held)
 }
 
-/// How the program of a node runs.
-fn manner(node: &Node) -> Manner {
-    let env = node.env.iter().map(|(name, value)| (name.clone(), value.clone()));
-    Manner { env: env.collect(), folder: node.cwd.clone(), verdict: node.verdict }
-}
-
 /// What a runner needs to know about a turn.
 ///
 /// The events name folders; where those are on this machine is said here.
@@ -279,7 +273,7 @@ pub(crate) fn order(driver: &Driver, folders: &Folders, started: u64) -> TurnOrd
                 command.clone()
             };
             let input = folders.input(input).map_or_else(|| Arc::clone(input), Arc::new);
-            Work::Utility { command, input, manner: manner(node) }
+            Work::Utility { command, input, manner: Manner::of(node, &created.plan.limits) }
         }
         (Behavior::Agent { tools, model, provider, .. }, TurnWork::Prompt(prompt)) => Work::Agent {
             prompt: prompt.clone(),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use materia_contract::time::Micros;
 use materia_contract::{
     Amount, ErrorCode, Event, EventBody, NodeId, OfTurn, Outcome, Plan, TurnCompleted, TurnUsage,
-    Visit,
+    Visit, end_of,
 };
 use serde::{Deserialize, Serialize};
 
@@ -260,10 +260,10 @@ fn why_not(data: &TurnCompleted) -> Option<String> {
         return None;
     }
     if let Some(context) = &data.context {
-        return Some(cut(context));
+        // A command says last what went wrong (D69).
+        return Some(end_of(context.trim(), REASON_CHARS_MAX));
     }
-    let output = &data.report.output;
-    let object = data.object.and_then(|(from, to)| output.get(from..to)).unwrap_or(output);
+    let object = data.object_text().unwrap_or(data.report.json_text());
     let object: serde_json::Value = serde_json::from_str(object).ok()?;
     object.get("context")?.as_str().map(cut)
 }

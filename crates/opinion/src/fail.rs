@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::chart::Chart;
 use crate::owed::{Outcome, Owed, Paid};
 use crate::state::{Held, ItemId, ListId, Opinion, Why};
-use crate::words::is_reason;
+use crate::words::is_reason_of;
 use crate::{Checked, hold};
 
 impl Opinion {
@@ -28,7 +28,9 @@ impl Opinion {
     ) -> Checked<Paid> {
         if let Some(EventBody::RunFailed(data)) = event.map(|event| &event.body) {
             let said = self.said_by(result);
-            let right = said.trim().is_empty() || is_reason(&data.message, &said);
+            let caught = self.caught.as_ref().is_some_and(|it| Some(it.turn) == result.turn);
+            let by_exit_code = !caught && chart.node(result.node).verdict.is_some();
+            let right = said.trim().is_empty() || is_reason_of(&data.message, &said, by_exit_code);
             hold!(self, right, "the socket said something else");
         }
         let paid = self.failing(chart, ErrorCode::GraphFailed, result.node, None, event)?;

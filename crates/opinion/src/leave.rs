@@ -9,7 +9,7 @@ use crate::chart::Chart;
 use crate::lookup::Scope;
 use crate::owed::{Exit, Outcome, Owed, Paid};
 use crate::state::{Opinion, Traversed};
-use crate::words::{is_reason, item_key};
+use crate::words::{is_reason_of, item_key};
 use crate::{Checked, hold};
 
 /// Whether a verdict meets a condition (G4).
@@ -324,7 +324,9 @@ impl Opinion {
             Some(caught) => caught.message.as_str(),
             None => context.or(self.last.text.as_deref()).unwrap_or_default(),
         };
-        hold!(self, is_reason(reason, said), "the turn gave another reason");
+        let by_exit_code = failed.is_none() && chart.node(result.node).verdict.is_some();
+        let right = is_reason_of(reason, said, by_exit_code);
+        hold!(self, right, "the turn gave another reason");
         Ok(Paid::Yes)
     }
 

@@ -40,7 +40,7 @@ impl Opinion {
         report: &TurnOutput,
         span: Option<(usize, usize)>,
     ) -> Checked<Reading> {
-        let (plan, text) = (chart.node(node), report.output.as_str());
+        let (plan, text) = (chart.node(node), report.json_text());
         let mut reading = Reading::default();
         let mut slimmed = None;
         if plan.verdict == Some(VerdictFrom::ExitCode) {
@@ -75,15 +75,25 @@ impl Opinion {
         let own = reading.object.take();
         let json = own.as_ref();
         let output = slimmed.as_ref().or(json);
-        let assigned = self.assigns(plan, node, text, (output, json), &mut reading);
+        let said = report.output.as_str();
+        let assigned = self.assigns(plan, node, said, (output, json), &mut reading);
         reading.object = own;
         assigned.map_err(|fault| self.objection(fault))?;
         Ok(reading)
     }
 
+    /// A whole text stands beside an output that lacks its middle, where JSON is read from it, and nowhere else (D69).
+    pub(crate) fn whole_belongs(&self, chart: &Chart, node: usize, report: &TurnOutput) -> Checked {
+        let plan = chart.node(node);
+        let read = plan.parse == Parse::Json && plan.verdict.is_none() && chart.is_utility(node);
+        let belongs = report.whole.is_none() || (read && report.stdout_dropped > 0);
+        hold!(self, belongs, "a whole text stands where none belongs");
+        Ok(())
+    }
+
     /// Whether the whole output is an object that keeps its contract.
     pub(crate) fn keeps_contract(&self, chart: &Chart, node: usize, report: &TurnOutput) -> bool {
-        let text = report.output.as_str();
+        let text = report.json_text();
         let plan = chart.node(node);
         if plan.verdict.is_some() {
             return self.read(chart, node, report, None).is_ok();

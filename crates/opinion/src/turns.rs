@@ -68,6 +68,7 @@ impl Opinion {
         }
         let started = self.ends(&chart, event, (data.turn, data.visit, data.attempt))?;
         let node = started.node;
+        self.whole_belongs(&chart, node, &data.report)?;
         let reading = if by_runtime {
             self.answered_by_runtime(&chart, node, data)?
         } else {
@@ -103,7 +104,7 @@ impl Opinion {
     fn keep_last(&mut self, data: &TurnCompleted, started: Started, object: Option<Value>) {
         let own_json = object.is_some();
         // Its text as it stands in the output; where the output says it otherwise, as it is rendered.
-        let span = data.object.and_then(|(start, end)| data.report.output.get(start..end));
+        let span = data.object_text();
         let rendered = || object.as_ref().map(|object| object.to_string().into());
         let text_of_object: Option<Arc<str>> = span.map(Arc::from).or_else(rendered);
         let json = object.map(Arc::new).or_else(|| self.last.json.take());
@@ -206,6 +207,7 @@ impl Opinion {
         self.reported(data.turn, false)?;
         let turn = self.ends(&chart, event, (data.turn, data.visit, data.attempt))?;
         let node = turn.node;
+        self.whole_belongs(&chart, node, &data.report)?;
         self.spend(node, &data.report);
         if data.code == ErrorCode::ContractError && self.keeps_contract(&chart, node, &data.report)
         {
@@ -270,7 +272,7 @@ impl Opinion {
         if !(of_program && reads && chart.is_utility(node)) {
             return;
         }
-        let Some((merged, ignored)) = state_in(&data.report.output) else { return };
+        let Some((merged, ignored)) = state_in(data.report.json_text()) else { return };
         if !merged.is_empty() {
             let (turn, assigned) = (data.turn, indexmap::IndexMap::new());
             self.owed.push(Owed::Patch(Box::new(Patch { node, turn, merged, assigned })));

@@ -20,14 +20,27 @@ pub(crate) fn is_preview(preview: &str, of: &str) -> bool {
     }
 }
 
-/// Whether a reason is a text, or its beginning.
-pub(crate) fn is_reason(reason: &str, of: &str) -> bool {
+/// Whether a reason is a text, or its beginning; its end where the exit code of a command counts (D69).
+pub(crate) fn is_reason_of(reason: &str, of: &str, by_exit_code: bool) -> bool {
+    if by_exit_code { is_end(reason, of) } else { is_beginning(reason, of) }
+}
+
+fn is_beginning(reason: &str, of: &str) -> bool {
     let trimmed = of.trim();
     if trimmed.char_indices().nth(REASON_CHARS_MAX).is_none() {
         return reason == trimmed;
     }
     let cut = trimmed.char_indices().nth(REASON_CHARS_MAX - 1).map_or(0, |(cut, _)| cut);
     reason.strip_suffix('…') == Some(&trimmed[..cut])
+}
+
+fn is_end(reason: &str, of: &str) -> bool {
+    let trimmed = of.trim();
+    let mut ends = trimmed.char_indices().rev();
+    match (ends.nth(REASON_CHARS_MAX - 2), ends.nth(1)) {
+        (Some((at, _)), Some(_)) => reason.strip_prefix('…') == Some(&trimmed[at..]),
+        _ => reason == trimmed,
+    }
 }
 
 /// The key of an item, from its position (H4).

@@ -15,6 +15,7 @@ pub mod agents;
 mod changes;
 mod dispatch;
 mod guard;
+mod kept;
 mod leaving;
 mod leftovers;
 mod mock;

@@ -133,7 +133,7 @@ export type Loop = { "members": (NodeId)[]; "consumes"?: (NodeId | null); "items
 
 export type Exit = { "id": string; "edgeId": EdgeId; "from": NodeId; "condition": Condition; "to"?: (NodeId | null); "fails"?: boolean };
 
-export type Limits = { "maxRepairs": number; "maxNoAdvanceCycles": number; "maxConcurrentTurns": number; "maxCycleTurns"?: number; "maxRetries"?: number; "maxStorageMb"?: number };
+export type Limits = { "maxRepairs": number; "maxNoAdvanceCycles": number; "maxConcurrentTurns": number; "maxCycleTurns"?: number; "maxRetries"?: number; "maxStorageMb"?: number; "maxOutputMb"?: number };
 
 export type Grid = { "loadout": string; "entry": NodeId; "sockets": (GridSocket)[]; "ranks": ((NodeId)[])[]; "loops"?: { [key: string]: GridLoop } };
 
@@ -357,17 +357,17 @@ export type UtilityInput = { [key: string]: Json };
 
 export type ScriptEntry = { "key": string; "index": number };
 
-export type TurnCompleted = { "turn": number; "visit": number; "attempt": number; "satisfied"?: boolean | null; "object"?: [number, number] | null; "context"?: string | null; "workItems"?: (Json)[] | null; "output": string; "stderr"?: string; "exitCode"?: number | null; "signal"?: number | null; "durationMs"?: number | null; "stdoutDropped"?: number; "stderrDropped"?: number; "lossy"?: boolean; "usage"?: (TurnUsage | null); "artifacts"?: (Artifact)[]; "transcript"?: (Transcript | null); "files"?: (LeftFile)[]; "notes"?: (string)[]; "class"?: (FailureClass | null); "retryAfterMs"?: number | null };
+export type TurnCompleted = { "turn": number; "visit": number; "attempt": number; "satisfied"?: boolean | null; "object"?: [number, number] | null; "context"?: string | null; "workItems"?: (Json)[] | null; "output": string; "stderr"?: string; "exitCode"?: number | null; "signal"?: number | null; "durationMs"?: number | null; "stdoutDropped"?: number; "stderrDropped"?: number; "whole"?: string | null; "lossy"?: boolean; "usage"?: (TurnUsage | null); "artifacts"?: (Artifact)[]; "transcript"?: (Transcript | null); "files"?: (LeftFile)[]; "notes"?: (string)[]; "class"?: (FailureClass | null); "retryAfterMs"?: number | null };
 
 export type Artifact = { "kind": string; "name": string; "hash": string; "content": string };
 
 export type Transcript = { "path": string; "hash": string; "bytes": number; "dropped"?: number };
 
-export type LeftFile = { "kind": string; "name": string; "hash": string; "bytes": number };
+export type LeftFile = { "kind": string; "name": string; "hash": string; "bytes": number; "dropped"?: number };
 
 export type FailureClass = ("transient" | "rate_limit" | "auth" | "contract" | "permanent" | "session_lost");
 
-export type TurnFailed = { "turn": number; "visit": number; "attempt": number; "code": ErrorCode; "message": string; "repair"?: boolean; "retryAt"?: number | null; "sessionLost"?: boolean; "output": string; "stderr"?: string; "exitCode"?: number | null; "signal"?: number | null; "durationMs"?: number | null; "stdoutDropped"?: number; "stderrDropped"?: number; "lossy"?: boolean; "usage"?: (TurnUsage | null); "artifacts"?: (Artifact)[]; "transcript"?: (Transcript | null); "files"?: (LeftFile)[]; "notes"?: (string)[]; "class"?: (FailureClass | null); "retryAfterMs"?: number | null };
+export type TurnFailed = { "turn": number; "visit": number; "attempt": number; "code": ErrorCode; "message": string; "repair"?: boolean; "retryAt"?: number | null; "sessionLost"?: boolean; "output": string; "stderr"?: string; "exitCode"?: number | null; "signal"?: number | null; "durationMs"?: number | null; "stdoutDropped"?: number; "stderrDropped"?: number; "whole"?: string | null; "lossy"?: boolean; "usage"?: (TurnUsage | null); "artifacts"?: (Artifact)[]; "transcript"?: (Transcript | null); "files"?: (LeftFile)[]; "notes"?: (string)[]; "class"?: (FailureClass | null); "retryAfterMs"?: number | null };
 
 export type TurnInterrupted = { "turn": number; "visit": number; "attempt": number; "reason": InterruptReason };
 

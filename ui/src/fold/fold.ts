@@ -316,9 +316,14 @@ function ended(
 }
 
 /** The JSON object in an output: the event says where it lies, in bytes. */
-export function objectOf(data: { output?: string; object?: [number, number] | null }): Json | undefined {
-  if (!data.object || typeof data.output !== "string") return undefined;
-  const bytes = new TextEncoder().encode(data.output);
+export function objectOf(data: {
+  output?: string;
+  whole?: string;
+  object?: [number, number] | null;
+}): Json | undefined {
+  const text = data.whole ?? data.output;
+  if (!data.object || typeof text !== "string") return undefined;
+  const bytes = new TextEncoder().encode(text);
   try {
     return JSON.parse(new TextDecoder().decode(bytes.slice(data.object[0], data.object[1]))) as Json;
   } catch {
@@ -330,6 +335,8 @@ export function objectOf(data: { output?: string; object?: [number, number] | nu
 function glance(data: JournalEvent["data"]): string | null {
   if (Array.isArray(data.workItems))
     return `${data.workItems.length} work ${data.workItems.length === 1 ? "item" : "items"}`;
+  // A command says last what went wrong.
+  if (typeof data.context === "string") return lastLine(data.context);
   const context = contextOf(data);
   if (context) return context;
   if (data.object && typeof data.satisfied === "boolean") return data.satisfied ? "satisfied" : "not satisfied";
@@ -339,6 +346,7 @@ function glance(data: JournalEvent["data"]): string | null {
 function contextOf(data: {
   context?: string | null;
   output?: string;
+  whole?: string;
   object?: [number, number] | null;
 }): string | null {
   if (typeof data.context === "string") return data.context;
@@ -393,6 +401,10 @@ function innermost(state: CastState, node: string): LoopState | undefined {
     if (loop) return loop;
   }
   return undefined;
+}
+
+function lastLine(text: string): string | null {
+  return text.split("\n").findLast((line) => line.trim() !== "") ?? null;
 }
 
 function firstLine(output: string | null | undefined): string | null {

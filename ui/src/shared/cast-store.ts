@@ -162,7 +162,7 @@ export class CastStore {
 
   /** The fold reads the object in an output, so a long output that has one is read here. */
   private async foldable(event: JournalEvent): Promise<JournalEvent> {
-    return event.data?.object ? withTexts(event, ["output"], this.project) : event;
+    return event.data?.object && !event.data.whole ? withTexts(event, ["output"], this.project) : event;
   }
 
   pushLive(news: LiveNews): void {

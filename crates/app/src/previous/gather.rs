@@ -92,7 +92,7 @@ impl<'a> Walk<'a> {
         let Some(node) = self.nodes.get(id) else { return };
         let output = data.report.output.as_str();
         let stem = format!("sockets/{id}/{}-{}", data.visit, data.attempt);
-        if let Some(object) = object(node, output) {
+        if let Some(object) = object(node, data.report.json_text()) {
             let handoff = Handoff::of(id, node, data, item, &object);
             handoff.context.as_deref().unwrap_or(output).clone_into(&mut self.gathered.summary);
             self.gathered.handoff(handoff);

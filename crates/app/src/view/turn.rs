@@ -184,7 +184,7 @@ fn ended(event: &Event, view: &mut TurnView) -> bool {
 }
 
 fn said(view: &mut TurnView, report: &TurnOutput, object: Option<(usize, usize)>) {
-    let text = report.output.as_str();
+    let text = report.json_text();
     let object = object.and_then(|(from, to)| text.get(from..to)).unwrap_or(text);
     view.parsed = serde_json::from_str(object).ok();
     view.output = Some(report.output.clone());

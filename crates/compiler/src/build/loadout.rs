@@ -143,5 +143,6 @@ fn limits(loaded: &Loaded) -> Limits {
         max_cycle_turns: limits.max_cycle_turns.unwrap_or(default.max_cycle_turns),
         max_retries: limits.max_retries.unwrap_or(default.max_retries),
         max_storage_mb: limits.max_storage_mb.unwrap_or(default.max_storage_mb),
+        max_output_mb: limits.max_output_mb.unwrap_or(default.max_output_mb),
     }
 }

@@ -31,6 +31,10 @@ pub struct LimitsDoc {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub max_storage_mb: Option<u64>,
+    /// Megabytes of each stream of a command that are kept; 64 if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = crate::OUTPUT_MB_MAX))]
+    pub max_output_mb: Option<u64>,
     /// Fields this version does not know.
     #[serde(flatten)]
     pub extra: Extra,

@@ -165,12 +165,15 @@ pub struct TurnOutput {
     /// How long it took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
-    /// Bytes of standard output that were not kept.
+    /// Bytes of standard output that are not in `output`: those between its beginning and its end (D69).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub stdout_dropped: u64,
-    /// Bytes of standard error that were not kept.
+    /// Bytes of standard error that are not in `stderr`, likewise.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub stderr_dropped: u64,
+    /// All of standard output, where `output` lacks its middle and JSON is read from it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole: Option<String>,
     /// Whether some bytes were no UTF-8 and are shown as U+FFFD.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lossy: bool,
@@ -197,6 +200,31 @@ pub struct TurnOutput {
     pub retry_after_ms: Option<u64>,
 }
 
+/// The kind of the file with all of a standard output whose middle the event lacks (D69).
+pub const FULL_STDOUT: &str = "stdout.full";
+
+impl TurnOutput {
+    /// The text that JSON is read from.
+    #[must_use]
+    pub fn json_text(&self) -> &str {
+        self.whole.as_deref().unwrap_or(&self.output)
+    }
+
+    /// Whether `output` lacks the middle of standard output and a file has all of it.
+    #[must_use]
+    pub fn has_full_output(&self) -> bool {
+        self.files.iter().any(|file| file.kind == FULL_STDOUT && file.dropped == 0)
+    }
+}
+
+impl TurnCompleted {
+    /// Its object as it stands in the output, where one was asked for and stands there.
+    #[must_use]
+    pub fn object_text(&self) -> Option<&str> {
+        self.object.and_then(|(start, end)| self.report.json_text().get(start..end))
+    }
+}
+
 /// Something that a turn left besides its output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -215,7 +243,7 @@ pub struct Artifact {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LeftFile {
-    /// `stdout`, `stderr`: what it holds.
+    /// `stdout`, `stderr`: what it holds. [`FULL_STDOUT`], `stderr.full`: all of a stream whose middle the event lacks.
     pub kind: String,
     /// The file, relative to the folder of the cast.
     pub name: String,
@@ -223,6 +251,9 @@ pub struct LeftFile {
     pub hash: String,
     /// The size of the file.
     pub bytes: u64,
+    /// Bytes that were not kept, because the stream was longer than it may be.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub dropped: u64,
 }
 
 /// A file with what an agent's program wrote to its standard output, secrets removed.

@@ -5,6 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::Amount;
 
+/// Megabytes of each stream of a command that are kept where nothing else is said (D69).
+pub const OUTPUT_MB_DEFAULT: u64 = 64;
+
+/// The most that may be said. An event has the whole text where JSON is read from it, and must stay readable.
+pub const OUTPUT_MB_MAX: u64 = 128;
+
 /// What one node may spend. What is absent is not bounded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -60,6 +66,18 @@ pub struct Limits {
     /// Megabytes that the cast may keep, journal and files together.
     #[serde(default = "storage_default", skip_serializing_if = "is_storage_default")]
     pub max_storage_mb: u64,
+    /// Megabytes of each stream of a command that are kept (D69).
+    #[serde(default = "output_default", skip_serializing_if = "is_output_default")]
+    pub max_output_mb: u64,
+}
+
+fn output_default() -> u64 {
+    OUTPUT_MB_DEFAULT
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+fn is_output_default(megabytes: &u64) -> bool {
+    *megabytes == OUTPUT_MB_DEFAULT
 }
 
 fn storage_default() -> u64 {
@@ -93,6 +111,7 @@ impl Default for Limits {
             max_cycle_turns: cycle_turns_default(),
             max_storage_mb: storage_default(),
             max_retries: retries_default(),
+            max_output_mb: OUTPUT_MB_DEFAULT,
         }
     }
 }

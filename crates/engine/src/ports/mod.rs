@@ -24,7 +24,7 @@ pub use journal::{
 pub use memory::MemoryJournal;
 pub use observer::{Committed, NoObserver, Observer};
 pub use runner::{
-    Control, Leaves, Live, Manner, Runner, Stop, StopSource, Tightened, TurnFault, TurnJob,
+    Control, Keeps, Leaves, Live, Manner, Runner, Stop, StopSource, Tightened, TurnFault, TurnJob,
     TurnOrder, TurnReport, Work,
 };
 pub use tail::{Tail, follow};

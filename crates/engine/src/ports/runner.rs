@@ -3,8 +3,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use materia_contract::{
-    ErrorCode, GlobalMode, NodeId, Policy, RunId, ScriptEntry, SessionRef, ToolsDoc, TurnOutput,
-    VerdictFrom,
+    ErrorCode, GlobalMode, Limits, Node, NodeId, OUTPUT_MB_DEFAULT, Parse, Policy, RunId,
+    ScriptEntry, SessionRef, ToolsDoc, TurnOutput, VerdictFrom,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -205,6 +205,35 @@ pub struct Manner {
     pub folder: Option<String>,
     /// Where its verdict comes from, where it is not in its output.
     pub verdict: Option<VerdictFrom>,
+    /// What is kept of its streams.
+    pub keeps: Keeps,
+}
+
+impl Manner {
+    /// How the program of a node runs.
+    #[must_use]
+    pub fn of(node: &Node, limits: &Limits) -> Self {
+        let env = node.env.iter().map(|(name, value)| (name.clone(), value.clone()));
+        let json = node.parse == Parse::Json && node.verdict.is_none();
+        let keeps = Keeps { megabytes: limits.max_output_mb, json };
+        Self { env: env.collect(), folder: node.cwd.clone(), verdict: node.verdict, keeps }
+    }
+}
+
+/// What is kept of the streams of a program (D69).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Keeps {
+    /// How many megabytes of each.
+    pub megabytes: u64,
+    /// Whether JSON is read from its standard output, so that all of it is reported.
+    pub json: bool,
+}
+
+impl Default for Keeps {
+    fn default() -> Self {
+        Self { megabytes: OUTPUT_MB_DEFAULT, json: false }
+    }
 }
 
 /// Where a turn says what it is doing.

@@ -26,7 +26,8 @@ impl Runner for Talker {
         let hash = materia_contract::BlobHash::of(bytes).to_string();
         let transcript =
             Transcript { path: "transcript".into(), hash: hash.clone(), bytes: 12, dropped: 0 };
-        let gone = LeftFile { kind: "stdout".into(), name: "gone".into(), hash, bytes: 12 };
+        let gone =
+            LeftFile { kind: "stdout".into(), name: "gone".into(), hash, bytes: 12, dropped: 0 };
         let output = TurnOutput {
             output: format!("{{\"context\": \"{}\"}}", "long ".repeat(20_000)),
             transcript: Some(Box::new(transcript)),

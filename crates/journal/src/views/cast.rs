@@ -251,24 +251,29 @@ struct Meta<'a> {
     started_seq: u64,
     ended_seq: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    stdout: Option<StreamMeta>,
+    stdout: Option<StreamMeta<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    stderr: Option<StreamMeta>,
+    stderr: Option<StreamMeta<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     usage: Option<TurnUsage>,
 }
 
 /// How much of a stream there is.
 #[derive(Serialize)]
-struct StreamMeta {
+struct StreamMeta<'a> {
     bytes: usize,
     dropped: u64,
     truncated: bool,
+    /// The file that has all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    full: Option<&'a str>,
 }
 
-impl StreamMeta {
-    fn new(text: &str, dropped: u64) -> Self {
-        Self { bytes: text.len(), dropped, truncated: dropped > 0 }
+impl<'a> StreamMeta<'a> {
+    fn new(report: &'a TurnOutput, kind: &str, text: &str, dropped: u64) -> Self {
+        let full = report.files.iter().find(|file| file.kind.strip_suffix(".full") == Some(kind));
+        let full = full.map(|file| file.name.as_str());
+        Self { bytes: text.len(), dropped, truncated: dropped > 0, full }
     }
 }
 
@@ -300,8 +305,8 @@ impl<'a> Meta<'a> {
             duration_ms: report.and_then(|it| it.duration_ms),
             started_seq: ended.started,
             ended_seq: ended.seq,
-            stdout: streams.map(|it| StreamMeta::new(&it.output, it.stdout_dropped)),
-            stderr: streams.map(|it| StreamMeta::new(&it.stderr, it.stderr_dropped)),
+            stdout: streams.map(|it| StreamMeta::new(it, "stdout", &it.output, it.stdout_dropped)),
+            stderr: streams.map(|it| StreamMeta::new(it, "stderr", &it.stderr, it.stderr_dropped)),
             usage: report.and_then(|it| it.usage),
         };
         let mut text = serde_json::to_vec(&meta).expect("a turn's end always renders");

@@ -153,13 +153,8 @@ fn what_it_names(run: &Run, event: &Event, node: Option<usize>) -> Result<(), St
     match &event.body {
         EventBody::TurnCompleted(data) => {
             turn(data.turn)?;
-            let text = &data.report.output;
-            match data.object {
-                Some((start, end)) if text.get(start..end).is_none() => {
-                    Err("its object does not stand in its output".to_owned())
-                }
-                Some(_) | None => Ok(()),
-            }
+            let stands = data.object.is_none() || data.object_text().is_some();
+            held(stands, &|| "its object does not stand in its output".to_owned())
         }
         EventBody::TurnFailed(data) => turn(data.turn),
         EventBody::TurnInterrupted(data) => turn(data.turn),

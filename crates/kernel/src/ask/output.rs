@@ -45,7 +45,7 @@ pub(crate) fn read(
     node: &Node,
     report: &TurnOutput,
 ) -> Result<Reading, String> {
-    let text = report.output.as_str();
+    let text = report.json_text();
     let mut reading = Reading::default();
     let mut faults = Vec::new();
     let parsed = match (node.verdict, node.parse) {
@@ -61,7 +61,7 @@ pub(crate) fn read(
             Some(Value::Object(read_object(node, text, &mut reading, &mut faults)?))
         }
     };
-    copy_assigned(run, turn, node, text, parsed.as_ref(), &mut reading, &mut faults);
+    copy_assigned(run, turn, node, report, parsed.as_ref(), &mut reading, &mut faults);
     if faults.is_empty() { Ok(reading) } else { Err(faults.join("; ")) }
 }
 
@@ -280,7 +280,7 @@ fn copy_assigned(
     run: &Run,
     turn: &Turn,
     node: &Node,
-    text: &str,
+    report: &TurnOutput,
     parsed: Option<&Value>,
     reading: &mut Reading,
     faults: &mut Vec<String>,
@@ -290,14 +290,14 @@ fn copy_assigned(
         reading.merged.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
     let item = items::current(run, turn.node).map(|item| item.value);
     let said = reading.context.as_ref().and(parsed).map(Value::to_string);
-    let object = reading.object.map(|(start, end)| &text[start..end]);
+    let object = reading.object.map(|(start, end)| &report.json_text()[start..end]);
     let own_json = object.or(said.as_deref());
     for (target, source) in &node.assign {
         let scope = Scope {
             output: parsed,
             pending: Some(&pending),
             item,
-            last_output: Some(text),
+            last_output: Some(&report.output),
             last_json: own_json.or(run.last.json.as_deref()),
             ..Scope::of(run)
         };

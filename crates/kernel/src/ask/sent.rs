@@ -46,6 +46,7 @@ fn carrying_last(run: &Run, sender: &Node, data: &HandoffSent, ts: Micros) -> Pa
         text: last.text.clone().unwrap_or_default(),
         json: last.json.clone().filter(|_| last.own_json),
         of: last.of,
+        full: last.full,
         selector: sender.output_selector,
         verdict: last.verdict,
         artifacts,

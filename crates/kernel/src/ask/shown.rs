@@ -1,15 +1,17 @@
 //! What the next agent sees of a payload: what its sender's selector forwarded (D45).
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use materia_contract::{Behavior, OutputSelector, PayloadContent};
+use materia_contract::{Behavior, FULL_STDOUT, OutputSelector, PayloadContent};
 use serde_json::Value;
 
 use crate::ask::output;
 use crate::state::{LastOutput, Payload, Run};
 use crate::words::preview;
 
-/// The most of one input that a prompt shows, in characters.
+/// The most of one input that a prompt shows, in characters. Of a longer one, a quarter of that is its beginning and
+/// the rest its end (D69).
 pub(crate) const INPUT_CHARS_SHOWN_MAX: usize = 32_000;
 
 /// The file in the folder of the cast that has every event.
@@ -41,21 +43,14 @@ pub(crate) fn shown(run: &Run, payload: &Payload, own: impl Fn(&[Value]) -> bool
         if named {
             let _ = writeln!(text, "## {}", part.name);
         }
-        let (kept, note) = cut(&part.body, &mut room, &part.file);
-        match (part.fenced, kept.is_empty()) {
-            (_, true) => {}
-            (true, false) => {
-                // A fence that the content cannot close.
-                let fence = if kept.contains("```") { "````" } else { "```" };
-                let _ = write!(text, "{fence}json\n{kept}\n{fence}");
-            }
-            (false, false) => text.push_str(kept),
-        }
-        if let Some(note) = note {
-            if !kept.is_empty() {
-                text.push('\n');
-            }
-            text.push_str(&note);
+        let fenced = part.fenced && room > 0;
+        let kept = cut(&part.body, &mut room, &part.file);
+        if fenced {
+            // A fence that the content cannot close.
+            let fence = if kept.contains("```") { "````" } else { "```" };
+            let _ = write!(text, "{fence}json\n{kept}\n{fence}");
+        } else {
+            text.push_str(&kept);
         }
     }
     text
@@ -63,8 +58,7 @@ pub(crate) fn shown(run: &Run, payload: &Payload, own: impl Fn(&[Value]) -> bool
 
 /// What somebody said, as far as a prompt shows it.
 pub(crate) fn said(text: &str, file: &str) -> String {
-    let (kept, note) = cut(text, &mut { INPUT_CHARS_SHOWN_MAX }, file);
-    note.map_or_else(|| kept.to_owned(), |note| format!("{kept}\n{note}"))
+    cut(text, &mut { INPUT_CHARS_SHOWN_MAX }, file).into_owned()
 }
 
 /// The same, where only the journal has all of it.
@@ -72,23 +66,30 @@ pub(crate) fn said_by_hand(text: &str) -> String {
     said(text, EVENTS)
 }
 
-/// As much as there is room for, and what to say where that is not all.
-fn cut<'text>(text: &'text str, room: &mut usize, file: &str) -> (&'text str, Option<String>) {
-    // Bytes are never fewer than characters.
-    if text.len() <= *room {
-        *room -= text.chars().count();
-        return (text, None);
+/// As much as there is room for: all of a text, or how it begins and ends, with a line between that says what is missing.
+fn cut<'text>(text: &'text str, room: &mut usize, file: &str) -> Cow<'text, str> {
+    let count = text.chars().count();
+    if count <= *room {
+        *room -= count;
+        return Cow::Borrowed(text);
     }
-    let Some((end, _)) = text.char_indices().nth(*room) else {
-        *room -= text.chars().count();
-        return (text, None);
-    };
+    let (first, last) = (*room / 4, *room - *room / 4);
     *room = 0;
-    let left = text[end..].chars().count();
-    let note = format!(
-        "… ({left} more characters are left out here; `{file}` in the folder of this cast has all of it)"
-    );
-    (&text[..end], Some(note))
+    let place = |chars: usize| text.char_indices().nth(chars).map_or(text.len(), |(at, _)| at);
+    let (head, tail) = (&text[..place(first)], &text[place(count - last)..]);
+    let mut kept = head.to_owned();
+    let mut line = |text: &str| {
+        if !kept.is_empty() && !text.is_empty() {
+            kept.push('\n');
+        }
+        kept.push_str(text);
+    };
+    line(&format!(
+        "… ({} characters are left out here; `{file}` in the folder of this cast has all of it) …",
+        count - first - last
+    ));
+    line(tail);
+    Cow::Owned(kept)
 }
 
 fn parts(run: &Run, payload: &Payload, own: impl Fn(&[Value]) -> bool) -> Vec<Part> {
@@ -163,6 +164,7 @@ fn files(run: &Run, payload: &Payload) -> (String, String) {
     let file = |extension| format!("sockets/{from}/{visit}-{attempt}.{extension}");
     match node.behavior {
         Behavior::Agent { .. } => (file("output.txt"), file("output.json")),
+        Behavior::Utility { .. } if payload.full => (file(FULL_STDOUT), file(FULL_STDOUT)),
         Behavior::Utility { .. } => (file("stdout"), file("stdout")),
     }
 }
@@ -222,25 +224,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_long_is_cut_between_characters_with_the_file_that_has_the_rest() {
+    fn of_what_is_long_the_beginning_and_the_end_are_shown_with_the_file_that_has_the_rest() {
         assert_eq!(said("äö", "f"), "äö");
         let text = "ä".repeat(INPUT_CHARS_SHOWN_MAX);
         assert_eq!(said(&text, "f"), text, "exactly as much as there is room for");
-        let cut = said(&format!("{text}bcd"), "f");
-        assert_eq!(cut.chars().filter(|c| *c == 'ä').count(), INPUT_CHARS_SHOWN_MAX);
-        assert!(cut.contains("(3 more characters") && cut.contains("`f`"), "{}", &cut[64_000..]);
+        let cut = said(&format!("{}b{}", "ä".repeat(9_000), "ö".repeat(24_100)), "f");
+        let (head, rest) = cut.split_once('\n').unwrap();
+        let (note, tail) = rest.split_once('\n').unwrap();
+        assert_eq!((head, tail), (&*"ä".repeat(8_000), &*"ö".repeat(24_000)));
+        let file = "`f` in the folder of this cast has all of it";
+        assert_eq!(note, format!("… (1101 characters are left out here; {file}) …"));
     }
 
     #[test]
     fn what_one_part_takes_up_the_next_one_has_not() {
         let mut room = 10;
-        assert_eq!(cut("abcd", &mut room, "f"), ("abcd", None));
+        assert_eq!(cut("abcd", &mut room, "f"), "abcd");
         assert_eq!(room, 6);
         // More bytes than there is room for, and fewer characters.
-        assert_eq!(cut("ääää", &mut room, "f"), ("ääää", None));
-        assert_eq!(room, 2);
-        assert_eq!(cut("abc", &mut room, "f").0, "ab");
+        assert_eq!(cut("äääää", &mut room, "f"), "äääää");
+        assert_eq!(room, 1);
+        assert!(cut("abc", &mut room, "f").ends_with(") …\nc"));
         assert_eq!(room, 0);
+        assert!(cut("abc", &mut room, "f").starts_with("… (3 characters"));
     }
 
     #[test]

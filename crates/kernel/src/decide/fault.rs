@@ -32,7 +32,7 @@ pub(crate) fn fault(
     let retry_at =
         retry::at(draft.now(), most, node, code, &turn, &report).filter(|_| !session_lost);
     let artifacts = artifacts(run.run_dir(), &id, &turn);
-    let evidence = output::evidence(node, code, &report.output);
+    let evidence = output::evidence(node, code, report.json_text());
     let (visit, attempt, told) = (turn.visit, turn.attempt, message.clone());
     let failed = TurnFailed {
         turn: started,

@@ -183,7 +183,7 @@ pub(crate) fn take(
     }
     let Some(to) = &edge.to else { return };
     if let (Condition::NotSatisfied, Some(false), Some(turn)) = (edge.when, verdict, turn) {
-        let reason = work::follow_up_reason(draft.run());
+        let reason = work::follow_up_reason(draft.run(), index);
         follow_up(draft, index, turn, to, reason);
     }
     cursor::arrive(draft, index, turn, &edge.id, to, &mut Vec::new());
@@ -196,7 +196,7 @@ pub(crate) fn give_up(draft: &mut Draft<'_>, index: usize, turn: Option<u64>) {
     let caught = run.caught.as_ref().filter(|caught| turn == Some(caught.turn));
     let reason = match caught {
         Some(caught) => work::reason_of(&caught.message),
-        None if turn.is_some() => work::own_reason(run),
+        None if turn.is_some() => work::own_reason(run, index),
         None => String::new(),
     };
     let silent = reason.is_empty();

@@ -166,8 +166,8 @@ pub(super) fn turn_completed(run: &mut Run, data: &TurnCompleted) {
     let multi_turn = run.node(turn.node).1.multi_turn;
     let text: Arc<str> = data.report.output.as_str().into();
     // The object alone, whatever the model wrote around it.
-    let json = data.object.map(|(start, end)| match text.get(start..end) {
-        Some(part) if part.len() < text.len() => Arc::from(part),
+    let json = data.object.map(|_| match data.object_text() {
+        Some(part) if data.report.whole.is_some() || part.len() < text.len() => Arc::from(part),
         Some(_) | None => Arc::clone(&text),
     });
     let said = data.context.as_ref().map(|context| output::said(data.satisfied, context));
@@ -183,6 +183,7 @@ pub(super) fn turn_completed(run: &mut Run, data: &TurnCompleted) {
     run.last = LastOutput {
         turn: Some(data.turn),
         of: Some((turn.visit, turn.attempt)),
+        full: data.report.has_full_output(),
         item: turn.about,
         trail: turn.trail.clone(),
         verdict: data.satisfied,

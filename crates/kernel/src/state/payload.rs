@@ -25,6 +25,9 @@ pub(crate) struct Payload {
     /// The visit and the attempt that put it out, where a turn did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) of: Option<(u32, u32)>,
+    /// Whether a file has all of that output and `text` lacks its middle (D69).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) full: bool,
     /// Which part of it travels.
     pub(crate) selector: OutputSelector,
     pub(crate) verdict: Option<bool>,
@@ -51,6 +54,7 @@ impl Payload {
             text: text.into(),
             json: None,
             of: None,
+            full: false,
             selector: OutputSelector::MessageFinal,
             verdict: None,
             artifacts: Arc::from([]),

@@ -76,6 +76,9 @@ pub(crate) struct LastOutput {
     /// Its visit and attempt.
     #[serde(default)]
     pub(crate) of: Option<(u32, u32)>,
+    /// Whether a file has all of its output and `text` lacks its middle (D69).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) full: bool,
     /// The work item it was about.
     pub(crate) item: Option<ItemId>,
     /// The way to it.

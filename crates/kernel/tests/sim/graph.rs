@@ -77,6 +77,7 @@ fn plan(dice: &mut Dice) -> Plan {
         max_cycle_turns: dice.within(2, 6),
         max_retries: 4,
         max_storage_mb: u64::from(dice.within(1, 2_000)),
+        max_output_mb: 64,
     };
     let (entry, doc_root) = (name(0), "docs".to_owned());
     let mut plan = Plan {

@@ -1,13 +1,12 @@
 //! The file in which the stream of a turn is kept, word for word but for secrets.
 
-use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 
 use materia_contract::Transcript;
 use materia_engine::TurnJob;
 use serde_json::{Value, json};
 
-use crate::place;
+use crate::kept::{Kept, KeptFile};
 use crate::redact::{Redactor, Secrets};
 
 /// The most of a stream that is kept. What an agent says beyond that is counted and read all the
@@ -19,14 +18,8 @@ const EXTENSION: &str = "transcript.jsonl";
 
 /// Writes a transcript. Trouble with the file is remembered and never stops a turn.
 pub(super) struct Keeper {
-    file: io::Result<File>,
-    /// Relative to the folder of the cast.
-    name: String,
+    file: KeptFile,
     redactor: Redactor,
-    hasher: blake3::Hasher,
-    kept: u64,
-    dropped: u64,
-    bytes_max: u64,
     /// What has been taken and not written yet.
     clean: Vec<u8>,
 }
@@ -34,17 +27,11 @@ pub(super) struct Keeper {
 impl Keeper {
     /// Opens the transcript of a turn; one that is there already is replaced.
     pub(super) fn open(job: &TurnJob, secrets: Secrets) -> Self {
-        let name = place::artifact(job, EXTENSION);
-        Self {
-            file: place::cast(job).and_then(|cast| cast.create(&name)),
-            name,
-            redactor: Redactor::new(secrets),
-            hasher: blake3::Hasher::new(),
-            kept: 0,
-            dropped: 0,
-            bytes_max: TRANSCRIPT_BYTES_MAX,
-            clean: Vec::new(),
-        }
+        Self::new(KeptFile::begin(job, EXTENSION, TRANSCRIPT_BYTES_MAX), secrets)
+    }
+
+    fn new(file: KeptFile, secrets: Secrets) -> Self {
+        Self { file, redactor: Redactor::new(secrets), clean: Vec::new() }
     }
 
     /// Takes the next piece of the stream.
@@ -57,46 +44,25 @@ impl Keeper {
     pub(super) fn remark(&mut self, remark: &Value) {
         self.redactor.finish(&mut self.clean);
         self.write();
-        let line = format!("\n{remark}\n");
-        self.put(line.as_bytes());
+        self.file.put(format!("\n{remark}\n").as_bytes());
     }
 
     fn write(&mut self) {
-        let clean = std::mem::take(&mut self.clean);
-        let room = usize::try_from(self.bytes_max.saturating_sub(self.kept)).unwrap_or(usize::MAX);
-        let (kept, dropped) = clean.split_at(room.min(clean.len()));
-        self.put(kept);
-        self.dropped += dropped.len() as u64;
-        self.clean = clean;
+        self.file.write(&self.clean);
         self.clean.clear();
-    }
-
-    fn put(&mut self, bytes: &[u8]) {
-        let Ok(file) = &mut self.file else { return };
-        match file.write_all(bytes) {
-            Ok(()) => {
-                self.hasher.update(bytes);
-                self.kept += bytes.len() as u64;
-            }
-            Err(error) => self.file = Err(error),
-        }
     }
 
     /// What there is now; or why there is nothing that could be relied on.
     pub(super) fn finish(mut self) -> io::Result<Transcript> {
         self.redactor.finish(&mut self.clean);
         self.write();
-        if self.dropped > 0 {
-            let line = json!({ "type": "materia.truncated", "droppedBytes": self.dropped });
-            self.put(format!("\n{line}\n").as_bytes());
+        let dropped = self.file.dropped();
+        if dropped > 0 {
+            let line = json!({ "type": "materia.truncated", "droppedBytes": dropped });
+            self.file.put(format!("\n{line}\n").as_bytes());
         }
-        self.file?;
-        Ok(Transcript {
-            path: self.name,
-            hash: self.hasher.finalize().to_hex().to_string(),
-            bytes: self.kept,
-            dropped: self.dropped,
-        })
+        let Kept { name, hash, bytes, dropped } = self.file.finish()?;
+        Ok(Transcript { path: name, hash, bytes, dropped })
     }
 }
 
@@ -110,16 +76,10 @@ mod tests {
     use super::*;
 
     fn keeper(dir: &Path, bytes_max: u64) -> Keeper {
-        Keeper {
-            file: Folder::at(dir).and_then(|cast| cast.create("sockets/a/1-1.transcript.jsonl")),
-            name: "sockets/a/1-1.transcript.jsonl".to_owned(),
-            redactor: Redactor::new(Secrets::of_variables([("A_TOKEN", "very-secret")])),
-            hasher: blake3::Hasher::new(),
-            kept: 0,
-            dropped: 0,
-            bytes_max,
-            clean: Vec::new(),
-        }
+        let name = "sockets/a/1-1.transcript.jsonl";
+        let file = Folder::at(dir).and_then(|cast| cast.create(name));
+        let file = KeptFile::new(file, name.to_owned(), bytes_max);
+        Keeper::new(file, Secrets::of_variables([("A_TOKEN", "very-secret")]))
     }
 
     #[test]

@@ -31,6 +31,9 @@ impl Secrets {
     fn output(&self, output: &mut TurnOutput) {
         self.clean(&mut output.output);
         self.clean(&mut output.stderr);
+        if let Some(whole) = &mut output.whole {
+            self.clean(whole);
+        }
         for note in &mut output.notes {
             self.clean(note);
         }

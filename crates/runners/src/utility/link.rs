@@ -15,18 +15,14 @@ use tokio::io::AsyncWriteExt;
 use tokio::process::{Child, ChildStdin, Command};
 use tokio::time::{Instant, sleep_until, timeout};
 
+use super::capture::Streams;
 use super::frames::{Frame, Frames, next_frame};
-use super::report::Text;
-use crate::redact::{Redactor, Secrets};
 use crate::supervise::PIPE_BYTES;
 use crate::supervise::mark::Mark;
 use crate::supervise::protocol::{
     CONTENT_BYTES_MAX, INPUT, NO_MORE, POLITE, RawPath, Spec, Token, Verdict,
 };
 use crate::supervise::{mark, tree};
-
-/// How much of each stream is kept: the first mebibyte. The rest is read and counted.
-pub const STREAM_BYTES_MAX: usize = 1024 * 1024;
 
 /// How long, beyond the grace period, a supervisor may take to end a tree.
 pub(crate) const OVERDUE: Duration = Duration::from_secs(15);
@@ -43,13 +39,6 @@ fn with_supervisors<T>(work: impl FnOnce(&mut HashSet<u32>) -> T) -> T {
     work(supervisors.get_or_insert_default())
 }
 
-/// What happened to a program.
-pub(super) struct Past {
-    pub(super) stdout: Capture,
-    pub(super) stderr: Capture,
-    pub(super) ending: Ending,
-}
-
 /// How a program ended.
 pub(super) enum Ending {
     /// By itself.
@@ -60,47 +49,6 @@ pub(super) enum Ending {
     Stopped,
     /// Nobody knows: its supervisor failed, in this way.
     Lost(&'static str),
-}
-
-/// The beginning of a stream without its secrets, and how much more there was.
-pub(super) struct Capture {
-    redactor: Redactor,
-    /// What has come through the redactor and was not taken yet.
-    clean: Vec<u8>,
-    kept: Vec<u8>,
-    dropped: u64,
-}
-
-impl Capture {
-    fn new(secrets: &Secrets) -> Self {
-        let redactor = Redactor::new(secrets.clone());
-        Self { redactor, clean: Vec::new(), kept: Vec::new(), dropped: 0 }
-    }
-
-    fn take(&mut self, bytes: &[u8]) {
-        if self.kept.len() == STREAM_BYTES_MAX {
-            // Nobody will see it, so that it does not matter what it is.
-            self.dropped += bytes.len() as u64;
-            return;
-        }
-        // Before it is cut: half a secret would not be known as one.
-        self.redactor.push(bytes, &mut self.clean);
-        self.keep();
-    }
-
-    fn keep(&mut self) {
-        let room = self.clean.len().min(STREAM_BYTES_MAX - self.kept.len());
-        self.kept.extend_from_slice(&self.clean[..room]);
-        self.dropped += (self.clean.len() - room) as u64;
-        self.clean.clear();
-    }
-
-    /// The stream as text.
-    pub(super) fn into_text(mut self) -> Text {
-        self.redactor.finish(&mut self.clean);
-        self.keep();
-        Text::new(self.kept, self.dropped)
-    }
 }
 
 type Feed = Pin<Box<dyn Future<Output = io::Result<ChildStdin>> + Send>>;
@@ -231,9 +179,8 @@ impl Link {
         mut self,
         limit: Option<Duration>,
         mut stop: Stop,
-        secrets: &Secrets,
-    ) -> Past {
-        let (mut stdout, mut stderr) = (Capture::new(secrets), Capture::new(secrets));
+        streams: &mut Streams<'_>,
+    ) -> Ending {
         let far = Instant::now() + Duration::from_hours(24 * 365);
         let deadline = limit.and_then(|limit| Instant::now().checked_add(limit)).unwrap_or(far);
         let mut ended: Option<Asked> = None;
@@ -257,16 +204,15 @@ impl Link {
                 }
                 () = self.control.fed(), if matches!(self.control, Control::Feeding(_)) => {}
                 frame = next_frame(&mut self.frames, &mut self.supervisor) => match frame {
-                    Ok(Frame::Stdout(bytes)) => stdout.take(bytes),
-                    Ok(Frame::Stderr(bytes)) => stderr.take(bytes),
+                    Ok(Frame::Stdout(bytes)) => streams.stdout.take(bytes),
+                    Ok(Frame::Stderr(bytes)) => streams.stderr.take(bytes),
                     Ok(Frame::Last(verdict)) => break Ok(verdict),
                     Ok(Frame::End) => break Err("ended before its program did"),
                     Err(_) => break Err("said something that makes no sense"),
                 },
             }
         };
-        let ending = self.settle(last, ended, &mut stop).await;
-        Past { stdout, stderr, ending }
+        self.settle(last, ended, &mut stop).await
     }
 
     /// The next thing the tree says. Safe to cancel.

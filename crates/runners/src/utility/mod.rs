@@ -2,8 +2,9 @@
 //!
 //! Each program runs under its own [supervisor](crate::supervise); here are the limits: how long
 //! it may take, how much of its output is kept, where it may write. What is reported is what
-//! happened, not what it means: output is never parsed here.
+//! happened, not what it means.
 
+mod capture;
 mod frames;
 pub(crate) mod link;
 pub(crate) mod report;
@@ -13,7 +14,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use materia_contract::{BlobHash, ErrorCode, GlobalMode, LeftFile, TurnOutput, VerdictFrom};
+use materia_contract::{BlobHash, ErrorCode, FULL_STDOUT, GlobalMode, LeftFile, TurnOutput};
 use materia_engine::{BoxFuture, Manner, Runner, Stop, TurnFault, TurnJob, TurnReport, Work};
 use serde_json::Value;
 
@@ -23,10 +24,11 @@ use crate::supervise::mark::Mark;
 use crate::supervise::protocol::{RawPath, Spec, Verdict};
 use crate::tree_check::TreeCheck;
 use crate::{guard, leaving, pinned, place, planning};
-use link::{Ending, Link, Past};
+use capture::Streams;
+use link::{Ending, Link};
 use room::Room;
 
-pub use link::STREAM_BYTES_MAX;
+pub use capture::STREAM_BYTES_MAX;
 
 /// How long a program may take to end after it was asked to.
 const GRACE_DEFAULT: Duration = Duration::from_secs(2);
@@ -128,21 +130,22 @@ impl UtilityRunner {
         };
         tracing::debug!(input_bytes = spec.input_bytes, "starts a program");
         let begun = Instant::now();
-        let past = match Link::open(&self.supervisor, spec, Mark::of(job), input, self.grace) {
-            Ok(link) => link.follow(job.timeout, stop, &Secrets::of_work(&job.work)).await,
+        let secrets = Secrets::of_work(&job.work);
+        let mut streams = Box::new(Streams::new(job, manner.keeps, &secrets));
+        let ending = match Link::open(&self.supervisor, spec, Mark::of(job), input, self.grace) {
+            Ok(link) => link.follow(job.timeout, stop, &mut streams).await,
             Err(error) => {
                 let message = format!("{name} was not run: its supervisor did not start: {error}");
                 return faulted(ErrorCode::Internal, message);
             }
         };
-        if let Ending::Reported(Verdict { withheld: true, spawn_error: Some(why), .. }) =
-            &past.ending
-        {
+        if let Ending::Reported(Verdict { withheld: true, spawn_error: Some(why), .. }) = &ending {
             return withheld(job, name, why);
         }
         let duration = begun.elapsed();
         tracing::debug!(?duration, "the program is gone");
-        conclude(job, name, past, duration, manner.verdict)
+        let past = Past { streams, ending, duration };
+        past.conclude(job, name, manner).await
     }
 
     fn spec(
@@ -229,61 +232,89 @@ fn folder(project: &Path, name: Option<&str>) -> Result<PathBuf, String> {
     }
 }
 
-/// Turns what happened into a report.
-fn conclude(
-    job: &TurnJob,
-    name: &str,
-    past: Past,
+/// What happened to a program.
+struct Past<'a> {
+    streams: Box<Streams<'a>>,
+    ending: Ending,
     duration: Duration,
-    verdict: Option<VerdictFrom>,
-) -> TurnReport {
-    let Past { stdout, stderr, ending } = past;
-    let (stdout, stderr) = (stdout.into_text(), stderr.into_text());
-    let mut output = TurnOutput {
-        stdout_dropped: stdout.dropped,
-        stderr_dropped: stderr.dropped,
-        lossy: stdout.raw.is_some() || stderr.raw.is_some(),
-        // A measured time would make two simulations differ.
-        duration_ms: (!job.virtual_time)
-            .then(|| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)),
-        ..TurnOutput::default()
-    };
-    let kept = [("stdout", &stdout.raw), ("stderr", &stderr.raw)].into_iter().try_for_each(
-        |(kind, raw)| {
+}
+
+impl Past<'_> {
+    /// Turns it into a report.
+    async fn conclude(self, job: &TurnJob, name: &str, manner: &Manner) -> TurnReport {
+        let Self { streams, ending, duration } = self;
+        let (stdout, stderr) = (streams.stdout.finish(), streams.stderr.finish());
+        let mut output = TurnOutput {
+            stdout_dropped: stdout.dropped,
+            stderr_dropped: stderr.dropped,
+            lossy: stdout.text.raw.is_some() || stderr.text.raw.is_some(),
+            // A measured time would make two simulations differ.
+            duration_ms: (!job.virtual_time)
+                .then(|| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)),
+            ..TurnOutput::default()
+        };
+        let raws = [("stdout", &stdout.text.raw), ("stderr", &stderr.text.raw)];
+        let kept = raws.into_iter().try_for_each(|(kind, raw)| {
             let Some(raw) = raw else { return Ok(()) };
             output.files.push(keep_raw(job, kind, raw)?);
             io::Result::Ok(())
-        },
-    );
-    output.output = stdout.shown;
-    output.stderr = stderr.shown;
-    if let Ending::Reported(Verdict { exit_code, signal, .. })
-    | Ending::TimedOut(Some(Verdict { exit_code, signal, .. })) = &ending
-    {
-        (output.exit_code, output.signal) = (*exit_code, *signal);
-    }
+        });
+        for (stream, full) in [("output", stdout.full), ("error", stderr.full)] {
+            match full {
+                None => {}
+                Some(Ok(file)) => output.files.push(file),
+                Some(Err(error)) => {
+                    let what = format!("all of its standard {stream} could not be kept: {error}");
+                    output.notes.push(what);
+                }
+            }
+        }
+        if manner.keeps.json && stdout.dropped > 0 {
+            output.whole = whole(job, manner, &mut output).await;
+        }
+        output.output = stdout.text.shown;
+        output.stderr = stderr.text.shown;
+        if let Ending::Reported(Verdict { exit_code, signal, .. })
+        | Ending::TimedOut(Some(Verdict { exit_code, signal, .. })) = &ending
+        {
+            (output.exit_code, output.signal) = (*exit_code, *signal);
+        }
 
-    let fault = match kept {
-        Ok(()) if verdict.is_some() && report::exited(&ending) => None,
-        Ok(()) => report::fault(name, &ending, job.timeout, &output.stderr),
-        Err(error) => {
-            let message = format!("the raw output of {name} could not be kept: {error}");
-            Some((ErrorCode::Internal, message))
-        }
-    };
-    // Simulated time stands still while a program runs, unless it took all it was given.
-    let after = match (&ending, job.virtual_time) {
-        (Ending::TimedOut(_), true) => job.timeout.unwrap_or_default(),
-        (Ending::TimedOut(_), false)
-        | (Ending::Reported(_) | Ending::Stopped | Ending::Lost(_), _) => Duration::ZERO,
-    };
-    let outcome = match fault {
-        None => Ok(output),
-        Some((code, message)) => {
-            Err(TurnFault { code, message, report: Box::new(output), withheld: false })
-        }
-    };
-    TurnReport { outcome, after }
+        let fault = match kept {
+            Ok(()) if manner.verdict.is_some() && report::exited(&ending) => None,
+            Ok(()) => report::fault(name, &ending, job.timeout, &output),
+            Err(error) => {
+                let message = format!("the raw output of {name} could not be kept: {error}");
+                Some((ErrorCode::Internal, message))
+            }
+        };
+        // Simulated time stands still while a program runs, unless it took all it was given.
+        let after = match (&ending, job.virtual_time) {
+            (Ending::TimedOut(_), true) => job.timeout.unwrap_or_default(),
+            (Ending::TimedOut(_), false)
+            | (Ending::Reported(_) | Ending::Stopped | Ending::Lost(_), _) => Duration::ZERO,
+        };
+        let outcome = match fault {
+            None => Ok(output),
+            Some((code, message)) => {
+                Err(TurnFault { code, message, report: Box::new(output), withheld: false })
+            }
+        };
+        TurnReport { outcome, after }
+    }
+}
+
+/// All of a long standard output, where it is a JSON object.
+async fn whole(job: &TurnJob, manner: &Manner, output: &mut TurnOutput) -> Option<String> {
+    let full = output.files.iter().find(|file| file.kind == FULL_STDOUT)?;
+    if full.dropped == 0 {
+        return capture::whole_object(job, full).await;
+    }
+    let most = manner.keeps.megabytes;
+    output.notes.push(format!(
+        "its standard output is longer than {most} MB (`limits.maxOutputMb`), so no JSON was read from it"
+    ));
+    None
 }
 
 /// Writes bytes that are no text to the turn's artifact, for the event can hold text only.
@@ -291,5 +322,5 @@ fn keep_raw(job: &TurnJob, kind: &str, raw: &[u8]) -> io::Result<LeftFile> {
     let name = place::artifact(job, kind);
     place::cast(job)?.write(&name, raw)?;
     let (kind, hash) = (kind.to_owned(), BlobHash::of(raw).to_string());
-    Ok(LeftFile { kind, name, hash, bytes: raw.len() as u64 })
+    Ok(LeftFile { kind, name, hash, bytes: raw.len() as u64, dropped: 0 })
 }

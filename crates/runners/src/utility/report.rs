@@ -4,16 +4,16 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-use materia_contract::ErrorCode;
+use materia_contract::{ErrorCode, TurnOutput, end_of};
 
 use super::link::Ending;
 use crate::supervise::protocol::Verdict;
 
 /// The longest command in a message, in characters.
 const COMMAND_CHARS_MAX: usize = 200;
-/// The longest excerpt of standard error in a message, in characters.
+/// The longest excerpt of a stream in a message, in characters.
 const EXCERPT_CHARS_MAX: usize = 600;
-/// The most lines of standard error in a message.
+/// The most lines of a stream in a message.
 const EXCERPT_LINES_MAX: usize = 5;
 
 /// A stream as text.
@@ -23,26 +23,16 @@ pub(super) struct Text {
     pub(super) shown: String,
     /// The bytes, where the text does not say them all.
     pub(super) raw: Option<Vec<u8>>,
-    /// How many bytes are missing at the end.
-    pub(super) dropped: u64,
 }
 
 impl Text {
-    /// Reads bytes as text; `dropped` more were cut off behind them.
-    pub(super) fn new(mut bytes: Vec<u8>, mut dropped: u64) -> Self {
-        if dropped > 0
-            && let Err(error) = str::from_utf8(&bytes)
-            && error.error_len().is_none()
-        {
-            // The cut went through a character; what is left of it is no fault of the program.
-            dropped += (bytes.len() - error.valid_up_to()) as u64;
-            bytes.truncate(error.valid_up_to());
-        }
+    /// Reads bytes as text.
+    pub(super) fn new(bytes: Vec<u8>) -> Self {
         match String::from_utf8(bytes) {
-            Ok(shown) => Self { shown, raw: None, dropped },
+            Ok(shown) => Self { shown, raw: None },
             Err(error) => {
                 let shown = String::from_utf8_lossy(error.as_bytes()).into_owned();
-                Self { shown, raw: Some(error.into_bytes()), dropped }
+                Self { shown, raw: Some(error.into_bytes()) }
             }
         }
     }
@@ -58,7 +48,7 @@ pub(super) fn fault(
     name: &str,
     ending: &Ending,
     limit: Option<Duration>,
-    stderr: &str,
+    output: &TurnOutput,
 ) -> Option<(ErrorCode, String)> {
     let (code, mut message) = match ending {
         Ending::Reported(Verdict { spawn_error: Some(why), .. }) => {
@@ -80,7 +70,7 @@ pub(super) fn fault(
                 ErrorCode::UtilityTimeout,
                 format!(
                     "{name} took longer than its limit of {limit} ms and was ended, \
-                     with everything it had started"
+                     with everything it had started; `timeoutMs` on its socket or materia sets another limit"
                 ),
             )
         }
@@ -89,9 +79,11 @@ pub(super) fn fault(
             (ErrorCode::Internal, format!("{name} has an unknown end: its supervisor {how}"))
         }
     };
-    let excerpt = excerpt(stderr);
-    if !excerpt.is_empty() {
-        let _ = write!(message, "; stderr: {excerpt}");
+    // What a program says last is usually what went wrong.
+    let said = [("stderr", &output.stderr), ("stdout", &output.output)];
+    let mut said = said.into_iter().map(|(stream, text)| (stream, excerpt(text)));
+    if let Some((stream, excerpt)) = said.find(|(_, excerpt)| !excerpt.is_empty()) {
+        let _ = write!(message, "; {stream}: {excerpt}");
     }
     Some((code, message))
 }
@@ -143,9 +135,9 @@ fn shown_signal(signal: i32) -> String {
     format!("signal {signal} ({name})")
 }
 
-/// The last lines of standard error on one line, without anything a terminal would obey.
-pub(crate) fn excerpt(stderr: &str) -> String {
-    let lines: Vec<String> = stderr
+/// The last lines of a stream on one line, without anything a terminal would obey.
+pub(crate) fn excerpt(stream: &str) -> String {
+    let lines: Vec<String> = stream
         .lines()
         .rev()
         .map(clean)
@@ -153,13 +145,7 @@ pub(crate) fn excerpt(stderr: &str) -> String {
         .take(EXCERPT_LINES_MAX)
         .collect();
     let lines: Vec<&str> = lines.iter().rev().map(String::as_str).collect();
-    let joined = lines.join(" ⏎ ");
-    // What a program says last is usually what went wrong.
-    let surplus = joined.chars().count().saturating_sub(EXCERPT_CHARS_MAX);
-    if surplus == 0 {
-        return joined;
-    }
-    ['…'].into_iter().chain(joined.chars().skip(surplus + 1)).collect()
+    end_of(&lines.join(" ⏎ "), EXCERPT_CHARS_MAX)
 }
 
 /// A line without escape sequences, control characters and space around it.
@@ -193,13 +179,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cut_through_a_character_is_not_called_bad_text() {
-        let whole = "aä".as_bytes();
-        let cut = Text::new(whole[..2].to_vec(), 5);
-        assert_eq!(cut, Text { shown: "a".into(), raw: None, dropped: 6 });
-        let bad = Text::new(whole[..2].to_vec(), 0);
-        assert_eq!((bad.shown.as_str(), bad.dropped), ("a\u{fffd}", 0));
-        assert_eq!(bad.raw.as_deref(), Some(&whole[..2]));
+    fn what_is_no_text_is_kept_as_it_came() {
+        assert_eq!(Text::new(b"a".to_vec()), Text { shown: "a".into(), raw: None });
+        let bad = Text::new(b"a\xc3".to_vec());
+        assert_eq!(bad, Text { shown: "a\u{fffd}".into(), raw: Some(b"a\xc3".to_vec()) });
+    }
+
+    #[test]
+    fn a_failure_is_told_by_the_end_of_standard_error_else_of_standard_output() {
+        let failed = |stdout: &str, stderr: &str| {
+            let verdict = Verdict { exit_code: Some(1), ..Verdict::default() };
+            let (output, stderr) = (stdout.to_owned(), stderr.to_owned());
+            let output = TurnOutput { output, stderr, ..TurnOutput::default() };
+            fault("`t`", &Ending::Reported(verdict), None, &output).unwrap().1
+        };
+        assert_eq!(failed("out", "err"), "`t` exited with code 1; stderr: err");
+        assert_eq!(failed("a\nout", " \n"), "`t` exited with code 1; stdout: a ⏎ out");
+        assert_eq!(failed("", ""), "`t` exited with code 1");
     }
 
     #[test]

@@ -170,16 +170,15 @@ fn a_stranger_that_holds_the_pipe_is_not_waited_for() {
 }
 
 #[test]
-fn a_flood_is_cut_off_and_counted() {
+fn an_endless_flood_is_ended_in_time_and_takes_no_room() {
     let mut stage = Stage::new();
     stage.job.timeout = Some(Duration::from_millis(1500));
     let fault = stage.fault(&["sh", "-c", "timeout 30 yes & timeout 30 yes >&2"]);
     assert_eq!(fault.code, ErrorCode::UtilityTimeout);
-    assert_eq!(fault.report.output.len(), STREAM_BYTES_MAX);
-    assert_eq!(fault.report.stderr.len(), STREAM_BYTES_MAX);
-    let dropped = fault.report.stdout_dropped + fault.report.stderr_dropped;
-    // How much goes by in that time is the machine's matter.
-    assert!(dropped > 0, "nothing went by");
+    for stream in [&fault.report.output, &fault.report.stderr] {
+        // How much goes by in that time is the machine's matter.
+        assert!(stream.len() < STREAM_BYTES_MAX + 300, "{}", stream.len());
+    }
     assert!(fault.message.len() < 2000);
     stage.assert_nobody_left();
 }

@@ -71,7 +71,10 @@ impl Stage {
     /// The job of running `command` on `input`.
     pub(crate) fn command(&self, command: &[&str], input: Value) -> TurnJob {
         let command = command.iter().map(|part| (*part).to_owned()).collect();
-        let manner = Manner::default();
+        let manner = match &self.job.work {
+            Work::Utility { manner, .. } => manner.clone(),
+            Work::Agent { .. } => Manner::default(),
+        };
         of(&self.job, Work::Utility { command, input: Arc::new(input), manner })
     }
 

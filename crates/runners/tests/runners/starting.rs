@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use materia_contract::ErrorCode;
-use materia_engine::StopSource;
+use materia_engine::{StopSource, Work};
 use materia_runners::{STREAM_BYTES_MAX, UtilityRunner};
 use serde_json::{Value, json};
 
@@ -129,8 +129,70 @@ fn output_is_whole_up_to_the_limit_and_counted_beyond() {
     };
     let whole = print(STREAM_BYTES_MAX);
     assert_eq!((whole.output.len(), whole.stdout_dropped), (STREAM_BYTES_MAX, 0));
+    assert_eq!(whole.files, [], "the event has all of it");
     let cut = print(STREAM_BYTES_MAX + 12_345);
-    assert_eq!((cut.output.len(), cut.stdout_dropped), (STREAM_BYTES_MAX, 12_345));
+    assert_eq!(cut.stdout_dropped, 12_345);
+    let lines: Vec<&str> = cut.output.lines().collect();
+    let [head, line, tail] = lines[..] else { panic!("{} lines", lines.len()) };
+    assert_eq!((head.len(), tail.len()), (256 << 10, 768 << 10));
+    assert!(line.starts_with("[materia: 12345 bytes are missing here"), "{line}");
+    let [full] = &cut.files[..] else { panic!("{:?}", cut.files) };
+    assert_eq!((full.kind.as_str(), full.dropped), ("stdout.full", 0));
+    let bytes = fs::read(stage.job.run_dir.join(&full.name)).unwrap();
+    assert_eq!((bytes.len(), full.bytes), (STREAM_BYTES_MAX + 12_345, bytes.len() as u64));
+    assert_eq!(full.hash, materia_contract::BlobHash::of(&bytes).to_string());
+}
+
+#[test]
+fn a_stream_beyond_its_limit_still_has_its_end_and_leaves_no_secret_at_the_cut() {
+    let mut stage = Stage::new();
+    let Work::Utility { manner, .. } = &mut stage.job.work else { unreachable!() };
+    manner.env = vec![("DEPLOY_TOKEN".to_owned(), "hush-hush-hush".to_owned())];
+    manner.keeps.megabytes = 2;
+    // The secret lies across both cuts of the text, and across the end of the file.
+    let script = "import os,sys
+secret = os.environ['DEPLOY_TOKEN']
+total = 5 << 20
+text = bytearray(b'a' * total)
+for at in [256 << 10, 2 << 20, total - (768 << 10), total - 20]:
+    text[at - 7 : at + 7] = secret.encode()
+sys.stdout.buffer.write(text)";
+    let output = stage.output(&["python3", "-c", script]);
+    let [full] = &output.files[..] else { panic!("{:?}", output.files) };
+    let bytes = fs::read(stage.job.run_dir.join(&full.name)).unwrap();
+    assert_eq!((bytes.len(), full.bytes), (2 << 20, 2 << 20));
+    // Each secret is four bytes longer than the mark in its place.
+    let total = (5 << 20) - 4 * 4;
+    assert_eq!(output.stdout_dropped, total - STREAM_BYTES_MAX as u64);
+    assert_eq!(full.dropped, total - (2 << 20));
+    let line = "has the first 2097152 bytes of 5242864 (`limits.maxOutputMb`)]";
+    assert!(output.output.lines().nth(1).unwrap().ends_with(line));
+    assert!(output.output.ends_with("aaa[redacted]aaaaaaaaaaaaa"), "its end is there");
+    for text in [output.output.as_bytes(), &bytes] {
+        let text = String::from_utf8_lossy(text);
+        assert!(!text.contains("hush"), "half of it is there");
+        assert!(text.contains("aredacted]a") || text.contains("[redacted]a"));
+    }
+}
+
+#[test]
+fn json_is_reported_whole_where_it_is_read() {
+    let mut stage = Stage::new();
+    let Work::Utility { manner, .. } = &mut stage.job.work else { unreachable!() };
+    (manner.keeps.json, manner.keeps.megabytes) = (true, 2);
+    let print = |stage: &Stage, text: &str| {
+        stage.output(&["python3", "-c", &format!("print({text}, end='')")])
+    };
+    let object = |size: usize| format!("'{{\"a\": \"' + 'x' * {size} + '\"}}'");
+    let short = print(&stage, &object(100));
+    assert_eq!((short.whole, short.output.len()), (None, 109));
+    let long = print(&stage, &object(1 << 20));
+    assert_eq!(long.whole.as_ref().map(String::len), Some((1 << 20) + 9));
+    assert!(long.stdout_dropped > 0 && long.output.contains("bytes are missing here"));
+    assert_eq!(print(&stage, "'x' * (1 << 20) + '{}'").whole, None, "that is no object");
+    let longer = print(&stage, &object(2 << 20));
+    assert_eq!(longer.whole, None);
+    assert!(longer.notes[0].contains("`limits.maxOutputMb`"), "{:?}", longer.notes);
 }
 
 #[test]

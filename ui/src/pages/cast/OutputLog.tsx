@@ -88,7 +88,7 @@ export function OutputLog({ store, state, search, change, onSelect }: DockProps)
             </h3>
             <pre className={`text ${wrap}`}>
               {text.length > CHARS_MAX
-                ? `${text.slice(0, CHARS_MAX)}\n… ${text.length - CHARS_MAX} more characters; the focus panel has all of it`
+                ? `${text.slice(0, CHARS_MAX / 4)}\n… ${text.length - CHARS_MAX} more characters; the focus panel has all of it …\n${text.slice((-CHARS_MAX / 4) * 3)}`
                 : text}
             </pre>
           </section>

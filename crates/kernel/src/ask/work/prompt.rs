@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use materia_contract::{EnvelopeKind, GlobalMode, Parse, PromptLayer};
+use materia_contract::{EnvelopeKind, GlobalMode, Parse, PromptLayer, VerdictFrom, end_of};
 use serde_json::Value;
 
 use super::{FOLLOW_UP_CHARS_MAX, FOLLOW_UP_CHARS_SHOWN_MAX, requires};
@@ -182,20 +182,29 @@ pub(super) fn with_faults(
     (layered.text, layered.layers)
 }
 
-/// Why the last turn was not satisfied: its `context`, or the beginning of its output (H13).
-pub(crate) fn follow_up_reason(run: &Run) -> String {
+/// Why the last turn, of that node, was not satisfied: its `context`, or the beginning of its output (H13). Where the
+/// exit code of a command says it, the end of the `context` (D69).
+pub(crate) fn follow_up_reason(run: &Run, index: usize) -> String {
     let context = run.last.json.as_deref().and_then(output::context_in);
     let reason = context.filter(|context| !context.trim().is_empty());
     let reason = reason.unwrap_or_else(|| run.last.text.as_deref().unwrap_or_default().to_owned());
-    reason_of(&reason)
+    short(run, index, &reason)
 }
 
-/// What the last turn itself said: its `context`, or the beginning of its output.
-pub(crate) fn own_reason(run: &Run) -> String {
+/// What the last turn, of that node, said itself: its `context`, or the beginning of its output.
+pub(crate) fn own_reason(run: &Run, index: usize) -> String {
     let text = run.last.text.as_deref().unwrap_or_default();
     let object = run.last.json.as_deref().filter(|_| run.last.own_json).unwrap_or(text);
     let context = output::context_in(object).filter(|context| !context.trim().is_empty());
-    reason_of(context.as_deref().unwrap_or(text))
+    short(run, index, context.as_deref().unwrap_or(text))
+}
+
+/// What a node said, as long as a reason may be. A command whose exit code counts says last what went wrong.
+fn short(run: &Run, index: usize, said: &str) -> String {
+    match run.node(index).1.verdict {
+        Some(VerdictFrom::ExitCode) => end_of(said.trim(), FOLLOW_UP_CHARS_MAX),
+        None => reason_of(said),
+    }
 }
 
 /// A reason, as long as one may be.
