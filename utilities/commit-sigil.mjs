@@ -46,7 +46,7 @@ function isObject(value) {
 async function start(main) {
   if (new URL(import.meta.url).search === "?library") return;
   try {
-    const { exitCode = 0, complaint, ...answer } = main(await readInput());
+    const { exitCode = 0, complaint, ...answer } = await main(await readInput());
     if (complaint) process.stderr.write(`${UTILITY}: ${complaint}\n`);
     process.stdout.write(`${JSON.stringify(answer)}\n`);
     process.exitCode = exitCode;

@@ -3,15 +3,14 @@
 // The command is a list: a program and its arguments, started without a shell in the project. How
 // its output ends is the context, so that whoever mends it sees what went wrong. Page for authors: README.md.
 
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { isAbsolute } from "node:path";
 import { statSync } from "node:fs";
 
 const UTILITY = "verify";
 const END_CHARS_MAX = 2_000;
-const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
-// What is kept of the output beside the answer; the runtime keeps 1 MiB.
-const KEPT_CHARS_MAX = 400_000;
+// How much of the end of a stream is held; more than the answer has of it, for space at the end does not count.
+const KEPT_CHARS_MAX = 64_000;
 
 // ---- The same in every utility, so that each file works when it is copied alone. ----
 
@@ -53,7 +52,7 @@ function isObject(value) {
 async function start(main) {
   if (new URL(import.meta.url).search === "?library") return;
   try {
-    const { exitCode = 0, complaint, ...answer } = main(await readInput());
+    const { exitCode = 0, complaint, ...answer } = await main(await readInput());
     if (complaint) process.stderr.write(`${UTILITY}: ${complaint}\n`);
     process.stdout.write(`${JSON.stringify(answer)}\n`);
     process.exitCode = exitCode;
@@ -66,22 +65,34 @@ async function start(main) {
 
 // ---- End of the common part. ----
 
-function main(input) {
+async function main(input) {
   const [program, ...words] = commandOf(input.params);
   const cwd = folderOf(input);
-  const done = spawnSync(program, words, {
-    cwd,
-    encoding: "utf8",
-    stdio: ["ignore", "pipe", "pipe"],
-    maxBuffer: OUTPUT_BYTES_MAX,
+  const child = spawn(program, words, { cwd, stdio: ["ignore", "pipe", "pipe"] });
+  const ends = [child.stdout, child.stderr].map(passOn);
+  const { error, status, signal } = await new Promise((resolve) => {
+    child.once("error", (error) => resolve({ error }));
+    child.once("close", (status, signal) => resolve({ status, signal }));
   });
-  const [stdout, stderr] = [done.stdout ?? "", done.stderr ?? ""];
-  // What it said is kept with the turn, whatever is made of it.
-  process.stderr.write([stdout, stderr].map((text) => end(text, KEPT_CHARS_MAX)).join(""));
-  if (done.error) throw new Failed(`\`${program}\` cannot be run: ${done.error.message}`);
-  if (done.signal) throw new Failed(`\`${program}\` was ended by ${done.signal}`);
-  const said = [stdout, stderr].map((text) => end(text.trimEnd(), END_CHARS_MAX)).filter(Boolean);
-  return { satisfied: done.status === 0, context: said.join("\n") || `exit status ${done.status}` };
+  if (error) throw new Failed(`\`${program}\` cannot be run: ${error.message}`);
+  if (signal) throw new Failed(`\`${program}\` was ended by ${signal}`);
+  const said = ends.map((end) => lastOf(end().trimEnd())).filter(Boolean);
+  return { satisfied: status === 0, context: said.join("\n") || `exit status ${status}` };
+}
+
+/** Passes a stream on to standard error as it comes, where people follow it. Gives how it ends. */
+function passOn(stream) {
+  let end = "";
+  stream.setEncoding("utf8");
+  stream.on("data", (text) => {
+    end = (end + text).slice(-KEPT_CHARS_MAX);
+    // Who writes faster than is read waits.
+    if (!process.stderr.write(text)) {
+      stream.pause();
+      process.stderr.once("drain", () => stream.resume());
+    }
+  });
+  return () => end;
 }
 
 /** The command came to no end that says anything about what it verifies. */
@@ -111,14 +122,14 @@ function folderOf(input) {
 }
 
 /** The last characters of a text, whole ones. */
-function end(text, charsMax) {
-  const characters = Array.from(text.slice(-2 * charsMax));
-  return characters.slice(-charsMax).join("");
+function lastOf(text) {
+  const characters = Array.from(text.slice(-2 * END_CHARS_MAX));
+  return characters.slice(-END_CHARS_MAX).join("");
 }
 
-await start((input) => {
+await start(async (input) => {
   try {
-    return main(input);
+    return await main(input);
   } catch (error) {
     if (!(error instanceof Failed)) throw error;
     process.stderr.write(`${UTILITY}: ${error.message}\n`);

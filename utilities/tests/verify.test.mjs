@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 
 import { world } from "./support.mjs";
 
@@ -23,6 +26,15 @@ test("the context is how standard output ends, then standard error", (t) => {
   const { answer, stderr } = verify(t, [NODE, "-e", program]);
   assert.equal(answer.context, `${"a".repeat(1997)}END\n${"é".repeat(1999)}!`);
   assert.ok(stderr.includes("a".repeat(5000)), "all of it is kept with the turn");
+});
+
+test("what the command says is passed on while it runs", async (t) => {
+  const program = 'process.stdout.write("begun\\n"); process.stdin.resume(); setTimeout(() => {}, 60_000)';
+  const child = spawn(NODE, [fileURLToPath(new URL(`../${NAME}`, import.meta.url))], { detached: true });
+  t.after(() => process.kill(-child.pid, "SIGKILL"));
+  child.stdin.end(JSON.stringify({ params: { command: [NODE, "-e", program] } }));
+  const [first] = await once(child.stderr, "data");
+  assert.equal(String(first), "begun\n");
 });
 
 test("no shell reads the command, and it runs in the project", (t) => {

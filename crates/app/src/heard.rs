@@ -31,6 +31,17 @@ impl Which {
         })?;
         Ok(Self { socket: Some(socket.to_owned()), visit: Some(visit) })
     }
+
+    /// The socket of a plan that is meant, if one is.
+    pub fn socket_in(&self, plan: &Plan) -> Result<Option<NodeId>, Failure> {
+        self.socket.as_deref().map(|name| socket_of(plan, name)).transpose()
+    }
+
+    /// The visit that is meant, if one is.
+    #[must_use]
+    pub fn visit(&self) -> Option<u32> {
+        self.visit
+    }
 }
 
 /// What a turn has put out.
@@ -86,8 +97,7 @@ pub fn find(journal: &dyn Journal, id: &RunId, which: &Which) -> Result<Heard, F
             seq = record.seq;
             let Ok(event) = record.event() else { continue };
             if let EventBody::RunCreated(created) = &event.body {
-                let named = which.socket.as_deref().map(|name| socket_of(&created.plan, name));
-                socket = named.transpose()?;
+                socket = which.socket_in(&created.plan)?;
             }
             if let Some(heard) = event.node.and_then(|node| of_turn(node, &event.body))
                 && socket.as_ref().is_none_or(|socket| *socket == heard.socket)

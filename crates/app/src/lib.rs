@@ -49,6 +49,7 @@ pub mod journals;
 pub mod names;
 pub mod news;
 pub mod options;
+pub mod overheard;
 pub mod ownfile;
 pub mod prepare;
 pub mod previous;

@@ -34,7 +34,6 @@ mod list;
 mod listen;
 mod metrics;
 mod opening;
-mod overheard;
 mod owned;
 mod page;
 mod patient;

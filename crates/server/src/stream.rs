@@ -4,20 +4,19 @@
 //! `live`, without an id, and some may be missed.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{Response, StatusCode};
 use futures_util::StreamExt as _;
+use materia_app::overheard::{Overheard, Said, under_way};
 use materia_app::shown::Shown;
 use materia_app::{Failure, view};
 use materia_contract::api::CastSummary;
-use materia_contract::{CastStatus, Record, RunId};
-use materia_engine::{
-    Clock as _, Journal as _, LoadError, SystemClock, blocking, load_at, off_thread,
-};
-use materia_kernel::turns_in_flight;
+use materia_contract::{CastStatus, NodeId, Record, RunId};
+use materia_engine::{Clock as _, Journal as _, SystemClock, blocking, off_thread};
 use serde_json::json;
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, broadcast};
@@ -25,10 +24,9 @@ use tokio::time::Instant;
 
 use crate::events;
 use crate::limits::{PIECE_BYTES, STREAM_PULSE, STREAMS_MAX};
-use crate::overheard::Overheard;
 use crate::problem::Refused;
 use crate::request::Request;
-use crate::rooms::{Cast, FOREIGN_LOOK, Live, Room, Served};
+use crate::rooms::{Cast, FOREIGN_LOOK, Room, Served};
 use crate::sse::{self, Gone, Pen};
 use crate::state::App;
 
@@ -119,7 +117,7 @@ impl Following {
                 return Err(Refused::unknown(detail));
             }
             let shown = Shown::behind(of.journal(), &of.id, of.folders(), after);
-            let before = under_way(&of, after).map_err(Failure::from)?;
+            let before = under_way(of.journal(), &of.id, after).map_err(Failure::from)?;
             Ok((shown.map_err(Failure::from)?, after, before))
         })
         .await?;
@@ -134,7 +132,8 @@ impl Following {
         let mut listen = tokio::time::interval(OVERHEAR_LOOK);
         listen.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut renew = tokio::time::interval(FOREIGN_LOOK);
-        let mut overheard = Overheard::of(&self.cast);
+        let folder = PathBuf::from(self.cast.folders().run_dir);
+        let mut overheard = Overheard::live(folder, self.cast.served.project.dir.clone());
         for record in self.before.drain(..) {
             overheard.note(&record);
         }
@@ -159,7 +158,9 @@ impl Following {
                     pen.write(text).await?;
                 }
                 said = live.recv() => match said {
-                    Ok(said) if said.run == self.cast.id => pen.write(words(&said)).await?,
+                    Ok(said) if said.run == self.cast.id => {
+                        pen.write(words(&said.node, &said.text)).await?;
+                    }
                     Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => {}
                     Err(broadcast::error::RecvError::Closed) => return Ok(()),
                 },
@@ -174,8 +175,8 @@ impl Following {
                     })
                     .await;
                     overheard = ears;
-                    for said in &said {
-                        pen.write(words(said)).await?;
+                    for Said { socket, text, .. } in &said {
+                        pen.write(words(socket, text)).await?;
                     }
                 }
                 // A journal of another state folder is read as it was: its reader goes on from its last id, in a new look.
@@ -188,23 +189,11 @@ impl Following {
     }
 }
 
-/// The beginnings of the turns that were under way behind an event.
-fn under_way(cast: &Cast, after: u64) -> Result<Vec<Record>, LoadError> {
-    if after == 0 {
-        return Ok(Vec::new());
-    }
-    let run = load_at(cast.journal(), &cast.id, after)?;
-    let count = run.created().map_or(0, |created| created.plan.nodes.len());
-    let mut found = Vec::new();
-    for turn in (0..count).flat_map(|node| turns_in_flight(&run, node)) {
-        found.extend(blocking(cast.journal()).records(&cast.id, turn - 1, 1)?);
-    }
-    Ok(found)
-}
-
-fn words(said: &Live) -> String {
-    let text: String = said.text.chars().take(LIVE_CHARS_MAX).collect();
-    let data = json!({ "socket": said.node, "kind": "text", "text": text });
+/// Words of a turn; of many, how they end.
+fn words(socket: &NodeId, text: &str) -> String {
+    let surplus = text.chars().count().saturating_sub(LIVE_CHARS_MAX);
+    let text: String = text.chars().skip(surplus).collect();
+    let data = json!({ "socket": socket, "kind": "text", "text": text });
     sse::event("live", None, &data.to_string())
 }
 

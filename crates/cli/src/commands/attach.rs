@@ -3,6 +3,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 use materia_app::follow::{self, Following, Next};
+use materia_app::overheard::{Overheard, under_way};
 use materia_contract::{CastStatus, Event, RunId};
 use materia_engine::{Committed, Journal, PAGE_BYTES, blocking, status_after};
 
@@ -33,7 +34,7 @@ pub(crate) fn attach(
     global: &Global,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
-    let (_, found) = journals::look(&args.id, global, terminal)?;
+    let (project, found) = journals::look(&args.id, global, terminal)?;
     let (run, _) = materia_engine::load(found.journal(), &found.id)?;
     let plan = run.created().map(|created| created.plan.clone());
     let plan = plan.ok_or_else(|| Failure::storage("the cast has no beginning"))?;
@@ -41,7 +42,11 @@ pub(crate) fn attach(
     let watching = Watching::new(terminal, &plan, story);
     let left = Arc::new(AtomicBool::new(false));
     leave_on_ctrl_c(&left)?;
-    let mut seen = Seen { seq: run.seq(), status: run.phase().status() };
+    let mut overheard = Overheard::live(found.root.join(found.id.as_str()), project.dir.clone());
+    for record in under_way(found.journal(), &found.id, run.seq())? {
+        overheard.note(&record);
+    }
+    let mut seen = Seen { seq: run.seq(), status: run.phase().status(), overheard };
     let mut following = Following::default();
     let rests = loop {
         if left.load(Ordering::Relaxed) {
@@ -55,6 +60,9 @@ pub(crate) fn attach(
         std::thread::sleep(follow::LOOK);
         if seen.look(found.journal(), &found.id, &watching)? {
             following.news();
+        }
+        for said in seen.overheard.look() {
+            watching.streamed(&found.id, &said.socket, &said.text);
         }
     };
     watching.finish();
@@ -70,6 +78,7 @@ pub(crate) fn attach(
 struct Seen {
     seq: u64,
     status: CastStatus,
+    overheard: Overheard,
 }
 
 impl Seen {
@@ -87,6 +96,7 @@ impl Seen {
                 page.records.iter().filter_map(|record| record.event().ok()).collect();
             for record in &page.records {
                 self.seq = record.seq;
+                self.overheard.note(record);
                 self.status = status_after(&record.kind).unwrap_or(self.status);
             }
             any |= !page.records.is_empty();

@@ -1,21 +1,33 @@
 use clap::Args;
+use materia_app::follow::{self, Following, Next};
 use materia_app::heard::{self, Which};
+use materia_app::overheard::{Overheard, Said, under_way};
+use materia_contract::NodeId;
+use materia_engine::{PAGE_BYTES, blocking, status_after};
 
 use crate::args::Global;
 use crate::failure::{Exit, Failure};
-use crate::project::Project;
+use crate::project::{Found, Project};
 use crate::terminal::Terminal;
 
 /// Print the streams of a turn: standard output, standard error, an agent's transcript
+///
+/// With --follow, print what commands and agents say while they run, until the cast rests. With --json that is one
+/// object a line.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  materia logs last Test\n  materia logs last Socket-4@2")]
+#[command(
+    after_help = "Examples:\n  materia logs last Test\n  materia logs last Socket-4@2\n  materia logs -f last\n  materia logs -f last Test"
+)]
 pub(crate) struct LogsArgs {
+    /// Print what is said while it is said
+    #[arg(short, long)]
+    follow: bool,
     /// The cast: its id, the beginning of it, or `last`
     #[arg(value_name = "ID")]
     id: String,
-    /// The socket, and which of its visits; otherwise the newest
+    /// The socket, and which of its visits; otherwise the newest turn, with --follow every turn
     #[arg(value_name = "SOCKET[@VISIT]")]
-    which: String,
+    which: Option<String>,
 }
 
 /// Runs `logs`.
@@ -24,8 +36,11 @@ pub(crate) fn logs(
     global: &Global,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
-    let which = Which::parse(Some(&args.which))?;
-    let (_, found) = Project::with_cast(&args.id, global)?;
+    let which = Which::parse(args.which.as_deref())?;
+    let (project, found) = Project::with_cast(&args.id, global)?;
+    if args.follow && follow(&project, &found, &which, terminal)? {
+        return Ok(Exit::Done);
+    }
     let heard = heard::find(found.journal(), &found.id, &which)?;
     let streams = heard::streams(heard, &found.root.join(found.id.as_str()));
     if terminal.json {
@@ -45,4 +60,85 @@ pub(crate) fn logs(
         terminal.text(&text)?;
     }
     Ok(Exit::Done)
+}
+
+/// Prints what is said until the cast rests; says whether it did not rest from the beginning.
+fn follow(
+    project: &Project,
+    found: &Found,
+    which: &Which,
+    terminal: &mut Terminal,
+) -> Result<bool, Failure> {
+    let (journal, id) = (found.journal(), &found.id);
+    let (run, _) = materia_engine::load(journal, id)?;
+    let plan = run.created().map(|created| &created.plan);
+    let socket = plan.map(|plan| which.socket_in(plan)).transpose()?.flatten();
+    let mut overheard = Overheard::all(found.root.join(id.as_str()), project.dir.clone());
+    for record in under_way(journal, id, run.seq())? {
+        overheard.note(&record);
+    }
+    let mut printed = Printed { socket, visit: which.visit(), last: None };
+    let (mut seq, mut status) = (run.seq(), run.phase().status());
+    let mut following = Following::default();
+    let mut rested = true;
+    loop {
+        let next = following.next(journal, id, status);
+        if next == Next::Rests {
+            return Ok(!rested);
+        }
+        rested = false;
+        let mut any = false;
+        loop {
+            printed.print(overheard.look(), terminal)?;
+            let page = blocking(journal).read(id, seq, PAGE_BYTES)?;
+            for record in &page.records {
+                (seq, any) = (record.seq, true);
+                status = status_after(&record.kind).unwrap_or(status);
+                printed.print(overheard.note(record), terminal)?;
+            }
+            if page.end {
+                break;
+            }
+        }
+        match (any, next) {
+            (true, _) => following.news(),
+            (false, Next::Last) => return Ok(true),
+            (false, Next::Wait | Next::Rests) => std::thread::sleep(follow::LOOK),
+        }
+    }
+}
+
+/// What is printed of the turns of a cast.
+struct Printed {
+    socket: Option<NodeId>,
+    visit: Option<u32>,
+    /// Whose words were printed last.
+    last: Option<(NodeId, u32, u32, &'static str)>,
+}
+
+impl Printed {
+    fn print(&mut self, said: Vec<Said>, terminal: &mut Terminal) -> Result<(), Failure> {
+        for piece in said {
+            let meant = self.socket.as_ref().is_none_or(|socket| *socket == piece.socket)
+                && self.visit.is_none_or(|visit| visit == piece.visit);
+            if !meant {
+                continue;
+            }
+            if terminal.json {
+                terminal.data(&piece)?;
+            } else {
+                let Said { socket, visit, attempt, stream, text } = piece;
+                let whose = Some((socket.clone(), visit, attempt, stream));
+                if self.last != whose {
+                    terminal.out.flush()?;
+                    let turn = format_args!("{socket} visit {visit}, attempt {attempt}");
+                    terminal.say(format_args!("--- {stream} of {turn}"));
+                    self.last = whose;
+                }
+                terminal.text(&text)?;
+            }
+            terminal.out.flush()?;
+        }
+        Ok(())
+    }
 }

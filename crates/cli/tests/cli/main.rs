@@ -20,6 +20,7 @@ mod evidence;
 mod examples;
 mod firstday;
 mod growing;
+mod hearing;
 mod leaving;
 mod linking;
 mod logging;

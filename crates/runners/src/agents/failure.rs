@@ -142,8 +142,12 @@ impl Voice {
     fn cut(self, cut: Cut, hints: &Hints) -> AgentFault {
         let label = self.label;
         let why = match cut {
-            Cut::Idle => format!("{label} said nothing for too long and was ended"),
-            Cut::Wall => format!("{label} took longer than its turn may and was ended"),
+            Cut::Idle => {
+                format!("{label} said nothing for too long (`idleMs` of the agent) and was ended")
+            }
+            Cut::Wall => format!(
+                "{label} took longer than its turn may (`timeoutMs` on its socket or materia) and was ended"
+            ),
             Cut::Asked => format!("{label} was stopped"),
             Cut::Flood => format!("{label} wrote more than a turn may and was ended"),
         };

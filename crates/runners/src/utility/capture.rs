@@ -1,12 +1,15 @@
 //! What is kept of the streams of a program (D69): how each begins and ends, and all of it as a file.
 
 use std::io;
+use std::time::Duration;
 
 use materia_contract::{BlobHash, LeftFile};
-use materia_engine::{Keeps, TurnOrder};
+use materia_engine::{Keeps, TurnJob, TurnOrder};
 use serde::de::IgnoredAny;
+use tokio::time::Instant;
 
 use super::report::Text;
+use super::words::Words;
 use crate::kept::{Kept, KeptFile};
 use crate::place;
 use crate::redact::{Redactor, Secrets};
@@ -18,23 +21,65 @@ const TAIL_BYTES: usize = 768 * 1024;
 /// A stream up to this size is reported whole.
 pub const STREAM_BYTES_MAX: usize = HEAD_BYTES + TAIL_BYTES;
 
+/// How long a turn runs before what it says becomes a file, for other processes to follow.
+const FILE_AFTER: Duration = Duration::from_millis(200);
+
 /// The streams of a program, without their secrets.
 pub(super) struct Streams<'a> {
-    pub(super) stdout: Capture<'a>,
-    pub(super) stderr: Capture<'a>,
+    stdout: Capture<'a>,
+    stderr: Capture<'a>,
+    words: Words,
+    files_from: Instant,
 }
 
 impl<'a> Streams<'a> {
     /// Those of a turn that has said nothing yet.
-    pub(super) fn new(order: &'a TurnOrder, keeps: Keeps, secrets: &Secrets) -> Self {
+    pub(super) fn new(job: &'a TurnJob, keeps: Keeps, secrets: &Secrets) -> Self {
         let bytes_max = keeps.megabytes.saturating_mul(1 << 20);
-        let capture = |kind| Capture::new(order, kind, bytes_max, secrets);
-        Self { stdout: capture("stdout"), stderr: capture("stderr") }
+        let capture = |kind| Capture::new(job, kind, bytes_max, secrets);
+        let words = Words::new(job.control.live.clone());
+        let files_from = Instant::now() + FILE_AFTER;
+        Self { stdout: capture("stdout"), stderr: capture("stderr"), words, files_from }
+    }
+
+    /// Takes a piece of standard output.
+    pub(super) fn out(&mut self, bytes: &[u8]) {
+        self.stdout.take(bytes, &mut self.words);
+    }
+
+    /// Takes a piece of standard error.
+    pub(super) fn err(&mut self, bytes: &[u8]) {
+        self.stderr.take(bytes, &mut self.words);
+    }
+
+    /// When it has to be told what was said, if there is anything to tell.
+    pub(super) fn due(&self) -> Option<Instant> {
+        let lacks_file = self.stdout.lacks_file() || self.stderr.lacks_file();
+        let file = lacks_file.then_some(self.files_from);
+        self.words.due().into_iter().chain(file).min()
+    }
+
+    /// Tells what was said.
+    pub(super) fn tell(&mut self, now: Instant) {
+        self.words.say(now);
+        if now >= self.files_from {
+            for capture in [&mut self.stdout, &mut self.stderr] {
+                if capture.lacks_file() {
+                    capture.open_file();
+                }
+            }
+        }
+    }
+
+    /// Ends both: standard output, standard error.
+    pub(super) fn finish(mut self) -> (Ended, Ended) {
+        self.words.say(Instant::now());
+        (self.stdout.finish(), self.stderr.finish())
     }
 }
 
 /// One stream. What it holds in memory does not grow with the stream.
-pub(super) struct Capture<'a> {
+struct Capture<'a> {
     order: &'a TurnOrder,
     kind: &'static str,
     redactor: Redactor,
@@ -75,8 +120,9 @@ impl<'a> Capture<'a> {
     }
 
     /// Takes the next piece. Secrets go first: half of one would not be recognised behind the cut.
-    pub(super) fn take(&mut self, bytes: &[u8]) {
+    fn take(&mut self, bytes: &[u8], words: &mut Words) {
         self.redactor.push(bytes, &mut self.clean);
+        words.hear(&self.clean);
         self.keep();
     }
 
@@ -102,6 +148,10 @@ impl<'a> Capture<'a> {
         self.total > STREAM_BYTES_MAX as u64
     }
 
+    fn lacks_file(&self) -> bool {
+        self.total > 0 && self.file.is_none()
+    }
+
     /// Begins the file with what there is, which is all so far.
     fn open_file(&mut self) {
         let extension = format!("{}.full", self.kind);
@@ -111,12 +161,15 @@ impl<'a> Capture<'a> {
         self.file = Some(Box::new(file));
     }
 
-    /// Ends it.
-    pub(super) fn finish(mut self) -> Ended {
+    /// Ends it. A file of which the text has everything is removed.
+    fn finish(mut self) -> Ended {
         self.redactor.finish(&mut self.clean);
         self.keep();
         if !self.is_long() {
             self.head.append(&mut self.tail);
+            if let Some(Ok(Kept { name, .. })) = self.file.map(|file| file.finish()) {
+                let _ = place::cast(self.order).and_then(|cast| cast.remove_file(name));
+            }
             return Ended { text: Text::new(self.head), dropped: 0, full: None };
         }
         let kind = format!("{}.full", self.kind);

@@ -186,6 +186,7 @@ impl Link {
         let mut ended: Option<Asked> = None;
         let mut overdue = far;
         let last = loop {
+            let due = streams.due();
             tokio::select! {
                 // In this order: a flood of output must not keep us from hearing the rest.
                 biased;
@@ -203,9 +204,10 @@ impl Link {
                     break Err("did not end its program in time");
                 }
                 () = self.control.fed(), if matches!(self.control, Control::Feeding(_)) => {}
+                () = sleep_until(due.unwrap_or(far)), if due.is_some() => streams.tell(Instant::now()),
                 frame = next_frame(&mut self.frames, &mut self.supervisor) => match frame {
-                    Ok(Frame::Stdout(bytes)) => streams.stdout.take(bytes),
-                    Ok(Frame::Stderr(bytes)) => streams.stderr.take(bytes),
+                    Ok(Frame::Stdout(bytes)) => streams.out(bytes),
+                    Ok(Frame::Stderr(bytes)) => streams.err(bytes),
                     Ok(Frame::Last(verdict)) => break Ok(verdict),
                     Ok(Frame::End) => break Err("ended before its program did"),
                     Err(_) => break Err("said something that makes no sense"),

@@ -9,6 +9,7 @@ mod frames;
 pub(crate) mod link;
 pub(crate) mod report;
 mod room;
+mod words;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -243,7 +244,7 @@ impl Past<'_> {
     /// Turns it into a report.
     async fn conclude(self, job: &TurnJob, name: &str, manner: &Manner) -> TurnReport {
         let Self { streams, ending, duration } = self;
-        let (stdout, stderr) = (streams.stdout.finish(), streams.stderr.finish());
+        let (stdout, stderr) = streams.finish();
         let mut output = TurnOutput {
             stdout_dropped: stdout.dropped,
             stderr_dropped: stderr.dropped,

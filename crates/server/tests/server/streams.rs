@@ -160,3 +160,50 @@ fn summaries_come_as_casts_change_and_go_on_from_the_last_id() {
     // What happened while nobody listened is told.
     read(&format!("Last-Event-ID: {id}\r\n"), "two");
 }
+
+/// Reads a stream until words come that satisfy; gives all words so far.
+fn words_until(stage: &Stage, id: &str, enough: impl Fn(&str) -> bool) -> String {
+    let mut stream = stage.connect();
+    let request = format!(
+        "GET /api/casts/{id}/stream HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\r\n",
+        stage.host(),
+        stage.server.token
+    );
+    stream.write_all(request.as_bytes()).unwrap();
+    let (mut words, mut is_live) = (String::new(), false);
+    for line in BufReader::new(stream).lines() {
+        let line = line.unwrap();
+        if let Some(kind) = line.strip_prefix("event: ") {
+            is_live = kind == "live";
+        }
+        if let Some(data) = line.strip_prefix("data: ").filter(|_| is_live) {
+            let said: Value = serde_json::from_str(data).unwrap();
+            words.push_str(said["text"].as_str().unwrap());
+            if enough(&words) {
+                return words;
+            }
+        }
+    }
+    panic!("the stream ended after {words:?}");
+}
+
+#[test]
+fn what_a_command_says_is_heard_before_it_ends() {
+    let stage = Stage::new();
+    let script = "while [ ! -e go ]; do echo \"count $GITHUB_TOKEN\"; sleep 0.2; done";
+    let config = json!({
+        "materia": { "Says": {
+            "type": "utility", "command": ["sh", "-c", script],
+            "env": { "GITHUB_TOKEN": "hush-hush-hush" } } },
+        "loadouts": { "Says": { "entry": "A", "sockets": { "A": { "materia": "Says" } } } }
+    });
+    std::fs::write(stage.project().join("materia.json"), config.to_string()).unwrap();
+    stage.trust();
+    let begun = stage.post("/api/casts", &json!({ "loadout": "Says", "castId": "one" }));
+    assert_eq!(begun.status, 201, "{begun:?}");
+    let words = words_until(&stage, "one", |words| words.matches('\n').count() >= 2);
+    assert!(words.contains("count [redacted]\n") && !words.contains("hush"), "{words}");
+    assert_eq!(stage.get("/api/casts/one").json()["status"], "running");
+    std::fs::write(stage.project().join("go"), "").unwrap();
+    stage.until("one", "completed");
+}

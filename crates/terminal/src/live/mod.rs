@@ -114,6 +114,11 @@ impl Watching {
         self.live.observer().committed(news);
     }
 
+    /// A turn says something.
+    pub fn streamed(&self, run: &RunId, node: &NodeId, text: &str) {
+        self.live.observer().streamed(run, node, text);
+    }
+
     /// Nothing more is shown.
     pub fn finish(self) {
         self.live.finish();

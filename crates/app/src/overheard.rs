@@ -1,0 +1,358 @@
+//! What turns say in a cast that another process drives, read off the files that grow meanwhile.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use materia_beneath::Folder;
+use materia_contract::{Event, NodeId, OfTurn, Record, RunId, TurnOutput};
+use materia_engine::{Journal, LoadError, blocking, load_at};
+use materia_kernel::turns_in_flight;
+use materia_runners::agents::Retelling;
+use serde::Serialize;
+
+/// How much of what was said before somebody listens is told, and how much at once.
+const LIVE_BYTES: u64 = 64 << 10;
+/// How much of a file is read at once.
+const PIECE_BYTES: u64 = 256 << 10;
+
+/// A piece of what a turn says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Said {
+    /// Where it runs.
+    pub socket: NodeId,
+    /// The how-manieth turn of this socket it is.
+    pub visit: u32,
+    /// The how-manieth try at it.
+    pub attempt: u32,
+    /// `stdout` or `stderr` of a command, `words` of an agent.
+    pub stream: &'static str,
+    /// The text.
+    pub text: String,
+}
+
+/// The turns under way of a cast, and how far their files were read.
+pub struct Overheard {
+    folder: PathBuf,
+    project: PathBuf,
+    /// Whether everything is told, from the beginning on.
+    all: bool,
+    turns: BTreeMap<u64, Turn>,
+}
+
+struct Turn {
+    node: NodeId,
+    visit: u32,
+    attempt: u32,
+    sources: Vec<Source>,
+}
+
+/// A file in which a turn says something.
+struct Source {
+    stream: &'static str,
+    path: String,
+    file: Option<File>,
+    at: u64,
+    reader: Reader,
+}
+
+enum Reader {
+    Agent(Retelling),
+    /// The bytes of a character that has only begun.
+    Program(Vec<u8>),
+}
+
+/// The beginnings of the turns that are under way behind an event.
+pub fn under_way(journal: &dyn Journal, id: &RunId, after: u64) -> Result<Vec<Record>, LoadError> {
+    if after == 0 {
+        return Ok(Vec::new());
+    }
+    let run = load_at(journal, id, after)?;
+    let count = run.created().map_or(0, |created| created.plan.nodes.len());
+    let mut found = Vec::new();
+    for turn in (0..count).flat_map(|node| turns_in_flight(&run, node)) {
+        found.extend(blocking(journal).records(id, turn - 1, 1)?);
+    }
+    Ok(found)
+}
+
+impl Overheard {
+    /// Those of the cast in `folder`, of which nothing is known yet. Of what a flood brings only the end is told.
+    #[must_use]
+    pub fn live(folder: PathBuf, project: PathBuf) -> Self {
+        Self { folder, project, all: false, turns: BTreeMap::new() }
+    }
+
+    /// The same, and everything is told.
+    #[must_use]
+    pub fn all(folder: PathBuf, project: PathBuf) -> Self {
+        Self { all: true, ..Self::live(folder, project) }
+    }
+
+    /// A turn may begin or end with this record. Gives what a turn that ended said last, where everything is told.
+    pub fn note(&mut self, record: &Record) -> Vec<Said> {
+        if record.kind.starts_with("turn.")
+            && let Ok(event) = record.event()
+        {
+            return self.note_event(&event);
+        }
+        Vec::new()
+    }
+
+    fn note_event(&mut self, event: &Event) -> Vec<Said> {
+        let (turn, report) = match (event.body.of_turn(), &event.node) {
+            (Some(OfTurn::Started(data)), Some(node)) => {
+                let (visit, attempt) = (data.visit, data.attempt);
+                let source = |stream, extension: &str, reader| Source {
+                    stream,
+                    path: format!("sockets/{node}/{visit}-{attempt}.{extension}"),
+                    file: None,
+                    at: 0,
+                    reader,
+                };
+                let sources = match data.provider.as_deref() {
+                    Some(provider) => {
+                        let retelling = Retelling::of(provider, &self.project);
+                        vec![source("words", "transcript.jsonl", Reader::Agent(retelling))]
+                    }
+                    None if data.input.is_some() => ["stdout", "stderr"]
+                        .map(|stream| {
+                            source(stream, &format!("{stream}.full"), Reader::Program(Vec::new()))
+                        })
+                        .into(),
+                    // What a script answers is said at once.
+                    None => Vec::new(),
+                };
+                let turn = Turn { node: node.clone(), visit, attempt, sources };
+                self.turns.insert(event.seq, turn);
+                return Vec::new();
+            }
+            (Some(OfTurn::Completed(data)), _) => (data.turn, Some(&data.report)),
+            (Some(OfTurn::Failed(data)), _) => (data.turn, Some(&data.report)),
+            (Some(OfTurn::Interrupted(data)), _) => (data.turn, None),
+            (Some(OfTurn::Started(_)) | None, _) => return Vec::new(),
+        };
+        match self.turns.remove(&turn) {
+            Some(turn) if self.all => turn.ended(&self.folder, report),
+            Some(_) | None => Vec::new(),
+        }
+    }
+
+    /// Whether there is anything to listen to.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.turns.values().all(|turn| turn.sources.is_empty())
+    }
+
+    /// What was said since the last look. It waits for the disk.
+    pub fn look(&mut self) -> Vec<Said> {
+        let Ok(folder) = Folder::at_itself(&self.folder) else { return Vec::new() };
+        let mut said = Vec::new();
+        for turn in self.turns.values_mut() {
+            let whose = (turn.node.clone(), turn.visit, turn.attempt);
+            for source in &mut turn.sources {
+                let text = source.look(&folder, self.all);
+                said.extend(text.map(|text| source.said(whose.clone(), text)));
+            }
+        }
+        said
+    }
+}
+
+impl Turn {
+    /// What it said since the last look, and has not said in a file.
+    fn ended(self, folder: &Path, report: Option<&TurnOutput>) -> Vec<Said> {
+        let folder = Folder::at_itself(folder).ok();
+        let whose = (self.node, self.visit, self.attempt);
+        let mut said = Vec::new();
+        if self.sources.is_empty()
+            && let Some(report) = report
+        {
+            let source = Source::new("words");
+            said.push(source.said(whose.clone(), report.output.clone()));
+        }
+        for mut source in self.sources {
+            let of_program = matches!(source.reader, Reader::Program(_));
+            if !of_program || source.file.is_some() {
+                while let Some(text) = folder.as_ref().and_then(|at| source.look(at, true)) {
+                    said.push(source.said(whose.clone(), text));
+                }
+            }
+            let rest = report.filter(|_| of_program).map(|report| source.rest(report));
+            said.extend(rest.map(|text| source.said(whose.clone(), text)));
+        }
+        said.retain(|piece| !piece.text.is_empty());
+        said
+    }
+}
+
+impl Source {
+    fn new(stream: &'static str) -> Self {
+        let reader = Reader::Program(Vec::new());
+        Self { stream, path: String::new(), file: None, at: 0, reader }
+    }
+
+    fn said(&self, (socket, visit, attempt): (NodeId, u32, u32), text: String) -> Said {
+        Said { socket, visit, attempt, stream: self.stream, text }
+    }
+
+    /// What the file has gained, if it has gained anything. It stays open: where the event has all of it, it is removed.
+    fn look(&mut self, folder: &Folder, all: bool) -> Option<String> {
+        let first = self.file.is_none();
+        if first {
+            self.file = Some(folder.open(Path::new(&self.path)).ok()?);
+        }
+        let file = self.file.as_mut()?;
+        let length = file.metadata().ok()?.len();
+        // An agent's file is read line by line, and nothing in it may be passed over later.
+        if !all && (first || matches!(self.reader, Reader::Program(_))) {
+            self.at = self.at.max(length.saturating_sub(LIVE_BYTES));
+        }
+        file.seek(SeekFrom::Start(self.at)).ok()?;
+        let mut bytes = Vec::new();
+        file.take(PIECE_BYTES).read_to_end(&mut bytes).ok()?;
+        self.at += bytes.len() as u64;
+        if bytes.is_empty() {
+            return None;
+        }
+        Some(match &mut self.reader {
+            Reader::Agent(retelling) => retelling.push(&bytes),
+            Reader::Program(open) => {
+                open.extend_from_slice(&bytes);
+                let end = match str::from_utf8(open) {
+                    Err(error) if error.error_len().is_none() => error.valid_up_to(),
+                    Ok(_) | Err(_) => open.len(),
+                };
+                let rest = open.split_off(end);
+                String::from_utf8_lossy(&std::mem::replace(open, rest)).into_owned()
+            }
+        })
+    }
+
+    /// What the report has of a stream and its file has not: all of it where nobody saw a file, else what lies behind the
+    /// end of a file that was full.
+    fn rest(&self, report: &TurnOutput) -> String {
+        let (text, dropped) = match self.stream {
+            "stdout" => (&report.output, report.stdout_dropped),
+            _ => (&report.stderr, report.stderr_dropped),
+        };
+        if self.file.is_none() {
+            return text.clone();
+        }
+        let full = report.files.iter().find(|file| file.name == self.path);
+        if full.is_none_or(|full| full.dropped == 0) {
+            return String::new();
+        }
+        let line = format!("[materia: {dropped} bytes are missing here");
+        text.find(&line).map_or_else(String::new, |at| format!("\n{}", &text[at..]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::Write as _;
+
+    use serde_json::json;
+
+    use super::*;
+
+    fn delta(text: &str) -> String {
+        let delta = json!({ "type": "text_delta", "text": text });
+        let event = json!({ "type": "content_block_delta", "delta": delta });
+        format!("{}\n", json!({ "type": "stream_event", "event": event }))
+    }
+
+    fn event(seq: u64, kind: &str, data: &serde_json::Value) -> Event {
+        let body = materia_contract::EventBody::parse(kind, &data.to_string()).unwrap();
+        let node = Some(NodeId::new("A"));
+        Event { seq, ts: 4, wall: 4, node, body }
+    }
+
+    fn started(provider: Option<&str>) -> Event {
+        let mut data = json!({
+            "visit": 1, "attempt": 1, "item": null, "cause": { "kind": "input" }, "consumed": [],
+        });
+        match provider {
+            Some(_) => (data["prompt"], data["provider"]) = ("Do it.".into(), provider.into()),
+            None => data["input"] = json!({ "a": 1 }),
+        }
+        event(4, "turn.started", &data)
+    }
+
+    fn interrupted() -> Event {
+        let data = json!({ "turn": 4, "visit": 1, "attempt": 1, "reason": "crash" });
+        event(5, "turn.interrupted", &data)
+    }
+
+    fn text(said: Vec<Said>) -> String {
+        said.into_iter().map(|said| said.text).collect()
+    }
+
+    /// Turns of a cast in a folder, and a file of the one under way.
+    fn stage(all: bool, extension: &str) -> (tempfile::TempDir, Overheard, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let at = folder.path().to_owned();
+        let mut overheard = Overheard::live(at.clone(), at.clone());
+        overheard.all = all;
+        fs::create_dir_all(at.join("sockets/A")).unwrap();
+        let path = at.join(format!("sockets/A/1-1.{extension}"));
+        (folder, overheard, path)
+    }
+
+    #[test]
+    fn what_a_transcript_gains_is_told_once_until_its_turn_ends() {
+        let (_folder, mut overheard, path) = stage(false, "transcript.jsonl");
+        overheard.note_event(&started(Some("claude")));
+        assert!(overheard.look().is_empty(), "its file is not there yet");
+        let mut file = fs::File::create(path).unwrap();
+        write!(file, "{}{}", delta("I will "), delta("look.")).unwrap();
+        assert_eq!(text(overheard.look()), "I will look.");
+        assert_eq!(text(overheard.look()), "");
+        // Half a line waits for the other half.
+        let line = delta(" Done.");
+        let (half, rest) = line.split_at(20);
+        write!(file, "{half}").unwrap();
+        assert_eq!(text(overheard.look()), "");
+        write!(file, "{rest}").unwrap();
+        assert_eq!(text(overheard.look()), " Done.");
+        overheard.note_event(&interrupted());
+        assert!(overheard.is_empty());
+    }
+
+    #[test]
+    fn a_command_is_heard_by_whole_characters_and_a_flood_by_its_end() {
+        let (_folder, mut overheard, path) = stage(false, "stderr.full");
+        overheard.note_event(&started(None));
+        let mut file = fs::File::create(path).unwrap();
+        file.write_all(&"aä".as_bytes()[..2]).unwrap();
+        let said = overheard.look();
+        assert_eq!((said[0].stream, said[0].text.as_str()), ("stderr", "a"));
+        file.write_all(&"aä".as_bytes()[2..]).unwrap();
+        assert_eq!(text(overheard.look()), "ä");
+        file.write_all(&vec![b'x'; 300_000]).unwrap();
+        file.write_all(b"end").unwrap();
+        let said = text(overheard.look());
+        assert_eq!(said.len() as u64, LIVE_BYTES);
+        assert!(said.ends_with("xend"));
+    }
+
+    #[test]
+    fn who_wants_everything_gets_the_rest_when_a_turn_ends() {
+        let (_folder, mut overheard, path) = stage(true, "stdout.full");
+        overheard.note_event(&started(None));
+        let mut file = fs::File::create(&path).unwrap();
+        file.write_all(&vec![b'x'; 300_000]).unwrap();
+        assert_eq!(text(overheard.look()).len() as u64, PIECE_BYTES);
+        file.write_all(b"end").unwrap();
+        fs::remove_file(&path).unwrap();
+        let report = json!({
+            "turn": 4, "visit": 1, "attempt": 1, "output": "not this, the file has it", "stderr": "aside",
+        });
+        let said = overheard.note_event(&event(5, "turn.completed", &report));
+        let whole = text(said);
+        assert_eq!(whole.len(), 300_003 - usize::try_from(PIECE_BYTES).unwrap() + 5);
+        assert!(whole.ends_with("xendaside"), "the stream without a file is told from the report");
+    }
+}
