@@ -5,9 +5,8 @@
 // for authors: README.md.
 
 const UTILITY = "join";
-const MESSAGE_CHARS_MAX = 20_000;
-// Together with the context this stays below what the runtime keeps of a utility's output.
-const ROUND_CHARS_MAX = 200_000;
+// A complete round is written twice, as `sources` and in the state; with the context that stays below 1 MiB.
+const ROUND_BYTES_MAX = 400_000;
 const CONTEXT_CHARS_MAX = 32_000;
 const SOURCES_MAX = 256;
 
@@ -65,18 +64,18 @@ async function start(main) {
 // ---- End of the common part. ----
 
 function main(input) {
-  const sources = sourcesOf(input.params);
+  const awaited = sourcesOf(input.params);
   const key = keyOf(input.params);
   const before = roundBefore(input.state[key], key, input.socketId ?? null);
-  const expected = Array.isArray(sources) ? sources : null;
-  const count = expected?.length ?? sources;
-  const charsMax = Math.min(MESSAGE_CHARS_MAX, Math.floor(ROUND_CHARS_MAX / count));
+  const expected = Array.isArray(awaited) ? awaited : null;
+  const count = expected?.length ?? awaited;
+  const bytesMax = Math.floor(ROUND_BYTES_MAX / count);
   const arrived = new Map(Object.entries(before.arrived));
   const ignored = [];
   for (const envelope of envelopesOf(input.inputs)) {
     const source = sourceOf(envelope, expected);
     if (source === null) ignored.push(envelope.fromNodeId ?? envelope.kind ?? "unknown");
-    else arrived.set(source, kept(envelope, arrived.get(source), charsMax));
+    else arrived.set(source, kept(envelope, arrived.get(source), bytesMax));
   }
   const missing = expected?.filter((source) => !arrived.has(source)) ?? [];
   const complete = expected ? missing.length === 0 : arrived.size >= count;
@@ -93,7 +92,8 @@ function main(input) {
       ),
     ),
   };
-  return { satisfied: complete, context: describe(round, ignored, key), state: { [key]: round } };
+  const sources = complete ? { sources: Object.entries(round.arrived).map(forwarded) } : {};
+  return { satisfied: complete, context: describe(round, ignored, key), ...sources, state: { [key]: round } };
 }
 
 /** The names of the sources, or how many different ones are awaited. */
@@ -155,21 +155,50 @@ function sourceOf({ fromNodeId, edgeId }, expected) {
 }
 
 /** What is remembered of an envelope; a newer one of the same source takes the place of the older. */
-function kept({ payloadId, kind, ts, message, structured, artifacts, status }, older, charsMax) {
-  const entry = { payloadId, kind, ts, message, structured, artifacts, status };
+function kept(envelope, older, bytesMax) {
+  const { payloadId, kind, fromNodeId, ts, message, structured, artifacts, status } = envelope;
+  const entry = { payloadId, kind, fromNodeId, ts, message, structured, artifacts, status };
   entry.times =
     older === undefined
       ? 1
       : older.times + (older.payloadId === payloadId && payloadId !== undefined ? 0 : 1);
-  if (typeof message === "string" && message.length > charsMax) {
-    entry.message = message.slice(0, charsMax);
-    entry.truncated = true;
-  }
-  if (structured !== undefined && JSON.stringify(structured).length > charsMax) {
+  if (structured !== undefined && bytes(structured) > bytesMax) {
     delete entry.structured;
     entry.truncated = true;
   }
+  const room = bytesMax - (entry.structured === undefined ? 0 : bytes(structured));
+  if (typeof message === "string" && bytes(message) > room) {
+    entry.message = cutTo(message, room);
+    entry.truncated = true;
+  }
   return entry;
+}
+
+const bytes = (value) => Buffer.byteLength(JSON.stringify(value));
+
+/** The beginning of a text that takes at most so many bytes as JSON. */
+function cutTo(text, bytesMax) {
+  let [fits, over] = [0, text.length];
+  while (over - fits > 1) {
+    const middle = Math.floor((fits + over) / 2);
+    if (bytes(text.slice(0, middle)) <= bytesMax) fits = middle;
+    else over = middle;
+  }
+  return text.slice(0, fits).toWellFormed();
+}
+
+/** What a source sent, for whoever comes next: nothing of it is left out. */
+function forwarded([name, entry]) {
+  const structured = structureOf(entry) ?? null;
+  const verdict = structured?.satisfied;
+  return {
+    socket: entry.fromNodeId ?? name,
+    message: wordsOf(entry) ?? entry.message ?? null,
+    satisfied: typeof verdict === "boolean" ? verdict : entry.status?.ok === false ? false : null,
+    structured,
+    artifacts: entry.artifacts ?? [],
+    ...(entry.truncated ? { truncated: true } : {}),
+  };
 }
 
 /** For whoever comes next: what every source said when the round is complete, before that what is awaited. */
@@ -195,15 +224,42 @@ function excerpt(entry, charsMax, place) {
   return `${verdict}${said}${entry.truncated ? "\n\n(cut)" : ""}`;
 }
 
-/** Of a handoff its context and its work items, as the next agent would see them; otherwise what was sent. */
-function textOf({ kind, message, structured }) {
-  const handoff = structured ?? (kind === "handoff" ? parsed(message) : undefined);
+/** The object that was sent, by itself or as the text of a handoff. */
+function structureOf({ kind, message, structured }) {
+  return structured ?? (kind === "handoff" ? parsed(message) : undefined);
+}
+
+/** Of an object its context and its work items, as the next agent would see them. */
+function wordsOf(entry) {
+  const handoff = structureOf(entry);
   const parts = typeof handoff?.context === "string" ? [handoff.context] : [];
   if (Array.isArray(handoff?.workItems) && handoff.workItems.length > 0) {
     parts.push(handoff.workItems.map((item, at) => `${at + 1}. ${item?.title}: ${item?.context}`).join("\n"));
   }
-  if (parts.length > 0) return parts.join("\n\n");
-  return message ?? (structured === undefined ? "(no text)" : JSON.stringify(structured, null, 2));
+  return parts.length > 0 ? parts.join("\n\n") : undefined;
+}
+
+/** Fields of an object that are said in words. */
+const SAID = ["context", "satisfied", "workItems"];
+
+/** All that a source sent: its words, its object as JSON where that says more, the names of its artifacts. */
+function textOf(entry) {
+  const structure = structureOf(entry);
+  const words = wordsOf(entry) ?? (structure === undefined || entry.structured ? entry.message : undefined);
+  const more =
+    entry.structured !== undefined ||
+    (isObject(structure) && Object.keys(structure).some((name) => !SAID.includes(name)));
+  const parts = [
+    ...(words ? [words] : []),
+    ...(more ? [fenced(JSON.stringify(structure, null, 2))] : []),
+    ...(entry.artifacts ?? []).map(({ kind, name }) => `Artifact ${kind}: ${name}`),
+  ];
+  return parts.length > 0 ? parts.join("\n\n") : "(no text)";
+}
+
+function fenced(json) {
+  const fence = json.includes("```") ? "````" : "```";
+  return `${fence}json\n${json}\n${fence}`;
 }
 
 function parsed(text) {

@@ -32,7 +32,8 @@ class Playing {
       inputs,
     });
     assert.equal(status, 0, stderr);
-    assert.deepEqual(Object.keys(answer), ["satisfied", "context", "state"]);
+    const sources = answer.satisfied ? ["sources"] : [];
+    assert.deepEqual(Object.keys(answer), ["satisfied", "context", ...sources, "state"]);
     assert.ok(Buffer.byteLength(stdout) < 1024 * 1024);
     Object.assign(this.state, answer.state);
     return answer;
@@ -127,9 +128,27 @@ test("a handoff shows its context, a verdict against it is said, structured data
     from("C", undefined),
   );
   assert.match(context, /## A\n\n\(not satisfied\)\n\nno test\n/);
-  assert.match(context, /## B\n\n\{\n {2}"n": 1\n\}/);
+  assert.match(context, /## B\n\n```json\n\{\n {2}"n": 1\n\}\n```/);
   assert.match(context, /## C\n\n\(no text\)$/);
   assert.deepEqual(play.state.join.arrived.B.structured, { n: 1 });
+});
+
+test("everything that a source sent reaches the next node (D67)", (t) => {
+  const play = new Playing(t, { sources: ["A", "B", "C"] });
+  const handoff = { satisfied: false, context: "no test", score: 3 };
+  const artifacts = [{ kind: "diff", name: "sockets/B/1-1.diff", hash: "h" }];
+  play.arrive(from("C", "c ".repeat(15_000)));
+  const { context, sources } = play.arrive(
+    from("B", "both", { structured: { n: 1 }, artifacts }),
+    from("A", JSON.stringify(handoff), { kind: "handoff", status: { ok: false } }),
+  );
+  assert.deepEqual(sources, [
+    { socket: "A", message: "no test", satisfied: false, structured: handoff, artifacts: [] },
+    { socket: "B", message: "both", satisfied: null, structured: { n: 1 }, artifacts },
+    { socket: "C", message: "c ".repeat(15_000), satisfied: null, structured: null, artifacts: [] },
+  ]);
+  assert.match(context, /## A\n\n\(not satisfied\)\n\nno test\n\n```json\n[^`]*"score": 3/);
+  assert.match(context, /## B\n\nboth\n\n```json\n[^`]*"n": 1[^`]*```\n\nArtifact diff: sockets\/B\/1-1\.diff/);
 });
 
 test("much text is cut, and said to be", (t) => {

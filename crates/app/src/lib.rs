@@ -33,6 +33,7 @@
 pub mod act;
 pub mod agents;
 pub mod asking;
+pub mod beside;
 pub mod castid;
 pub mod clean;
 pub mod compare;

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use materia_app::beside;
 use materia_app::drive::{Drive, Start};
 use materia_app::prepare::{self, Asked, Beginning, Origin, Prepared, Ready};
 use materia_app::trust::{Question, Trusted, Untrusted};
-use materia_contract::{RunCreated, RunId};
+use materia_contract::{GlobalMode, Plan, RunCreated, RunId};
 
 use crate::args::RunOptions;
 use crate::detach;
@@ -67,11 +68,27 @@ pub(crate) fn ready(
     let journal = terminal.warned(|warnings| beginning.open(warnings))?;
     let (Beginning { prepared, root, id, created, .. }, cleared) = beginning.release();
     let (plan, begun) = (created.plan.clone(), id.clone());
+    warn_of_others(project, &id, &plan, created.global_mode, terminal)?;
     let start = Start::Begin(Box::new(RunCreated { agents, ..created }));
     let cast = Found { root, journal: Arc::new(journal), id };
     let drive = Drive::new(project, cast, (prepared, cleared), plan, supervisor, start);
     let provider = asked.options.provider.as_deref();
     Ok((detach::go(drive, project, provider, trusted.detach, terminal)?, begun))
+}
+
+/// Says which other casts are driven in this folder, where either may change files (D66).
+pub(crate) fn warn_of_others(
+    project: &Project,
+    id: &RunId,
+    plan: &Plan,
+    mode: GlobalMode,
+    terminal: &Terminal,
+) -> Result<(), Failure> {
+    let others = beside::others(project, id, plan, mode)?;
+    if let Some(warning) = beside::warning(&others) {
+        terminal.say(format_args!("warning: {warning}"));
+    }
+    Ok(())
 }
 
 /// Shows what was found while a run was prepared.

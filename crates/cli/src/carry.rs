@@ -117,12 +117,13 @@ impl Carry<'_> {
         let agents = going_on.answerers(&supervisor)?;
         let agents = Some(agents).filter(|now| *now != rest.before);
         terminal.warned(|warnings| going_on.go_on(project.profile_dir(), warnings))?;
-        let plan = going_on.created().plan.clone();
+        let (plan, mode) = (going_on.created().plan.clone(), going_on.created().global_mode);
         let (GoingOn { prepared, loaded, .. }, cleared) = going_on.release();
         let Going { found, lease, loaded, command } = rest.go_on(loaded)?;
         if let Some(words) = words {
             terminal.say(words);
         }
+        begin::warn_of_others(project, &found.id, &plan, mode, terminal)?;
         let start = Start::CarryOn(lease, Box::new(loaded), Box::new(command));
         let drive = Drive::new(project, found, (prepared, cleared), plan, supervisor, start);
         let drive = Drive { agents, ..drive };

@@ -132,7 +132,7 @@ fn typed(hint: Hint) -> &'static str {
         }
         Hint::FindAgents => {
             "`materia doctor` shows what is there and how to get more, `materia demo` \
-             runs a whole workflow without any, `--script FILE` answers in an agent's place"
+             runs a whole workflow without any, `--provider mock` and `--script FILE` answer in an agent's place"
         }
     }
 }

@@ -58,6 +58,9 @@ pub(crate) fn without_effect(of: &str, field: &str) -> bool {
     WITHOUT_EFFECT.contains(&(of, field))
 }
 
+/// How a socket names its materia; what that is stands in the configuration's own `materia`.
+pub(crate) const OF_SOCKET: &str = r#""materia": "Build"; and beside `loadouts`: "materia": { "Build": { "prompt": "Build it." } }"#;
+
 /// How a field is written whose form is often mistaken.
 pub(crate) fn example(field: &str) -> Option<&'static str> {
     Some(match field {

@@ -119,7 +119,9 @@ impl<'a> Checker<'a> {
             Some(word) if words.contains(&word) => return,
             Some(word) => {
                 let message = format!("{} must be one of {list}, not `{word}`", self.name());
-                let help = did_you_mean(word, words.iter().copied(), "words");
+                // The word that people write for the opposite of `satisfied`.
+                let meant = if word == "unsatisfied" { "not_satisfied" } else { word };
+                let help = did_you_mean(meant, words.iter().copied(), "words");
                 Fault::error("document::unknown-word", message).help(help)
             }
             None => {
@@ -141,7 +143,9 @@ impl<'a> Checker<'a> {
             let message = format!("{} must be {wanted}, not {}", self.name(), kind(value));
             let fault = Fault::error("document::wrong-type", message);
             let last = self.pointer.rsplit('/').next().unwrap_or_default();
-            match (fields::example(last), description(schema)) {
+            let of_socket = self.pointer.starts_with("/loadouts/") && last == "materia";
+            let example = if of_socket { Some(fields::OF_SOCKET) } else { fields::example(last) };
+            match (example, description(schema)) {
                 (Some(example), _) => fault.help(format!("write it like this: {example}")),
                 (None, Some(text)) => fault.help(text),
                 (None, None) => fault.help(format!("write {wanted} here")),

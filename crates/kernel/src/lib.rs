@@ -73,4 +73,4 @@ pub use state::{Phase, Run, Turn, TurnWork, Verdict};
 pub type GraphState = Run;
 
 /// Changes whenever the state or its meaning does, so that an older snapshot is not believed.
-pub const KERNEL_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+9");
+pub const KERNEL_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+10");

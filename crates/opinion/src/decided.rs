@@ -269,7 +269,8 @@ fn acted(decision: &Decision, input: &RecordedInput) -> Checked {
         (decision.offered, count(|act| matches!(act, Do::Offer { .. }))),
         (decision.answered, count(answers)),
         (decision.modes, count(changes_mode)),
-        (decision.fired, if instant { usize::MAX } else { 0 }),
+        // Where a run begins, only ticks at the start are due (D71).
+        (decision.fired, if instant || decision.first == 1 { usize::MAX } else { 0 }),
     ];
     let more = most.into_iter().find(|((done, _), most)| done > most);
     let Some(((_, seq), _)) = more else { return Ok(()) };

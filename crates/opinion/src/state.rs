@@ -152,6 +152,8 @@ pub(crate) struct AtNode {
     pub(crate) held: u32,
     pub(crate) attached: VecDeque<Waiting>,
     pub(crate) tick_owed: bool,
+    /// Ticks that have been due.
+    pub(crate) ticks: u32,
     pub(crate) consent: Option<Consent>,
     pub(crate) foreach: Option<Iteration>,
     pub(crate) iterations: u32,

@@ -54,6 +54,12 @@ impl Opinion {
         node: usize,
         event: Option<&Event>,
     ) -> Checked<Paid> {
+        if chart.node(node).run_at_start && self.nodes[node].ticks == 0 {
+            let at = self.set(chart, node, &Timer::Tick, event)?;
+            self.taken_at(at);
+            self.runs(node, &Timer::Tick, at);
+            return Ok(Paid::Yes);
+        }
         if chart.node(node).cron.is_some() {
             // Which instant it is, the decision was told.
             let at = self.set(chart, node, &Timer::Tick, event)?;
@@ -148,6 +154,7 @@ impl Opinion {
                 }
             }
             Timer::Tick => {
+                self.nodes[node].ticks = self.nodes[node].ticks.saturating_add(1);
                 let owed = self.nodes[node].tick_owed;
                 hold!(
                     self,

@@ -2,7 +2,7 @@
 //!
 //! Nothing is written before everything was asked: a fork that is refused leaves nothing behind.
 
-use materia_contract::{Do, Pace, RunId, StartKey};
+use materia_contract::{Do, EventBody, NodeId, Pace, RunFailed, RunId, StartKey};
 use materia_engine::{
     AppendError, Begun, Clock as _, Forked, Lease, LoadedRun, SystemClock, blocking, wait,
 };
@@ -10,6 +10,7 @@ use materia_kernel::Phase;
 
 use super::{Held, Looked, Unfit, unfit};
 use crate::project;
+use crate::story::Story;
 use crate::{Failure, Found};
 
 /// A fork that was made, and what becomes of it.
@@ -18,6 +19,42 @@ pub enum Forking {
     GoesOn(Box<Held>),
     /// It stands where its original rested, and rests there too.
     Rests,
+}
+
+/// How many places are named where a fork has to be told one.
+const PLACES_MAX: usize = 8;
+
+/// The place at which a cast is forked if nobody names one (D71): the event before the turn that failed. A cast that
+/// did not fail has none, and the refusal names the places before its last turns.
+pub fn fork_place(found: &Found) -> Result<u64, Failure> {
+    let (run, _) = materia_engine::load(found.journal(), &found.id)?;
+    let mut places: Vec<(u64, NodeId, u32)> = Vec::new();
+    let mut before = 0;
+    Story::walk(found.journal(), &found.id, |_, event| match (&event.body, &event.node) {
+        (EventBody::TurnStarted(data), Some(node)) => {
+            places.push((before, node.clone(), data.visit));
+            before = event.seq;
+        }
+        // These are part of the start of the turn behind them.
+        (EventBody::PayloadConsumed(_) | EventBody::PayloadDelivered(_), _) => {}
+        (_, _) => before = event.seq,
+    })?;
+    if let Phase::Failed(RunFailed { socket: Some(socket), .. }) = run.phase()
+        && let Some((place, ..)) = places.iter().rev().find(|(_, node, _)| node == socket)
+    {
+        return Ok(*place);
+    }
+    let from = places.len().saturating_sub(PLACES_MAX);
+    let named = places[from..]
+        .iter()
+        .map(|(place, node, visit)| format!("{place} (before visit {visit} of `{node}`)"));
+    let named: Vec<String> = named.collect();
+    let good = if named.is_empty() { "none yet".to_owned() } else { named.join(", ") };
+    let message = format!(
+        "cast `{}` did not fail at a turn, so the event to fork it at must be named; good places: {good}",
+        found.id
+    );
+    Err(Failure::usage(message))
 }
 
 /// Makes a cast `id` that shares the events of another up to `at`; `interactive` asks for that pace, `key` is that under

@@ -12,7 +12,7 @@ pub mod step;
 mod tell;
 
 pub use end::{Ended, Waiting, end};
-pub use fork::{Forking, fork};
+pub use fork::{Forking, fork, fork_place};
 pub use note::Noted;
 
 use std::path::Path;

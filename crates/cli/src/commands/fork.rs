@@ -12,18 +12,19 @@ use crate::terminal::Terminal;
 /// Begin a new cast that shares the history of another up to an event
 ///
 /// The new cast has everything the old one had at that event: state, inputs, budgets, timers. A turn
-/// that was under way there runs again. The old cast is not touched.
+/// that was under way there runs again. The old cast is not touched. Files are not part of a fork:
+/// both casts work in the project as it is now.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  materia fork last --at 42\n  materia fork 20261115T0226 --at 7 --cast-id second-try"
+    after_help = "Examples:\n  materia fork last\n  materia fork last --at 42\n  materia fork 20261115T0226 --at 7 --cast-id second-try"
 )]
 pub(crate) struct ForkArgs {
     /// The cast: its id, the beginning of it, or `last`
     #[arg(value_name = "ID")]
     id: String,
-    /// The last event that is shared
+    /// The last event that is shared; of a cast that failed, by default the one before the turn that failed
     #[arg(long, value_name = "SEQ")]
-    at: u64,
+    at: Option<u64>,
     /// Options of the run.
     #[command(flatten)]
     options: RunOptions,
@@ -43,10 +44,16 @@ pub(crate) fn fork(
     };
     project::refuse_taken_folder(&found.root, &id)?;
     let original = found.id.clone();
-    let shares = format!("cast `{id}` shares events 1 to {} of `{original}`", args.at);
+    let at = match args.at {
+        Some(at) => at,
+        None => act::fork_place(&found)?,
+    };
+    let shares = format!(
+        "cast `{id}` shares events 1 to {at} of `{original}`; files are not part of a fork and are as they are now"
+    );
     let options = RunOptions { cast_id: None, ..args.options.clone() };
     let carry = Carry { id: id.as_str(), options: &options, global, no_run: false };
-    match act::fork(found, args.at, &id, options.interactive, None) {
+    match act::fork(found, at, &id, options.interactive, None) {
         Ok(Forking::GoesOn(held)) => carry.drive(&project, *held, Some(shares), terminal),
         Ok(Forking::Rests) => {
             terminal.say(shares);

@@ -158,6 +158,7 @@ pub(super) fn check_schedule(loaded: &Loaded, doc: &Socket, place: &Place, fault
     let fields = [
         ("intervalMs", doc.interval_ms.is_some() && !scheduled, "`trigger: scheduled`"),
         ("cron", doc.cron.is_some() && !scheduled, "`trigger: scheduled`"),
+        ("runAtStart", doc.run_at_start.is_some() && !scheduled, "`trigger: scheduled`"),
         ("timezone", doc.timezone.is_some() && doc.cron.is_none(), "`cron`"),
     ];
     for (field, _, needs) in fields.into_iter().filter(|(_, vain, _)| *vain) {

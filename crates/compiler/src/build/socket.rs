@@ -270,7 +270,13 @@ impl Draft<'_> {
         for (place, what) in &readers {
             let message =
                 format!("{what}, but the output of socket `{}` is not parsed as JSON", self.id);
-            let help = format!("add `\"parse\": \"json\"` to the socket or to materia `{name}`");
+            let json = format!("add `\"parse\": \"json\"` to the socket or to materia `{name}`");
+            let help = match built.behavior {
+                Some(Behavior::Utility { .. }) => format!(
+                    "{json}; or `\"verdict\": \"exitCode\"` to the materia, if its exit code decides"
+                ),
+                Some(Behavior::Agent { .. }) | None => json,
+            };
             faults.push(place.mark(Fault::error("graph::needs-json", message)).help(help));
         }
         !readers.is_empty()
@@ -383,6 +389,7 @@ impl Draft<'_> {
             artifacts: self.doc.artifacts.clone(),
             interval_ms: self.doc.interval_ms.filter(|_| trigger == Trigger::Scheduled),
             cron: delivery::cron(self.doc).filter(|_| trigger == Trigger::Scheduled),
+            run_at_start: self.doc.run_at_start == Some(true) && trigger == Trigger::Scheduled,
             approval: self.doc.approval,
             depends_on: self.doc.depends_on.iter().map(NodeId::new).collect(),
             policy: self.policy.clone(),

@@ -46,7 +46,9 @@ pub(super) fn check(
         let (Some(target), Some(plan)) = (target, plan) else { continue };
         let entry = entry(next.as_ref(), next_plan.as_ref());
         let fault = match terminals(plan).as_slice() {
-            [Terminal::Socket(id)] if unstitchable(&plan.nodes[*id]) => unclear(target, id, &entry),
+            [Terminal::Socket(id)] if ends_silently(plan) && unstitchable(&plan.nodes[*id]) => {
+                unclear(target, id, &entry)
+            }
             [_] => continue,
             [] => endless(target, &entry),
             several => undecided(target, several, &entry),
@@ -107,8 +109,25 @@ fn unclear(target: &Target<'_>, id: &NodeId, entry: &str) -> Fault {
     Fault::error("link::invalid-graph", message).help(help)
 }
 
-/// The places where a plan can end: its sockets in order, then its loops.
+/// The places where a plan can end: its sockets in order, then its loops. A socket that takes every matching edge and
+/// may match none has no output then (D38): it is one only where nothing else is.
 pub(super) fn terminals(plan: &Plan) -> Vec<Terminal<'_>> {
+    let firm = firm(plan);
+    if firm.is_empty() { silent(plan) } else { firm }
+}
+
+/// Whether a plan ends only where a socket that takes every matching edge matches none.
+pub(super) fn ends_silently(plan: &Plan) -> bool {
+    firm(plan).is_empty()
+}
+
+fn silent(plan: &Plan) -> Vec<Terminal<'_>> {
+    let reached = reached(plan);
+    let nodes = plan.nodes.iter().filter(|(id, _)| reached.contains(id.as_str()));
+    nodes.filter(|(_, node)| may_match_none(node)).map(|(id, _)| Terminal::Socket(id)).collect()
+}
+
+fn firm(plan: &Plan) -> Vec<Terminal<'_>> {
     let reached = reached(plan);
     let nodes = plan.nodes.iter().filter(|(id, _)| reached.contains(id.as_str()));
     let sockets = nodes.filter(|(_, node)| may_end(node)).map(|(id, _)| Terminal::Socket(id));
@@ -150,7 +169,7 @@ pub(super) fn movers<'p>(
 fn may_end(node: &Node) -> bool {
     node.edges.is_empty()
         || live(node).chain(&node.on_failure).any(Edge::ends)
-        || may_match_none(node)
+        || (node.routing == Routing::First && may_match_none(node))
 }
 
 /// Whether a result can match no edge of a node that has some.

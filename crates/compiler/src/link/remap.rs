@@ -88,6 +88,7 @@ fn rename_node(names: &Names, old: &NodeId, node: &mut Node) {
         approval: _,
         policy: _,
         on_interrupt: _,
+        run_at_start: _,
         generator: _,
         advance: _,
         budgets: _,

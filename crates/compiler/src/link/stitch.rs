@@ -17,8 +17,9 @@ pub(super) fn stitch(plan: &mut Plan, next: &NodeId) {
         plan.nodes.keys().map(|id| reached.contains(id.as_str())).collect()
     };
     let new_exits = new_exits(plan, &reached, next);
+    let silent = ends::ends_silently(plan);
     for (node, _) in plan.nodes.values_mut().zip(&reached).filter(|(_, reached)| **reached) {
-        let more = new_conditions(node);
+        let more = new_conditions(node, silent);
         let ways = node.edges.iter_mut().chain(&mut node.on_failure);
         for edge in ways.filter(|edge| edge.ends()) {
             edge.to = Some(next.clone());
@@ -42,14 +43,17 @@ pub(super) fn stitch(plan: &mut Plan, next: &NodeId) {
     }
 }
 
-/// The conditions of the edges that a node needs beside its own.
-fn new_conditions(node: &materia_contract::Node) -> Vec<Condition> {
+/// The conditions of the edges that a node needs beside its own. `silent` says that the plan ends only where no edge
+/// of a node matches that takes every one.
+fn new_conditions(node: &materia_contract::Node, silent: bool) -> Vec<Condition> {
     match node.routing {
         Routing::First if node.edges.is_empty() || ends::may_match_none(node) => {
             vec![Condition::Always]
         }
         Routing::All if node.edges.is_empty() => vec![Condition::Always],
-        Routing::All if ends::may_match_none(node) => ends::missing(node).unwrap_or_default(),
+        Routing::All if silent && ends::may_match_none(node) => {
+            ends::missing(node).unwrap_or_default()
+        }
         Routing::First | Routing::All => Vec::new(),
     }
 }

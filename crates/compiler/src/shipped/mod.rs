@@ -42,8 +42,11 @@ const DOCUMENTS: [&str; 6] = [
 ];
 
 /// What each agent is asked to do.
-const PROMPTS: [(&str, &str); 8] = [
+const PROMPTS: [(&str, &str); 10] = [
     ("Auto-Plan", include_str!("../../../../loadouts/prompts/Auto-Plan.md")),
+    // The name that the original's examples of links use.
+    ("Planner", include_str!("../../../../loadouts/prompts/Auto-Plan.md")),
+    ("Context-Check", include_str!("../../../../loadouts/prompts/Context-Check.md")),
     ("Interactive-Plan", include_str!("../../../../loadouts/prompts/Interactive-Plan.md")),
     ("Auto-Architect", include_str!("../../../../loadouts/prompts/Auto-Architect.md")),
     ("Build", include_str!("../../../../loadouts/prompts/Build.md")),
@@ -107,7 +110,7 @@ mod tests {
         assert_eq!(names.len(), count);
         let whole = document();
         let size = |kind: &str| whole[kind].as_object().unwrap().len();
-        assert_eq!((size("loadouts"), size("materia")), (4, 15));
+        assert_eq!((size("loadouts"), size("materia")), (4, 17));
         assert_eq!(whole["activeLoadout"], "Full-Auto");
     }
 

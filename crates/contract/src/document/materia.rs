@@ -132,6 +132,28 @@ pub enum ToolsDoc {
     List(Vec<String>),
 }
 
+impl ToolsDoc {
+    /// Whether a turn with these tools can change files.
+    #[must_use]
+    pub fn may_write(&self) -> bool {
+        match self {
+            Self::Set(ToolSet::None | ToolSet::ReadOnly) => false,
+            Self::Set(ToolSet::Coding) => true,
+            Self::List(names) => names.iter().any(|name| tool_writes(name)),
+        }
+    }
+}
+
+/// Names of tools that change no file.
+const READING_TOOLS: [&str; 9] =
+    ["read", "grep", "search", "find", "glob", "ls", "list", "web", "fetch"];
+
+/// Whether a tool of that name can change files; one that only its agent knows may.
+#[must_use]
+pub fn tool_writes(name: &str) -> bool {
+    !READING_TOOLS.contains(&name.to_ascii_lowercase().as_str())
+}
+
 /// A named set of tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -76,6 +76,9 @@ pub struct Socket {
     /// The times of a `scheduled` trigger, instead of an interval: `minute hour day-of-month month day-of-week`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cron: Option<String>,
+    /// Whether a scheduled socket ticks when the cast begins, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_at_start: Option<bool>,
     /// The time zone in which `cron` is read, by its IANA name; UTC if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timezone: Option<String>,

@@ -83,6 +83,9 @@ pub struct Node {
     /// The times of a `scheduled` trigger, instead of an interval (D63).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cron: Option<Cron>,
+    /// Whether a scheduled node ticks when the run begins, too (D71).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub run_at_start: bool,
     /// Whether a turn waits for a person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Approval>,
@@ -226,6 +229,7 @@ impl Node {
             artifacts: Vec::new(),
             interval_ms: None,
             cron: None,
+            run_at_start: false,
             approval: None,
             depends_on: Vec::new(),
             policy: None,

@@ -8,11 +8,18 @@ use crate::span::micros;
 use crate::state::Run;
 
 /// Sets the first tick of every scheduled node: one interval after the run's start (D18), or when its
-/// schedule comes round (D63).
+/// schedule comes round (D63). Nodes that are to run at the start tick now (D71).
 pub(crate) fn begin(draft: &mut Draft<'_>) {
     for index in draft.run().wiring().scheduled.clone() {
-        set_tick(draft, index);
+        let (id, node) = draft.run().node(index);
+        if node.run_at_start {
+            let (id, at) = (id.clone(), draft.now());
+            draft.emit_at(&id, TimerSet { timer: Timer::Tick, at });
+        } else {
+            set_tick(draft, index);
+        }
     }
+    fire_due(draft);
 }
 
 /// Sets the next tick of a node: on its grid the first that is still to come, by its schedule the one that

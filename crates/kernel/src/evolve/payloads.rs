@@ -159,6 +159,7 @@ pub(super) fn timer_fired(run: &mut Run, event: &Event, data: &TimerFired) {
             set_quiet(run, index, edge_id, None);
         }
         Timer::Tick => {
+            run.nodes[index].ticks = run.nodes[index].ticks.saturating_add(1);
             if let Some(id) = data.payload_id {
                 let tick = Payload::plain(id, EnvelopeKind::Tick, event.ts, "");
                 run.nodes[index].arriving.push_back(tick);

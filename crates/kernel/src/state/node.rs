@@ -25,6 +25,9 @@ pub(crate) struct NodeState {
     pub(crate) taken: Taken,
     /// Whether a tick waits to be taken.
     pub(crate) tick_owed: bool,
+    /// Ticks that have been due.
+    #[serde(default)]
+    pub(crate) ticks: u32,
     /// What a person was asked about its next turn, and said.
     pub(crate) consent: Option<Consent>,
     /// What its next turn would be, where a person must consent to it.

@@ -223,7 +223,7 @@ fn prompts_are_layers_laid_end_to_end() {
         sizes.push((event.node.as_ref().unwrap().to_string(), prompt.len()));
     }
     let prompt = prompt_of(&events, "build");
-    assert!(prompt.contains("\"kind\": \"tick\"") && prompt.contains("\"objective\": \"Do it.\""));
+    assert!(prompt.contains("\"kind\": \"tick\"") && prompt.contains("\"objective\": \"Do it."));
     assert!(prompt.contains("eval: no test") && !prompt.contains("# Request"), "{prompt}");
     let first = &events[3];
     assert!(

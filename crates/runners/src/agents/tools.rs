@@ -1,6 +1,6 @@
 //! What a turn may do, before any agent's own words for it.
 
-use materia_contract::{GlobalMode, ToolSet, ToolsDoc};
+use materia_contract::{GlobalMode, ToolSet, ToolsDoc, tool_writes};
 
 use super::Ask;
 
@@ -41,14 +41,6 @@ impl Tool {
             "write" => Self::Write,
             "web" | "fetch" => Self::Web,
             _ => Self::Other(name.to_owned()),
-        }
-    }
-
-    /// Whether it can change files.
-    fn writes(&self) -> bool {
-        match self {
-            Self::Shell | Self::Edit | Self::Write | Self::Other(_) => true,
-            Self::Read | Self::Grep | Self::Find | Self::List | Self::Web => false,
         }
     }
 }
@@ -105,8 +97,9 @@ impl Grant {
             Some(ToolsDoc::Set(ToolSet::Coding)) | None => Self::Coding,
             Some(ToolsDoc::List(names)) => {
                 let mut tools: Vec<Tool> = Vec::new();
-                for tool in names.iter().map(|name| Tool::named(name)) {
-                    let refused = planning && !ask.confined && tool.writes();
+                for name in names {
+                    let tool = Tool::named(name);
+                    let refused = planning && !ask.confined && tool_writes(name);
                     if !refused && !tools.contains(&tool) {
                         tools.push(tool);
                     }
@@ -123,14 +116,7 @@ impl Grant {
             GlobalMode::Planning => Reach::Documents,
             GlobalMode::Implementation => Reach::Project,
         };
-        match &ask.tools {
-            Some(ToolsDoc::Set(ToolSet::None | ToolSet::ReadOnly)) => Reach::Nothing,
-            Some(ToolsDoc::Set(ToolSet::Coding)) | None => most,
-            Some(ToolsDoc::List(names)) => {
-                let writes = names.iter().any(|name| Tool::named(name).writes());
-                if writes { most } else { Reach::Nothing }
-            }
-        }
+        if ask.tools.as_ref().is_none_or(ToolsDoc::may_write) { most } else { Reach::Nothing }
     }
 
     /// Whether the agent is kept to less than it could do, so that nothing it finds in the project

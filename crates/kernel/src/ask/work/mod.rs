@@ -44,7 +44,11 @@ pub(crate) fn assemble(
             let built = if resumes {
                 tick::assemble(run, index, prompt, payloads)
             } else {
-                prompt::assemble(run, index, prompt, origin, payloads)
+                let mut first = prompt::assemble(run, index, prompt, origin, payloads);
+                if node.session == SessionPolicy::Fresh {
+                    tick::append(&mut first, run, index, prompt, payloads);
+                }
+                first
             };
             ContextPack::Prompt(built.text, built.layers)
         }

@@ -2,11 +2,13 @@
 
 use std::fmt::Write as _;
 
-use materia_contract::{EnvelopeKind, GlobalMode, Parse, PromptLayer, VerdictFrom, end_of};
+use materia_contract::{
+    EnvelopeKind, GlobalMode, Parse, PromptLayer, ToolsDoc, VerdictFrom, end_of,
+};
 use serde_json::Value;
 
 use super::{FOLLOW_UP_CHARS_MAX, FOLLOW_UP_CHARS_SHOWN_MAX, requires};
-use crate::ask::{items, output, shown};
+use crate::ask::{asked, items, output, shown};
 use crate::state::{Payload, Run};
 
 /// The layer with what was wrong with an answer.
@@ -125,17 +127,11 @@ pub(super) fn follow_ups(run: &Run, index: usize) -> Option<(String, Vec<String>
 
 /// The mode (X19), and all that this node must answer with (H8, D47): that and nothing else.
 pub(super) fn closing(layered: &mut Layered, run: &Run, index: usize) {
-    let (heading, rule) = match run.global_mode() {
-        GlobalMode::Planning => {
-            let root = run.created().map_or("docs", |created| created.plan.doc_root.as_str());
-            let rule = format!("The code is read-only. Write only beneath `{root}`.");
-            ("Mode: Planning", rule)
-        }
-        GlobalMode::Implementation => {
-            ("Mode: Implementation", "The code may be changed.".to_owned())
-        }
+    let heading = match run.global_mode() {
+        GlobalMode::Planning => "Mode: Planning",
+        GlobalMode::Implementation => "Mode: Implementation",
     };
-    layered.section("mode", "global mode".into(), heading, &rule);
+    layered.section("mode", "global mode".into(), heading, &what_may_change(run, index));
     let (_, node) = run.node(index);
     if node.parse == Parse::Text {
         return;
@@ -166,6 +162,24 @@ pub(super) fn closing(layered: &mut Layered, run: &Run, index: usize) {
         let _ = write!(body, "\n- `{field}`: this graph reads {}.", paths.join(", "));
     }
     layered.section("output", "contract".into(), "Answer", &body);
+}
+
+/// What a turn of a node may write, in a sentence: no more than its mode, its tools and its policy allow.
+fn what_may_change(run: &Run, index: usize) -> String {
+    let tools = asked::of(run, index).tools;
+    if !tools.as_ref().is_none_or(ToolsDoc::may_write) {
+        return "The code is read-only. Write nothing.".to_owned();
+    }
+    if run.global_mode() == GlobalMode::Planning {
+        let root = run.created().map_or("docs", |created| created.plan.doc_root.as_str());
+        return format!("The code is read-only. Write only beneath `{root}`.");
+    }
+    let policy = run.node(index).1.policy.as_ref();
+    match policy.and_then(|policy| policy.write.as_deref()) {
+        None => "The code may be changed.".to_owned(),
+        Some([]) => "The code is read-only. Write nothing.".to_owned(),
+        Some(paths) => format!("Write only beneath `{}`.", paths.join("`, `")),
+    }
 }
 
 /// The same work once more, with what was wrong with the last answer.

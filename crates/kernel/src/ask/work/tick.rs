@@ -28,6 +28,9 @@ fn new_artifacts(payloads: &[Payload]) -> Vec<String> {
 #[serde(rename_all = "camelCase")]
 struct Tick<'a> {
     kind: &'static str,
+    /// The how-manieth tick of its schedule it is, where the node has one.
+    #[serde(rename = "tick", skip_serializing_if = "Option::is_none")]
+    number: Option<u32>,
     objective: &'a str,
     delta: Delta<'a>,
     constraints: Constraints,
@@ -49,8 +52,11 @@ struct Constraints {
     workspace: &'static str,
 }
 
-/// The most of an objective that a tick repeats, in characters.
-const OBJECTIVE_CHARS_MAX: usize = 2_000;
+/// The most of a materia's prompt that an objective repeats, in characters.
+const PROMPT_CHARS_MAX: usize = 2_000;
+
+/// The most of the request, and of the work item, that it repeats.
+const PART_CHARS_MAX: usize = 1_000;
 
 /// Whether a prompt is a tick and not a first prompt.
 pub(super) fn is_one(layers: &[PromptLayer]) -> bool {
@@ -88,16 +94,68 @@ fn blocked_on(run: &Run, index: usize) -> Vec<String> {
     blocked
 }
 
-pub(super) fn assemble(run: &Run, index: usize, objective: &str, payloads: &[Payload]) -> Layered {
+/// What the node is there for (D68): its materia's prompt, the request, the work item, each cut on its own.
+fn objective(run: &Run, index: usize, prompt: &str) -> String {
+    let request = run.created().map_or("", |created| created.request.trim());
+    let item = items::current(run, index).map(|item| {
+        let context = item.value.get("context").and_then(Value::as_str).unwrap_or_default();
+        let colon = if context.trim().is_empty() { "" } else { ": " };
+        cut(&format!("{}{colon}{}", item.label, context.trim()), PART_CHARS_MAX)
+    });
+    let request =
+        (!request.is_empty()).then(|| format!("Request: {}", cut(request, PART_CHARS_MAX)));
+    let prompt = Some(cut(prompt.trim(), PROMPT_CHARS_MAX)).filter(|prompt| !prompt.is_empty());
+    let parts = [prompt, request, item.map(|item| format!("Work item: {item}"))];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
+}
+
+/// The how-manieth tick of its schedule a turn of a node is for.
+fn number(run: &Run, index: usize) -> Option<u32> {
+    Some(run.nodes[index].ticks).filter(|ticks| *ticks > 0)
+}
+
+/// What a session that begins anew is told behind its first prompt: what has changed since the visit before,
+/// and which tick it is.
+pub(super) fn append(
+    layered: &mut Layered,
+    run: &Run,
+    index: usize,
+    prompt: &str,
+    payloads: &[Payload],
+) {
+    let item = items::current(run, index).map(|item| item.id);
+    if run.nodes[index].session.is_some_and(|(_, about)| about == item) {
+        add(layered, run, index, prompt, payloads);
+    } else if let Some(number) = number(run, index) {
+        let body = format!("This is tick {number} of your schedule.");
+        layered.section(NAME, "schedule".to_owned(), "Tick", &body);
+    }
+}
+
+pub(super) fn assemble(run: &Run, index: usize, prompt: &str, payloads: &[Payload]) -> Layered {
     let mut layered = Layered::default();
+    add(&mut layered, run, index, prompt, payloads);
+    incoming(&mut layered, run, index, payloads);
+    // A session that is kept across items learns of the new one.
+    let about = run.nodes[index].session.and_then(|(_, item)| item);
+    if items::current(run, index).map(|item| item.id) != about {
+        item(&mut layered, run, index);
+    }
+    closing(&mut layered, run, index);
+    layered
+}
+
+/// Adds the tick itself.
+fn add(layered: &mut Layered, run: &Run, index: usize, prompt: &str, payloads: &[Payload]) {
     let (origin, reasons) = follow_ups(run, index).unwrap_or_default();
     let mode = match run.global_mode() {
         GlobalMode::Planning => "planning",
         GlobalMode::Implementation => "implementation",
     };
-    let objective = cut(objective.trim(), OBJECTIVE_CHARS_MAX);
+    let objective = objective(run, index, prompt);
     let tick = Tick {
         kind: "tick",
+        number: number(run, index),
         objective: &objective,
         delta: Delta {
             new_artifacts: new_artifacts(payloads),
@@ -113,12 +171,4 @@ pub(super) fn assemble(run: &Run, index: usize, objective: &str, payloads: &[Pay
     );
     let origin = if origin.is_empty() { "session".to_owned() } else { origin };
     layered.add(NAME, origin, &text);
-    incoming(&mut layered, run, index, payloads);
-    // A session that is kept across items learns of the new one.
-    let about = run.nodes[index].session.and_then(|(_, item)| item);
-    if items::current(run, index).map(|item| item.id) != about {
-        item(&mut layered, run, index);
-    }
-    closing(&mut layered, run, index);
-    layered
 }
