@@ -311,6 +311,24 @@ export async function startFixtures({ port = 0, live = [], extra = [], delayMs =
       const found = turn(cast, Number(parts[3]));
       return found ? json(res, found) : problem(res, 404, "resolution", `no turn began at event ${parts[3]}`);
     }
+    const sent = (event) => ({
+      payloadId: event.data.payloadId,
+      kind: event.data.kind,
+      fromNodeId: event.nodeId,
+      edgeId: event.data.edgeId,
+      message: event.data.preview,
+    });
+    if (parts[2] === "payloads") {
+      const event = cast.events[Number(parts[3]) - 1];
+      return event?.type === "handoff.sent"
+        ? json(res, sent(event))
+        : problem(res, 404, "resolution", `nothing was sent at event ${parts[3]}`);
+    }
+    if (parts[2] === "nodes" && parts[4] === "given") {
+      const payloads = cast.events.filter((event) => event.type === "handoff.sent" && event.data.to === parts[3]);
+      const input = { request: stateOf(cast).request, inputs: payloads.slice(-1).map(sent) };
+      return json(res, { layers: [], input, payloads: input.inputs });
+    }
     if (parts[2] === "nodes")
       return cast.why?.[parts[3]] ? json(res, cast.why[parts[3]]) : problem(res, 404, "resolution", "no such socket");
     if (parts[2] === "compare") {

@@ -5,23 +5,37 @@ import { SignIn } from "./pages/signin";
 import { Boundary } from "./shared/Boundary";
 import { money } from "./shared/format";
 import { Keys } from "./shared/keys";
-import { startLive, useLive, useNow } from "./shared/live";
+import { startLive, useLive, useNow, whenBack } from "./shared/live";
 import { Palette } from "./shared/Palette";
+import { ProjectName, useProject, WhichProject } from "./shared/project";
 import { Link, navigate, useAddress, useSearch } from "./shared/router";
 import { spentToday } from "./shared/today";
 import { turnLink } from "./shared/turnLink";
 import { typing } from "./shared/typing";
 
-const Casts = lazy(async () => ({ default: (await import("./pages/casts")).Casts }));
-const Cast = lazy(async () => ({ default: (await import("./pages/cast")).Cast }));
-const Inbox = lazy(async () => ({ default: (await import("./pages/inbox")).Inbox }));
-const Launch = lazy(async () => ({ default: (await import("./pages/launch")).Launch }));
-const Compare = lazy(async () => ({ default: (await import("./pages/compare")).Compare }));
-const Materia = lazy(async () => ({ default: (await import("./pages/materia")).Materia }));
-const MateriaEditor = lazy(async () => ({ default: (await import("./pages/materia/MateriaEditor")).MateriaEditor }));
-const Editor = lazy(async () => ({ default: (await import("./pages/editor")).Editor }));
-const Loadouts = lazy(async () => ({ default: (await import("./pages/materia")).Loadouts }));
-const Settings = lazy(async () => ({ default: (await import("./pages/settings")).Settings }));
+/** A page that is read when it is opened. Where the server does not answer, the page is loaded anew when it is back. */
+function page<P extends object>(read: () => Promise<(props: P) => ReactNode>) {
+  return lazy(async () => {
+    try {
+      return { default: await read() };
+    } catch {
+      await whenBack();
+      location.reload();
+      return new Promise<never>(() => {});
+    }
+  });
+}
+
+const Casts = page(async () => (await import("./pages/casts")).Casts);
+const Cast = page(async () => (await import("./pages/cast")).Cast);
+const Inbox = page(async () => (await import("./pages/inbox")).Inbox);
+const Launch = page(async () => (await import("./pages/launch")).Launch);
+const Compare = page(async () => (await import("./pages/compare")).Compare);
+const Materia = page(async () => (await import("./pages/materia")).Materia);
+const MateriaEditor = page(async () => (await import("./pages/materia/MateriaEditor")).MateriaEditor);
+const Editor = page(async () => (await import("./pages/editor")).Editor);
+const Loadouts = page(async () => (await import("./pages/materia")).Loadouts);
+const Settings = page(async () => (await import("./pages/settings")).Settings);
 
 interface Place {
   rail: "casts" | "inbox" | "loadouts" | "materia" | "settings";
@@ -92,6 +106,7 @@ export function App({ refused }: { refused: string | null }) {
   const live = useLive();
   const { path } = useAddress();
   const [search, change] = useSearch();
+  const project = useProject();
   const started = useRef(false);
   const [palette, setPalette] = useState(false);
   const [help, setHelp] = useState(false);
@@ -113,6 +128,7 @@ export function App({ refused }: { refused: string | null }) {
   }, [waits, place.rail, path]);
 
   if (live.signedOut || refused) return <SignIn reason={refused} />;
+  const asks = !project && (place.rail === "loadouts" || place.rail === "materia");
   const launch = path === "/casts/new" || search.get("new") === "1";
   return (
     <div className="app">
@@ -141,11 +157,11 @@ export function App({ refused }: { refused: string | null }) {
             to={to}
             title={word}
             data-testid={`nav-${id}`}
-            aria-label={id === "inbox" && waits > 0 ? `${word}, ${waits} wait` : word}
+            aria-label={id === "inbox" && waits > 0 ? `${word} ${waits}, what waits` : word}
             {...(place.rail === id ? { "aria-current": "page" as const } : {})}
           >
             <Icon className="ico" />
-            <span className="word">{word}</span>
+            <span className="word">{word}</span>{" "}
             {id === "inbox" && waits > 0 ? (
               <span className="n" data-testid="inbox-count">
                 {waits}
@@ -169,6 +185,7 @@ export function App({ refused }: { refused: string | null }) {
         <nav className="crumb" aria-label="Where you are">
           {place.crumb}
         </nav>
+        <ProjectName />
         <span className="grow" />
         <button type="button" className="find" onClick={() => setPalette(true)} data-testid="open-palette">
           <Search className="ico s" />
@@ -180,7 +197,7 @@ export function App({ refused }: { refused: string | null }) {
       </header>
       <main className="main" id="main" tabIndex={-1}>
         <Boundary key={path}>
-          <Suspense fallback={<p className="empty">…</p>}>{place.page}</Suspense>
+          <Suspense fallback={<Reading />}>{asks ? <WhichProject /> : place.page}</Suspense>
         </Boundary>
       </main>
       {launch ? (
@@ -212,6 +229,15 @@ function Today() {
     >
       Today <strong>{money(cost)}</strong>
     </span>
+  );
+}
+
+function Reading() {
+  const { connection } = useLive();
+  return (
+    <p className="empty" role="status">
+      {connection.kind === "connected" ? "Reading…" : "The server does not answer. The page goes on when it is back."}
+    </p>
   );
 }
 

@@ -21,17 +21,21 @@ const root = document.getElementById("root");
 if (!root) throw new Error("the page has no root");
 const app = createRoot(root);
 // The code in the address is exchanged before anything is asked of the server.
-openSession().then(
-  () =>
-    app.render(
-      <StrictMode>
-        <App refused={null} />
-      </StrictMode>,
-    ),
-  (error: unknown) =>
-    app.render(
-      <StrictMode>
-        <App refused={error instanceof Error ? error.message : String(error)} />
-      </StrictMode>,
-    ),
-);
+let opened = 0;
+async function openPage(): Promise<void> {
+  const refused = await openSession().then(
+    () => null,
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
+  opened += 1;
+  app.render(
+    <StrictMode>
+      <App key={opened} refused={refused} />
+    </StrictMode>,
+  );
+}
+void openPage();
+// A link that is pasted into a tab of this page changes the address and loads nothing.
+addEventListener("hashchange", () => {
+  if (new URLSearchParams(location.hash.slice(1)).has("code")) void openPage();
+});

@@ -168,7 +168,10 @@ test("C9: why names who sent it and links to the event", () =>
 test("C9: why tells the line of a rework: who, on which condition, the how-manieth of how many", () =>
   withCast(`/casts/${demo}?socket=Socket-2&turn=44&tab=why`, {}, async (page) => {
     await byId(page, "arrivals").waitFor();
-    assert.match(await byId(page, "arrivals").textContent(), /Auto-Eval, not satisfied: 1 of 3 traversals for WI-2/);
+    assert.match(
+      await byId(page, "arrivals").textContent(),
+      /Auto-Eval, not satisfied: 1 of 3 traversals for Greet in French/,
+    );
     await byId(page, "arrivals").locator(".ev").click();
     await page.waitForFunction(() => location.search.includes("at=41"));
   }));
@@ -222,13 +225,18 @@ test("C12: stopping an item ends that item and no other", () =>
     await byId(page, "skip-reason").fill("not worth it");
     assert.match(
       await byId(page, "stop-item-part").textContent(),
-      new RegExp(`materia skip ${demo} workItems --reason 'not worth it'`),
+      new RegExp(`materia -C \\S+ skip ${demo} workItems --reason 'not worth it'`),
     );
     await byId(page, "skip").click();
     await page.waitForFunction(
       () => document.querySelector('[data-testid="item-WI-2"]')?.getAttribute("data-state") === "aborted",
     );
-    assert.deepEqual(server.commands.at(-1).body, { do: "skip", loop: "workItems", reason: "not worth it" });
+    assert.deepEqual(server.commands.at(-1).body, {
+      do: "skip",
+      loop: "workItems",
+      reason: "not worth it",
+      actor: "page",
+    });
     const states = await page
       .locator('[data-testid^="item-WI-"]')
       .evaluateAll((all) => all.map((one) => one.dataset.state));
@@ -305,7 +313,7 @@ test("C14: a fork at an event is a new cast; the old one is not touched; compare
     await byId(page, "fork").click();
     assert.match(
       await page.locator('.pop [data-testid="cli"]').textContent(),
-      new RegExp(`materia fork ${demo} --at 30`),
+      new RegExp(`materia -C \\S+ fork ${demo} --at 30`),
     );
     await byId(page, "fork-confirm").click();
     await page.waitForURL(/fork2/);
@@ -369,13 +377,13 @@ test("acts show the command line that they equal, and say what followed", () =>
   withCast(`/casts/${demo}`, { live: [[demo, 44]] }, async (page) => {
     await byId(page, "pause").click();
     await byId(page, "did").waitFor();
-    assert.match(await byId(page, "did").textContent(), new RegExp(`materia pause ${demo}`));
+    assert.match(await byId(page, "did").textContent(), new RegExp(`materia -C \\S+ pause ${demo}`));
     await byId(page, "resume").waitFor();
     await byId(page, "guide").click();
     await byId(page, "guide-text").fill("Fix the fixture, not the parser");
     assert.match(
       await page.locator('.pop [data-testid="cli"]').textContent(),
-      /materia say .* 'Fix the fixture, not the parser'/,
+      /materia -C \S+ say .* 'Fix the fixture, not the parser'/,
     );
     await byId(page, "guide-confirm").click();
     await page.waitForFunction(() =>
@@ -404,7 +412,12 @@ test("what somebody writes to a socket stays, and stays for it, while the cast g
     assert.equal(await byId(page, "guide-text").inputValue(), "Mind the option");
     await byId(page, "guide-confirm").click();
     await page.waitForFunction(() => window.__state.messages.length === 1);
-    assert.deepEqual(server.commands.at(-1).body, { do: "say", node: "Socket-2", text: "Mind the option" });
+    assert.deepEqual(server.commands.at(-1).body, {
+      do: "say",
+      node: "Socket-2",
+      text: "Mind the option",
+      actor: "page",
+    });
   }));
 
 test("a start from the launch sheet leads to the new cast", () =>
@@ -414,7 +427,7 @@ test("a start from the launch sheet leads to the new cast", () =>
     await byId(page, "loadout-Demo").check();
     assert.match(
       await page.locator('.launch [data-testid="cli"]').textContent(),
-      /materia cast --loadout Demo 'Say hello'/,
+      /materia -C \S+ cast --loadout Demo 'Say hello'/,
     );
     await page.keyboard.press("Control+Enter");
     await page.waitForURL(/\/casts\/2026-new/);

@@ -56,6 +56,9 @@ test("A2: three clicks and less than a minute from the empty page to a cast that
   await byId(page, "cast-page").waitFor();
   const visible = Date.now() - began;
   await byId(page, "banner-act").click({ timeout: 60_000 });
+  // What is asked about is a program that people know, and not this one under another name.
+  const words = await byId(page, "argv").locator("code").allTextContents();
+  assert.deepEqual(words, ["cp", "--verbose", "README.md", "PUBLISHED.md"]);
   await byId(page, "approve").click();
   await page.waitForFunction(
     () => document.querySelector('[data-testid="cast-state"]')?.textContent === "Done",

@@ -50,8 +50,8 @@ export async function addByKeys(page, words) {
 }
 
 /** Where a line can be pressed: a point of it on the screen, some way along. */
-export async function pointOn(page, edge, share = 0.5) {
-  return byId(page, `edge-${edge}`).evaluate((path, along) => {
+export async function pointOn(page, edge, share = 0.5, kind = "edge") {
+  return byId(page, `${kind}-${edge}`).evaluate((path, along) => {
     const at = path.getPointAtLength(path.getTotalLength() * along);
     const on = at.matrixTransform(path.getScreenCTM());
     return { x: on.x, y: on.y };

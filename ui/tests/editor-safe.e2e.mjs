@@ -141,13 +141,13 @@ test("keys copy and paste through the real clipboard", options, async () => {
 test("a reload right after an edit loses nothing, also while the server is gone", options, async () => {
   await withEditor(browser, async (page, server) => {
     await card(page, "Socket-7").click();
-    await byId(page, "socket-timeout").fill("4711");
+    await byId(page, "field-timeoutMs").fill("4711");
     // The draft is kept a moment later; this tab has it at once.
     await page.reload();
     await until(async () => (await loadout(page)).sockets["Socket-7"].timeoutMs === 4711);
     await kept(page);
     await server.kill();
-    await byId(page, "socket-timeout").fill("4712");
+    await byId(page, "field-timeoutMs").fill("4712");
     await byId(page, "kept-offline").waitFor();
     await server.up();
     await page.reload();
@@ -159,7 +159,7 @@ test("a reload right after an edit loses nothing, also while the server is gone"
 test("going back to what is saved can be undone", options, async () => {
   await withEditor(browser, async (page) => {
     await card(page, "Socket-7").click();
-    await byId(page, "socket-timeout").fill("4711");
+    await byId(page, "field-timeoutMs").fill("4711");
     const text = await json(page);
     await byId(page, "review").click();
     await byId(page, "discard").click();
@@ -211,10 +211,10 @@ test("two tabs with changes that do not touch each other have both", options, as
     const two = await server.page(browser, "/loadouts/Mine?drawer=json");
     await card(two, "Socket-1").waitFor();
     await byId(one, "card-Socket-7").click();
-    await byId(one, "socket-timeout").fill("1000");
+    await byId(one, "field-timeoutMs").fill("1000");
     await kept(one);
     await byId(two, "card-Socket-1").click();
-    await byId(two, "socket-timeout").fill("2000");
+    await byId(two, "field-timeoutMs").fill("2000");
     await until(async () => (await loadout(two)).sockets["Socket-7"].timeoutMs === 1000, "the other tab's change");
     await kept(two);
     assert.equal((await loadout(two)).sockets["Socket-1"].timeoutMs, 2000);
@@ -225,7 +225,7 @@ test("two tabs with changes that do not touch each other have both", options, as
 test("a file that was changed elsewhere: the draft is laid over it, or asks", options, async () => {
   await withEditor(browser, async (page, server) => {
     await card(page, "Socket-7").click();
-    await byId(page, "socket-timeout").fill("1000");
+    await byId(page, "field-timeoutMs").fill("1000");
     await kept(page);
     server.write(server.read().replace("// The default: plan", "// Changed by hand: plan"));
     await page.reload();
@@ -247,7 +247,7 @@ test("B17: back from B to A and save writes only A", options, async () => {
     browser,
     async (page, server) => {
       await card(page, "Socket-7").click();
-      await byId(page, "socket-timeout").fill("111");
+      await byId(page, "field-timeoutMs").fill("111");
       await kept(page);
       await page.evaluate(() => {
         history.pushState(null, "", "/loadouts/B?drawer=json");
@@ -255,7 +255,7 @@ test("B17: back from B to A and save writes only A", options, async () => {
       });
       await until(async () => (await page.locator(".canvas .card").count()) === 1);
       await card(page, "Socket-1").click();
-      await byId(page, "socket-timeout").fill("222");
+      await byId(page, "field-timeoutMs").fill("222");
       await kept(page);
       await until(async () => {
         if (new URL(page.url()).pathname === "/loadouts/A") return true;

@@ -85,7 +85,19 @@ export async function start(text = mine()) {
     },
     /** What the command line says. */
     cli(...words) {
-      return spawnSync(binary, words, { cwd: project, env, encoding: "utf8" });
+      return one.cliIn(project, ...words);
+    },
+    cliIn(cwd, ...words) {
+      return spawnSync(binary, words, { cwd, env, encoding: "utf8" });
+    },
+    /** Has one more folder served, as somebody does who types `materia ui` there. */
+    async also(name, configuration) {
+      const dir = join(root, name);
+      mkdirSync(dir);
+      writeFileSync(join(dir, "materia.json"), configuration);
+      const link = one.cliIn(dir, "ui", "--no-open").stdout.trim();
+      const { items } = (await one.ask("/projects")).body;
+      return { dir, link, id: items.find((item) => item.dir === dir).id };
     },
     async stop() {
       if (child && child.exitCode === null && child.signalCode === null) await one.kill();

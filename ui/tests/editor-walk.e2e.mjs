@@ -355,7 +355,7 @@ test("A5: no serious finding of axe in the editor, in both themes", options, asy
         await page.locator('[data-code="graph::needs-json"]').first().waitFor();
         assert.deepEqual(await violations(page), [], `${colorScheme} problems`);
         await byId(page, "fix").first().click();
-        await byId(page, "socket-timeout").fill("1");
+        await byId(page, "field-timeoutMs").fill("1");
         await byId(page, "review").click();
         await byId(page, "counts").waitFor();
         assert.deepEqual(await violations(page), [], `${colorScheme} review`);

@@ -45,25 +45,12 @@ pub fn of(run: &Run) -> Option<Asks> {
     let Phase::Waiting(RunWaiting { reason, node: Some(node), .. }) = run.phase() else {
         return None;
     };
-    let plan = &run.created()?.plan;
     match reason {
         WaitReason::MultiTurn => Some(Asks::Words(node.clone())),
         WaitReason::Approval => {
             // What was refused is not asked again.
-            let asked = question(run, node).filter(|asked| !asked.denied)?;
-            let (index, _, found) = plan.nodes.get_full(node)?;
-            let not_satisfied =
-                |edge: &materia_contract::Edge| edge.when == Condition::NotSatisfied;
-            Some(Asks::Approval(Approval {
-                node: node.clone(),
-                hash: asked.hash.to_owned(),
-                runs: runs(found),
-                shown_by: is_long(found)
-                    .then(|| format!("events {} --type run.created --json", run.id())),
-                inputs: waiting_envelopes(run, index).iter().map(input).collect(),
-                writes: writes(found, run.global_mode(), &plan.doc_root),
-                routes: found.foreach.is_none() && found.edges.iter().any(not_satisfied),
-            }))
+            question(run, node).filter(|asked| !asked.denied)?;
+            approval(run, node).map(Asks::Approval)
         }
         WaitReason::Interactive
         | WaitReason::Stall
@@ -72,6 +59,24 @@ pub fn of(run: &Run) -> Option<Asks> {
         | WaitReason::RunFor
         | WaitReason::Trust => None,
     }
+}
+
+/// The approval that a socket asks for, or that a person has refused.
+#[must_use]
+pub fn approval(run: &Run, node: &NodeId) -> Option<Approval> {
+    let asked = question(run, node)?;
+    let plan = &run.created()?.plan;
+    let (index, _, found) = plan.nodes.get_full(node)?;
+    let not_satisfied = |edge: &materia_contract::Edge| edge.when == Condition::NotSatisfied;
+    Some(Approval {
+        node: node.clone(),
+        hash: asked.hash.to_owned(),
+        runs: runs(found),
+        shown_by: is_long(found).then(|| format!("events {} --type run.created --json", run.id())),
+        inputs: waiting_envelopes(run, index).iter().map(input).collect(),
+        writes: writes(found, run.global_mode(), &plan.doc_root),
+        routes: found.foreach.is_none() && found.edges.iter().any(not_satisfied),
+    })
 }
 
 /// Whether a prompt is longer than what is shown of it.

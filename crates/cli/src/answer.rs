@@ -3,6 +3,7 @@
 use materia_contract::{CastReport, CastStatus, WaitReason};
 
 use crate::clean::one_line;
+use crate::project::Project;
 use crate::terminal::Terminal;
 
 /// How many lines of it are shown.
@@ -12,7 +13,7 @@ const LINE_CHARS_MAX: usize = 400;
 
 /// Says what was answered last, where somebody has to know: a cast that is done, and one that waits for an
 /// answer to it.
-pub(crate) fn tell(report: &CastReport, terminal: &Terminal) {
+pub(crate) fn tell(report: &CastReport, project: &Project, terminal: &Terminal) {
     let asks = report.waiting.as_ref().is_some_and(|it| it.reason == WaitReason::MultiTurn);
     if !asks && report.status != CastStatus::Completed {
         return;
@@ -27,9 +28,7 @@ pub(crate) fn tell(report: &CastReport, terminal: &Terminal) {
     }
     if lines.len() > LINES_MAX {
         let more = lines.len() - LINES_MAX;
-        terminal.say(format_args!(
-            "          … {more} more lines: `materia output {} {}`",
-            report.cast_id, said.socket
-        ));
+        let all = project.command(&format!("output {} {}", report.cast_id, said.socket));
+        terminal.say(format_args!("          … {more} more lines: `{all}`"));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! What that means is the application's ([`materia_app::act`]); here is how it is shown and asked for.
 
-use materia_app::act::{self, Going, Held, Noted, Taken, Unfit, step};
+use materia_app::act::{self, Going, Held, Noted, Sender, Taken, Unfit, step};
 use materia_app::asking::{self, Asks};
 use materia_app::drive::{Drive, Start};
 use materia_app::prepare::GoingOn;
@@ -75,7 +75,7 @@ impl Carry<'_> {
             say_question(&what, terminal);
             Ok(what)
         };
-        match act::take(found, &self.options.plain(), None, choose) {
+        match act::take(found, &self.options.plain(), Sender::PERSON, choose) {
             Ok(Taken::Here(held)) if self.no_run || !step::carries_on(&held.what) => {
                 note(&project, *held, terminal)
             }
@@ -133,9 +133,13 @@ impl Carry<'_> {
 
 impl Onward for Carry<'_> {
     fn asks(&self) -> Result<Option<Asks>, Failure> {
-        let (_, found) = Project::with_cast(self.id, self.global)?;
+        let (project, found) = Project::with_cast(self.id, self.global)?;
         let (run, _) = materia_engine::load(found.journal(), &found.id)?;
-        Ok(asking::of(&run))
+        let mut asks = asking::of(&run);
+        if let Some(Asks::Approval(approval)) = &mut asks {
+            approval.shown_by = approval.shown_by.as_deref().map(|words| project.command(words));
+        }
+        Ok(asks)
     }
 
     fn does(&self, what: Do, terminal: &mut Terminal) -> Result<Exit, Failure> {

@@ -66,7 +66,7 @@ fn approve(approval: &Approval, terminal: &Terminal) -> Option<Step> {
     terminal.say(format_args!("\n`{node}` asks before it runs:"));
     terminal.say(format_args!("  runs    {}", clean(runs)));
     if let Some(words) = shown_by {
-        terminal.say(format_args!("          the whole prompt: materia {words}"));
+        terminal.say(format_args!("          the whole prompt: {words}"));
     }
     for (place, input) in inputs.iter().enumerate() {
         let margin = if place == 0 { "takes" } else { "" };

@@ -157,7 +157,7 @@ fn tell(
             terminal.say(format_args!("  see     {}", project.shown(&path)));
         }
     }
-    answer::tell(report, terminal);
+    answer::tell(report, project, terminal);
     terminal.say(format_args!("  folder  {}", project.shown(&driven.folder)));
     let (run, _) = materia_engine::load(&*driven.journal, &driven.id)?;
     for way in onward::ways(&Standing::of(&run)) {

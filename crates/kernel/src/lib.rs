@@ -53,9 +53,9 @@ pub use ask::approval::NoWayOn;
 pub use ask::fits::{Misfit, fits};
 pub use ask::gates::{Gate, barred, unmet};
 pub use ask::insight::{
-    LoopStanding, Question, budgets_of, has_elements, held_turn, is_requested, iterates, loops,
-    paused, question, questions, quiet_until, spent_by, traversals, turns_in_flight, visits_of,
-    waiting_envelopes, waiting_inputs,
+    Given, LoopStanding, Question, budgets_of, given, has_elements, held_turn, is_requested,
+    iterates, loops, paused, question, questions, quiet_until, sent, spent_by, traversals,
+    turns_in_flight, visits_of, waiting_envelopes, waiting_inputs,
 };
 pub use ask::owed::{Effect, is_idle, outstanding};
 pub use ask::route::matching;

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{Response, StatusCode};
-use materia_app::act::{self, Forking, Taken, Unfit, step};
+use materia_app::act::{self, Forking, Sender, Taken, Unfit, step};
 use materia_app::host::Submitted;
 use materia_app::standing::Standing;
 use materia_app::{Failure, RunOptions, castid};
 use materia_contract::api::{Acted, DriveBody, ForkBody};
 use materia_contract::{
-    Answer, Command, CommandId, Do, Event, EventBody, OpenQuestion, Receipt, RunId, StartKey,
+    Actor, Answer, Command, CommandId, Do, Event, EventBody, OpenQuestion, Receipt, RunId, StartKey,
 };
 use materia_engine::{Journal as _, PAGE_BYTES, PostError, blocking, off_thread, refusal_of_ended};
 use materia_kernel::Run;
@@ -97,6 +97,13 @@ fn choice(body: &Value) -> Result<Choice, Refused> {
 impl Choice {
     fn word(&self) -> &str {
         self.body.get("do").and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// Who sends it: what the request says, else a person.
+    fn sender(&self, key: &CommandId) -> Sender {
+        let named = self.body.get("actor").and_then(Value::as_str);
+        let actor = named.map_or_else(Actor::person, Actor::named);
+        Sender { name: Some(key.clone()), actor }
     }
 
     /// Whether nothing was left to the cast.
@@ -237,7 +244,7 @@ fn take(app: &Arc<App>, cast: &Cast, what: &Choice, key: &CommandId) -> Result<D
     refuse_foreign(cast)?;
     let supervisor = &app.settings.supervisor;
     let choose = |run: &Run| Ok::<Do, Chosen>(what.command(Some(run), key)?.what);
-    match act::take(cast.found(), &options, Some(key.clone()), choose) {
+    match act::take(cast.found(), &options, what.sender(key), choose) {
         Ok(Taken::There(_)) => Ok(Done::Told),
         // What would start a turn is for a driver, and there is none but this server.
         Ok(Taken::Here(held)) if step::carries_on(&held.what) || held.starts_something() => {

@@ -181,7 +181,14 @@ async fn respond(
         Name::Metrics => metrics::metrics(app).await,
         Name::Try => edit::tried(app, &asked).await,
         Name::StartDemo => demo::start(app, &asked).await,
-        Name::Events | Name::Cast | Name::Turn | Name::Compare | Name::File | Name::Blob => {
+        Name::Events
+        | Name::Cast
+        | Name::Turn
+        | Name::Given
+        | Name::Sent
+        | Name::Compare
+        | Name::File
+        | Name::Blob => {
             let room = Arc::clone(&app.large).acquire_owned().await;
             let folder = app.settings.state_dir.clone();
             let answer = off_thread(move || look(&app, endpoint.name, &asked)).await?;
@@ -230,6 +237,8 @@ fn look(app: &Arc<App>, name: Name, asked: &Request) -> Result<Response<Body>, R
         Name::Events => events::events(app, asked),
         Name::Turn => query::turn(app, asked),
         Name::Why => query::why(app, asked),
+        Name::Given => query::given(app, asked),
+        Name::Sent => query::sent(app, asked),
         Name::Cost => query::cost(app, asked),
         Name::Files => query::files(app, asked),
         Name::File => query::file(app, asked),

@@ -41,6 +41,7 @@ mod peer;
 mod pending;
 mod problem;
 mod query;
+mod remembered;
 mod request;
 mod rooms;
 mod serve;

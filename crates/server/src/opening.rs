@@ -19,7 +19,8 @@ pub fn opening_file(state: &Path, link: &str) -> io::Result<PathBuf> {
     let is_ours = address.strip_prefix("http://").is_some_and(|host| {
         host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".:[]".contains(&byte))
     });
-    if !is_ours || !plain(code) {
+    // Behind the code may stand the project to show.
+    if !is_ours || !plain(&code.replacen("&project=", "", 1)) {
         return Err(io::ErrorKind::InvalidInput.into());
     }
     let link = format!("{address}{SIGN_IN}#code={code}");
@@ -45,8 +46,12 @@ mod tests {
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(text.contains("url=http://127.0.0.1:7717/signin#code=abc123"), "{text}");
         assert!(!path.to_string_lossy().contains("abc123"));
+        opening_file(state.path(), "http://127.0.0.1:7717/#code=abc123&project=0f").unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.contains("/signin#code=abc123&project=0f"), "{text}");
         for bad in [
             "http://127.0.0.1:1/#code=a\"b",
+            "http://127.0.0.1:1/#code=a&other=b",
             "javascript:x/#code=1",
             "http://x/",
             "http://a b/#code=1",

@@ -1,6 +1,5 @@
 //! Questions about casts, answered from their journals.
 
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -8,12 +7,13 @@ use axum::body::Body;
 use axum::http::{HeaderValue, Response, StatusCode, header};
 use materia_app::compare::{self, Side};
 use materia_app::{Failure, agents as fleets, health, view};
-use materia_contract::BlobHash;
 use materia_contract::api::{AddProject, Files, ProjectItem, Projects};
+use materia_contract::{BlobHash, NodeId};
 use materia_engine::{Journal as _, WhyError, report_at};
 use tokio::runtime::Handle;
 
 use crate::problem::Refused;
+use crate::remembered;
 use crate::request::{Request, json, json_as};
 use crate::rooms::Served;
 use crate::state::App;
@@ -36,7 +36,16 @@ pub(crate) fn projects(app: &App) -> Response<Body> {
 
 /// `DELETE /api/projects/{project}`.
 pub(crate) fn remove_project(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
-    Ok(json(&app.rooms.remove(asked.part("project"))?.item()))
+    let removed = app.rooms.remove(asked.part("project"))?;
+    note(app)?;
+    Ok(json(&removed.item()))
+}
+
+/// Writes down which folders are served.
+fn note(app: &App) -> Result<(), Refused> {
+    app.remembered.note(&app.rooms).map_err(|error| {
+        Failure::storage(format!("the state folder cannot be written: {error}")).into()
+    })
 }
 
 /// `POST /api/projects`.
@@ -46,15 +55,9 @@ pub(crate) fn add_project(app: &App, asked: &Request) -> Result<Response<Body>, 
     if !dir.is_absolute() {
         return Err(Refused::usage("a project is named by its absolute path"));
     }
-    let Some(found) = dir.metadata().ok().filter(std::fs::Metadata::is_dir) else {
-        return Err(Refused::unknown("there is no such folder"));
-    };
-    let own = rustix::process::geteuid();
-    if found.uid() != own.as_raw() && !own.is_root() {
-        let detail = "the folder belongs to somebody else; only your own are served";
-        return Err(Refused::new(StatusCode::FORBIDDEN, "forbidden", detail));
-    }
+    remembered::check(dir)?;
     let served = app.rooms.add((app.settings.open)(dir)?)?;
+    note(app)?;
     Ok(json_as(StatusCode::CREATED, &served.item()))
 }
 
@@ -95,6 +98,24 @@ pub(crate) fn why(app: &App, asked: &Request) -> Result<Response<Body>, Refused>
             Refused::unknown(error.to_string())
         }
     })?))
+}
+
+/// `GET /api/casts/{id}/nodes/{node}/given`.
+pub(crate) fn given(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+    let cast = asked.cast_here(app)?;
+    let node = NodeId::new(asked.part("node"));
+    Ok(json(&view::given(cast.journal(), &cast.id, &cast.folders(), &node)?))
+}
+
+/// `GET /api/casts/{id}/payloads/{seq}`.
+pub(crate) fn sent(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
+    let cast = asked.cast_here(app)?;
+    let seq = asked
+        .part("seq")
+        .parse()
+        .map_err(|_| Refused::usage("a payload is named by the number of its event"))?;
+    let found = view::sent(cast.journal(), &cast.id, seq);
+    Ok(json(&found.map_err(|failure| gone(failure, Some(seq)))?))
 }
 
 /// `GET /api/casts/{id}/cost`.
@@ -157,9 +178,9 @@ pub(crate) async fn agents(app: Arc<App>, asked: &Request) -> Result<Response<Bo
 /// `GET /api/casts/{id}/compare/{other}`.
 pub(crate) fn compare(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
     let project = asked.query("project");
-    let [one, other] =
-        ["id", "other"].map(|part| app.rooms.find(project, asked.part(part), &Handle::current()));
-    let (one, other) = (one?, other?);
+    let find = |project, part| app.rooms.find(project, asked.part(part), &Handle::current());
+    let one = find(project, "id")?;
+    let other = find(asked.query("otherProject").or(project), "other")?;
     let made = compare::compare(
         &Side { journal: one.journal(), id: &one.id, folders: one.folders() },
         &Side { journal: other.journal(), id: &other.id, folders: other.folders() },

@@ -36,6 +36,8 @@ use crate::listen::{Called, Ear, Listen};
 use crate::patient::Patient;
 use crate::peer::{Caller, Peer};
 use crate::pending::{Named, Pending};
+use crate::problem::Refused;
+use crate::remembered::Remembered;
 use crate::rooms::Rooms;
 use crate::state::{App, Counts, Settings};
 use crate::trust;
@@ -112,12 +114,21 @@ pub async fn serve(settings: Settings) -> Result<Serving, ServeError> {
             ServeError::Project(Failure::resolution(refused.0.detail.clone()))
         })?;
     }
+    let remembered = Remembered::at(settings.demo.is_none().then_some(state.as_path()));
+    for dir in remembered.folders() {
+        let added = (settings.open)(&dir).map_err(Refused::from).and_then(|it| rooms.add(it));
+        if let Err(refused) = added {
+            tracing::warn!(dir = %dir.display(), why = refused.0.detail, "not served any more");
+        }
+    }
+    remembered.note(&rooms).map_err(failed)?;
     let policy = port.map_or_else(Policy::socket, Policy::port);
     let app = Arc::new(App {
         settings,
         access,
         url,
         rooms,
+        remembered,
         ledger,
         keys,
         pending: Pending::default(),
@@ -146,9 +157,11 @@ impl Serving {
         &self.app.url
     }
 
-    /// An address that opens the page signed in, once.
+    /// An address that opens the page signed in, once, at the first project.
     pub fn link(&self) -> io::Result<String> {
-        Ok(format!("{}/#code={}", self.app.url, self.app.access.code()?))
+        let first = self.app.rooms.projects().into_iter().next();
+        let project = first.map(|it| format!("&project={}", it.id)).unwrap_or_default();
+        Ok(format!("{}/#code={}{project}", self.app.url, self.app.access.code()?))
     }
 
     /// Asks the server to end.

@@ -12,6 +12,7 @@ use crate::keys::Keys;
 use crate::ledger::Ledger;
 use crate::listen::Listen;
 use crate::pending::Pending;
+use crate::remembered::Remembered;
 use crate::rooms::Rooms;
 
 /// Opens the project in a folder. Where profile and state folder are, the door knows.
@@ -60,6 +61,7 @@ pub(crate) struct App {
     /// Under which address the page is reached.
     pub(crate) url: String,
     pub(crate) rooms: Rooms,
+    pub(crate) remembered: Remembered,
     pub(crate) ledger: Ledger,
     pub(crate) keys: Keys,
     pub(crate) pending: Pending,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::Response;
-use materia_app::act::{self, Taken};
+use materia_app::act::{self, Sender, Taken};
 use materia_app::prepare::{self, Asked};
 use materia_app::trust::Untrusted;
 use materia_app::{Failure, RunOptions};
@@ -82,7 +82,7 @@ pub(crate) fn approve(app: &Arc<App>, body: &TrustBody) -> Result<Response<Body>
             };
             let options = RunOptions { provider: named.provider, ..RunOptions::default() };
             let _alone = app.keys.hold_cast_here(&cast.folder());
-            let taken = act::take::<Failure>(cast.found(), &options, None, |_| Ok(what));
+            let taken = act::take::<Failure>(cast.found(), &options, Sender::PERSON, |_| Ok(what));
             let Ok(Taken::Here(held)) = taken else { return Err(gone()) };
             let (waits, _) = held.prepare(&served.project, &options)?;
             waits.approve(&item.hash, &mut warnings)
@@ -126,7 +126,7 @@ pub(crate) fn carry_on(
 ) -> Result<(), Refused> {
     let options = RunOptions { provider: named.provider.clone(), ..RunOptions::default() };
     let _alone = app.keys.hold_cast_here(&cast.folder());
-    match act::take::<Failure>(cast.found(), &options, None, |_| Ok(what)) {
+    match act::take::<Failure>(cast.found(), &options, Sender::PERSON, |_| Ok(what)) {
         Ok(Taken::Here(held)) => {
             carry::carry_on(app, cast, *held, &Wanted::Resume(named.clone()), named).map(drop)
         }

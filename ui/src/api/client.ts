@@ -14,6 +14,13 @@ export class Refusal extends Error {
   }
 }
 
+/** The server does not answer. It may be back soon. */
+export class Lost extends Error {
+  constructor() {
+    super("The server does not answer. The page goes on when it is back.");
+  }
+}
+
 export function storedKey(): string | null {
   return kept(KEY);
 }
@@ -36,7 +43,7 @@ export function doubt(): void {
 export async function proved(): Promise<void> {
   if (proven || local) return;
   const nonce = newKey();
-  const answer = await fetch(address("/health", { nonce }), { credentials: "omit", cache: "no-store" });
+  const answer = await reached(() => fetch(address("/health", { nonce }), { credentials: "omit", cache: "no-store" }));
   const { proof } = (await answer.json()) as { proof?: string };
   const verifier = kept(VERIFIER);
   if (!verifier || proof !== keyedHash(verifier, `${nonce}:${location.port || "80"}`)) {
@@ -54,20 +61,31 @@ export function authorised(headers: Record<string, string> = {}): Record<string,
 
 /** Exchanges the single-use code in the address for a key, and takes it out of the address. */
 export async function openSession(): Promise<void> {
-  const code = new URLSearchParams(location.hash.slice(1)).get("code");
+  const told = new URLSearchParams(location.hash.slice(1));
+  const [code, project] = [told.get("code"), told.get("project")];
   const path = location.pathname === "/signin" ? "/" : location.pathname;
-  if (code || path !== location.pathname) history.replaceState(history.state, "", path + location.search);
+  const search = project ? `?${new URLSearchParams({ project })}` : location.search;
+  if (code || path !== location.pathname) history.replaceState(history.state, "", path + search);
   if (!code) return;
   const answer = await fetch("/api/session", {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ code }),
   });
-  if (!answer.ok) throw new Refusal(await problemOf(answer));
+  if (!answer.ok) {
+    const refused = new Refusal(await problemOf(answer));
+    // A used link in a browser that is signed in just opens.
+    if (answer.status === 401 && (await isSignedIn())) return;
+    throw refused;
+  }
   const { key, verifier } = (await answer.json()) as { key: string; verifier: string };
   keep(KEY, key);
   keep(VERIFIER, verifier);
   proven = true;
+}
+
+async function isSignedIn(): Promise<boolean> {
+  return storedKey() !== null && (await fetch(address("/projects"), { headers: authorised() })).ok;
 }
 
 async function problemOf(answer: Response): Promise<Problem> {
@@ -104,12 +122,19 @@ export function answerFrom(source: Local): void {
   local = source;
 }
 
+async function reached(ask: () => Promise<Response>): Promise<Response> {
+  try {
+    return await ask();
+  } catch (error) {
+    if ((error as Error).name === "AbortError") throw error;
+    doubt();
+    throw new Lost();
+  }
+}
+
 async function ask(path: string, query: Query | undefined, init: RequestInit): Promise<Response> {
   await proved();
-  const answer = await fetch(address(path, query), init).catch((error: Error) => {
-    if (error.name !== "AbortError") doubt();
-    throw error;
-  });
+  const answer = await reached(() => fetch(address(path, query), init));
   if (!answer.ok) throw new Refusal(await problemOf(answer));
   return answer;
 }

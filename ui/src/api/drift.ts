@@ -18,6 +18,8 @@ export type Checked = [
   Held<Fits<P.TurnView, G.TurnView>>,
   Held<Fits<P.Cost, G.Cost>>,
   Held<Fits<P.InboxItem, G.InboxItem>>,
+  Held<Fits<P.Given, G.GivenView>>,
+  Held<Fits<P.Payload, G.Envelope>>,
   Held<Fits<P.TrustItem, G.TrustItem>>,
   Held<Fits<P.Problem, G.Problem>>,
   Held<Fits<P.Project, G.ProjectItem>>,
@@ -34,6 +36,8 @@ export const missing: Record<
   | Missing<P.TurnView, G.TurnView>
   | Missing<P.Cost, G.Cost>
   | Missing<P.InboxItem, G.InboxItem>
+  | Missing<P.Given, G.GivenView>
+  | Missing<P.Payload, G.Envelope>
   | Missing<P.TrustItem, G.TrustItem>
   | Missing<P.Problem, G.Problem>
   | Missing<P.Project, G.ProjectItem>

@@ -191,6 +191,10 @@ export type ArtifactRef = { "kind": string; "name": string; "hash": string };
 
 export type PayloadStatus = { "ok": boolean; "reason"?: string | null };
 
+export type GivenView = { "prompt"?: string | null; "layers": (PromptLayer)[]; "input"?: Json; "payloads": (Envelope)[] };
+
+export type Envelope = { "payloadId": string; "kind": EnvelopeKind; "fromNodeId"?: (NodeId | null); "edgeId"?: (EdgeId | null); "ts": number; "message"?: string | null; "structured"?: Json; "artifacts"?: (ArtifactRef)[]; "status"?: (PayloadStatus | null) };
+
 export type Cost = { "usage": UsageTotals; "budget": Budget; "bySocket": (Spent)[]; "byItem": (Spent)[] };
 
 export type Spent = { "socket"?: (NodeId | null); "materia"?: string | null; "item"?: string | null; "label"?: string | null; "turns": number; "tokens": number; "cost"?: number | null; "durationMs": number };
@@ -211,7 +215,9 @@ export type Inbox = { "items": (InboxItem)[] };
 
 export type InboxItem = { "project": string; "castId": RunId; "loadout": string; "request": string; "reason": string; "message": string; "node"?: (NodeId | null); "since": string; "approval"?: (ApprovalAsked | null); "said"?: string | null; "trust"?: (TrustItem | null); "next": (Json)[] };
 
-export type ApprovalAsked = { "hash": string; "runs": string; "argv"?: (string)[]; "cwd"?: string | null; "inputs": (string)[]; "writes": string; "routes": boolean };
+export type ApprovalAsked = { "hash": string; "runs": string; "argv"?: (string)[]; "cwd"?: string | null; "inputs": (string)[]; "writes": string; "routes": boolean; "shell"?: boolean; "denied"?: (Denied | null) };
+
+export type Denied = { "seq": number; "at": string; "by": string; "reason"?: string | null };
 
 export type Health = { "agents": (AgentHealth)[]; "uses"?: string | null; "sandbox": Sandbox; "gaps"?: (string)[]; "node"?: (NodeRuntime | null) };
 

@@ -295,9 +295,29 @@ export interface InboxItem {
     inputs?: Json;
     writes?: Json;
     routes?: Json;
+    /** Whether a shell is among the words. */
+    shell?: boolean;
+    denied?: { seq: number; at: string; by: string; reason?: string | null } | null;
   } | null;
   said?: string | null;
   next?: NextAct[];
+}
+/** The input that the next turn of a socket would get. */
+export interface Given {
+  prompt?: string | null;
+  input?: Json;
+  payloads: Payload[];
+}
+/** A payload as a turn gets it. */
+export interface Payload {
+  payloadId: string;
+  kind: string;
+  fromNodeId?: string | null;
+  edgeId?: string | null;
+  message?: string | null;
+  structured?: Json;
+  artifacts?: Json[];
+  status?: Json;
 }
 export interface TrustItem {
   project: string;
@@ -376,6 +396,9 @@ export interface ComparedTurn {
   differs?: ("prompt" | "output" | "outcome" | "route" | "cost")[];
   a?: TurnSide | null;
   b?: TurnSide | null;
+  /** Texts that differ, without the ids, folders and times that differ in any two casts. */
+  prompt?: { a: string; b: string } | null;
+  output?: { a: string; b: string } | null;
 }
 export interface Compared {
   castId: string;

@@ -45,7 +45,7 @@ function variants(one: Schema | undefined): Schema[] {
 
 function below(list: Schema[], part: string | number): Schema[] {
   return list.flatMap((one) => {
-    if (typeof part === "number") return variants(one.items);
+    if (typeof part === "number" || (one.items && part === "0")) return variants(one.items);
     const own = one.properties?.[part];
     if (own) return variants(own);
     return typeof one.additionalProperties === "object" ? variants(one.additionalProperties) : [];
@@ -58,6 +58,42 @@ export function schemasAt(path: (string | number)[]): Schema[] {
 
 export function describe(path: (string | number)[]): string {
   return schemasAt(path).find((one) => one.description)?.description ?? "";
+}
+
+/** How a field is filled in. */
+export interface Field {
+  kind: "choice" | "yesno" | "number" | "text" | "names" | "pairs" | "object" | "any";
+  /** Words that stand for themselves. */
+  words: string[];
+  about: string;
+}
+
+export const fieldNames = (path: string[]): string[] => [
+  ...new Set(schemasAt(path).flatMap((one) => Object.keys(one.properties ?? {}))),
+];
+
+export function fieldAt(path: string[]): Field {
+  const all = schemasAt(path);
+  const kinds = new Set(all.flatMap((one) => one.type ?? []));
+  const words = all.flatMap((one) => (typeof one.const === "string" ? [one.const] : []));
+  const own = below(schemasAt(path.slice(0, -1)), path.at(-1) ?? "")[0]?.description;
+  const about = (own ?? describe(path)).replaceAll("`", "").replaceAll("\n", " ");
+  const kind = kinds.has("array")
+    ? "names"
+    : words.length > 0
+      ? "choice"
+      : kinds.has("object")
+        ? all.some((one) => one.properties)
+          ? "object"
+          : "pairs"
+        : kinds.has("integer") || kinds.has("number")
+          ? "number"
+          : kinds.has("boolean")
+            ? "yesno"
+            : kinds.has("string")
+              ? "text"
+              : "any";
+  return { kind, words, about };
 }
 
 export function proposals(text: string, offset: number, names: Names): Proposal[] {

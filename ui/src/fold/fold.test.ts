@@ -99,7 +99,9 @@ test("the demo at its rework", () => {
     "WI-3 Write a README idle",
   ]);
   expect(loop?.sentBack).toBe(1);
-  expect(sentence(state)).toBe("Build does WI-2 again: Auto-Eval sent it back with a reason. 1 of 3 items done.");
+  expect(sentence(state)).toBe(
+    "Build does “Greet in French” again: Auto-Eval sent it back with a reason. 1 of 3 items done.",
+  );
 });
 
 test("each way of waiting has its state", () => {

@@ -391,7 +391,7 @@ export function itemKey(index: number): string {
 }
 
 function itemName(labels: string[], index: number): string {
-  return `${itemKey(index)} ${labels[index] ?? ""}`.trim();
+  return labels[index] || itemKey(index);
 }
 
 function innermost(state: CastState, node: string): LoopState | undefined {

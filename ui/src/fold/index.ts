@@ -1,4 +1,5 @@
 export { type Arrival, arrivals } from "./arrivals";
+export * from "./crossings";
 export { fold, itemKey, objectOf } from "./fold";
 export { BESIDE_VIEW, fromView } from "./report";
 export * from "./state";

@@ -67,6 +67,21 @@ export function openLoop(state: CastState, socket: string): LoopState | null {
   return id ? (state.loops[id] ?? null) : null;
 }
 
+/** The title of a work item, else its key. */
+export function itemTitle(state: CastState, key: string): string {
+  const turn = state.turns.findLast((one) => one.item === key && one.itemLabel);
+  if (turn?.itemLabel) return turn.itemLabel;
+  for (const loop of Object.values(state.loops))
+    for (const item of loop.labels.keys()) if (itemKey(item) === key && loop.labels[item]) return loop.labels[item];
+  return key;
+}
+
+/** The same with the key behind it, for lists. */
+export function titled(state: CastState, key: string): string {
+  const title = oneLine(itemTitle(state, key), 60);
+  return title === key ? key : `${title} (${key})`;
+}
+
 export function loopItems(state: CastState, loop: LoopState): LoopItem[] {
   const now = itemStateNow(state, loop);
   return Array.from({ length: loop.total }, (_, index) => ({
@@ -143,13 +158,20 @@ export function sentence(state: CastState): string {
   const more = open.length > 1 ? ` ${open.length - 1} more under way.` : "";
   const cause = sentBackBy(state, turn);
   const again = cause ? ` again: ${nameOf(state, cause.socket)} sent it back with a reason` : "";
-  const item = turn.item ? ` does ${turn.item}${again}` : again ? ` runs${again}` : " is at work";
+  const item = turn.item
+    ? ` does “${oneLine(itemTitle(state, turn.item), 60)}”${again}`
+    : again
+      ? ` runs${again}`
+      : " is at work";
   return `${who}${item}.${more} ${done}`.trim();
 }
 
 function waitingSentence(state: CastState): string {
   const { reason, node: socket, message } = state.waiting ?? { reason: "", node: null, message: "" };
   const who = socket ? nameOf(state, socket) : "";
+  const asked = socket ? state.questions[socket] : undefined;
+  if (reason === "approval" && asked?.denied)
+    return `${who} was refused${asked.reason ? `: ${oneLine(asked.reason, 120)}` : ""}. It waits until somebody approves it.`;
   if (reason === "approval") return `${who} asks before it runs.`;
   if (reason === "multi_turn") return `${who} has answered and waits for you.`;
   return `${unquoted(message)}.`.replace(/\.\.$/, ".");

@@ -13,9 +13,10 @@ import { Legend } from "./Legend";
 import { LineDrawn } from "./LineDrawn";
 import { type Drawn, FULL, type Point } from "./layout";
 import { End, Region, SocketCard } from "./nodes";
+import { loopOf } from "./rows";
 import type { CardNode, CardView, EndNode, LineEdge, LineView, RegionNode, RegionView } from "./types";
 
-export { KindIcon } from "./KindIcon";
+export { Badges, KindIcon } from "./KindIcon";
 export type { CardView, LineView, RegionView } from "./types";
 
 export interface GraphProps {
@@ -24,8 +25,11 @@ export interface GraphProps {
   lines: Record<string, LineView>;
   regions: Record<string, RegionView>;
   selected: string | null;
+  /** The line that is looked at. */
+  line: string | null;
   item: string | null;
   onSelect: (socket: string) => void;
+  onLine: (line: string) => void;
   onItem: (item: string | null) => void;
 }
 
@@ -69,6 +73,8 @@ function nodesOf(props: GraphProps, drawn: Drawn): (CardNode | RegionNode | EndN
         id: socket.id,
         name: socket.materia,
         kind: socket.generator ? "generator" : socket.type,
+        generator: socket.generator ?? false,
+        consumer: loopOf(props.grid, socket.id) !== null,
         entry: socket.id === props.grid.entry,
         selected: props.selected === socket.id,
         onSelect: props.onSelect,
@@ -91,6 +97,7 @@ export function borderCrossing(drawn: Drawn, points: Point[]): Point | null {
 
 function edgesOf(props: GraphProps, drawn: Drawn): LineEdge[] {
   const members = new Set(Object.values(props.grid.loops ?? {}).flatMap((loop) => loop.sockets));
+  const name = (id: string) => props.grid.sockets.find((one) => one.id === id)?.materia ?? "the end";
   return drawn.lines.map(({ line, points, label, double }) => ({
     id: line.id,
     type: "line",
@@ -98,6 +105,8 @@ function edgesOf(props: GraphProps, drawn: Drawn): LineEdge[] {
     target: isEnd(line.to) ? (ringOf(drawn.ends, line)?.id ?? line.from) : line.to,
     zIndex: props.lines[line.id]?.lit ? 2 : 1,
     focusable: false,
+    // Its path can be pressed, so it is no picture.
+    ariaRole: "group",
     data: {
       line,
       points,
@@ -106,6 +115,9 @@ function edgesOf(props: GraphProps, drawn: Drawn): LineEdge[] {
       view: props.lines[line.id],
       inside: members.has(line.from) && members.has(line.to) && !double,
       feedBead: line.feed ? borderCrossing(drawn, points) : null,
+      name: `Line from ${name(line.from)} to ${name(line.to)}`,
+      selected: props.line === line.id,
+      onSelect: props.onLine,
     },
   }));
 }

@@ -24,6 +24,17 @@ const shapes: Record<string, { label: string; body: ReactNode }> = {
   },
 };
 
+/** What a socket is to the items of a loop, in words: it makes them, or takes them one by one. */
+export function Badges({ generator, consumer }: { generator: boolean; consumer: boolean }) {
+  if (!generator && !consumer) return null;
+  return (
+    <span className="badges">
+      {generator ? <span className="badge">Generator</span> : null}
+      {consumer ? <span className="badge">Loop consumer</span> : null}
+    </span>
+  );
+}
+
 /** The same sign within a picture, at a place of it. */
 export function KindSign({
   kind,

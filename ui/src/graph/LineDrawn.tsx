@@ -15,11 +15,11 @@ export function Label({ at, className, children }: { at: Point; className: strin
 
 export const LineDrawn = memo(({ data }: EdgeProps<LineEdge>) => {
   if (!data) return null;
-  const { line, points, label, double, view, inside, feedBead } = data;
+  const { line, points, label, double, view, inside, feedBead, name, selected, onSelect } = data;
   const path = pathThrough(points);
   const words = line.feed ? "" : line.next ? "next item" : lineWords[line.kind];
   const taken = view?.note || (view && view.taken > 0 ? `×${view.taken}${view.partial ? "+" : ""}` : "");
-  const lit = view?.lit ? " lit" : view?.spent ? " spent" : "";
+  const lit = `${view?.lit ? " lit" : view?.spent ? " spent" : ""}${selected ? " chosen" : ""}`;
   const start = points[0];
   const second = points[1];
   // A short line has its words above and its count below; a long one carries both.
@@ -38,6 +38,21 @@ export const LineDrawn = memo(({ data }: EdgeProps<LineEdge>) => {
         <path className={`ln ${line.kind}${line.feed ? " feed" : ""}${lit}${view?.flash ? " flash" : ""}`} d={path} />
       )}
       {double ? null : <Arrow points={points} className={`arrow${lit}`} />}
+      <path
+        className="hit"
+        d={path}
+        role="button"
+        tabIndex={0}
+        aria-label={name}
+        aria-pressed={selected}
+        data-testid={`line-${line.id}`}
+        onClick={() => onSelect(line.id)}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter" && event.key !== " ") return;
+          event.preventDefault();
+          onSelect(line.id);
+        }}
+      />
       {bead ? <Bead at={bead} feed={Boolean(line.feed)} className={`bead-g${lit}`} /> : null}
       <EdgeLabelRenderer>
         {words || (taken && !level) ? (

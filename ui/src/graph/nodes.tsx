@@ -2,10 +2,10 @@
 import { Handle, type NodeProps, Position } from "@xyflow/react";
 import { Crosshair } from "lucide-react";
 import { memo } from "react";
-import { Mark, State } from "../shared/parts";
+import { Item, Mark, State } from "../shared/parts";
 import { oneLine } from "../shared/text";
 import { groupItems } from "./groups";
-import { KindIcon } from "./KindIcon";
+import { Badges, KindIcon } from "./KindIcon";
 import type { CardNode, EndNode, RegionNode } from "./types";
 
 /** Lines are tied to these; where they really begin and end, the layout says. */
@@ -17,7 +17,7 @@ const Ties = () => (
 );
 
 export const SocketCard = memo(({ data }: NodeProps<CardNode>) => {
-  const { card, id, name, kind, entry, selected, onSelect } = data;
+  const { card, id, name, kind, generator, consumer, entry, selected, onSelect } = data;
   return (
     <>
       <Ties />
@@ -31,6 +31,7 @@ export const SocketCard = memo(({ data }: NodeProps<CardNode>) => {
         onClick={() => onSelect(id)}
       >
         {entry ? <i className="start" /> : null}
+        <Badges generator={generator} consumer={consumer} />
         {card.color ? <i className="spine" style={{ background: card.color }} /> : null}
         {card.gate ? (
           <svg className="gate" viewBox="0 0 18 18" aria-label="asks before it runs" role="img">
@@ -81,17 +82,17 @@ function ItemStrip({ id, view, item, onItem }: RegionNode["data"]) {
           type="button"
           className={`st ${one.state} nopan`}
           aria-pressed={here === one.key}
-          aria-label={`${one.key} ${oneLine(one.label ?? "", 80)}: ${one.state.replace("_", " ")}`}
+          aria-label={`${oneLine(one.label ?? "", 80)} ${one.key}: ${one.state.replace("_", " ")}`.trim()}
           data-testid={`item-${one.key}`}
           data-state={one.state}
-          title={`${one.key} ${oneLine(one.label ?? "", 120)}`}
+          title={`${oneLine(one.label ?? "", 120)} ${one.key}`.trim()}
           onClick={() => onItem(one.key)}
         >
           {words ? (
             <>
               <Mark state={one.state} />
               <span className="cut">
-                {one.key} {oneLine(one.label ?? "", 80)}
+                <Item itemKey={one.key} title={one.label} />
               </span>
             </>
           ) : null}
@@ -119,7 +120,7 @@ export const Region = memo(({ data }: NodeProps<RegionNode>) => {
             data-testid="follow"
           >
             <Crosshair className="ico s" />
-            {item ? `Locked on ${item}` : "Following"}
+            {item ? `Locked on ${oneLine(view.items.find((one) => one.key === item)?.label || item, 40)}` : "Following"}
           </button>
         ) : null}
       </div>

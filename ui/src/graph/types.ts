@@ -38,6 +38,8 @@ export type CardNode = Node<
     id: string;
     name: string;
     kind: string;
+    generator: boolean;
+    consumer: boolean;
     entry: boolean;
     selected: boolean;
     onSelect: (id: string) => void;
@@ -58,6 +60,9 @@ export type LineEdge = Edge<
     view: LineView | undefined;
     inside: boolean;
     feedBead: Point | null;
+    name: string;
+    selected: boolean;
+    onSelect: (id: string) => void;
   },
   "line"
 >;

@@ -1,11 +1,14 @@
-// What somebody sees whom the server does not know.
-import { Cli } from "../shared/parts";
+// The page for somebody whom the server does not know.
+import { Cli } from "../shared/Cli";
 
 export function SignIn({ reason }: { reason: string | null }) {
   return (
     <main className="signin" data-testid="signin">
       <h1>Sign in</h1>
-      <p className="dim">This page belongs to whoever started the server. Its link signs you in; it works once.</p>
+      <p className="dim">
+        This page belongs to the person who started the server. A link signs you in: it works once, for a minute. Open
+        it in this tab or another.
+      </p>
       {reason ? (
         <p className="error-box" role="alert">
           {reason}

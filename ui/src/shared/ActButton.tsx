@@ -2,8 +2,8 @@
 import { type ReactNode, useRef, useState } from "react";
 import { newKey } from "../api/client";
 import { type Act, commandLine, type Done, perform } from "./acts";
-import { Cli, ErrorBox } from "./parts";
-import { quoted } from "./text";
+import { Cli, useLine } from "./Cli";
+import { ErrorBox } from "./parts";
 
 export interface Target {
   castId: string;
@@ -47,6 +47,7 @@ interface ActButtonProps {
 /** Acts at once; its title names the command. */
 export function ActButton({ target, act, children, className = "btn", testid, disabled, onDone }: ActButtonProps) {
   const { run, busy, error } = useAct(target, onDone);
+  const line = useLine(commandLine(target.castId, act), target.project);
   return (
     <>
       <button
@@ -54,7 +55,7 @@ export function ActButton({ target, act, children, className = "btn", testid, di
         className={className}
         disabled={busy || disabled}
         data-testid={testid}
-        title={commandLine(target.castId, act).map(quoted).join(" ")}
+        title={line}
         onClick={() => void run(act)}
       >
         {children}
@@ -113,7 +114,7 @@ export function Confirm(
           <div className="stack">
             <div className="dim">{props.text}</div>
             {props.body}
-            <Cli words={commandLine(props.target.castId, props.act)} />
+            <Cli words={commandLine(props.target.castId, props.act)} project={props.target.project} />
             {error ? <ErrorBox error={error} /> : null}
             <div className="foot">
               <button type="button" className="btn" onClick={close}>

@@ -57,7 +57,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
     const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
     const casts: Hit[] = [...live.casts.values()].map((cast) => ({
       key: cast.castId,
-      to: castPath(cast, live.projects),
+      to: castPath(cast),
       label: `${oneLine(cast.request, 120) || cast.castId}`,
       note: cast.castId,
       cast,
@@ -67,7 +67,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
     const here = state ? inCast(state, words, location.pathname, searchNow()) : [];
     const named = [...pages, ...casts].filter((one) => wanted.every((word) => text(one).includes(word)));
     return [...here.slice(0, -1), ...named.slice(0, 11), ...here.slice(-1)].slice(0, 14);
-  }, [live.casts, live.projects, words]);
+  }, [live.casts, words]);
   const go = (to: string | undefined) => {
     if (!to) return;
     onClose();

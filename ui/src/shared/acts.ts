@@ -28,7 +28,9 @@ export interface Done {
 
 /** Does it. The key belongs to the click: pressing twice sends the same key and acts once. */
 export async function perform(castId: string, project: string | null, act: Act, key = newKey()): Promise<Done> {
-  return await post<Done>(`/casts/${segment(castId)}/commands`, act, key, { project });
+  // A fork is no command of its cast, and knows no sender.
+  const body = act.do === "fork" ? act : { ...act, actor: "page" };
+  return await post<Done>(`/casts/${segment(castId)}/commands`, body, key, { project });
 }
 
 export function commandLine(castId: string, act: Act): string[] {
@@ -93,8 +95,11 @@ export function budgetWords(budget: Budget): string[] {
 export interface Start {
   project?: string;
   loadout?: string;
+  /** A cast that goes on from another is a link of one target. */
+  link?: string[];
+  from?: string;
   request: string;
-  fromCast?: string;
+  provider?: string;
   planning?: boolean;
   interactive?: boolean;
   noRequest?: boolean;
@@ -102,13 +107,13 @@ export interface Start {
 }
 
 export function startLine(start: Start): string[] {
-  // A cast that goes on from another is a link of one target.
-  const words = start.fromCast ? ["materia", "link", "--from", start.fromCast] : ["materia", "cast"];
-  if (start.loadout) words.push(...(start.fromCast ? [start.loadout] : ["--loadout", start.loadout]));
+  const words = start.from ? ["materia", "link", "--from", start.from, ...(start.link ?? [])] : ["materia", "cast"];
+  if (start.loadout) words.push("--loadout", start.loadout);
+  if (start.provider) words.push("--provider", start.provider);
   if (start.planning) words.push("--planning");
   if (start.interactive) words.push("--interactive");
   words.push(...budgetWords(start.budget ?? {}));
-  if (start.request) words.push(...(start.fromCast ? ["--"] : []), start.request);
+  if (start.request) words.push(...(start.from ? ["--"] : []), start.request);
   else words.push("--no-request");
   return words;
 }

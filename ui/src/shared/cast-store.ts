@@ -36,7 +36,7 @@ export interface CastSnapshot {
 
 export class CastStore {
   readonly id: string;
-  readonly project: string | null;
+  project: string | null;
   private snapshot: CastSnapshot = {
     state: null,
     view: null,
@@ -79,6 +79,7 @@ export class CastStore {
     try {
       const view = await get<CastView>(`/casts/${segment(this.id)}`, { project: this.project });
       if (this.closed) return;
+      this.project ??= view.project ?? null;
       if (this.wholly || view.lastSeq <= WHOLE_MAX) {
         const events = await this.read(1, view.lastSeq);
         const state = fold(emptyState(this.id), events);

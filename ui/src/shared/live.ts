@@ -17,6 +17,8 @@ export interface LiveState {
   lastSeq: number | null;
   /** The server does not know this page. */
   signedOut: boolean;
+  /** How often the connection was made again after it was lost. */
+  returns: number;
 }
 
 let state: LiveState = {
@@ -28,10 +30,13 @@ let state: LiveState = {
   inbox: [],
   lastSeq: null,
   signedOut: false,
+  returns: 0,
 };
 const listeners = new Set<() => void>();
 let watched: CastStore | null = null;
 let close: (() => void) | null = null;
+/** Whether the connection was lost since it was made. */
+let lost = false;
 let cursor: string | null = null;
 let inboxTimer: ReturnType<typeof setTimeout> | null = null;
 /** What waited before the page was opened is no news. */
@@ -51,7 +56,22 @@ export function useLive(): LiveState {
   return useSyncExternalStore(subscribe, () => state);
 }
 
-export const keyOf = (cast: { castId: string; project?: string }) => `${cast.project ?? ""}/${cast.castId}`;
+/** How often the server came back; nothing else of what is live draws its reader again. */
+export const useReturns = (): number => useSyncExternalStore(subscribe, () => state.returns);
+
+/** Resolves when the server is back. */
+export function whenBack(): Promise<void> {
+  const before = state.returns;
+  return new Promise((resolve) => {
+    const ignore = subscribe(() => {
+      if (state.returns === before) return;
+      ignore();
+      resolve();
+    });
+  });
+}
+
+export const keyOf = (cast: { castId: string; project?: string | undefined }) => `${cast.project ?? ""}/${cast.castId}`;
 
 function noteSummaries(summaries: Summary[]): void {
   const casts = new Map(state.casts);
@@ -122,13 +142,18 @@ function open(): void {
     },
     headers: () => authorised(),
     before: proved,
-    onLost: doubt,
+    onLost: () => {
+      lost = true;
+      doubt();
+    },
     onMessage,
     onConnection: (connection) => {
-      const before = state.connection.kind;
       change({ connection });
       // What happened while nobody listened: lists are read anew, events go on from the last one.
-      if (connection.kind === "connected" && before !== "connected" && state.loaded) {
+      if (connection.kind === "connected" && lost) {
+        lost = false;
+        change({ returns: state.returns + 1 });
+        void refreshProjects();
         void loadCasts().catch(noteRefusal);
         inboxSoon();
       }
@@ -151,6 +176,7 @@ export async function refreshProjects(): Promise<void> {
 }
 
 export function startLive(): void {
+  change({ signedOut: false });
   void refreshProjects();
   void loadCasts().catch(noteRefusal);
   void refreshInbox();
@@ -181,21 +207,32 @@ export function watchedCast(): CastStore | null {
   return watched;
 }
 
-/** The project to name in requests and links: only where several are served. */
-export function projectOf(projects: Project[], project: string | undefined): string | null {
-  return projects.length > 1 ? (project ?? null) : null;
-}
-
 export function castPath(
   cast: { castId: string; project?: string | undefined },
-  projects: Project[],
   more: Record<string, string | number> = {},
 ): string {
-  const project = projectOf(projects, cast.project);
-  const query = new URLSearchParams(project ? { project } : {});
+  const query = new URLSearchParams(cast.project ? { project: cast.project } : {});
   for (const [name, value] of Object.entries(more)) query.set(name, String(value));
   const text = query.toString();
   return `/casts/${encodeURIComponent(cast.castId)}${text ? `?${text}` : ""}`;
+}
+
+interface Named {
+  castId: string;
+  project?: string | undefined;
+}
+
+export function comparePath(a: Named, b: Named): string {
+  const other = b.project && b.project !== a.project ? { otherProject: b.project } : {};
+  const query = new URLSearchParams({ ...(a.project ? { project: a.project } : {}), ...other }).toString();
+  const path = `/casts/${encodeURIComponent(a.castId)}/compare/${encodeURIComponent(b.castId)}`;
+  return `${path}${query ? `?${query}` : ""}`;
+}
+
+/** What waits for a person in a cast. */
+export function inboxPath(cast: { castId: string; project?: string | null | undefined }, back = false): string {
+  const project = cast.project ? { project: cast.project } : {};
+  return `/inbox?${new URLSearchParams({ cast: cast.castId, ...project, ...(back ? { back: "1" } : {}) })}`;
 }
 
 /** The time, once a second while somebody looks. */

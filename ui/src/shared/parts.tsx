@@ -1,8 +1,10 @@
 // Small parts that every page uses.
 import { Check, Copy } from "lucide-react";
 import { type KeyboardEvent, type ReactNode, useState } from "react";
+import { Lost } from "../api/client";
 import type { SocketState } from "../api/types";
-import { pieces, quoted } from "./text";
+import { useReturns } from "./live";
+import { oneLine, pieces } from "./text";
 
 export const stateWords: Record<SocketState, string> = {
   idle: "Idle",
@@ -117,24 +119,6 @@ export function CopyButton({ text, label = "Copy", icon }: { text: string; label
     >
       {done ? <Check className="ico s" /> : (icon ?? <Copy className="ico s" />)}
     </button>
-  );
-}
-
-/** The command line that does the same as a button. */
-export function Cli({ words, bare = false }: { words: string[]; bare?: boolean }) {
-  const text = words.map(quoted).join(" ");
-  return (
-    <div className={`cli${bare ? " bare" : ""}`} data-testid="cli">
-      {bare ? null : (
-        <span className="faint" aria-hidden="true">
-          $
-        </span>
-      )}
-      <code className={bare ? "cut" : ""}>
-        <Foreign text={text} />
-      </code>
-      <CopyButton text={text} label="Copy the command" />
-    </div>
   );
 }
 
@@ -253,7 +237,21 @@ export function Meter({ spent, limit }: { spent: number; limit: number }) {
   );
 }
 
+/** A work item: its title, and its key small beside it. */
+export function Item({ itemKey, title }: { itemKey: string; title?: string | null | undefined }) {
+  if (!title || title === itemKey) return <span className="item-name">{itemKey}</span>;
+  return (
+    <span className="item-name" title={`${oneLine(title, 200)} (${itemKey})`}>
+      <Foreign text={oneLine(title, 80)} /> <span className="item-key">{itemKey}</span>
+    </span>
+  );
+}
+
 export function ErrorBox({ error }: { error: unknown }) {
+  const returns = useReturns();
+  const [first] = useState(returns);
+  // The server is back: what it did not answer is asked again, or can be done again.
+  if (error instanceof Lost && returns > first) return null;
   return (
     <div className="error-box" role="alert" data-testid="error">
       {error instanceof Error ? error.message : String(error)}

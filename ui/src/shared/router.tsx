@@ -19,7 +19,23 @@ function here(): string {
   return isExported() ? `/${location.hash.slice(1)}` : location.pathname + location.search;
 }
 
+/** Pages over all projects; a project in their address narrows them. */
+const OVER_ALL = ["/casts", "/inbox"];
+
+/** An address in the project that is looked at, unless it names its own or is over all of them. */
+export function within(to: string, project: string | null = searchNow().get("project")): string {
+  const [path = "/", query = ""] = to.split("?");
+  const search = new URLSearchParams(query);
+  if (!project || isExported() || search.has("project") || (OVER_ALL.includes(path) && !search.has("new"))) return to;
+  search.set("project", project);
+  return `${path}?${search}`;
+}
+
 export function navigate(to: string, replace = false): void {
+  go(within(to), replace);
+}
+
+function go(to: string, replace: boolean): void {
   if (to === here()) return;
   const address = isExported() ? `#${to.replace(/^[^?]*/, "")}` : to;
   if (replace) history.replaceState(null, "", address);
@@ -55,7 +71,7 @@ export function changedSearch(search: URLSearchParams, changes: Changes): string
 export function useSearch(): [URLSearchParams, (changes: Changes, push?: boolean) => void] {
   const { search } = useAddress();
   const change = useCallback((changes: Changes, push = false) => {
-    navigate(here().split("?")[0] + changedSearch(searchNow(), changes), !push);
+    go(here().split("?")[0] + changedSearch(searchNow(), changes), !push);
   }, []);
   return [search, change];
 }
@@ -63,17 +79,19 @@ export function useSearch(): [URLSearchParams, (changes: Changes, push?: boolean
 type LinkProps = AnchorHTMLAttributes<HTMLAnchorElement> & { to: string; children: ReactNode };
 
 export function Link({ to, children, onClick, ...rest }: LinkProps) {
+  const { search } = useAddress();
+  const address = within(to, search.get("project"));
   // A file has no other pages.
   if (isExported()) return <span className={rest.className}>{children}</span>;
   return (
     <a
       {...rest}
-      href={to}
+      href={address}
       onClick={(event) => {
         onClick?.(event);
         if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
         event.preventDefault();
-        navigate(to);
+        go(address, false);
       }}
     >
       {children}

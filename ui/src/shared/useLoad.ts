@@ -1,6 +1,7 @@
 // Asks the server for something, and again when what it depends on has changed.
-import { useEffect, useState } from "react";
-import { noteRefusal } from "./live";
+import { useEffect, useRef, useState } from "react";
+import { Lost } from "../api/client";
+import { noteRefusal, useReturns } from "./live";
 
 export interface Loaded<T> {
   value: T | null;
@@ -9,6 +10,7 @@ export interface Loaded<T> {
 
 export function useLoad<T>(ask: (() => Promise<T>) | null, depends: string): Loaded<T> {
   const [held, setHeld] = useState<Loaded<T> & { key: string }>({ value: null, error: null, key: "" });
+  const tries = useTries(held.error);
   // biome-ignore lint/correctness/useExhaustiveDependencies: `depends` names everything that `ask` reads
   useEffect(() => {
     let left = false;
@@ -25,6 +27,18 @@ export function useLoad<T>(ask: (() => Promise<T>) | null, depends: string): Loa
     return () => {
       left = true;
     };
-  }, [depends, ask === null]);
+  }, [depends, ask === null, tries]);
   return held;
+}
+
+/** Counts up when the server is back, where it did not answer before: then it is asked again. */
+export function useTries(error: Error | null): number {
+  const returns = useReturns();
+  const [tries, setTries] = useState(0);
+  const seen = useRef(returns);
+  useEffect(() => {
+    if (error instanceof Lost && returns > seen.current) setTries((before) => before + 1);
+    seen.current = returns;
+  }, [returns, error]);
+  return tries;
 }

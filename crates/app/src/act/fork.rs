@@ -8,7 +8,7 @@ use materia_engine::{
 };
 use materia_kernel::Phase;
 
-use super::{Held, Looked, Unfit, unfit};
+use super::{Held, Looked, Sender, Unfit, unfit};
 use crate::project;
 use crate::story::Story;
 use crate::{Failure, Found};
@@ -90,7 +90,7 @@ pub fn fork(
         found,
         run: Looked::Forked(Box::new(forked)),
         what,
-        name: None,
+        sender: Sender::PERSON,
     })))
 }
 

@@ -18,7 +18,9 @@ pub use note::Noted;
 use std::path::Path;
 
 use materia_contract::body::Told;
-use materia_contract::{Answerers, CastReport, Command, CommandId, Do, GlobalMode, RunCreated};
+use materia_contract::{
+    Actor, Answerers, CastReport, Command, CommandId, Do, GlobalMode, RunCreated,
+};
 use materia_engine::{ClaimError, DriveError, EngineError, Forked, Lease, LoadedRun, blocking};
 use materia_kernel::{Input, Phase, Run, decide};
 
@@ -45,8 +47,26 @@ pub struct Held {
     run: Looked,
     /// What is done to it.
     pub what: Do,
-    /// The name of the command, where whoever asked gave it one: it acts once.
+    /// Who asks for it.
+    pub sender: Sender,
+}
+
+/// The sender of a command, and the name under which the command acts once.
+#[derive(Debug, Clone)]
+pub struct Sender {
+    /// The name, where the sender gave one.
     pub name: Option<CommandId>,
+    /// The sender.
+    pub actor: Actor,
+}
+
+impl Sender {
+    /// A person at a terminal, who gives no names.
+    pub const PERSON: Self = Self { name: None, actor: Actor::PERSON };
+
+    fn command(self, what: Do) -> Command {
+        Command { id: self.name, actor: self.actor, ..Command::person(what) }
+    }
 }
 
 /// A run that was looked at.
@@ -91,12 +111,11 @@ impl<E: From<Failure>> Unfit<E> {
     }
 }
 
-/// Takes up a cast, or tells whoever drives it. `choose` says what is done, in view of the run; `name` is that of the
-/// command, where it has one.
+/// Takes up a cast, or tells whoever drives it. `choose` says what is done, in view of the run.
 pub fn take<E: From<Failure>>(
     found: Found,
     options: &RunOptions,
-    name: Option<CommandId>,
+    sender: Sender,
     choose: impl FnOnce(&Run) -> Result<Do, E>,
 ) -> Result<Taken, Unfit<E>> {
     if options.cast_id.as_deref().is_some_and(|other| other != found.id.as_str()) {
@@ -116,7 +135,7 @@ pub fn take<E: From<Failure>>(
         match blocking(found.journal()).claim(&found.id) {
             Ok(lease) => break lease,
             Err(held @ ClaimError::Held { .. }) => {
-                match tell(&found, held, name.clone(), &mut what).map_err(Unfit::Other)? {
+                match tell(&found, held, sender.clone(), &mut what).map_err(Unfit::Other)? {
                     Telling::Told(told) => return Ok(Taken::There(told)),
                     Telling::LetGo => {}
                 }
@@ -132,7 +151,7 @@ pub fn take<E: From<Failure>>(
         return Err(Unfit::Stands { run: Box::new(loaded.run().clone()), why });
     }
     let run = Looked::There(lease, Box::new(loaded));
-    Ok(Taken::Here(Box::new(Held { found, run, what, name })))
+    Ok(Taken::Here(Box::new(Held { found, run, what, sender })))
 }
 
 /// What is held of a cast besides the run itself, which waits at the gate.
@@ -141,7 +160,7 @@ pub struct Hold {
     pub found: Found,
     /// What is done to it.
     pub what: Do,
-    name: Option<CommandId>,
+    sender: Sender,
     /// Who answered so far.
     pub before: Answerers,
     place: Place,
@@ -158,12 +177,12 @@ enum Place {
 impl Hold {
     /// Everything was asked: the run goes on as it came through the gate. A fork is written now.
     pub fn go_on(self, loaded: LoadedRun) -> Result<Going, Failure> {
-        let Self { found, what, name, place, .. } = self;
+        let Self { found, what, sender, place, .. } = self;
         let (lease, loaded) = match place {
             Place::There(lease) => (lease, loaded),
             Place::Forked(forked) => fork::write(*forked, &found, &found.id)?,
         };
-        let command = Command { id: name, ..Command::person(what) };
+        let command = sender.command(what);
         Ok(Going { found, lease, loaded, command })
     }
 }
@@ -185,13 +204,13 @@ impl Held {
         project: &Project,
         supervisor: &Path,
     ) -> Result<(Noted, Box<CastReport>), Failure> {
-        let Self { found: Found { root, journal, id }, run, what, name } = self;
+        let Self { found: Found { root, journal, id }, run, what, sender } = self;
         let Looked::There(lease, loaded) = run else {
             return Err(Failure::resolution(format!("cast `{id}` is not written yet")));
         };
         let folders = project.folders(&root, &id);
         let place = (root.as_path(), &journal, supervisor);
-        let command = Command { id: name, ..Command::person(what) };
+        let command = sender.command(what);
         let noted = note::note(place, &folders, &lease, loaded.run(), command)?;
         let report = materia_engine::report(&*journal, &id, &folders)?;
         Ok((noted, Box::new(report)))
@@ -203,7 +222,7 @@ impl Held {
         project: &Project,
         options: &RunOptions,
     ) -> Result<(Untrusted<GoingOn>, Hold), Failure> {
-        let Self { found, run, what, name } = self;
+        let Self { found, run, what, sender } = self;
         let (loaded, place) = match run {
             Looked::There(lease, loaded) => (*loaded, Place::There(lease)),
             Looked::Forked(forked) => (forked.loaded().clone(), Place::Forked(forked)),
@@ -212,7 +231,7 @@ impl Held {
         refuse_changes(options, loaded.run().created().ok_or_else(missing)?, &what)?;
         let before = loaded.run().agents().clone();
         let going_on = prepare::going_on(project, loaded, options)?;
-        Ok((going_on, Hold { found, what, name, before, place }))
+        Ok((going_on, Hold { found, what, sender, before, place }))
     }
 }
 

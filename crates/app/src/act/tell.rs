@@ -3,11 +3,11 @@
 use std::time::{Duration, Instant};
 
 use materia_contract::body::Told;
-use materia_contract::{Answer, Command, CommandId, Do};
+use materia_contract::{Answer, CommandId, Do};
 use materia_engine::{ClaimError, Delivered, blocking, look_after, refusal_of_ended, wait};
 use materia_kernel::Run;
 
-use super::{rejection, step};
+use super::{Sender, rejection, step};
 use crate::{Failure, Found};
 
 /// How long somebody who told another process something waits for what became of it.
@@ -29,7 +29,7 @@ pub(super) enum Telling {
 pub(super) fn tell<E: From<Failure>>(
     found: &Found,
     held: ClaimError,
-    name: Option<CommandId>,
+    sender: Sender,
     choose: impl FnOnce(&Run) -> Result<Do, E>,
 ) -> Result<Telling, E> {
     let (run, _) = materia_engine::load(found.journal(), &found.id).map_err(Failure::from)?;
@@ -41,7 +41,7 @@ pub(super) fn tell<E: From<Failure>>(
     if let Some(why) = rejection(&run, &what) {
         return Err(Failure::resolution(format!("{held}: {why}")).into());
     }
-    let command = Command { id: name, ..Command::person(what) };
+    let command = sender.command(what);
     let posting = blocking(found.journal()).post(&found.id, &command).map_err(Failure::from)?;
     let delivered = match posting.receipt {
         Some(receipt) => Some(Delivered::Answered(receipt)),

@@ -1,6 +1,7 @@
 //! Two casts side by side: their turns aligned by socket, work item and attempt, the ways they took, what they know and
 //! what they have spent. Forks are compared from where they parted.
 
+mod own;
 mod read;
 mod told;
 

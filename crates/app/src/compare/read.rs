@@ -9,6 +9,7 @@ use materia_contract::{
 use materia_engine::{PAGE_BYTES, Unfolding, blocking, report};
 use serde_json::{Map, Value};
 
+use super::own::Own;
 use super::{Side, compared};
 use crate::Failure;
 
@@ -16,8 +17,6 @@ use crate::Failure;
 const TEXT_BYTES_MAX: usize = 64 << 10;
 /// How many forks behind each other are looked through.
 const LINEAGE_MAX: usize = 64;
-/// What differs between any two casts and says nothing: the name of the cast and its folder.
-const OWN_FIELDS: [&str; 3] = ["castId", "runDir", "artifactDir"];
 
 /// What is compared of a cast.
 pub(super) struct Read {
@@ -85,6 +84,7 @@ pub(super) fn cast(side: &Side<'_>, after: u64) -> Result<Read, Failure> {
     let mut places: BTreeMap<u64, usize> = BTreeMap::new();
     let mut taken: BTreeMap<EdgeId, u64> = BTreeMap::new();
     let mut forked_from = None;
+    let own = Own::of(side);
     let mut seq = 0;
     loop {
         let page = blocking(side.journal).read(side.id, seq, PAGE_BYTES)?;
@@ -98,27 +98,37 @@ pub(super) fn cast(side: &Side<'_>, after: u64) -> Result<Read, Failure> {
             if seq <= after {
                 continue;
             }
-            if let Some(turn) = began(&unfolding, &event, input.as_deref()) {
+            if let Some(turn) = began(&unfolding, &event, input.as_deref(), &own) {
                 places.insert(seq, turns.len());
                 turns.push(turn);
             }
-            noted(&event, &mut turns, &places, &mut taken);
+            noted(&event, &mut turns, &places, &mut taken, &own);
         }
         if page.end {
             break;
         }
     }
-    Ok(Read { head: compared(&told, forked_from), turns, taken, state: told.state })
+    Ok(Read {
+        head: compared(&told, forked_from),
+        turns,
+        taken,
+        state: own.left_out_of(told.state),
+    })
 }
 
-fn began(unfolding: &Unfolding, event: &Event, input: Option<&Value>) -> Option<TurnRead> {
+fn began(
+    unfolding: &Unfolding,
+    event: &Event,
+    input: Option<&Value>,
+    own: &Own<'_>,
+) -> Option<TurnRead> {
     let (EventBody::TurnStarted(started), Some(socket)) = (&event.body, &event.node) else {
         return None;
     };
     let plan = &unfolding.run().created()?.plan;
     let given = match (&started.prompt, input) {
-        (Some(prompt), _) => Words::of(prompt),
-        (None, Some(input)) => Words::of(&without_own(input)),
+        (Some(prompt), _) => Words::of(&own.left_out(prompt)),
+        (None, Some(input)) => Words::of(&own.left_out_of_input(input)),
         (None, None) => Words::default(),
     };
     Some(TurnRead {
@@ -141,14 +151,6 @@ fn began(unfolding: &Unfolding, event: &Event, input: Option<&Value>) -> Option<
     })
 }
 
-fn without_own(input: &Value) -> String {
-    let mut input = input.clone();
-    if let Value::Object(fields) = &mut input {
-        fields.retain(|name, _| !OWN_FIELDS.contains(&name.as_str()));
-    }
-    serde_json::to_string_pretty(&input).unwrap_or_default()
-}
-
 /// Notes what an event says of a turn, or which way it took.
 #[expect(clippy::wildcard_enum_match_arm, reason = "nothing else is compared")]
 fn noted(
@@ -156,6 +158,7 @@ fn noted(
     turns: &mut [TurnRead],
     places: &BTreeMap<u64, usize>,
     taken: &mut BTreeMap<EdgeId, u64>,
+    own: &Own<'_>,
 ) {
     let mut end = |turn: u64, outcome, satisfied, report: Option<&TurnOutput>| {
         let Some(turn) = places.get(&turn).and_then(|place| turns.get_mut(*place)) else { return };
@@ -163,7 +166,7 @@ fn noted(
         turn.side.satisfied = satisfied;
         turn.side.duration_ms = u64::try_from(event.wall.saturating_sub(turn.began) / 1_000).ok();
         let Some(report) = report else { return };
-        turn.output = Words::of(&report.output);
+        turn.output = Words::of(&own.left_out(&report.output));
         if let Some(TurnUsage { input_tokens, output_tokens, cost }) = report.usage {
             let both = input_tokens.unwrap_or(0).saturating_add(output_tokens.unwrap_or(0));
             turn.side.tokens = (input_tokens.is_some() || output_tokens.is_some()).then_some(both);

@@ -107,12 +107,9 @@ fn line(row: &ComparedTurn) -> String {
     };
     if !row.differs.is_empty() {
         let named: Vec<&str> = row.differs.iter().map(|aspect| aspect_word(*aspect)).collect();
-        let _ = write!(
-            line,
-            " [{} differ{}]",
-            named.join(", "),
-            if named.len() == 1 { "s" } else { "" }
-        );
+        let same = if row.differs.contains(&ComparedAspect::Prompt) { "" } else { "; same input" };
+        let verb = if named.len() == 1 { "differs" } else { "differ" };
+        let _ = write!(line, " [{} {verb}{same}]", named.join(", "));
     }
     line
 }
@@ -120,7 +117,7 @@ fn line(row: &ComparedTurn) -> String {
 fn aspect_word(aspect: ComparedAspect) -> &'static str {
     match aspect {
         ComparedAspect::Outcome => "outcome",
-        ComparedAspect::Prompt => "prompt",
+        ComparedAspect::Prompt => "input",
         ComparedAspect::Output => "output",
         ComparedAspect::Route => "route",
         ComparedAspect::Cost => "cost",

@@ -50,6 +50,7 @@ use starts::Approved;
 pub use starts::Starts;
 pub(crate) use starts::Watch;
 use store::{Known, Store};
+pub(crate) use tools::names_a_shell;
 
 /// What is approved in a project, as far as the profile remembers. Whatever is wrong with that memory is
 /// said in the warnings; it then approves nothing.

@@ -24,6 +24,12 @@ pub(super) const PREFIXES: [&str; 28] = [
 /// Programs that read a text of commands.
 pub(super) const SHELLS: [&str; 8] = ["ash", "bash", "dash", "fish", "ksh", "mksh", "sh", "zsh"];
 
+/// Whether a shell is among the words of a command: part of them is a script then.
+pub(crate) fn names_a_shell(words: &[String]) -> bool {
+    let words = words.iter().flat_map(|word| word.split_whitespace());
+    words.filter_map(|word| word.rsplit('/').next()).any(|name| SHELLS.contains(&name))
+}
+
 /// Programs that run a script; those of Python are known by how their names begin.
 const INTERPRETERS: [&str; 17] = [
     "Rscript", "awk", "bun", "deno", "gawk", "java", "lua", "luajit", "mawk", "node", "nodejs",

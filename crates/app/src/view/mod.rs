@@ -4,12 +4,14 @@
 
 mod cast;
 mod files;
+mod given;
 mod inbox;
 mod summary;
 mod turn;
 
 pub use cast::{cast, cost};
 pub use files::{file, files};
+pub use given::{given, sent};
 pub use inbox::inbox;
 pub use summary::summary;
 pub use turn::{turn, turns};

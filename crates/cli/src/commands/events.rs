@@ -57,6 +57,7 @@ pub(crate) fn events(
         story: Story::default(),
         wanted: Wanted::of(args, &*journal, &id)?,
         altered: false,
+        resume: project.command(&format!("resume {id}")),
         id,
     };
     printer.catch_up(&*journal, terminal)?;
@@ -75,6 +76,8 @@ struct Printer {
     wanted: Wanted,
     /// Whether an event was not what was written.
     altered: bool,
+    /// The command that carries the cast on.
+    resume: String,
 }
 
 /// Which events are printed.
@@ -179,8 +182,8 @@ impl Printer {
                 Next::Last => {
                     if !self.catch_up(journal, terminal)? {
                         terminal.say(format_args!(
-                            "Nobody runs this cast any more; `materia resume {}` carries on.",
-                            self.id
+                            "Nobody runs this cast any more; `{}` carries on.",
+                            self.resume
                         ));
                         return Ok(());
                     }

@@ -31,7 +31,8 @@ pub(crate) struct ServeArgs {
     /// Where to listen: a loopback address with a port, or `unix:PATH`
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
-    /// Serve the project in DIR; may be given several times. Otherwise the present one
+    /// Serve the project in DIR; may be given several times. Otherwise the present one. Folders that the server before
+    /// served are served as well
     #[arg(long, value_name = "DIR")]
     project: Vec<PathBuf>,
     /// Do not carry on casts that an earlier server was driving when it died
@@ -139,10 +140,10 @@ pub(crate) fn demo(
 /// Has the present project served by the server that runs; gives an address that opens the page signed in.
 fn join(client: &Client, global: &Global) -> Result<String, Failure> {
     let dir = Project::here(global)?.dir.to_string_lossy().into_owned();
-    client.add_project(&dir).map_err(background::refused)?;
+    let project = client.add_project(&dir).map_err(background::refused)?;
     let code: Code =
         client.post("/api/codes", &serde_json::json!({})).map_err(background::refused)?;
-    Ok(code.url)
+    Ok(format!("{}&project={}", code.url, project.id))
 }
 
 fn show(link: &str, no_open: bool, terminal: &mut Terminal) -> Result<(), Failure> {
@@ -152,11 +153,14 @@ fn show(link: &str, no_open: bool, terminal: &mut Terminal) -> Result<(), Failur
     }
     writeln!(terminal.out, "{link}")?;
     terminal.out.flush()?;
-    if !no_open {
-        let opened = open(link);
-        let words = if opened { "If no page opens" } else { "No browser could be opened" };
-        terminal.say(format_args!("{words}: open the address above within a minute."));
-    }
+    let words = match (no_open, no_open || open(link)) {
+        (true, _) => "The address signs you in: open it once, within a minute",
+        (false, true) => "If no page opens, open the address above once, within a minute",
+        (false, false) => {
+            "No browser could be opened: open the address above once, within a minute"
+        }
+    };
+    terminal.say(format_args!("{words}; `materia ui` prints a new one."));
     Ok(())
 }
 

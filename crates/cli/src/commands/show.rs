@@ -6,6 +6,7 @@ use crate::clean::{clean, one_line};
 use crate::failure::{Exit, Failure};
 use crate::journals;
 use crate::onward;
+use crate::project::Project;
 use crate::say;
 use crate::standing::Standing;
 use crate::terminal::Terminal;
@@ -65,7 +66,7 @@ pub(crate) fn show(
     writeln!(out, "folder    {}", project.shown(&folder))?;
     tell_trouble(&report, out)?;
     tell_visits(&report, out)?;
-    tell_answer(&report, out)?;
+    tell_answer(&report, &project, out)?;
     tell_state(&report, out)?;
     let (run, _) = materia_engine::load(found.journal(), &found.id)?;
     let mut ways = onward::ways(&Standing::of(&run));
@@ -175,7 +176,7 @@ fn outcome(outcome: Outcome, satisfied: Option<bool>) -> &'static str {
     }
 }
 
-fn tell_answer(report: &CastReport, out: &mut Out) -> Result<(), Failure> {
+fn tell_answer(report: &CastReport, project: &Project, out: &mut Out) -> Result<(), Failure> {
     let Some(said) = report.answer.as_ref().filter(|said| !said.text.trim().is_empty()) else {
         return Ok(());
     };
@@ -185,13 +186,9 @@ fn tell_answer(report: &CastReport, out: &mut Out) -> Result<(), Failure> {
         writeln!(out, "  {}", one_line(line, 400))?;
     }
     if lines.len() > ANSWER_LINES_MAX {
-        writeln!(
-            out,
-            "  … {} more lines; `materia output {} {}` has all of it",
-            lines.len() - ANSWER_LINES_MAX,
-            report.cast_id,
-            said.socket
-        )?;
+        let all = project.command(&format!("output {} {}", report.cast_id, said.socket));
+        let more = lines.len() - ANSWER_LINES_MAX;
+        writeln!(out, "  … {more} more lines; `{all}` has all of it")?;
     }
     Ok(())
 }

@@ -24,10 +24,7 @@ pub(crate) fn maintain(terminal: &mut Terminal) -> Result<Exit, Failure> {
         return Err(Failure::usage("the input has no `cwd`"));
     };
     let named = |name: &str| given[name].as_str().unwrap_or_default();
-    let title = match named("itemKey") {
-        "" => "Publish everything".to_owned(),
-        key => format!("{key}: {}", named("itemLabel")),
-    };
+    let title = format!("{}: {}", named("itemKey"), named("itemLabel"));
     let answer = match checkpoint(Path::new(cwd), &title) {
         Ok(commit) => {
             let mut all = given["state"]["checkpoints"].as_array().cloned().unwrap_or_default();

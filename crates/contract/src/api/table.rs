@@ -2,6 +2,7 @@
 
 use super::endpoint::{Access, Answer, Endpoint, Method, Param, of};
 use super::shapes as s;
+use crate::Envelope;
 use crate::body::{Comparison, Difference, Health, Why};
 
 /// The name of an endpoint.
@@ -22,6 +23,8 @@ pub enum Name {
     Stream,
     Turn,
     Why,
+    Given,
+    Sent,
     Cost,
     Files,
     File,
@@ -60,6 +63,7 @@ const PROJECT: Param = Param::text(
     "the folder of the project, or its id; needed where the server serves several that have the cast",
 );
 const AT: Param = Param::number("at", "as of this event, instead of the newest");
+const SENT: &str = "The payload that went over an edge at a `handoff.sent` event.";
 const CURSOR: Param = Param::text("cursor", "where the list goes on, as the page before says");
 
 const fn get(name: Name, path: &'static str, says: &'static str, answer: Answer) -> Endpoint {
@@ -222,6 +226,13 @@ pub const ENDPOINTS: &[Endpoint] = &[
         )
     },
     get(
+        Name::Given,
+        "/api/casts/{id}/nodes/{node}/given",
+        "The input that the next turn of a socket would get.",
+        Answer::Json(of::<s::GivenView>),
+    ),
+    get(Name::Sent, "/api/casts/{id}/payloads/{seq}", SENT, Answer::Json(of::<Envelope>)),
+    get(
         Name::Cost,
         "/api/casts/{id}/cost",
         "What was spent, by socket and by item.",
@@ -335,12 +346,15 @@ pub const ENDPOINTS: &[Endpoint] = &[
         "Materia with their layer and file.",
         Answer::Json(of::<s::Catalog>),
     ),
-    get(
-        Name::Compare,
-        "/api/casts/{id}/compare/{other}",
-        "Two casts side by side, as `compare --json` says.",
-        Answer::Json(of::<Comparison>),
-    ),
+    Endpoint {
+        query: &[PROJECT, Param::text("otherProject", "the project of the other cast, if another")],
+        ..get(
+            Name::Compare,
+            "/api/casts/{id}/compare/{other}",
+            "Two casts side by side, as `compare --json` says.",
+            Answer::Json(of::<Comparison>),
+        )
+    },
     get(
         Name::Choices,
         "/api/casts/{id}/choices",

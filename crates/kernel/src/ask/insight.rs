@@ -3,11 +3,13 @@
 //! Deliberately absent: anything that decides. What must hold before a node runs is in `gates`.
 
 use materia_contract::time::Micros;
-use materia_contract::{EdgeId, Envelope, NodeBudgets, NodeId, Uuid};
+use materia_contract::{EdgeId, Envelope, NodeBudgets, NodeId, PromptLayer, Uuid};
+use serde_json::Value;
 
 use crate::ask::scope::Scope;
+use crate::ask::work::{self, ContextPack};
 use crate::ask::{approval, output, taking};
-use crate::state::Run;
+use crate::state::{Payload, Run};
 
 /// The payloads that a turn of a node would take now, in order.
 #[must_use]
@@ -18,7 +20,37 @@ pub fn waiting_inputs(run: &Run, index: usize) -> Vec<Uuid> {
 /// The same payloads, as a turn would see them.
 #[must_use]
 pub fn waiting_envelopes(run: &Run, index: usize) -> Vec<Envelope> {
-    taking::eligible(run, index).into_iter().map(crate::state::Payload::envelope).collect()
+    taking::eligible(run, index).into_iter().map(Payload::envelope).collect()
+}
+
+/// Input of a turn: an agent's prompt with the origin of each part, or a utility's object.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Given {
+    /// A prompt.
+    Prompt(String, Vec<PromptLayer>),
+    /// An object.
+    Input(std::sync::Arc<Value>),
+}
+
+/// The input that the next turn of a node would get now. `None` for a `foreach`, whose turns each get one element.
+#[must_use]
+pub fn given(run: &Run, index: usize) -> Option<Given> {
+    if run.node(index).1.foreach.is_some() {
+        return None;
+    }
+    let seq = run.seq() + 1;
+    let payloads: Vec<Payload> = taking::eligible(run, index).into_iter().cloned().collect();
+    let session = work::session(run, index, seq);
+    Some(match work::assemble(run, index, seq, &payloads, session.as_ref()) {
+        ContextPack::Prompt(text, layers) => Given::Prompt(text, layers),
+        ContextPack::Input(input) => Given::Input(std::sync::Arc::clone(input.at_hand()?)),
+    })
+}
+
+/// The payload that was put on an edge last, where it has this id.
+#[must_use]
+pub fn sent(run: &Run, edge: &EdgeId, id: Uuid) -> Option<Envelope> {
+    run.queues.get(edge)?.waiting.back().filter(|payload| payload.id == id).map(Payload::envelope)
 }
 
 /// What a node asks of a person, or was told no about.

@@ -136,6 +136,7 @@ fn every_answer_is_as_it_is_described() {
     let described = stage.get("/api/openapi.json").json();
     let turn =
         stage.get("/api/casts/one/events?type=turn.started").json()["items"][0]["seq"].clone();
+    let sent = stage.get("/api/casts/one/events?type=handoff.sent").json();
     let file = stage.get("/api/casts/one/files").json()["items"][0]["path"].clone();
     let project = stage.get("/api/projects").json()["items"][0]["id"].clone();
     let config = stage.get("/api/config").json()["items"].as_array().unwrap().clone();
@@ -151,10 +152,11 @@ fn every_answer_is_as_it_is_described() {
             Name::KeepDraft | Name::DropDraft => "d1",
             _ => "one",
         };
+        let seq = if endpoint.name == Name::Sent { &sent["items"][0]["seq"] } else { &turn };
         let path = endpoint
             .path
             .replace("{id}", id)
-            .replace("{seq}", &turn.to_string())
+            .replace("{seq}", &seq.to_string())
             .replace("{node}", "A")
             .replace("{*path}", file.as_str().unwrap_or("none"))
             .replace("{other}", "two")

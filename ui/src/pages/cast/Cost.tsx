@@ -1,6 +1,7 @@
 // What was spent, by socket and item. The sums are those of the head: both come from the same turns.
-import { type CastState, nameOf, type Turn } from "../../fold";
+import { type CastState, itemTitle, nameOf, type Turn } from "../../fold";
 import { count, duration, money } from "../../shared/format";
+import { Item } from "../../shared/parts";
 
 interface Sum {
   turns: number;
@@ -39,7 +40,7 @@ export function CostTab({ state }: { state: CastState }) {
             <th>Socket</th>
             {items.map((item) => (
               <th key={item ?? ""} className="r">
-                {item ?? "no item"}
+                {item ? <Item itemKey={item} title={itemTitle(state, item)} /> : "no item"}
               </th>
             ))}
             <th className="r">Turns</th>

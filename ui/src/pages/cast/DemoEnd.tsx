@@ -2,8 +2,9 @@
 import { useState } from "react";
 import type { CastState } from "../../fold";
 import { Confirm, type Target } from "../../shared/ActButton";
+import { Cli } from "../../shared/Cli";
 import { isDemo, keepDemo } from "../../shared/demo";
-import { Cli, State } from "../../shared/parts";
+import { State } from "../../shared/parts";
 import { Link, navigate } from "../../shared/router";
 
 export function DemoEnd({ state, target }: { state: CastState; target: Target }) {
@@ -48,8 +49,8 @@ export function DemoEnd({ state, target }: { state: CastState; target: Target })
             <h3>In a terminal, in your repository</h3>
             <div className="stack">
               <div className="dim">A server shows the folder that it was started in. These two begin it there.</div>
-              <Cli words={["materia", "init"]} />
-              <Cli words={["materia", "ui"]} />
+              <Cli words={["materia", "init"]} project={false} />
+              <Cli words={["materia", "ui"]} project={false} />
             </div>
           </div>
         ) : null}

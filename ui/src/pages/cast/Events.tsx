@@ -3,7 +3,7 @@ import { Search, X } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { readEvents } from "../../api/texts";
 import type { JournalEvent, Page } from "../../api/types";
-import { nameOf } from "../../fold";
+import { nameOf, titled } from "../../fold";
 import { count } from "../../shared/format";
 import { ErrorBox, Pick } from "../../shared/parts";
 import type { DockProps } from "./Dock";
@@ -104,7 +104,7 @@ export function EventsTab({ store, state, past, search, change }: DockProps) {
             value={filter.item}
             testid="events-item"
             onPick={(evitem) => change({ evitem })}
-            options={[{ value: "", label: "all" }, ...items.map((value) => ({ value, label: value }))]}
+            options={[{ value: "", label: "all" }, ...items.map((value) => ({ value, label: titled(state, value) }))]}
           />
         ) : null}
         {filter.from ? (

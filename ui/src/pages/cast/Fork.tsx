@@ -4,7 +4,8 @@ import { useState } from "react";
 import { type CastState, nameOf } from "../../fold";
 import { Confirm, type Target } from "../../shared/ActButton";
 import { type Act, commandLine, type Done, perform } from "../../shared/acts";
-import { Cli, ErrorBox, Pick } from "../../shared/parts";
+import { Cli } from "../../shared/Cli";
+import { ErrorBox, Pick } from "../../shared/parts";
 
 interface ForkProps {
   state: CastState;

@@ -1,7 +1,7 @@
 // What a terminal does with this cast and the page has no button for: its commands, to copy.
 import { SquareTerminal } from "lucide-react";
 import { useRef, useState } from "react";
-import { Cli } from "../../shared/parts";
+import { Cli } from "../../shared/Cli";
 
 const lines: [string, (id: string) => string[]][] = [
   ["As one file that opens without a server", (id) => ["materia", "export", id, "-o", `${id}.html`]],

@@ -2,7 +2,8 @@
 import { useState } from "react";
 import { ActButton } from "../../shared/ActButton";
 import { type Act, commandLine } from "../../shared/acts";
-import { Cli, Seg } from "../../shared/parts";
+import { Cli } from "../../shared/Cli";
+import { Seg } from "../../shared/parts";
 import type { ActProps } from "./Acts";
 
 const words: Record<string, string> = {

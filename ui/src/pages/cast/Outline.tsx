@@ -1,7 +1,7 @@
 // The graph as a list: what a narrow screen shows in its place.
 import type { Grid, GridSocket } from "../../api/types";
 import type { CardView, LineView, RegionView } from "../../graph/Graph";
-import { KindIcon } from "../../graph/KindIcon";
+import { Badges, KindIcon } from "../../graph/KindIcon";
 import { linesOf, loopOf, rowsIn } from "../../graph/rows";
 import { State, Strip } from "../../shared/parts";
 import { oneLine } from "../../shared/text";
@@ -13,6 +13,7 @@ interface OutlineProps {
   regions: Record<string, RegionView>;
   selected: string;
   onSelect: (socket: string) => void;
+  onLine: (line: string) => void;
 }
 
 export function Outline(props: OutlineProps) {
@@ -46,7 +47,7 @@ function Rows(props: OutlineProps & { inside: string | null }) {
   });
 }
 
-function One({ grid, socket, cards, lines, selected, onSelect }: OutlineProps & { socket: GridSocket }) {
+function One({ grid, socket, cards, lines, selected, onSelect, onLine }: OutlineProps & { socket: GridSocket }) {
   const card = cards[socket.id];
   if (!card) return null;
   const name = (id: string) =>
@@ -62,6 +63,7 @@ function One({ grid, socket, cards, lines, selected, onSelect }: OutlineProps & 
         <span className="h">
           <KindIcon kind={socket.generator ? "generator" : socket.type} color={card.color} />
           <strong className="grow cut">{oneLine(socket.materia, 60)}</strong>
+          <Badges generator={socket.generator ?? false} consumer={loopOf(grid, socket.id) !== null} />
           <State state={card.state} word={card.word} />
         </span>
         <span className="m">
@@ -77,11 +79,16 @@ function One({ grid, socket, cards, lines, selected, onSelect }: OutlineProps & 
         const inner = loopOf(grid, edge.to);
         const feeds = socket.generator && inner && inner !== loopOf(grid, socket.id);
         return (
-          <div className={`o-edge${line?.lit ? " lit" : ""}`} key={edge.id}>
+          <button
+            type="button"
+            className={`o-edge${line?.lit ? " lit" : ""}`}
+            key={edge.id}
+            onClick={() => onLine(edge.id)}
+          >
             {edge.back ? "↺" : "↓"} {words}
             {feeds ? `feeds ${inner}` : `${edge.back ? "back " : ""}to ${oneLine(name(edge.to), 40)}`}{" "}
             <span className="faint">{count}</span>
-          </div>
+          </button>
         );
       })}
     </>

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { nameOf, type Turn } from "../../fold";
 import { duration } from "../../shared/format";
 import { Pick, Seg } from "../../shared/parts";
-import { plain } from "../../shared/text";
+import { oneLine, plain } from "../../shared/text";
 import type { DockProps } from "./Dock";
 
 const TURNS_MAX = 60;
@@ -83,7 +83,8 @@ export function OutputLog({ store, state, search, change, onSelect }: DockProps)
               </button>
               <span className="faint sm">
                 visit {turn.visit}
-                {turn.item ? `, ${turn.item}` : ""}, {duration(turn.durationMs ?? 0, true)}
+                {turn.item ? `, ${oneLine(turn.itemLabel ?? turn.item, 60)}` : ""},{" "}
+                {duration(turn.durationMs ?? 0, true)}
               </span>
             </h3>
             <pre className={`text ${wrap}`}>

@@ -3,7 +3,8 @@ import { useState } from "react";
 import { type CastState, currentItem, isOpen, nameOf, openLoop } from "../../fold";
 import { ActButton, Confirm, type Target } from "../../shared/ActButton";
 import { type Act, commandLine, type Done } from "../../shared/acts";
-import { Cli, Foreign } from "../../shared/parts";
+import { Cli } from "../../shared/Cli";
+import { Item } from "../../shared/parts";
 import { oneLine } from "../../shared/text";
 
 interface SkipProps {
@@ -44,7 +45,7 @@ export function SkipPart({ state, target, socket, onDone }: SkipProps) {
   return (
     <div className="or" data-testid="stop-item-part">
       <h3>
-        Or stop the item {found.item.key} <Foreign text={oneLine(found.item.label, 60)} />
+        Or stop the item <Item itemKey={found.item.key} title={found.item.label} />
       </h3>
       <div className="dim">
         {found.busy
@@ -74,7 +75,7 @@ export function SkipButton({ state, target, socket, onDone }: SkipProps) {
       target={target}
       act={{ do: "skip", loop: found.loop, ...(reason.trim() ? { reason: reason.trim() } : {}) }}
       testid="skip"
-      title={`Stop item ${found.item.key}`}
+      title={`Stop item ${oneLine(found.item.label, 40) || found.item.key}`}
       text="It ends as not satisfied. The cast goes on with what follows; other items are not touched."
       verb={`Stop item ${found.item.key}`}
       onDone={onDone}

@@ -3,19 +3,22 @@ import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore
 import type { SocketState } from "../../api/types";
 import { type CastState, castState, nameOf, sentence, shownState, socketState } from "../../fold";
 import { Graph } from "../../graph/Graph";
+import { linesOf } from "../../graph/rows";
 import { CastStore } from "../../shared/cast-store";
 import { isExported } from "../../shared/exported";
-import { useLive, useNow, watch } from "../../shared/live";
+import { inboxPath, useLive, useNow, watch } from "../../shared/live";
 import { ErrorBox, State } from "../../shared/parts";
 import { changedSearch, Link, navigate, searchNow, useSearch } from "../../shared/router";
 import { oneLine } from "../../shared/text";
 import { resolved, type TurnLink } from "../../shared/turnLink";
 import { typing } from "../../shared/typing";
+import { useTries } from "../../shared/useLoad";
 import { DemoEnd } from "./DemoEnd";
 import { Dock } from "./Dock";
 import { Header } from "./Header";
 import { Outline } from "./Outline";
 import { FocusPanel, type PanelTab } from "./panel";
+import { LinePanel } from "./panel/LinePanel";
 import { TimeBar } from "./TimeBar";
 import { cardsOf, linesOfState, regionsOf } from "./views";
 
@@ -29,13 +32,19 @@ declare global {
 
 export function Cast({ id, link = null }: { id: string; link?: TurnLink | null }) {
   const [search, change] = useSearch();
-  const project = search.get("project");
-  const store = useMemo(() => new CastStore(id, project, isExported()), [id, project]);
+  const store = useStore(id, search.get("project"));
+  const { project } = store;
   const snapshot = useSyncExternalStore(store.subscribe, store.get);
+  const tries = useTries(snapshot.error);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: where the server did not answer, it is asked again
   useEffect(() => {
     void store.load();
-  }, [store]);
+  }, [store, tries]);
   const ready = snapshot.state !== null;
+  // The address names the project, so that every link from here leads to it.
+  useEffect(() => {
+    if (ready && project && !isExported()) change({ project });
+  }, [ready, project, change]);
   useEffect(() => (ready && !isExported() ? watch(store) : undefined), [store, ready]);
 
   const tip = snapshot.state;
@@ -94,6 +103,15 @@ export function Cast({ id, link = null }: { id: string; link?: TurnLink | null }
   );
 }
 
+/** The store of a cast. An address that names no project gets the store's, which is the same one. */
+function useStore(id: string, project: string | null): CastStore {
+  const held = useRef<CastStore | null>(null);
+  const known = held.current?.project ?? project;
+  if (held.current?.id !== id || (project && known !== project))
+    held.current = new CastStore(id, project, isExported());
+  return held.current;
+}
+
 function useStateAt(store: CastStore, at: number | null, tip: CastState | null): CastState | null {
   const [held, setHeld] = useState<{ at: number; state: CastState } | null>(null);
   const has = tip !== null;
@@ -142,25 +160,30 @@ function CastPage(props: CastPageProps) {
   const socket = search.get("socket") ?? interesting(state);
   const item = search.get("item");
   const flashed = useFlash(state, past);
-  const select = useCallback((id: string) => change({ socket: id, turn: null }), [change]);
+  const select = useCallback((id: string) => change({ socket: id, turn: null, line: null }), [change]);
+  const pickLine = useCallback((id: string | null) => change({ line: id }), [change]);
   const pickItem = useCallback((key: string | null) => change({ item: key, turn: null }), [change]);
   const goTo = useCallback((seq: number) => change({ at: seq, dock: "events" }, true), [change]);
   const setAt = useCallback((seq: number | null) => change({ at: seq }), [change]);
-  const setTab = useCallback((tab: PanelTab) => change({ tab }), [change]);
-  useCastKeys(state, tip, setAt, setTab, past);
+  const setTab = useCallback((tab: PanelTab) => change({ tab, line: null }), [change]);
+  useCastKeys(state, tip, setAt, setTab, pickLine, past);
 
   const cards = useMemo(() => (grid ? cardsOf(state, grid, live, now, past) : {}), [state, grid, live, now, past]);
   const lines = useMemo(() => (grid ? linesOfState(state, grid, flashed) : {}), [state, grid, flashed]);
   const regions = useMemo(() => (grid ? regionsOf(state, grid) : {}), [state, grid]);
+  const line = useMemo(
+    () => (grid ? linesOf(grid).find((one) => one.id === search.get("line")) : undefined),
+    [grid, search],
+  );
   const target = useMemo(() => ({ castId: state.castId, project }), [state.castId, project]);
   if (!grid) return null;
   return (
     <div
-      className={`cast${past ? " past" : ""}${search.get("beside") ? " beside" : ""}${search.get("socket") ? " focused" : ""}`}
+      className={`cast${past ? " past" : ""}${search.get("beside") ? " beside" : ""}${search.get("socket") || line ? " focused" : ""}`}
       data-testid="cast-page"
       data-seq={state.seq}
     >
-      <Banner state={state} past={past} offline={offline} seq={tip.seq} />
+      <Banner state={state} past={past} offline={offline} seq={tip.seq} project={project} />
       {past || offline || isExported() ? null : <DemoEnd state={state} target={target} />}
       <Header
         state={state}
@@ -179,26 +202,48 @@ function CastPage(props: CastPageProps) {
           cards={cards}
           lines={lines}
           regions={regions}
-          selected={socket}
+          selected={line ? null : socket}
+          line={line?.id ?? null}
           item={item}
           onSelect={select}
+          onLine={pickLine}
           onItem={pickItem}
         />
-        <Outline grid={grid} cards={cards} lines={lines} regions={regions} selected={socket} onSelect={select} />
+        <Outline
+          grid={grid}
+          cards={cards}
+          lines={lines}
+          regions={regions}
+          selected={socket}
+          onSelect={select}
+          onLine={pickLine}
+        />
         <Dock store={store} state={state} past={past} now={now} search={search} change={change} onSelect={select} />
       </div>
-      <FocusPanel
-        store={store}
-        state={state}
-        past={past}
-        socket={socket}
-        item={item}
-        search={search}
-        change={change}
-        onEvent={goTo}
-        now={now}
-        target={target}
-      />
+      {line ? (
+        <LinePanel
+          key={line.id}
+          store={store}
+          state={state}
+          line={line}
+          taken={lines[line.id]?.taken ?? 0}
+          change={change}
+          onEvent={goTo}
+        />
+      ) : (
+        <FocusPanel
+          store={store}
+          state={state}
+          past={past}
+          socket={socket}
+          item={item}
+          search={search}
+          change={change}
+          onEvent={goTo}
+          now={now}
+          target={target}
+        />
+      )}
     </div>
   );
 }
@@ -219,11 +264,20 @@ function useFlash(state: CastState, past: boolean): string | null {
   return flashed;
 }
 
-function Banner({ state, past, offline, seq }: { state: CastState; past: boolean; offline: boolean; seq: number }) {
+interface BannerProps {
+  state: CastState;
+  past: boolean;
+  offline: boolean;
+  seq: number;
+  project: string | null;
+}
+
+function Banner({ state, past, offline, seq, project }: BannerProps) {
   const waits =
     state.status === "waiting" && !past && !["interactive", "run_for"].includes(state.waiting?.reason ?? "");
   if (waits) {
     const { state: look, word } = castState(state);
+    const refused = state.questions[state.waiting?.node ?? ""]?.denied;
     const asked = Object.values(state.questions).filter((one) => !one.denied && one.socket !== state.waiting?.node);
     const more = [...asked.map((one) => `${nameOf(state, one.socket)} asks`), ...(offline ? ["not connected"] : [])];
     return (
@@ -236,9 +290,9 @@ function Banner({ state, past, offline, seq }: { state: CastState; past: boolean
           </span>
         ) : null}
         {isExported() ? null : (
-          <Link className="btn" to={`/inbox?cast=${encodeURIComponent(state.castId)}&back=1`} data-testid="banner-act">
+          <Link className="btn" to={inboxPath({ castId: state.castId, project }, true)} data-testid="banner-act">
             {{
-              approval: "Review and approve",
+              approval: refused ? "See what was refused" : "Review and approve",
               multi_turn: "Answer",
               stall: "See the evidence",
               budget: "Raise the budget",
@@ -263,6 +317,7 @@ function useCastKeys(
   tip: CastState,
   setAt: (seq: number | null) => void,
   setTab: (tab: PanelTab) => void,
+  setLine: (line: string | null) => void,
   past: boolean,
 ): void {
   useEffect(() => {
@@ -273,11 +328,12 @@ function useCastKeys(
       else if (event.key === "l" && past) setAt(null);
       else if (event.key === "w") setTab("why");
       else if (event.key === "o") setTab("output");
+      else if (event.key === "Escape" && searchNow().get("line")) setLine(null);
       else if (event.key === "Escape" && !past && !isExported()) navigate("/casts");
       else return;
       event.preventDefault();
     };
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
-  }, [state.seq, tip.seq, setAt, setTab, past]);
+  }, [state.seq, tip.seq, setAt, setTab, setLine, past]);
 }

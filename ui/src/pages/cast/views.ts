@@ -1,6 +1,6 @@
 // From the state of a cast to what its graph shows.
 import type { Grid } from "../../api/types";
-import { type CastState, currentItem, isOpen, lastTurn, litEdges, loopItems, shownState } from "../../fold";
+import { type CastState, currentItem, isOpen, itemTitle, lastTurn, litEdges, loopItems, shownState } from "../../fold";
 import type { CardView, LineView, RegionView } from "../../graph/Graph";
 import type { LiveText } from "../../shared/cast-store";
 import { materiaColor } from "../../shared/color";
@@ -52,10 +52,11 @@ function noteOf(state: CastState, socket: string): string {
   const last = lastTurn(state, socket);
   if (!last) return (state.visits[socket] ?? 0) > 0 ? `visit ${state.visits[socket]}` : "";
   const attempt = last.attempt > 1 ? `, attempt ${last.attempt}` : "";
-  if (last.outcome === "running") return `${last.item ? `${last.item} · ` : ""}visit ${last.visit}${attempt}`;
+  const item = last.item ? oneLine(itemTitle(state, last.item), 40) : "";
+  if (last.outcome === "running") return `${item ? `${item} · ` : ""}visit ${last.visit}${attempt}`;
   const verdict =
     last.satisfied === false ? ", not satisfied" : last.outcome !== "completed" ? `, ${last.outcome}` : "";
-  return last.item ? `last: ${last.item}${verdict}` : `visit ${last.visit}${attempt}${verdict}`;
+  return item ? `last: ${item}${verdict}` : `visit ${last.visit}${attempt}${verdict}`;
 }
 
 export function linesOfState(state: CastState, grid: Grid, flashed: string | null): Record<string, LineView> {
@@ -78,7 +79,13 @@ export function linesOfState(state: CastState, grid: Grid, flashed: string | nul
     const item = edge?.item ?? null;
     const current = limit !== undefined && item !== null && stillAt(state, item);
     const note =
-      limit === undefined ? "" : current ? `${edge?.forItem} of ${limit} for ${item}` : taken > 0 ? `×${taken}` : "";
+      limit === undefined
+        ? ""
+        : current
+          ? `${edge?.forItem} of ${limit} for ${oneLine(itemTitle(state, item), 24)}`
+          : taken > 0
+            ? `×${taken}`
+            : "";
     const spent = state.error?.edgeId === id;
     out[id] = { lit: lit.has(id), flash: flashed === id, taken, partial: edge?.partial ?? false, note, spent };
   }

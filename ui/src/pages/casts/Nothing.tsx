@@ -37,7 +37,7 @@ export function Nothing() {
     try {
       const made = await post<Summary>("/demo", {}, key.current);
       keepDemo(made.castId);
-      navigate(castPath(made, projects));
+      navigate(castPath(made));
     } catch (fault) {
       setError(fault);
       key.current = newKey();

@@ -3,32 +3,40 @@ import type { ReactNode } from "react";
 import type { Summary } from "../../api/types";
 import { castState } from "../../fold/view";
 import { ago, dayOrClock, duration, money } from "../../shared/format";
-import { castPath, keyOf, useLive } from "../../shared/live";
+import { castPath, inboxPath, keyOf, useLive } from "../../shared/live";
 import { Foreign, State, Strip } from "../../shared/parts";
 import { Link } from "../../shared/router";
 import { oneLine } from "../../shared/text";
+
+/** Casts that are chosen to be compared: two at the most. */
+export interface Picked {
+  keys: string[];
+  toggle: (key: string) => void;
+}
 
 export function Group({
   title,
   casts,
   now,
+  picked,
   tall = false,
 }: {
   title: string;
   casts: Summary[];
   now: number;
+  picked: Picked;
   tall?: boolean;
 }) {
   if (casts.length === 0) return null;
   return (
     <tbody data-testid={`group-${title}`}>
       <tr className="ghead">
-        <th colSpan={9} scope="colgroup">
+        <th colSpan={10} scope="colgroup">
           {title} <span className="faint">{casts.length}</span>
         </th>
       </tr>
       {casts.map((cast) => (
-        <CastRow key={keyOf(cast)} cast={cast} now={now} tall={tall} />
+        <CastRow key={keyOf(cast)} cast={cast} now={now} tall={tall} picked={picked} />
       ))}
     </tbody>
   );
@@ -43,10 +51,10 @@ const verbs: Record<string, string> = {
   trust: "Review",
 };
 
-function CastRow({ cast, now, tall }: { cast: Summary; now: number; tall: boolean }) {
+function CastRow({ cast, now, tall, picked }: { cast: Summary; now: number; tall: boolean; picked: Picked }) {
   const { projects } = useLive();
   const { state, word } = castState(cast);
-  const to = castPath(cast, projects);
+  const to = castPath(cast);
   const began = Date.parse(cast.startedAt ?? "");
   const updated = Date.parse(cast.updatedAt ?? cast.startedAt ?? "");
   const waiting = cast.status === "waiting" && state !== "idle";
@@ -64,6 +72,15 @@ function CastRow({ cast, now, tall }: { cast: Summary; now: number; tall: boolea
   const name = projects.length > 1 ? projects.find((one) => one.id === cast.project)?.name : undefined;
   return (
     <tr className={tall && note ? "tall" : ""} data-testid={`cast-${cast.castId}`}>
+      <td className="wide pick-cell">
+        <input
+          type="checkbox"
+          aria-label={`Choose ${oneLine(cast.request, 60) || cast.castId} to compare`}
+          data-testid={`choose-${cast.castId}`}
+          checked={picked.keys.includes(keyOf(cast))}
+          onChange={() => picked.toggle(keyOf(cast))}
+        />
+      </td>
       <td>
         <State state={state} word={word} />
       </td>
@@ -80,6 +97,7 @@ function CastRow({ cast, now, tall }: { cast: Summary; now: number; tall: boolea
             </span>
           ) : null}
           <span className="narrow-only faint xs">
+            {name ? `${name} · ` : ""}
             {cast.loadout} · {time}
           </span>
         </span>
@@ -103,7 +121,7 @@ function CastRow({ cast, now, tall }: { cast: Summary; now: number; tall: boolea
       <td className="r wide faint">{dayOrClock(cast.startedAt, now)}</td>
       <td className="r wide">
         {verb ? (
-          <Link className="btn" to={`/inbox?cast=${encodeURIComponent(cast.castId)}`}>
+          <Link className="btn" to={inboxPath(cast)}>
             {verb}
           </Link>
         ) : null}

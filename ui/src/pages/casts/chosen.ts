@@ -4,7 +4,7 @@ import { castState } from "../../fold/view";
 import { keep, kept } from "../../shared/kept";
 
 export function chosen(casts: Summary[], search: URLSearchParams, now: number): Summary[] {
-  const [view, state, loadout, project, text] = ["view", "state", "loadout", "folder", "text"].map((name) =>
+  const [view, state, loadout, project, text] = ["view", "state", "loadout", "project", "text"].map((name) =>
     search.get(name),
   );
   const words = (text ?? "").toLowerCase().split(/\s+/).filter(Boolean);
@@ -25,7 +25,7 @@ export function needsYou(cast: Summary): boolean {
   return cast.status === "waiting" && !["interactive", "run_for"].includes(cast.waiting?.reason ?? "");
 }
 
-export const FILTERS = ["view", "state", "loadout", "folder", "text"] as const;
+export const FILTERS = ["view", "state", "loadout", "project", "text"] as const;
 export type Filters = Partial<Record<(typeof FILTERS)[number], string>>;
 export interface SavedView {
   name: string;

@@ -1,7 +1,7 @@
 // Casts: who needs me, what runs, what was.
-import { Plus, Search } from "lucide-react";
+import { GitCompare, Plus, Search } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
-import { keyOf, loadCasts, noteRefusal, useLive, useNow } from "../../shared/live";
+import { comparePath, keyOf, loadCasts, noteRefusal, useLive, useNow } from "../../shared/live";
 import { Pick } from "../../shared/parts";
 import { Link, useSearch } from "../../shared/router";
 import { typing } from "../../shared/typing";
@@ -78,6 +78,14 @@ export function Casts() {
   const filters = filtersOf(search);
   const loadouts = [...new Set(all.map((cast) => cast.loadout))].sort();
 
+  const keys = (search.get("pick") ?? "").split(" ").filter(Boolean);
+  const picked = {
+    keys,
+    toggle: (key: string) =>
+      change({ pick: (keys.includes(key) ? keys.filter((one) => one !== key) : [...keys.slice(-1), key]).join(" ") }),
+  };
+  const [first, second] = keys.map((key) => live.casts.get(key));
+
   if (live.loaded && all.length === 0)
     return (
       <div className="casts" data-testid="casts-page">
@@ -91,6 +99,20 @@ export function Casts() {
           <h1>Casts</h1>
           {live.loaded && all.length > 0 ? <span className="dim">{says}</span> : null}
           <span className="grow" />
+          {keys.length > 0 ? (
+            <span className="comparing" data-testid="comparing">
+              {first && second ? (
+                <Link className="btn" to={comparePath(first, second)} data-testid="compare-chosen">
+                  <GitCompare className="ico" /> Compare the two
+                </Link>
+              ) : (
+                <span className="dim">Choose a second one to compare.</span>
+              )}
+              <button type="button" className="btn quiet" onClick={() => change({ pick: null })}>
+                Cancel
+              </button>
+            </span>
+          ) : null}
           <Link
             className="btn primary"
             to={`/casts?${new URLSearchParams({ ...Object.fromEntries(search), new: "1" })}`}
@@ -130,9 +152,10 @@ export function Casts() {
           />
           {live.projects.length > 1 ? (
             <Pick
-              label="Folder"
-              value={search.get("folder") ?? ""}
-              onPick={(value) => change({ folder: value })}
+              label="Project"
+              value={search.get("project") ?? ""}
+              testid="filter-project"
+              onPick={(value) => change({ project: value })}
               options={[
                 { value: "", label: "any" },
                 ...live.projects.map((one) => ({ value: one.id, label: one.name })),
@@ -160,7 +183,7 @@ export function Casts() {
             <button
               type="button"
               className="btn"
-              onClick={() => change({ view: null, state: null, loadout: null, text: null, folder: null })}
+              onClick={() => change({ view: null, state: null, loadout: null, text: null, project: null })}
             >
               Show all
             </button>
@@ -170,6 +193,7 @@ export function Casts() {
           <>
             <table className="tbl list">
               <colgroup>
+                <col className="c-pick" />
                 <col className="c-state" />
                 <col />
                 <col className="c-load" />
@@ -182,6 +206,9 @@ export function Casts() {
               </colgroup>
               <thead>
                 <tr>
+                  <th className="wide">
+                    <span className="sr">Choose</span>
+                  </th>
                   <th>State</th>
                   <th>Request</th>
                   <th className="wide">Loadout</th>
@@ -195,9 +222,9 @@ export function Casts() {
                   </th>
                 </tr>
               </thead>
-              <Group title="Needs you" casts={groups.needs} now={now} tall />
-              <Group title="Running" casts={groups.running} now={now} tall />
-              <Group title="Recent" casts={groups.recent} now={now} />
+              <Group title="Needs you" casts={groups.needs} now={now} picked={picked} tall />
+              <Group title="Running" casts={groups.running} now={now} picked={picked} tall />
+              <Group title="Recent" casts={groups.recent} now={now} picked={picked} />
             </table>
             {live.next ? (
               <p className="empty">

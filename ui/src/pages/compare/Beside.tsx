@@ -1,14 +1,15 @@
 // One turn of each cast beside the other: what it was given, what it put out, where it led.
 import { get, segment } from "../../api/client";
-import type { CastView, ComparedTurn, TurnView } from "../../api/types";
+import type { CastView, ComparedTurn, Json, TurnView } from "../../api/types";
 import { WordDiff } from "../../shared/DiffView";
 import { bytes } from "../../shared/format";
-import { JsonText } from "../../shared/JsonTree";
+import { castPath } from "../../shared/live";
 import { ErrorBox, Foreign, Tabs } from "../../shared/parts";
 import { Link } from "../../shared/router";
 import { oneLine } from "../../shared/text";
 import { useLoad } from "../../shared/useLoad";
-import { layerPairs, told } from "./layers";
+import { Whole } from "../../shared/Whole";
+import type { Places } from ".";
 import { sideText } from "./Turns";
 
 type Tab = "input" | "output" | "route";
@@ -16,19 +17,19 @@ type Tab = "input" | "output" | "route";
 interface BesideProps {
   row: ComparedTurn;
   views: [CastView, CastView];
-  project: string | null;
+  places: Places;
   tab: Tab;
   onTab: (tab: Tab) => void;
 }
 
 const size = (text: string | null | undefined) => new TextEncoder().encode(text ?? "").length;
 
-export function Beside({ row, views, project, tab, onTab }: BesideProps) {
+export function Beside({ row, views, places, tab, onTab }: BesideProps) {
   const [a, b] = views;
-  const load = (id: string, seq: number | undefined) =>
+  const load = (id: string, seq: number | undefined, project: string | null) =>
     seq ? get<TurnView>(`/casts/${segment(id)}/turns/${seq}`, { project }) : Promise.resolve(null);
   const both = useLoad(
-    () => Promise.all([load(a.castId, row.a?.seq), load(b.castId, row.b?.seq)]),
+    () => Promise.all([load(a.castId, row.a?.seq, places.project), load(b.castId, row.b?.seq, places.other)]),
     `${a.castId}:${b.castId}:${row.a?.seq}:${row.b?.seq}`,
   );
   const [x, y] = both.value ?? [null, null];
@@ -38,7 +39,7 @@ export function Beside({ row, views, project, tab, onTab }: BesideProps) {
       <div className="bar2 beside">
         <h2 className="cut">
           {oneLine(row.materia || row.socket, 40)}
-          {row.item ? `, ${row.item}` : ""}
+          {row.item ? `, ${oneLine(row.itemLabel ?? row.item, 40)}` : ""}
         </h2>
         <Tabs<Tab>
           name="beside"
@@ -59,7 +60,6 @@ export function Beside({ row, views, project, tab, onTab }: BesideProps) {
       <div className="sides" id="beside-body" role="tabpanel" aria-labelledby={`beside-${tab}`} tabIndex={0}>
         {([0, 1] as const).map((index) => {
           const [turn, side] = index === 0 ? [x, row.a] : [y, row.b];
-          const id = views[index].castId;
           return (
             <div key={index}>
               <div className="row">
@@ -69,7 +69,7 @@ export function Beside({ row, views, project, tab, onTab }: BesideProps) {
                     {turn ? `visit ${turn.visit}, ` : ""}event{" "}
                     <Link
                       className="ev"
-                      to={`/casts/${encodeURIComponent(id)}?at=${side.seq}&socket=${encodeURIComponent(row.socket)}&turn=${side.seq}`}
+                      to={castPath(views[index], { at: side.seq, socket: row.socket, turn: side.seq })}
                     >
                       {side.seq}
                     </Link>
@@ -77,7 +77,6 @@ export function Beside({ row, views, project, tab, onTab }: BesideProps) {
                 ) : (
                   <span className="dim sm grow">no such turn</span>
                 )}
-                {turn && tab === "input" ? <span className="faint sm">{bytes(size(turn.prompt))}</span> : null}
               </div>
               {side && both.value ? <Side tab={tab} row={row} a={x} b={y} index={index} view={views[index]} /> : null}
             </div>
@@ -100,12 +99,6 @@ function Side(props: {
   const turn = index === 0 ? a : b;
   const side = index === 0 ? row.a : row.b;
   const which = index === 0 ? "before" : "after";
-  if (tab === "output")
-    return turn?.output ? (
-      <WordDiff before={a?.output ?? ""} after={b?.output ?? ""} side={which} />
-    ) : (
-      <p className="faint">Nothing was put out.</p>
-    );
   if (tab === "route") {
     const name = (id: string) => (id === "end" ? "the end" : oneLine(view.plan.nodes[id]?.materia ?? id, 40));
     return (
@@ -122,38 +115,22 @@ function Side(props: {
       </div>
     );
   }
-  if (turn && typeof turn.prompt !== "string")
-    return (
-      <>
-        <p className="faint sm">A utility: it was given this object.</p>
-        <JsonText value={turn.input} />
-      </>
-    );
-  return told(layerPairs(a, b)).map((pair) => {
-    const text = index === 0 ? pair.a : pair.b;
-    if (text === null) return null;
-    const alone = (index === 0 ? pair.b : pair.a) === null && a !== null && b !== null;
-    return (
-      <section key={pair.key} className={`layer${pair.same ? "" : " key"}`}>
-        <header>
-          <strong>
-            <Foreign text={pair.name} />
-          </strong>
-          <span className="b">
-            {bytes(size(text))}
-            {alone ? `, only ${index === 0 ? "A" : "B"}` : ""}
-          </span>
-        </header>
-        {pair.same && a && b ? (
-          <p className="faint">the same in both</p>
-        ) : alone ? (
-          <div className="text">
-            <Foreign text={text} />
-          </div>
-        ) : (
-          <WordDiff before={pair.a ?? ""} after={pair.b ?? ""} side={which} />
-        )}
-      </section>
-    );
-  });
+  // Ids, folders and times differ in any two casts: the server has left them out of the texts that differ.
+  const [aspect, texts] = tab === "input" ? (["prompt", row.prompt] as const) : (["output", row.output] as const);
+  const text = (one: TurnView | null) => (tab === "input" ? (one?.prompt ?? one?.input ?? "") : (one?.output ?? ""));
+  const mine = text(turn);
+  if (a && b && row.differs?.includes(aspect))
+    return <WordDiff before={texts?.a ?? shown(text(a))} after={texts?.b ?? shown(text(b))} side={which} />;
+  return (
+    <>
+      {a && b ? <p className="same-as">{tab === "input" ? "Same input" : "Same output"}</p> : null}
+      {mine === "" ? (
+        <p className="faint">{tab === "input" ? "Nothing was given." : "Nothing was put out."}</p>
+      ) : (
+        <Whole value={mine} label={`the ${tab} of ${index === 0 ? "A" : "B"}`} />
+      )}
+    </>
+  );
 }
+
+const shown = (value: Json) => (typeof value === "string" ? value : JSON.stringify(value, null, 2));

@@ -2,6 +2,7 @@
 import type { CastView, Comparison } from "../../api/types";
 import { castState } from "../../fold";
 import { count, duration, money } from "../../shared/format";
+import { castPath, useLive } from "../../shared/live";
 import { State } from "../../shared/parts";
 import { Link } from "../../shared/router";
 
@@ -11,7 +12,7 @@ interface HeadsProps {
 }
 
 function by(a: number, b: number, show: (value: number) => string): string {
-  return a === b ? "the same" : `${b < a ? "−" : "+"}${show(Math.abs(b - a))}`;
+  return show(a) === show(b) ? "the same" : `${b < a ? "−" : "+"}${show(Math.abs(b - a))}`;
 }
 
 /** Time in turns over all of a cast. */
@@ -20,6 +21,7 @@ export function timeIn(view: CastView): number {
 }
 
 export function Heads({ compared, views }: HeadsProps) {
+  const { projects } = useLive();
   const [a, b] = views;
   return (
     <table className="tbl heads">
@@ -54,9 +56,12 @@ export function Heads({ compared, views }: HeadsProps) {
             <tr key={mark}>
               <td>
                 <span className={`ab ${mark.toLowerCase()}`}>{mark}</span>{" "}
-                <Link className="mono" to={`/casts/${encodeURIComponent(view.castId)}`}>
+                <Link className="mono" to={castPath(view)}>
                   {view.castId}
-                </Link>
+                </Link>{" "}
+                {projects.length > 1 ? (
+                  <span className="faint">{projects.find((one) => one.id === view.project)?.name}</span>
+                ) : null}
               </td>
               <td>
                 {from ? (

@@ -4,7 +4,7 @@ import type { CastView, ComparedTurn, Comparison, TurnSide } from "../../api/typ
 import type { Turn } from "../../fold";
 import { KindIcon } from "../../graph/KindIcon";
 import { duration } from "../../shared/format";
-import { Foreign, Seg } from "../../shared/parts";
+import { Foreign, Item, Seg } from "../../shared/parts";
 import { oneLine } from "../../shared/text";
 
 export const rowKey = (row: ComparedTurn) => `${row.socket} ${row.item ?? ""} ${row.attempt} ${row.a ? "a" : "b"}`;
@@ -87,7 +87,7 @@ export function Turns({ compared, view, shared, picked, onPick }: TurnsProps) {
             ? shared.map((turn) => (
                 <tr key={turn.seq} className="shared">
                   <Name view={view} socket={turn.socket} />
-                  <td className="faint">{turn.item ?? ""}</td>
+                  <td className="cut">{turn.item ? <Item itemKey={turn.item} title={turn.itemLabel} /> : null}</td>
                   <td>
                     {sideText({
                       seq: turn.seq,
@@ -115,7 +115,7 @@ export function Turns({ compared, view, shared, picked, onPick }: TurnsProps) {
               data-row={JSON.stringify([row.socket, row.item ?? null, row.attempt, row.verdict, row.differs ?? []])}
             >
               <Name view={view} socket={row.socket} onPick={() => onPick(rowKey(row))} />
-              <td className="faint">{row.item ?? ""}</td>
+              <td className="cut">{row.item ? <Item itemKey={row.item} title={row.itemLabel} /> : null}</td>
               <td className={row.a ? "" : "none"}>{sideText(row.a)}</td>
               <td className={row.b ? "" : "none"}>{sideText(row.b)}</td>
               <td>
@@ -126,7 +126,10 @@ export function Turns({ compared, view, shared, picked, onPick }: TurnsProps) {
                 ) : row.verdict === "only_b" ? (
                   <strong>+ only B</strong>
                 ) : (
-                  <strong className="wrap">≠ {(row.differs ?? []).map((one) => words[one] ?? one).join(", ")}</strong>
+                  <span className="wrap">
+                    <strong>≠ {(row.differs ?? []).map((one) => words[one] ?? one).join(", ")}</strong>
+                    {row.differs?.includes("prompt") ? null : <span className="dim">; same input</span>}
+                  </span>
                 )}
               </td>
             </tr>

@@ -4,16 +4,16 @@ import type { CastView, ComparedTurn, Comparison } from "../../api/types";
 import { emptyState, fold, type Turn } from "../../fold";
 import { MIDDLE } from "../../graph/layout";
 import { MiniGraph } from "../../graph/MiniGraph";
+import { Cli } from "../../shared/Cli";
 import { CastStore, WHOLE_MAX } from "../../shared/cast-store";
 import { count, duration, money } from "../../shared/format";
-import { useLive } from "../../shared/live";
-import { Cli, ErrorBox, Foreign, Pick } from "../../shared/parts";
+import { comparePath, keyOf, useLive } from "../../shared/live";
+import { ErrorBox, Foreign, Pick } from "../../shared/parts";
 import { Link, navigate, useSearch } from "../../shared/router";
 import { oneLine } from "../../shared/text";
 import { useLoad } from "../../shared/useLoad";
 import { Beside } from "./Beside";
 import { Heads, timeIn } from "./Heads";
-import { against } from "./layers";
 import { rowKey, Turns } from "./Turns";
 
 interface Both {
@@ -22,11 +22,17 @@ interface Both {
   shared: Turn[];
 }
 
-async function both(a: string, b: string, project: string | null): Promise<Both> {
+/** The projects of both, where the address names them. */
+export interface Places {
+  project: string | null;
+  other: string | null;
+}
+
+async function both(a: string, b: string, { project, other: otherProject }: Places): Promise<Both> {
   const [compared, one, other] = await Promise.all([
-    get<Comparison>(`/casts/${segment(a)}/compare/${segment(b)}`, { project }),
+    get<Comparison>(`/casts/${segment(a)}/compare/${segment(b)}`, { project, otherProject }),
     get<CastView>(`/casts/${segment(a)}`, { project }),
-    get<CastView>(`/casts/${segment(b)}`, { project }),
+    get<CastView>(`/casts/${segment(b)}`, { project: otherProject }),
   ]);
   const upTo = compared.forkedAt ?? 0;
   // What they share is shown turn by turn, unless it is very long.
@@ -38,7 +44,8 @@ async function both(a: string, b: string, project: string | null): Promise<Both>
 export function Compare({ a, b }: { a: string; b: string }) {
   const [search] = useSearch();
   const project = search.get("project");
-  const loaded = useLoad(() => both(a, b, project), `${a}:${b}:${project}`);
+  const places = { project, other: search.get("otherProject") ?? project };
+  const loaded = useLoad(() => both(a, b, places), `${a}:${b}:${project}:${places.other}`);
   if (loaded.error)
     return (
       <div className="empty">
@@ -51,7 +58,12 @@ export function Compare({ a, b }: { a: string; b: string }) {
         Reading both casts…
       </p>
     );
-  return <Page {...loaded.value} project={project} />;
+  return <Page {...loaded.value} places={places} />;
+}
+
+/** Fewer or more, said in words. */
+function against(a: number, b: number, show: (value: number) => string, less: string, more: string): string {
+  return show(a) === show(b) ? "" : `${show(Math.abs(b - a))} ${b < a ? less : more}`;
 }
 
 const turnsOf = (value: number) => `${count(value)} ${value === 1 ? "turn" : "turns"}`;
@@ -70,15 +82,19 @@ function saying({ compared, views: [a, b] }: Both): string {
   return `${first} ${parts.length > 0 ? `B took ${parts.join(", ")} than A.` : "B took as much as A."}`;
 }
 
-function Page(props: Both & { project: string | null }) {
-  const { compared, views, shared, project } = props;
+function Page(props: Both & { places: Places }) {
+  const { compared, views, shared, places } = props;
   const [a, b] = views;
   const [search, change] = useSearch();
   const { casts } = useLive();
   const { rows, routes } = compared;
   const picked =
     rows.find((row) => rowKey(row) === search.get("turn")) ?? rows.find((row) => row.verdict !== "same") ?? rows[0];
-  const others = [...casts.values()].filter((cast) => cast.castId !== a.castId && cast.castId !== b.castId);
+  const [one, other] = [
+    { castId: a.castId, project: a.project },
+    { castId: b.castId, project: b.project },
+  ];
+  const others = [...casts.values()].filter((cast) => ![keyOf(one), keyOf(other)].includes(keyOf(cast)));
   return (
     <div className="compare" data-testid="compare-page">
       <header className="chead2">
@@ -86,17 +102,20 @@ function Page(props: Both & { project: string | null }) {
           <h1 className="grow cut">
             <Foreign text={oneLine(a.request ?? "") || a.castId} />
           </h1>
-          <Link className="btn" to={`/casts/${encodeURIComponent(b.castId)}/compare/${encodeURIComponent(a.castId)}`}>
+          <Link className="btn" to={comparePath(other, one)}>
             Swap
           </Link>
           <Pick
             label="Compare A with"
-            value={b.castId}
+            value={keyOf(other)}
             testid="compare-with"
-            onPick={(id) => navigate(`/casts/${encodeURIComponent(a.castId)}/compare/${encodeURIComponent(id)}`)}
+            onPick={(key) => {
+              const cast = others.find((one) => keyOf(one) === key);
+              if (cast) navigate(comparePath(one, cast));
+            }}
             options={[
-              { value: b.castId, label: b.castId },
-              ...others.map((cast) => ({ value: cast.castId, label: oneLine(cast.request, 40) || cast.castId })),
+              { value: keyOf(other), label: b.castId },
+              ...others.map((cast) => ({ value: keyOf(cast), label: oneLine(cast.request, 40) || cast.castId })),
             ]}
           />
         </div>
@@ -110,7 +129,7 @@ function Page(props: Both & { project: string | null }) {
           <Turns compared={compared} view={a} shared={shared} picked={picked} onPick={(turn) => change({ turn })} />
           <Variables compared={compared} views={views} />
           <div className="end-cli">
-            <Cli words={["materia", "compare", a.castId, b.castId]} />
+            {places.project === places.other ? <Cli words={["materia", "compare", a.castId, b.castId]} /> : null}
           </div>
         </section>
         <section aria-label="The graph and the turn">
@@ -133,7 +152,7 @@ function Page(props: Both & { project: string | null }) {
             <Beside
               row={picked}
               views={views}
-              project={project}
+              places={places}
               tab={(search.get("show") as "input" | "output" | "route" | null) ?? telling(picked)}
               onTab={(show) => change({ show })}
             />

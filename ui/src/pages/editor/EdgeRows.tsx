@@ -50,7 +50,7 @@ export function EdgeRows({ store, state, socket }: { store: EditorStore; state: 
               disabled={off}
               value={edge.when}
               options={conditions}
-              onChange={(value) => changeEdge(store, edge.id, "when", value)}
+              onChange={(value) => changeEdge(store, edge.id, ["when"], value)}
             />
             <SelectField
               label={`Target of edge ${index + 1}`}
@@ -59,7 +59,7 @@ export function EdgeRows({ store, state, socket }: { store: EditorStore; state: 
               value={edge.to}
               options={targets(state)}
               onChange={(value) => {
-                changeEdge(store, edge.id, "to", value);
+                changeEdge(store, edge.id, ["to"], value);
                 store.select([{ kind: "socket", id: socket.id }]);
               }}
             />

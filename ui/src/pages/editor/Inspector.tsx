@@ -2,7 +2,7 @@
 import { useState } from "react";
 import type { Finding } from "../../api/types";
 import { edgeById, exitOf, innermost, type Selected, thingAt } from "../../document";
-import { KindIcon } from "../../graph/Graph";
+import { Badges, KindIcon } from "../../graph/Graph";
 import { Foreign, Tabs } from "../../shared/parts";
 import { Link } from "../../shared/router";
 import { setSocket } from "./acts";
@@ -65,7 +65,12 @@ export function Inspector({ store, state, findings }: { store: EditorStore; stat
           <h2 className="cut">
             <Foreign text={title} />
           </h2>
-          {socket && first.kind === "socket" ? <span className="mono faint cut">{socket.id}</span> : null}
+          {socket && first.kind === "socket" ? (
+            <>
+              <span className="mono faint cut">{socket.id}</span>
+              <Badges generator={info?.generator ?? false} consumer={innermost(loadout, socket.id) !== null} />
+            </>
+          ) : null}
           {selection.length > 1 ? <span className="faint sm">and {selection.length - 1} more</span> : null}
         </div>
         <Tabs

@@ -1,9 +1,10 @@
 import { isEnd } from "../../api/ends";
 import type { Finding } from "../../api/types";
-import { at, object } from "../../document";
-import { setLoadout } from "./acts";
-import { Found, NumberField, Part, Row, SelectField } from "./fields";
+import { at, fieldNames, object } from "../../document";
+import { putClean, setLoadout } from "./acts";
+import { Found, Part, Row, SelectField } from "./fields";
 import { targets } from "./options";
+import { Group, labelOf, SchemaFields } from "./SchemaFields";
 import type { EditorState } from "./state";
 import type { EditorStore } from "./store";
 
@@ -18,10 +19,8 @@ const count = (number: number, word: string) => `${number} ${word}${number === 1
 export function LoadoutForm({ store, state, findings }: FormProps) {
   const { loadout, readOnly: off, value } = state;
   if (!loadout) return null;
-  const active = object(value).activeLoadout === loadout.name;
-  const budget = object(object(value).budget);
-  const setBudget = (field: string) => (amount: number | undefined) =>
-    store.edit("budget", (writer) => writer.put(["budget", field], amount), `budget ${field}`);
+  const whole = object(value);
+  const active = whole.activeLoadout === loadout.name;
   return (
     <>
       <Part title="Loadout">
@@ -62,35 +61,20 @@ export function LoadoutForm({ store, state, findings }: FormProps) {
           Casts take it when none is named
         </label>
       </Part>
-      <Part title="Budget" hint="of the whole file">
-        <Row label="Turns">
-          <NumberField
-            label="Most turns"
-            disabled={off}
-            value={budget.maxTurns}
-            placeholder="no bound"
-            onChange={setBudget("maxTurns")}
+      {["budget", "limits"].map((of) => (
+        <Group key={of} title={`${labelOf(of)} of the whole file`} open={of === "budget" || whole[of] !== undefined}>
+          <SchemaFields
+            place={[of]}
+            raw={object(whole[of])}
+            names={fieldNames([of])}
+            off={off}
+            put={(path, amount) =>
+              store.edit(path.join(" "), (writer) => putClean(writer, path, amount, 0), path.join(" "))
+            }
+            within={[of]}
           />
-        </Row>
-        <Row label="Tokens">
-          <NumberField
-            label="Most tokens"
-            disabled={off}
-            value={budget.maxTokens}
-            placeholder="no bound"
-            onChange={setBudget("maxTokens")}
-          />
-        </Row>
-        <Row label="Cost">
-          <NumberField
-            label="Most cost"
-            disabled={off}
-            value={budget.maxCost}
-            placeholder="no bound"
-            onChange={setBudget("maxCost")}
-          />
-        </Row>
-      </Part>
+        </Group>
+      ))}
       <Part title="In it">
         <p className="dim sm">
           {[

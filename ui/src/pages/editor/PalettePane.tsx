@@ -14,7 +14,10 @@ import type { EditorStore } from "./store";
 
 /** What a materia is besides its kind, as words. */
 export function badgeOf(info: MateriaInfo, group: string): string {
-  if (group === "Generator") return info.kind === "utility" ? "utility" : info.multiTurn ? "multi-turn" : "Generator";
+  if (group === "Generator")
+    return ["Generator", info.kind === "utility" ? "utility" : info.multiTurn ? "multi-turn" : ""]
+      .filter(Boolean)
+      .join(", ");
   if (info.multiTurn) return "multi-turn";
   return info.kind === "agent" && info.parse === "json" ? "verdict" : "";
 }
@@ -193,7 +196,9 @@ function Entry(props: {
         <span className="n cut">
           <Foreign text={oneLine(props.title, 60)} />
         </span>
-        <span className="faint xs">{props.badge}</span>
+        <span className="faint xs" data-testid="pal-badge">
+          {props.badge}
+        </span>
         <span className="d cut">
           <Foreign text={oneLine(props.text, 160)} />
         </span>

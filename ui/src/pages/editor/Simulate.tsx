@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "react";
 import { type Choice, castChoices, type Outcome, simulate, type Walk, type WalkAsk } from "../../api/editor";
 import { object } from "../../document";
 import { useLive } from "../../shared/live";
-import { ErrorBox, Foreign } from "../../shared/parts";
+import { ErrorBox, Foreign, Item } from "../../shared/parts";
 import { oneLine } from "../../shared/text";
 import type { EditorState } from "./state";
 
@@ -149,7 +149,7 @@ export function Simulate({ state, onWalk }: { state: EditorState; onWalk: (walk:
             <span className="mono faint">{step.socket}</span>
             {step.item ? (
               <span className="faint cut">
-                {step.item} <Foreign text={oneLine(step.itemLabel ?? "", 40)} />
+                <Item itemKey={step.item} title={step.itemLabel} />
               </span>
             ) : null}
             <span>{step.outcome.replace("_", " ")}</span>
@@ -192,7 +192,7 @@ function Ask({ ask, onChoose }: { ask: WalkAsk; onChoose: (ask: WalkAsk, outcome
       <span className="mono faint">{ask.socket}</span>
       {ask.item ? (
         <span className="faint cut">
-          {ask.item} <Foreign text={oneLine(ask.itemLabel ?? "", 40)} />
+          <Item itemKey={ask.item} title={ask.itemLabel} />
         </span>
       ) : null}
       {ask.outcomes.map((outcome) =>

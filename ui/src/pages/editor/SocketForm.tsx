@@ -1,12 +1,41 @@
 import type { Finding } from "../../api/types";
-import { innermost, object, type SocketDoc, strings } from "../../document";
+import { innermost, object, type SocketDoc } from "../../document";
 import { Seg } from "../../shared/parts";
 import { rename, setSocket } from "./acts";
 import { EdgeRows } from "./EdgeRows";
-import { Found, NameField, NumberField, Pairs, Part, Row, SelectField, TextField } from "./fields";
+import { Found, NameField, Pairs, Part, Row, SelectField } from "./fields";
 import { conditions, nameFault, targets } from "./options";
+import { SchemaFields, SchemaGroups } from "./SchemaFields";
 import type { EditorState } from "./state";
 import type { EditorStore } from "./store";
+
+/** The place of a socket in the schema. */
+const SOCKET = ["loadouts", "*", "sockets", "*"];
+const AGENT = ["session", "model", "tools"];
+const groups: [string, string[]][] = [
+  ["Limits", ["timeoutMs", "budgets", "maxInFlight", "retries"]],
+  ["Running", ["mode", "control", "trigger", "intervalMs", "cron", "timezone", "dependsOn", "approval", "onInterrupt"]],
+  ["Input", ["consume", "foreach", "params", "env"]],
+  ["Output", ["routing", "outputSelector", "artifacts"]],
+  ["Agent", AGENT],
+  ["Permissions", ["policy"]],
+];
+/** Fields with a form of their own above. */
+const elsewhere = ["materia", "prompt", "edges", "onFailure", "parse", "assign", "advance"];
+const usual: Record<string, string> = {
+  mode: "auto",
+  trigger: "on any input",
+  consume: "all that waits",
+  routing: "the first that matches",
+  approval: "none",
+  session: "auto",
+  outputSelector: "the parsed output, else the text",
+  maxInFlight: "1",
+  "retries.max": "none",
+  "budgets.turns": "no limit",
+  "budgets.timeMs": "no limit",
+  "budgets.cost": "no limit",
+};
 
 interface FormProps {
   store: EditorStore;
@@ -22,8 +51,16 @@ export function SocketForm({ store, state, socket, findings }: FormProps) {
   const put = (field: string, value: Parameters<typeof setSocket>[3], ...more: string[]) =>
     setSocket(store, id, [field, ...more], value, `${id} ${field} ${more.join(" ")}`);
   const parse = typeof raw.parse === "string" ? raw.parse : (info?.parse ?? "text");
-  const word = (field: string, usual: string) => (typeof raw[field] === "string" ? (raw[field] as string) : usual);
-  const budgets = object(raw.budgets);
+  const fields = (of: string, names: string[]) => (
+    <SchemaFields
+      place={[...SOCKET, of]}
+      raw={object(raw[of])}
+      names={names}
+      off={off}
+      put={([, field = ""], value) => put(of, value, field)}
+      within={[of]}
+    />
+  );
   return (
     <>
       <Part title="Materia">
@@ -88,131 +125,11 @@ export function SocketForm({ store, state, socket, findings }: FormProps) {
               }
             />
           </Row>
+          {raw.onFailure ? fields("onFailure", ["maxTraversals"]) : null}
         </div>
       </Part>
-      <Part title="Limits">
-        <Row label="Time, ms">
-          <NumberField
-            label="Time of a turn in milliseconds"
-            testid="socket-timeout"
-            disabled={off}
-            value={raw.timeoutMs}
-            placeholder={info?.kind === "utility" ? "30000" : "no limit"}
-            onChange={(value) => put("timeoutMs", value)}
-          />
-        </Row>
-        <Row label="Turns">
-          <NumberField
-            label="Turns"
-            disabled={off}
-            value={budgets.turns}
-            placeholder="no limit"
-            onChange={(value) => put("budgets", value, "turns")}
-          />
-        </Row>
-        <Row label="Cost">
-          <NumberField
-            label="Cost"
-            disabled={off}
-            value={budgets.cost}
-            placeholder="no limit"
-            onChange={(value) => put("budgets", value, "cost")}
-          />
-        </Row>
-      </Part>
-      <Part title="Running">
-        <Row label="Starts">
-          <SelectField
-            label="Starts"
-            testid="socket-trigger"
-            disabled={off}
-            value={word("trigger", "on_any_input")}
-            options={[
-              { value: "on_any_input", label: "on any input" },
-              { value: "manual_only", label: "by hand only" },
-              { value: "scheduled", label: "by the clock" },
-            ]}
-            onChange={(value) => put("trigger", value === "on_any_input" ? undefined : value)}
-          />
-        </Row>
-        {raw.trigger === "scheduled" ? (
-          <>
-            <Row label="Every, ms">
-              <NumberField
-                label="Interval"
-                disabled={off}
-                value={raw.intervalMs}
-                onChange={(value) => put("intervalMs", value)}
-              />
-            </Row>
-            <Row label="Or cron">
-              <TextField
-                label="Cron"
-                mono
-                disabled={off}
-                value={word("cron", "")}
-                placeholder="30 6 * * mon-fri"
-                onChange={(value) => put("cron", value)}
-              />
-            </Row>
-          </>
-        ) : null}
-        <Row label="Takes">
-          <Seg
-            label="Takes"
-            small
-            disabled={off}
-            now={word("consume", "all")}
-            items={[
-              { id: "all", label: "all that waits" },
-              { id: "one", label: "one" },
-            ]}
-            onPick={(value) => put("consume", value === "all" ? undefined : value)}
-          />
-        </Row>
-        <Row label="Routing">
-          <Seg
-            label="Routing"
-            small
-            disabled={off}
-            now={word("routing", "first")}
-            items={[
-              { id: "first", label: "first match" },
-              { id: "all", label: "every match" },
-            ]}
-            onPick={(value) => put("routing", value === "first" ? undefined : value)}
-          />
-        </Row>
-        <Row label="Approval">
-          <Seg
-            label="Approval"
-            small
-            disabled={off}
-            now={raw.approval === "before" ? "before" : "none"}
-            items={[
-              { id: "none", label: "none" },
-              { id: "before", label: "before each turn" },
-            ]}
-            onPick={(value) => put("approval", value === "none" ? undefined : value)}
-          />
-        </Row>
-        {info?.kind === "utility" ? null : (
-          <Row label="Session">
-            <Seg
-              label="Session"
-              small
-              disabled={off}
-              now={word("session", "auto")}
-              items={[
-                { id: "auto", label: "auto" },
-                { id: "fresh", label: "fresh" },
-                { id: "keep", label: "keep" },
-              ]}
-              onPick={(value) => put("session", value === "auto" ? undefined : value)}
-            />
-          </Row>
-        )}
-        {innermost(state.loadout ?? emptyLoadout, id) ? (
+      {innermost(state.loadout ?? emptyLoadout, id) ? (
+        <Part title="Loop">
           <Row label="Moves on">
             <SelectField
               label="Moves the loop on"
@@ -229,9 +146,19 @@ export function SocketForm({ store, state, socket, findings }: FormProps) {
               }
             />
           </Row>
-        ) : null}
-        {strings(raw.dependsOn).length > 0 ? <Row label="Waits for">{strings(raw.dependsOn).join(", ")}</Row> : null}
-      </Part>
+          {raw.advance ? fields("advance", ["cursor", "items"]) : null}
+        </Part>
+      ) : null}
+      <SchemaGroups
+        place={SOCKET}
+        raw={raw}
+        off={off}
+        put={([field = "", ...more], value) => put(field, value, ...more)}
+        usual={{ ...usual, timeoutMs: info?.kind === "utility" ? "30000" : "no limit" }}
+        groups={groups.filter(([title]) => title !== "Agent" || info?.kind !== "utility")}
+        elsewhere={[...elsewhere, ...(info?.kind === "utility" ? AGENT : [])]}
+        open={["Limits", "Running"]}
+      />
       <Part title="Assign" hint="output to state">
         <Pairs
           label="Assign"

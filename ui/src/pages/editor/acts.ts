@@ -173,17 +173,23 @@ export function putClean(writer: Writer, path: (string | number)[], value: Json 
 export function changeEdge(
   store: EditorStore,
   id: string,
-  field: string,
+  path: string[],
   value: Json | undefined,
   mark?: string,
 ): void {
   const { loadout } = store.state;
   if (!loadout) return;
+  const [field = "", ...more] = path;
   const found = edgeById(loadout, id);
   if (found) {
+    const { socket, edge } = found;
+    const place = at(name(store), "sockets", socket.id, "edges", edge.index);
     store.edit(
-      `${field} of the edge to ${found.edge.to}`,
-      (writer) => setEdge(writer, name(store), found.socket.id, found.edge.index, field, value),
+      `${path.join(" ")} of the edge to ${edge.to}`,
+      (writer) =>
+        more.length > 0
+          ? putClean(writer, [...place, ...path], value, place.length)
+          : setEdge(writer, name(store), socket.id, edge.index, field, value),
       mark,
     );
     // An edge without a name of its own is called by its ends.

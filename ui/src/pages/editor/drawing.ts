@@ -75,8 +75,10 @@ export function nodesOf(props: {
       data: {
         id: socket.id,
         title: info?.label || socket.materia || "no materia",
-        note: cardNote(socket.raw, info, members.has(socket.id)),
+        note: cardNote(socket.raw, info),
         kind: info?.generator ? "generator" : (info?.kind ?? "agent"),
+        generator: info?.generator ?? false,
+        consumer: members.has(socket.id),
         entry: loadout.entry === socket.id,
         gate: socket.raw.approval === "before",
         color: materiaColor(info?.color) ?? "",

@@ -2,18 +2,21 @@ import { useEffect, useState } from "react";
 import { at, find } from "../../document";
 import { noteRefusal } from "../../shared/live";
 import { ErrorBox } from "../../shared/parts";
+import { useProject } from "../../shared/project";
 import { Link, searchNow } from "../../shared/router";
+import { useTries } from "../../shared/useLoad";
 import { begunWith } from "./begin";
 import { openSubject } from "./opening";
 import { readText } from "./state";
 import { EditorStore } from "./store";
-import { useProject } from "./useProject";
 import { Workbench } from "./Workbench";
 
 export function Editor({ name }: { name: string }) {
-  const project = useProject();
+  const project = useProject()?.id ?? null;
   const [store, setStore] = useState<EditorStore | null>(null);
   const [error, setError] = useState<Error | null>(null);
+  const tries = useTries(error);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: where the server did not answer, it is asked again
   useEffect(() => {
     if (!project) return;
     let made: EditorStore | null = null;
@@ -43,7 +46,7 @@ export function Editor({ name }: { name: string }) {
       setStore(null);
       setError(null);
     };
-  }, [project, name]);
+  }, [project, name, tries]);
   if (error)
     return (
       <div className="page">

@@ -2,7 +2,7 @@
 import { Handle, type Node, type NodeProps, Position } from "@xyflow/react";
 import { CircleAlert, TriangleAlert } from "lucide-react";
 import { memo } from "react";
-import { KindIcon } from "../../graph/Graph";
+import { Badges, KindIcon } from "../../graph/Graph";
 import { oneLine } from "../../shared/text";
 import type { Marks } from "./views";
 
@@ -11,6 +11,8 @@ export interface CardData extends Record<string, unknown> {
   title: string;
   note: string;
   kind: string;
+  generator: boolean;
+  consumer: boolean;
   entry: boolean;
   gate: boolean;
   color: string;
@@ -48,7 +50,7 @@ export function Badge({ marks }: { marks: Marks | undefined }) {
 }
 
 const Card = memo(({ data }: NodeProps<CardNode>) => {
-  const { id, title, note, kind, entry, gate, color, selected, dim, lit, now, marks } = data;
+  const { id, title, note, kind, generator, consumer, entry, gate, color, selected, dim, lit, now, marks } = data;
   return (
     <>
       <div
@@ -64,6 +66,7 @@ const Card = memo(({ data }: NodeProps<CardNode>) => {
             <span className="sr">entry</span>
           </i>
         ) : null}
+        <Badges generator={generator} consumer={consumer} />
         {color ? <i className="spine" style={{ background: color }} /> : null}
         {gate ? (
           <svg className="gate" viewBox="0 0 18 18" aria-hidden="true">

@@ -85,11 +85,7 @@ export function sizesFor(loadout: Loadout | null): Sizes {
 }
 
 /** What a card says at its lower right. */
-export function cardNote(raw: Record<string, unknown>, info: MateriaInfo | undefined, inLoop: boolean): string {
-  const generator = info?.generator ?? false;
-  if (generator && inLoop) return "Generator, loop";
-  if (generator) return "Generator";
-  if (inLoop) return "Loop consumer";
+export function cardNote(raw: Record<string, unknown>, info: MateriaInfo | undefined): string {
   if (raw.foreach) return "for each element";
   if (raw.trigger === "scheduled") return "scheduled";
   if (raw.trigger === "manual_only") return "by hand";

@@ -1,17 +1,20 @@
 // An approval: exactly what would run, with what, and what follows from each answer.
 import { useState } from "react";
 import { get, segment } from "../../api/client";
-import type { CastView, Json } from "../../api/types";
-import { ActButton } from "../../shared/ActButton";
+import type { CastView, Given, Json } from "../../api/types";
+import { ActButton, Confirm } from "../../shared/ActButton";
 import { type Act, commandLine } from "../../shared/acts";
-import { duration } from "../../shared/format";
-import { castPath, projectOf, useLive } from "../../shared/live";
-import { Cli, Foreign } from "../../shared/parts";
+import { Cli } from "../../shared/Cli";
+import { dayOrClock, duration } from "../../shared/format";
+import { castPath } from "../../shared/live";
+import { ErrorBox, Foreign } from "../../shared/parts";
 import { Link } from "../../shared/router";
-import { oneLine, pieces, plain } from "../../shared/text";
+import { oneLine, pieces } from "../../shared/text";
 import { useLoad } from "../../shared/useLoad";
+import { Whole } from "../../shared/Whole";
 import type { CardProps } from ".";
 import { Changed } from "./Changed";
+import { targetOf } from "./target";
 
 function words(value: Json | undefined): string[] {
   if (value === undefined || value === null) return [];
@@ -20,15 +23,19 @@ function words(value: Json | undefined): string[] {
 }
 
 export function Approval({ item, onAnswered }: CardProps) {
-  const { projects } = useLive();
   const [reason, setReason] = useState("");
-  const target = { castId: item.castId, project: projectOf(projects, item.project) };
+  const target = targetOf(item);
   const node = item.node ?? "";
   const hash = item.approval?.hash;
+  const refused = item.approval?.denied;
   // The plan has the words of a program one by one; the inbox says them in a sentence.
   const view = useLoad(
     () => get<CastView>(`/casts/${segment(item.castId)}`, { project: target.project }),
     `${item.castId}:${hash}`,
+  );
+  const given = useLoad(
+    () => get<Given>(`/casts/${segment(item.castId)}/nodes/${segment(node)}/given`, { project: target.project }),
+    `${item.castId}:${hash}:given`,
   );
   const plan = view.value?.plan.nodes[node];
   const argv = item.approval?.argv ?? (plan?.behavior.type === "utility" ? plan.behavior.command : null);
@@ -49,7 +56,8 @@ export function Approval({ item, onAnswered }: CardProps) {
   return (
     <>
       <div className="ibody">
-        <p className="sub">Exactly this would run, once</p>
+        {refused ? <Refused {...refused} /> : null}
+        <p className="sub">{refused ? "This was refused" : "Exactly this would run, once"}</p>
         <div className="argv" data-testid="argv">
           {isArgv
             ? runs.map((word, index) => (
@@ -65,7 +73,8 @@ export function Approval({ item, onAnswered }: CardProps) {
               ))}
           <span className="grow" />
           <span className="faint sm">
-            {isArgv ? `${runs.length} ${runs.length === 1 ? "argument" : "arguments"}, no shell, ` : ""}
+            {isArgv ? `${runs.length} ${runs.length === 1 ? "word" : "words"}, ` : ""}
+            {item.approval?.shell ? <strong className="warn">a shell reads a script, </strong> : null}
             {odd === 0 ? (
               "no hidden characters"
             ) : (
@@ -76,12 +85,8 @@ export function Approval({ item, onAnswered }: CardProps) {
         <div className="two">
           <div>
             <p className="sub">It is given</p>
-            {words(item.approval?.inputs).map((text) => (
-              <pre key={text} className="text quote">
-                {plain(text)}
-              </pre>
-            ))}
-            {words(item.approval?.inputs).length === 0 ? <p className="dim">nothing but the request</p> : null}
+            <GivenText given={given.value} />
+            {given.error ? <ErrorBox error={given.error} /> : null}
           </div>
           <dl className="facts plainfacts">
             <div>
@@ -114,7 +119,7 @@ export function Approval({ item, onAnswered }: CardProps) {
             <div>
               <dt>Who asked</dt>
               <dd>
-                <Link to={castPath(item, projects, { socket: node, tab: "why" })} data-testid="who-asked">
+                <Link to={castPath(item, { socket: node, tab: "why" })} data-testid="who-asked">
                   Why it came to this
                 </Link>
               </dd>
@@ -140,30 +145,35 @@ export function Approval({ item, onAnswered }: CardProps) {
           </dl>
         </div>
         <Changed item={item} project={target.project} />
-        <div className="three">
-          <div>
-            <strong>If you approve</strong>
-            <p>It runs once and the cast goes on.</p>
+        {refused ? null : (
+          <div className="three">
+            <div>
+              <strong>If you approve</strong>
+              <p>It runs once and the cast goes on.</p>
+            </div>
+            <div>
+              <strong>If you deny</strong>
+              <p>Nothing runs. Its input and the question are kept.</p>
+            </div>
+            <div>
+              <strong>If you do nothing</strong>
+              <p>It waits; there is no time limit. A newer payload asks again.</p>
+            </div>
           </div>
-          <div>
-            <strong>If you deny</strong>
-            <p>Nothing runs. Its input and the question are kept.</p>
-          </div>
-          <div>
-            <strong>If you do nothing</strong>
-            <p>It waits; there is no time limit. A newer payload asks again.</p>
-          </div>
-        </div>
-        <label className="sm dim">
-          Why not, if you deny{" "}
-          <input
-            className="field"
-            value={reason}
-            onChange={(event) => setReason(event.target.value)}
-            placeholder="Kept with the refusal"
-          />
-        </label>
-        {canRoute ? (
+        )}
+        {refused ? null : (
+          <label className="sm dim">
+            Why not, if you deny{" "}
+            <input
+              className="field"
+              value={reason}
+              onChange={(event) => setReason(event.target.value)}
+              placeholder="Kept with the refusal"
+              data-testid="deny-reason"
+            />
+          </label>
+        )}
+        {canRoute && !refused ? (
           <label className="check sm dim">
             <input
               type="checkbox"
@@ -176,27 +186,77 @@ export function Approval({ item, onAnswered }: CardProps) {
         ) : null}
       </div>
       <footer>
-        <Keyed name="y">
-          <ActButton
-            className="btn primary"
+        {refused ? (
+          <Confirm
             target={target}
             act={approve}
-            testid="approve"
-            onDone={() => onAnswered(`Approved: ${node}`)}
+            testid="approve-refused"
+            title="Approve what was refused?"
+            text={`It was refused${refused.reason ? `: ${oneLine(refused.reason, 300)}` : ""}. If you approve, it runs once with the input above, and the cast goes on.`}
+            verb="Approve all the same"
+            onDone={() => onAnswered(`Approved after a refusal: ${node}`)}
           >
-            Approve <kbd>Y</kbd>
-          </ActButton>
-        </Keyed>
-        <Keyed name="n">
-          <ActButton target={target} act={deny} testid="deny" onDone={() => onAnswered(`Denied: ${node}`)}>
-            Deny <kbd>N</kbd>
-          </ActButton>
-        </Keyed>
+            Approve all the same…
+          </Confirm>
+        ) : (
+          <>
+            <Keyed name="y">
+              <ActButton
+                className="btn primary"
+                target={target}
+                act={approve}
+                testid="approve"
+                onDone={() => onAnswered(`Approved: ${node}`)}
+              >
+                Approve <kbd>Y</kbd>
+              </ActButton>
+            </Keyed>
+            <Keyed name="n">
+              <ActButton target={target} act={deny} testid="deny" onDone={() => onAnswered(`Denied: ${node}`)}>
+                Deny <kbd>N</kbd>
+              </ActButton>
+            </Keyed>
+          </>
+        )}
         <span className="grow" />
-        <Cli bare words={commandLine(item.castId, approve)} />
+        <Cli bare words={commandLine(item.castId, approve)} project={target.project} />
       </footer>
     </>
   );
+}
+
+const actors: Record<string, string> = {
+  page: "A person on this page",
+  person: "A person at a terminal",
+  timeline: "The script of the cast",
+};
+
+function Refused({ by, at, reason, seq }: { by: string; at: string; reason?: string | null; seq: number }) {
+  return (
+    <div className="refused" data-testid="refused">
+      <strong>{actors[by] ?? oneLine(by, 60)} refused this</strong>{" "}
+      <span className="dim">
+        {dayOrClock(at, Date.now())}, event {seq}
+      </span>
+      <p>{reason ? <Foreign text={reason} mixed /> : <span className="dim">without a reason</span>}</p>
+    </div>
+  );
+}
+
+/** The input as the turn gets it: a prompt, a utility's object, or the payloads of a turn for each element. */
+function GivenText({ given }: { given: Given | null }) {
+  if (!given)
+    return (
+      <p className="dim" role="status">
+        Reading…
+      </p>
+    );
+  if (typeof given.prompt === "string") return <Whole value={given.prompt} label="the prompt" testid="given" />;
+  if (given.input !== undefined && given.input !== null)
+    return <Whole value={given.input} label="the input, on its standard input" testid="given" />;
+  return given.payloads.map((one) => (
+    <Whole key={one.payloadId} value={one as unknown as Json} label="a payload" testid="given" />
+  ));
 }
 
 /** Lets a key of the page press the button inside. */

@@ -4,14 +4,15 @@ import { get, segment } from "../../api/client";
 import type { Budget, CastView } from "../../api/types";
 import { ActButton, Confirm } from "../../shared/ActButton";
 import { type Act, commandLine } from "../../shared/acts";
+import { Cli } from "../../shared/Cli";
 import { count, money } from "../../shared/format";
-import { Cli, ErrorBox, Foreign, Meter } from "../../shared/parts";
+import { ErrorBox, Foreign, Meter } from "../../shared/parts";
 import { useLoad } from "../../shared/useLoad";
 import type { CardProps } from ".";
-import { useTarget } from "./target";
+import { targetOf } from "./target";
 
 export function BudgetCard({ item, onAnswered }: CardProps) {
-  const target = useTarget(item);
+  const target = targetOf(item);
   const view = useLoad(
     () => get<CastView>(`/casts/${segment(item.castId)}`, { project: target.project }),
     `${item.castId}:${item.since}`,
@@ -98,7 +99,7 @@ export function BudgetCard({ item, onAnswered }: CardProps) {
           Stop this cast
         </Confirm>
         <span className="grow" />
-        <Cli bare words={commandLine(item.castId, act)} />
+        <Cli bare words={commandLine(item.castId, act)} project={target.project} />
       </footer>
     </>
   );

@@ -2,7 +2,7 @@
 import { get, getText, segment } from "../../api/client";
 import type { InboxItem, JournalEvent, Page, TurnView } from "../../api/types";
 import { DiffView } from "../../shared/DiffView";
-import { castPath, useLive } from "../../shared/live";
+import { castPath } from "../../shared/live";
 import { Foreign } from "../../shared/parts";
 import { Link } from "../../shared/router";
 import { useLoad } from "../../shared/useLoad";
@@ -31,7 +31,6 @@ async function newest(item: InboxItem, project: string | null): Promise<Found | 
 }
 
 export function Changed({ item, project }: { item: InboxItem; project: string | null }) {
-  const { projects } = useLive();
   // Where there is none, or it cannot be read, the question stands as it is.
   const found = useLoad(() => newest(item, project).catch(() => null), `${item.castId}:${item.since}`);
   if (!found.value) return null;
@@ -40,9 +39,7 @@ export function Changed({ item, project }: { item: InboxItem; project: string | 
     <section aria-label="What was changed before" data-testid="changed">
       <p className="sub">
         What <Foreign text={turn.materia} /> changed before,{" "}
-        <Link to={castPath(item, projects, { socket: turn.socket, turn: turn.seq, tab: "files" })}>
-          event {turn.seq}
-        </Link>
+        <Link to={castPath(item, { socket: turn.socket, turn: turn.seq, tab: "files" })}>event {turn.seq}</Link>
       </p>
       <div className="changed">
         <DiffView text={text} />

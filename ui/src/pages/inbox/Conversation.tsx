@@ -2,11 +2,12 @@
 import { useState } from "react";
 import { ActButton } from "../../shared/ActButton";
 import { type Act, commandLine } from "../../shared/acts";
-import { Cli, ErrorBox, Foreign } from "../../shared/parts";
+import { Cli } from "../../shared/Cli";
+import { ErrorBox, Item } from "../../shared/parts";
 import { plain } from "../../shared/text";
 import { useLoad } from "../../shared/useLoad";
 import type { CardProps } from ".";
-import { events, useTarget } from "./target";
+import { events, targetOf } from "./target";
 
 /** What an answer says, where it is an object with a context; else all of it. */
 export function spoken(output: string): { text: string; items: string[] } {
@@ -31,7 +32,7 @@ function Said({ output }: { output: string }) {
           {items.map((title, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: items are named by their place
             <li key={index}>
-              <span className="faint">WI-{index + 1}</span> <Foreign text={title} />
+              <Item itemKey={`WI-${index + 1}`} title={title} />
             </li>
           ))}
         </ol>
@@ -41,7 +42,7 @@ function Said({ output }: { output: string }) {
 }
 
 export function Conversation({ item, onAnswered }: CardProps) {
-  const target = useTarget(item);
+  const target = targetOf(item);
   const draft = `materia.answer.${item.castId}`;
   const [text, setText] = useState(() => sessionStorage.getItem(draft) ?? "");
   const [sent, setSent] = useState(0);
@@ -110,7 +111,7 @@ export function Conversation({ item, onAnswered }: CardProps) {
           Accept and go on
         </ActButton>
         <span className="grow" />
-        <Cli bare words={commandLine(item.castId, text.trim() ? say : finish)} />
+        <Cli bare words={commandLine(item.castId, text.trim() ? say : finish)} project={target.project} />
       </footer>
     </>
   );

@@ -1,13 +1,14 @@
 // Whatever else waits: what the server says can be done.
 import { ActButton } from "../../shared/ActButton";
 import { asAct, commandLine } from "../../shared/acts";
-import { Cli, Foreign } from "../../shared/parts";
+import { Cli } from "../../shared/Cli";
+import { Foreign } from "../../shared/parts";
 import type { CardProps } from ".";
-import { useTarget } from "./target";
+import { targetOf } from "./target";
 
 /** Anything else: what the server says can be done. */
 export function OtherCard({ item, onAnswered }: CardProps) {
-  const target = useTarget(item);
+  const target = targetOf(item);
   const acts = (item.next ?? []).filter((act) => !["say", "nodeBudget"].includes(act.do)).map(asAct);
   return (
     <>
@@ -29,7 +30,7 @@ export function OtherCard({ item, onAnswered }: CardProps) {
           </ActButton>
         ))}
         <span className="grow" />
-        {acts[0] ? <Cli bare words={commandLine(item.castId, acts[0])} /> : null}
+        {acts[0] ? <Cli bare words={commandLine(item.castId, acts[0])} project={target.project} /> : null}
       </footer>
     </>
   );

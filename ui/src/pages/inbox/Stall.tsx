@@ -4,18 +4,18 @@ import { get, segment } from "../../api/client";
 import type { CastView, JournalEvent } from "../../api/types";
 import { ActButton, Confirm } from "../../shared/ActButton";
 import { type Act, commandLine } from "../../shared/acts";
-import { castPath, useLive } from "../../shared/live";
-import { Cli, ErrorBox, Foreign } from "../../shared/parts";
+import { Cli } from "../../shared/Cli";
+import { castPath } from "../../shared/live";
+import { ErrorBox, Foreign } from "../../shared/parts";
 import { Link } from "../../shared/router";
 import { oneLine, plain } from "../../shared/text";
 import { useLoad } from "../../shared/useLoad";
 import type { CardProps } from ".";
-import { events, useTarget } from "./target";
+import { events, targetOf } from "./target";
 
 export function Stall({ item, onAnswered }: CardProps) {
-  const target = useTarget(item);
+  const target = targetOf(item);
   const [text, setText] = useState("");
-  const { projects } = useLive();
   const evidence = useLoad(async () => {
     const changed = await events(item, target.project, "mode.changed");
     const seqs: number[] = changed.items.findLast((event) => event.data.reason === "stall")?.data.evidence ?? [];
@@ -44,7 +44,7 @@ export function Stall({ item, onAnswered }: CardProps) {
               <figcaption className="row sm">
                 <span className="grow">
                   Turn of event{" "}
-                  <Link to={castPath(item, projects, { turn: one.seq, socket: item.node ?? "" })} className="ev">
+                  <Link to={castPath(item, { turn: one.seq, socket: item.node ?? "" })} className="ev">
                     {one.seq}
                   </Link>
                 </span>
@@ -110,11 +110,7 @@ export function Stall({ item, onAnswered }: CardProps) {
           </Confirm>
         ) : null}
         {shown[0] ? (
-          <Link
-            className="btn"
-            to={castPath(item, projects, { at: Math.max(1, shown[0].seq - 1) })}
-            data-testid="fork-stall"
-          >
+          <Link className="btn" to={castPath(item, { at: Math.max(1, shown[0].seq - 1) })} data-testid="fork-stall">
             Fork from before
           </Link>
         ) : null}
@@ -132,7 +128,7 @@ export function Stall({ item, onAnswered }: CardProps) {
           Stop this cast
         </Confirm>
         <span className="grow" />
-        <Cli bare words={commandLine(item.castId, text.trim() ? say : { do: "resume" })} />
+        <Cli bare words={commandLine(item.castId, text.trim() ? say : { do: "resume" })} project={target.project} />
       </footer>
     </>
   );

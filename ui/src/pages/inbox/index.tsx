@@ -26,14 +26,20 @@ const titles: Record<string, string> = {
   trust: "Trust",
 };
 
+const isRefused = (item: InboxItem) => Boolean(item.approval?.denied);
+/** What was refused stands last: it waits, but for another decision. */
+const riskOf = (item: InboxItem) => (isRefused(item) ? 8 : (risk[item.reason] ?? 9));
+const titleWord = (item: InboxItem) => (isRefused(item) ? "Refused" : (titles[item.reason] ?? "Waits"));
+
 export function lookOf(item: InboxItem): SocketState {
+  if (isRefused(item)) return "queued";
   return item.reason === "stall" ? "stalled" : "needs_you";
 }
 export function titleOf(item: InboxItem, name = item.node ?? ""): string {
   const who = name || "The cast";
   switch (item.reason) {
     case "approval":
-      return `${who} asks before it runs`;
+      return isRefused(item) ? `${who} was refused and waits` : `${who} asks before it runs`;
     case "multi_turn":
       return `${who} has answered and waits for you`;
     case "stall":
@@ -54,15 +60,12 @@ export function Inbox() {
   const [search, change] = useSearch();
   const [answered, setAnswered] = useState<{ key: string; text: string; at: number }[]>([]);
   const items = useMemo(
-    () =>
-      [...live.inbox].sort(
-        (a, b) => (risk[a.reason] ?? 9) - (risk[b.reason] ?? 9) || String(a.since).localeCompare(String(b.since)),
-      ),
+    () => [...live.inbox].sort((a, b) => riskOf(a) - riskOf(b) || String(a.since).localeCompare(String(b.since))),
     [live.inbox],
   );
-  const wanted = search.get("cast");
-  const current =
-    items.find((item) => keyOf(item) === search.get("at")) ?? items.find((item) => item.castId === wanted) ?? items[0];
+  const [wanted, project] = [search.get("cast"), search.get("project")];
+  const isWanted = (item: InboxItem) => item.castId === wanted && (!project || item.project === project);
+  const current = items.find((item) => keyOf(item) === search.get("at")) ?? items.find(isWanted) ?? items[0];
   const cards = useRef(new Map<string, HTMLElement>());
   const currentKey = current ? keyOf(current) : null;
   useEffect(() => {
@@ -94,7 +97,7 @@ export function Inbox() {
     setAnswered((before) => [{ key: `${keyOf(item)}${Date.now()}`, text, at: Date.now() }, ...before].slice(0, 20));
     void refreshInbox();
     // Whoever came from a cast to answer it goes back to see what follows.
-    if (search.get("back")) navigate(castPath(item, live.projects));
+    if (search.get("back")) navigate(castPath(item));
   };
   const nameOf = useNames(items);
   const casts = new Set(items.map((item) => item.castId)).size;
@@ -123,7 +126,7 @@ export function Inbox() {
                 <span className="grow">
                   <span className="row">
                     <span className="grow cut">
-                      {titles[item.reason] ?? "Waits"}: {oneLine(nameOf(item) || item.message, 60)}
+                      {titleWord(item)}: {oneLine(nameOf(item) || item.message, 60)}
                     </span>
                     <span className="faint sm nowrap">{item.since ? ago(now - Date.parse(item.since)) : ""}</span>
                   </span>
@@ -168,7 +171,7 @@ export function Inbox() {
                 <span className="faint sm nowrap">at {clock(at)}</span>
               </div>
               <p className="sm dim cut">
-                <Link to={castPath(item, live.projects)}>
+                <Link to={castPath(item)}>
                   <Foreign text={oneLine(item.request, 160) || item.castId} />
                 </Link>{" "}
                 · it does not wait for this any more
@@ -193,7 +196,7 @@ export function Inbox() {
           >
             <header>
               <div className="row">
-                <State state={lookOf(item)} word={titles[item.reason] ?? "Waits"} />
+                <State state={lookOf(item)} word={titleWord(item)} />
                 <h2 className="cut grow">
                   <Foreign text={titleOf(item, nameOf(item))} mixed />
                 </h2>
@@ -202,7 +205,7 @@ export function Inbox() {
                 </span>
               </div>
               <p className="sm dim cut">
-                <Link to={castPath(item, live.projects)}>
+                <Link to={castPath(item)}>
                   <Foreign text={oneLine(item.request, 160) || item.castId} />
                 </Link>{" "}
                 · {oneLine(item.loadout, 40)} · <span className="mono">{item.castId}</span>

@@ -1,11 +1,9 @@
 // What the cards of the inbox share: the cast that they act on, and its events about one socket.
 import { readEvents, withTexts } from "../../api/texts";
 import type { InboxItem, JournalEvent, Page } from "../../api/types";
-import { projectOf, useLive } from "../../shared/live";
 
-export function useTarget(item: InboxItem) {
-  const { projects } = useLive();
-  return { castId: item.castId, project: projectOf(projects, item.project) };
+export function targetOf(item: InboxItem) {
+  return { castId: item.castId, project: item.project ?? null };
 }
 
 /** They are shown whole, so long texts are read, too. */

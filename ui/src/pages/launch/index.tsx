@@ -5,10 +5,12 @@ import type { AgentReport, Budget, LoadoutView, NamedItem, Page, Summary } from 
 import { MiniGraph } from "../../graph/MiniGraph";
 import { type Start, startLine } from "../../shared/acts";
 import { type Bounds, NO_BOUNDS, usualBounds } from "../../shared/bounds";
+import { Cli } from "../../shared/Cli";
 import { Dialog } from "../../shared/Dialog";
 import { count, money, short } from "../../shared/format";
 import { castPath, useLive } from "../../shared/live";
-import { Cli, ErrorBox, Foreign, Seg } from "../../shared/parts";
+import { ErrorBox, Foreign, Seg } from "../../shared/parts";
+import { useProject, WhichProject } from "../../shared/project";
 import { navigate, useSearch } from "../../shared/router";
 import { oneLine } from "../../shared/text";
 import { useLoad } from "../../shared/useLoad";
@@ -21,6 +23,7 @@ interface Draft {
   request: string;
   loadout: string;
   from: string;
+  provider: string;
   pace: "AUTO" | "INTERACTIVE";
   mode: "PLANNING" | "IMPLEMENTATION";
   budget: Bounds;
@@ -30,6 +33,7 @@ const empty: Draft = {
   request: "",
   loadout: "",
   from: "",
+  provider: "",
   pace: "AUTO",
   mode: "IMPLEMENTATION",
   budget: NO_BOUNDS,
@@ -47,25 +51,29 @@ function kept(): Draft {
 
 export function Launch({ onClose }: { onClose: () => void }) {
   const live = useLive();
-  const [search] = useSearch();
-  const [draft, setDraft] = useState<Draft>(() => ({
-    ...kept(),
-    ...(search.get("loadout") && search.get("new") ? { loadout: search.get("loadout") ?? "" } : {}),
-    ...(search.get("from") ? { from: search.get("from") ?? "" } : {}),
-  }));
+  const place = useProject();
+  const project = place?.id ?? "";
+  const [search, change] = useSearch();
+  const [draft, setDraft] = useState<Draft>(() => {
+    const before = kept();
+    const named = (name: string) => (search.get("new") ? search.get(name) : null);
+    // Names of loadouts, casts and agents count in their project only.
+    const own = before.project === project ? before : { ...before, loadout: "", from: "", provider: "" };
+    return { ...own, project, loadout: named("loadout") ?? own.loadout, from: named("from") ?? own.from };
+  });
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const key = useRef(newKey());
   const set = (part: Partial<Draft>) => {
-    const next = { ...draft, ...part };
+    const next = { ...draft, project, ...part };
     setDraft(next);
     key.current = newKey();
     sessionStorage.setItem(DRAFT, JSON.stringify(next));
   };
-  const project = draft.project || live.projects[0]?.id || "";
+  const here = draft.project === project ? draft : { loadout: "", from: "", provider: "" };
   const loadouts = useLoad(project ? () => get<Page<NamedItem>>("/loadouts", { project }) : null, project);
   const names = loadouts.value?.items ?? [];
-  const chosen = names.find((item) => item.name === draft.loadout) ?? names.find((item) => item.active) ?? names[0];
+  const chosen = names.find((item) => item.name === here.loadout) ?? names.find((item) => item.active) ?? names[0];
   const picture = useLoad(
     chosen ? () => get<LoadoutView>(`/loadouts/${segment(chosen.name)}`, { project }) : null,
     `${project}:${chosen?.name}`,
@@ -73,8 +81,11 @@ export function Launch({ onClose }: { onClose: () => void }) {
   const agents = useLoad(project ? () => get<AgentReport>("/agents", { project }) : null, `agents:${project}`);
   const there = (agents.value?.agents ?? []).filter((agent) => agent.installed);
   const past = useMemo(
-    () => [...live.casts.values()].filter((cast) => cast.loadout === chosen?.name && cast.status === "completed"),
-    [live.casts, chosen?.name],
+    () =>
+      [...live.casts.values()].filter(
+        (cast) => cast.project === project && cast.loadout === chosen?.name && cast.status === "completed",
+      ),
+    [live.casts, chosen?.name, project],
   );
   const budget: Budget = {};
   for (const name of ["maxTurns", "maxTokens", "maxCost"] as const) {
@@ -84,21 +95,22 @@ export function Launch({ onClose }: { onClose: () => void }) {
   const start: Start = {
     project,
     request: draft.request.trim(),
-    ...(chosen ? { loadout: chosen.name } : {}),
-    ...(draft.from ? { fromCast: draft.from } : {}),
+    ...(here.from && chosen ? { link: [`loadout:${chosen.name}`], from: here.from } : {}),
+    ...(!here.from && chosen ? { loadout: chosen.name } : {}),
+    ...(here.provider ? { provider: here.provider } : {}),
     ...(draft.mode === "PLANNING" ? { planning: true } : {}),
     ...(draft.pace === "INTERACTIVE" ? { interactive: true } : {}),
     ...(draft.request.trim() ? {} : { noRequest: true }),
     ...(Object.keys(budget).length > 0 ? { budget } : {}),
   };
   const run = async () => {
-    if (busy) return;
+    if (busy || !place || !chosen) return;
     setBusy(true);
     setError(null);
     try {
       const made = await post<Summary>("/casts", start, key.current);
       sessionStorage.removeItem(DRAFT);
-      navigate(castPath(made, live.projects));
+      navigate(castPath(made));
     } catch (fault) {
       setError(fault);
     } finally {
@@ -114,6 +126,9 @@ export function Launch({ onClose }: { onClose: () => void }) {
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
   }, []);
+  useEffect(() => {
+    if (project) document.getElementById("request")?.focus();
+  }, [project]);
   const trust =
     error instanceof Refusal && error.problem.code === "trust_required" ? (error.problem.questions ?? []) : null;
   return (
@@ -124,7 +139,29 @@ export function Launch({ onClose }: { onClose: () => void }) {
           Close <kbd>Esc</kbd>
         </button>
       </header>
-      <div className="cols">
+      {place ? (
+        <div className="where" data-testid="launch-project">
+          <strong>
+            <Foreign text={place.name} />
+          </strong>
+          <span className="mono dim cut" title={place.dir}>
+            <Foreign text={place.dir} mixed />
+          </span>
+          {live.projects.length > 1 ? (
+            <button
+              type="button"
+              className="btn small"
+              data-testid="other-project"
+              onClick={() => change({ project: null, loadout: null, from: null })}
+            >
+              Other project
+            </button>
+          ) : null}
+        </div>
+      ) : (
+        <WhichProject />
+      )}
+      <div className="cols" hidden={!place}>
         <div className="form">
           <label htmlFor="request" className="lab">
             What should be done
@@ -140,26 +177,36 @@ export function Launch({ onClose }: { onClose: () => void }) {
           />
           <div className="pair2">
             <label>
-              <span className="lab">Folder</span>
-              <select className="field" value={project} onChange={(event) => set({ project: event.target.value })}>
-                {live.projects.map((one) => (
-                  <option key={one.id} value={one.id}>
-                    {one.dir}
+              <span className="lab">Agent</span>
+              <select
+                className="field"
+                value={here.provider}
+                data-testid="provider"
+                onChange={(event) => set({ provider: event.target.value })}
+              >
+                <option value="">As configured</option>
+                {(agents.value?.agents ?? []).map((agent) => (
+                  <option key={agent.name} value={agent.name} disabled={!agent.installed}>
+                    {oneLine(agent.label, 40)}
+                    {agent.installed ? "" : ", not installed"}
                   </option>
                 ))}
+                <option value="mock">Mock: answers without an agent</option>
               </select>
             </label>
             <label>
               <span className="lab">
                 Go on from <span className="faint">a cast, optional</span>
               </span>
-              <select className="field" value={draft.from} onChange={(event) => set({ from: event.target.value })}>
+              <select className="field" value={here.from} onChange={(event) => set({ from: event.target.value })}>
                 <option value="">None</option>
-                {[...live.casts.values()].map((cast) => (
-                  <option key={cast.castId} value={cast.castId}>
-                    {oneLine(cast.request, 50) || cast.castId}
-                  </option>
-                ))}
+                {[...live.casts.values()]
+                  .filter((cast) => cast.project === project)
+                  .map((cast) => (
+                    <option key={cast.castId} value={cast.castId}>
+                      {oneLine(cast.request, 50) || cast.castId}
+                    </option>
+                  ))}
               </select>
             </label>
             <div>
@@ -302,9 +349,9 @@ export function Launch({ onClose }: { onClose: () => void }) {
           </div>
         </div>
       </div>
-      <footer className="row">
+      <footer className="row" hidden={!place}>
         <div className="grow">
-          <Cli words={startLine(start)} />
+          <Cli words={startLine(start)} project={project} />
         </div>
         <button type="button" className="btn" onClick={onClose}>
           Cancel
@@ -312,7 +359,7 @@ export function Launch({ onClose }: { onClose: () => void }) {
         <button
           type="button"
           className="btn primary"
-          disabled={busy || !chosen}
+          disabled={busy || !chosen || !place}
           onClick={() => void run()}
           data-testid="start"
         >

@@ -4,7 +4,9 @@ import type { ConfigFile } from "../../api/editor";
 import { object } from "../../document";
 import { noteRefusal } from "../../shared/live";
 import { ErrorBox } from "../../shared/parts";
+import { useProject } from "../../shared/project";
 import { Link, navigate, searchNow } from "../../shared/router";
+import { useTries } from "../../shared/useLoad";
 import { Found } from "../editor/fields";
 import { MergeView } from "../editor/MergeView";
 import { openSubject, projectFile } from "../editor/opening";
@@ -13,15 +15,16 @@ import { Review } from "../editor/Review";
 import { SaveBar, saveReason } from "../editor/SaveBar";
 import { readText } from "../editor/state";
 import { EditorStore, useEditor } from "../editor/store";
-import { useProject } from "../editor/useProject";
 import { findingsOf } from "../editor/views";
 import { MateriaForm } from "./MateriaForm";
 import { TryIt } from "./TryIt";
 
 export function MateriaEditor({ name }: { name: string }) {
-  const project = useProject();
+  const project = useProject()?.id ?? null;
   const [store, setStore] = useState<EditorStore | null>(null);
   const [error, setError] = useState<Error | null>(null);
+  const tries = useTries(error);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: where the server did not answer, it is asked again
   useEffect(() => {
     if (!project) return;
     let made: EditorStore | null = null;
@@ -47,8 +50,9 @@ export function MateriaEditor({ name }: { name: string }) {
       left = true;
       made?.close();
       setStore(null);
+      setError(null);
     };
-  }, [project, name]);
+  }, [project, name, tries]);
   if (error)
     return (
       <div className="page">

@@ -2,8 +2,39 @@ import type { Json } from "../../api/types";
 import { object, strings } from "../../document";
 import { Seg } from "../../shared/parts";
 import { putClean } from "../editor/acts";
-import { NumberField, Pairs, Part, Row, SelectField, TextField } from "../editor/fields";
+import { Pairs, Part, Row, TextField } from "../editor/fields";
+import { SchemaGroups } from "../editor/SchemaFields";
 import type { EditorStore } from "../editor/store";
+
+const groups: [string, string[]][] = [
+  ["Agent", ["tools", "model", "provider", "multiTurn", "session", "requires", "reads"]],
+  ["Program", ["cwd", "verdict", "env", "params", "socketParams", "script", "retries"]],
+  ["Limits", ["timeoutMs"]],
+  ["In a link", ["expects"]],
+];
+/** Fields with a form of their own. */
+const elsewhere = [
+  "type",
+  "generator",
+  "label",
+  "description",
+  "group",
+  "color",
+  "prompt",
+  "command",
+  "parse",
+  "assign",
+];
+const usual: Record<string, string> = {
+  model: "the agent's own",
+  provider: "the first installed",
+  cwd: "the project",
+  verdict: "from its output",
+  multiTurn: "no",
+  session: "auto",
+  expects: "text",
+  "retries.max": "none",
+};
 
 export function MateriaForm(props: {
   store: EditorStore;
@@ -20,7 +51,6 @@ export function MateriaForm(props: {
       `${name} ${field}`,
     );
   const word = (field: string) => (typeof raw[field] === "string" ? (raw[field] as string) : "");
-  const tools = raw.tools;
   const asked = typeof raw.prompt === "string" ? raw.prompt : "";
   return (
     <>
@@ -96,7 +126,7 @@ export function MateriaForm(props: {
           )}
         </Part>
       ) : (
-        <Part title="What runs" hint="no shell reads it; a word a line">
+        <Part title="What runs" hint="a word a line, passed as they are">
           {raw.script ? (
             <pre className="text asked" tabIndex={0}>
               {JSON.stringify(raw.script, null, 2)}
@@ -130,104 +160,28 @@ export function MateriaForm(props: {
             onPick={put("parse")}
           />
         </Row>
-        {kind === "agent" ? (
-          <>
-            <Row label="Tools">
-              <SelectField
-                label="Tools"
-                testid="materia-tools"
-                disabled={off || Array.isArray(tools)}
-                value={Array.isArray(tools) ? "list" : typeof tools === "string" ? tools : ""}
-                options={[
-                  { value: "", label: "as usual" },
-                  { value: "none", label: "none" },
-                  { value: "readOnly", label: "read only" },
-                  { value: "coding", label: "coding" },
-                  ...(Array.isArray(tools) ? [{ value: "list", label: tools.join(", ") }] : []),
-                ]}
-                onChange={(value) => put("tools")(value || undefined)}
-              />
-            </Row>
-            <Row label="Model">
-              <TextField
-                label="Model"
-                mono
-                disabled={off}
-                value={word("model")}
-                placeholder="the agent's own"
-                onChange={put("model")}
-              />
-            </Row>
-            <Row label="Agent">
-              <TextField
-                label="Provider"
-                mono
-                disabled={off}
-                value={word("provider")}
-                placeholder="the first installed"
-                onChange={put("provider")}
-              />
-            </Row>
-            <Row label="Multi-turn">
-              <label className="check flat">
-                <input
-                  type="checkbox"
-                  checked={raw.multiTurn === true}
-                  disabled={off}
-                  onChange={(event) => put("multiTurn")(event.target.checked || undefined)}
-                />
-                It waits for a person after each answer
-              </label>
-            </Row>
-          </>
-        ) : (
-          <>
-            <Row label="Folder">
-              <TextField
-                label="Folder"
-                mono
-                disabled={off}
-                value={word("cwd")}
-                placeholder="the project"
-                onChange={put("cwd")}
-              />
-            </Row>
-            <Row label="Verdict">
-              <SelectField
-                label="Verdict"
-                disabled={off}
-                value={word("verdict")}
-                options={[
-                  { value: "", label: "from its output" },
-                  { value: "exitCode", label: "from its exit code" },
-                ]}
-                onChange={(value) => put("verdict")(value || undefined)}
-              />
-            </Row>
-          </>
-        )}
-        <Row label="Time, ms">
-          <NumberField
-            label="Time"
-            disabled={off}
-            value={raw.timeoutMs}
-            placeholder={kind === "utility" ? "30000" : "no limit"}
-            onChange={put("timeoutMs")}
-          />
-        </Row>
       </Part>
-      {kind === "utility" ? (
-        <Part title="Environment">
-          <Pairs
-            label="Environment"
-            disabled={off}
-            names={["Name", "Value"]}
-            add="Add a variable"
-            value={object(raw.env)}
-            onChange={put("env")}
-          />
-        </Part>
-      ) : null}
+      <SchemaGroups
+        place={["materia", "*"]}
+        raw={raw}
+        off={off}
+        put={(path, value) =>
+          store.edit(
+            `${path.join(" ")} of ${name}`,
+            (writer) => putClean(writer, ["materia", name, ...path], value, 2),
+            `${name} ${path.join(" ")}`,
+          )
+        }
+        usual={{ ...usual, timeoutMs: kind === "utility" ? "30000" : "no limit" }}
+        groups={groups.filter(([title]) => title !== (kind === "agent" ? "Program" : "Agent"))}
+        elsewhere={[
+          ...elsewhere,
+          ...groups
+            .filter(([title]) => title === (kind === "agent" ? "Program" : "Agent"))
+            .flatMap(([, names]) => names),
+        ]}
+        open={["Agent", "Program", "Limits"]}
+      />
       <Part title="Assign" hint="output to state">
         <Pairs
           label="Assign"

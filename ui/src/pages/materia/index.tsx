@@ -4,16 +4,18 @@ import { get, segment } from "../../api/client";
 import { type DraftItem, listDrafts } from "../../api/editor";
 import type { LoadoutView, NamedItem, Page } from "../../api/types";
 import { templates } from "../../document";
+import { Badges } from "../../graph/KindIcon";
 import { MIDDLE } from "../../graph/layout";
 import { MiniGraph } from "../../graph/MiniGraph";
+import { Cli } from "../../shared/Cli";
 import { useLive } from "../../shared/live";
-import { Cli, ErrorBox, Foreign, Pick } from "../../shared/parts";
+import { ErrorBox, Foreign, Pick } from "../../shared/parts";
+import { useProject } from "../../shared/project";
 import { Link, navigate, useSearch } from "../../shared/router";
 import { oneLine } from "../../shared/text";
 import { useLoad } from "../../shared/useLoad";
 import { startNew, templateNamed } from "../editor/begin";
 import { draftId } from "../editor/state";
-import { useProject } from "../editor/useProject";
 
 /** Which project, where there are several. */
 function ProjectPick({ project }: { project: string | null }) {
@@ -29,12 +31,6 @@ function ProjectPick({ project }: { project: string | null }) {
     />
   );
 }
-/** The way to a thing of a project; the first one needs no mention. */
-function useWay(): (path: string) => string {
-  const [search] = useSearch();
-  const project = search.get("project");
-  return (path) => (project ? `${path}${path.includes("?") ? "&" : "?"}project=${encodeURIComponent(project)}` : path);
-}
 /** Drafts by their id; a server without drafts has none. */
 function useDrafts(project: string | null): Map<string, DraftItem> {
   const list = useLoad(project ? () => listDrafts(project).catch(() => ({ items: [] })) : null, `drafts:${project}`);
@@ -42,11 +38,10 @@ function useDrafts(project: string | null): Map<string, DraftItem> {
 }
 
 export function Loadouts() {
-  const project = useProject();
+  const project = useProject()?.id ?? null;
   const [search, change] = useSearch();
   const list = useLoad(project ? () => get<Page<NamedItem>>("/loadouts", { project }) : null, `loadouts:${project}`);
   const drafts = useDrafts(project);
-  const way = useWay();
   const items = list.value?.items ?? [];
   const shown = items.find((item) => item.name === search.get("show")) ?? items.find((item) => item.active) ?? items[0];
   const wanted = shown?.name ?? null;
@@ -78,7 +73,7 @@ export function Loadouts() {
                 data-testid={`loadout-row-${item.name}`}
                 aria-current={item.name === wanted}
                 onClick={() => change({ show: item.name })}
-                onDoubleClick={() => navigate(way(`/loadouts/${encodeURIComponent(item.name)}`))}
+                onDoubleClick={() => navigate(`/loadouts/${encodeURIComponent(item.name)}`)}
               >
                 <span className="grow cut">
                   <Foreign text={oneLine(item.name, 80)} />
@@ -109,16 +104,12 @@ export function Loadouts() {
               <h2 className="grow">
                 <Foreign text={one.value.name} />
               </h2>
-              <Link
-                className="btn"
-                to={way(`/loadouts/${encodeURIComponent(one.value.name)}`)}
-                data-testid="open-editor"
-              >
+              <Link className="btn" to={`/loadouts/${encodeURIComponent(one.value.name)}`} data-testid="open-editor">
                 {shown?.layer === "shipped" ? "Look at it" : "Edit"}
               </Link>
               <Link
                 className="btn"
-                to={way(`/loadouts/${encodeURIComponent(one.value.name)}?copy=1`)}
+                to={`/loadouts/${encodeURIComponent(one.value.name)}?copy=1`}
                 data-testid="copy-loadout"
               >
                 Copy
@@ -164,12 +155,11 @@ export function Loadouts() {
 function NewLoadout({ taken }: { taken: string[] }) {
   const [name, setName] = useState("");
   const [template, setTemplate] = useState("");
-  const way = useWay();
   const begin = (event: FormEvent) => {
     event.preventDefault();
     if (!name.trim() || taken.includes(name)) return;
     startNew(name, template ? templateNamed(template) : { sockets: {} });
-    navigate(way(`/loadouts/${encodeURIComponent(name)}?begin=1`));
+    navigate(`/loadouts/${encodeURIComponent(name)}?begin=1`);
   };
   return (
     <form className="newone" onSubmit={begin}>
@@ -209,10 +199,9 @@ interface MateriaItem extends NamedItem {
 }
 
 export function Materia() {
-  const project = useProject();
+  const project = useProject()?.id ?? null;
   const list = useLoad(project ? () => get<Page<MateriaItem>>("/materia", { project }) : null, `materia:${project}`);
   const [name, setName] = useState("");
-  const way = useWay();
   const items = list.value?.items ?? [];
   const taken = items.some((item) => item.name === name);
   return (
@@ -225,7 +214,7 @@ export function Materia() {
         className="newone"
         onSubmit={(event) => {
           event.preventDefault();
-          if (name.trim() && !taken) navigate(way(`/materia/${encodeURIComponent(name)}?begin=1`));
+          if (name.trim() && !taken) navigate(`/materia/${encodeURIComponent(name)}?begin=1`);
         }}
       >
         <input
@@ -255,11 +244,13 @@ export function Materia() {
           {items.map((item) => (
             <tr key={item.name}>
               <td className="med">
-                <Link to={way(`/materia/${encodeURIComponent(item.name)}`)} data-testid={`materia-${item.name}`}>
+                <Link to={`/materia/${encodeURIComponent(item.name)}`} data-testid={`materia-${item.name}`}>
                   <Foreign text={oneLine(item.name, 80)} />
                 </Link>
               </td>
-              <td>{item.generator ? `Generator, ${item.kind ?? ""}` : (item.kind ?? "")}</td>
+              <td>
+                {item.kind ?? ""} <Badges generator={item.generator ?? false} consumer={false} />
+              </td>
               <td>
                 <Foreign text={item.group} />
               </td>

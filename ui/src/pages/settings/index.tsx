@@ -2,8 +2,10 @@
 import { useState } from "react";
 import { forgetKey, get, remove, segment } from "../../api/client";
 import type { AgentReport, Finding } from "../../api/types";
+import { Cli } from "../../shared/Cli";
 import { refreshProjects, useLive } from "../../shared/live";
-import { Cli, ErrorBox, Foreign, State } from "../../shared/parts";
+import { ErrorBox, Foreign, State } from "../../shared/parts";
+import { useProject, WhichProject } from "../../shared/project";
 import { useLoad } from "../../shared/useLoad";
 import { Own } from "./Own";
 
@@ -15,7 +17,7 @@ interface Config {
 export function Settings() {
   const live = useLive();
   const [refused, setRefused] = useState<Error | null>(null);
-  const project = live.projects[0]?.id ?? null;
+  const project = useProject()?.id ?? null;
   const agents = useLoad(project ? () => get<AgentReport>("/agents", { project }) : null, `agents:${project}`);
   const config = useLoad(project ? () => get<Config>("/config", { project }) : null, `config:${project}`);
   const health = useLoad(() => get<{ version: string }>("/health"), "health");
@@ -24,41 +26,46 @@ export function Settings() {
       <h1>Settings</h1>
       <Own />
       <h2>Agents</h2>
-      {agents.error ? <ErrorBox error={agents.error} /> : null}
-      <table className="tbl">
-        <colgroup>
-          <col className="s-agent" />
-          <col className="s-state" />
-          <col className="s-version" />
-          <col />
-        </colgroup>
-        <thead>
-          <tr>
-            <th>Agent</th>
-            <th>State</th>
-            <th>Version</th>
-            <th>What is missing</th>
-          </tr>
-        </thead>
-        <tbody>
-          {(agents.value?.agents ?? []).map((agent) => (
-            <tr key={agent.name}>
-              <td className="med">{agent.label}</td>
-              <td>
-                <State
-                  state={agent.installed ? "done" : "idle"}
-                  word={agent.installed ? "Installed" : "Not installed"}
-                />
-              </td>
-              <td>{agent.version ?? <span className="faint">tested with {agent.testedWith}</span>}</td>
-              <td title={agent.missing ?? ""}>
-                <Foreign text={agent.missing ?? ""} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      <Cli words={["materia", "doctor"]} />
+      {project ? null : <WhichProject title="Of which project?" />}
+      {project ? (
+        <>
+          {agents.error ? <ErrorBox error={agents.error} /> : null}
+          <table className="tbl">
+            <colgroup>
+              <col className="s-agent" />
+              <col className="s-state" />
+              <col className="s-version" />
+              <col />
+            </colgroup>
+            <thead>
+              <tr>
+                <th>Agent</th>
+                <th>State</th>
+                <th>Version</th>
+                <th>What is missing</th>
+              </tr>
+            </thead>
+            <tbody>
+              {(agents.value?.agents ?? []).map((agent) => (
+                <tr key={agent.name}>
+                  <td className="med">{agent.label}</td>
+                  <td>
+                    <State
+                      state={agent.installed ? "done" : "idle"}
+                      word={agent.installed ? "Installed" : "Not installed"}
+                    />
+                  </td>
+                  <td>{agent.version ?? <span className="faint">tested with {agent.testedWith}</span>}</td>
+                  <td title={agent.missing ?? ""}>
+                    <Foreign text={agent.missing ?? ""} />
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+          <Cli words={["materia", "doctor"]} />
+        </>
+      ) : null}
       <h2>Folders</h2>
       {refused ? <ErrorBox error={refused} /> : null}
       <ul className="runs">
@@ -87,36 +94,40 @@ export function Settings() {
           </li>
         ))}
       </ul>
-      <h2>Configuration</h2>
-      {config.error ? <ErrorBox error={config.error} /> : null}
-      <table className="tbl">
-        <thead>
-          <tr>
-            <th>Layer</th>
-            <th>File</th>
-            <th>Hash</th>
-          </tr>
-        </thead>
-        <tbody>
-          {(config.value?.items ?? []).map((item) => (
-            <tr key={`${item.layer}${item.file}`}>
-              <td>{item.layer}</td>
-              <td className="mono">
-                <Foreign text={item.file} />
-              </td>
-              <td className="mono faint">{item.hash.slice(0, 12)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      {config.value && config.value.findings.length > 0 ? (
-        <ul className="findings">
-          {config.value.findings.map((one) => (
-            <li key={`${one.code}${one.message}`}>
-              <code>{one.code}</code> <Foreign text={one.message} />
-            </li>
-          ))}
-        </ul>
+      {project ? (
+        <>
+          <h2>Configuration</h2>
+          {config.error ? <ErrorBox error={config.error} /> : null}
+          <table className="tbl">
+            <thead>
+              <tr>
+                <th>Layer</th>
+                <th>File</th>
+                <th>Hash</th>
+              </tr>
+            </thead>
+            <tbody>
+              {(config.value?.items ?? []).map((item) => (
+                <tr key={`${item.layer}${item.file}`}>
+                  <td>{item.layer}</td>
+                  <td className="mono">
+                    <Foreign text={item.file} />
+                  </td>
+                  <td className="mono faint">{item.hash.slice(0, 12)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+          {config.value && config.value.findings.length > 0 ? (
+            <ul className="findings">
+              {config.value.findings.map((one) => (
+                <li key={`${one.code}${one.message}`}>
+                  <code>{one.code}</code> <Foreign text={one.message} />
+                </li>
+              ))}
+            </ul>
+          ) : null}
+        </>
       ) : null}
       <h2>Security</h2>
       <p className="dim">

@@ -22,5 +22,7 @@ pub use edit::{
     LinkView, Tried, TryBody, Walk, WalkAsk, WalkBody, WalkRoute, WalkStep,
 };
 pub use projects::{AddProject, ProjectItem, Projects};
-pub use turn::{Cost, FileItem, Files, Spent, TurnView};
-pub use waits::{ApprovalAsked, Approved, Inbox, InboxItem, TrustBody, TrustItem, TrustList};
+pub use turn::{Cost, FileItem, Files, GivenView, Spent, TurnView};
+pub use waits::{
+    ApprovalAsked, Approved, Denied, Inbox, InboxItem, TrustBody, TrustItem, TrustList,
+};

@@ -4,7 +4,9 @@ use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Amount, Budget, NodeId, PromptLayer, SessionRef, TurnUsage, UsageTotals, Uuid};
+use crate::{
+    Amount, Budget, Envelope, NodeId, PromptLayer, SessionRef, TurnUsage, UsageTotals, Uuid,
+};
 
 /// A turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -78,6 +80,22 @@ pub struct TurnView {
     pub consumed: Vec<Uuid>,
     /// The files it left.
     pub artifacts: Vec<FileItem>,
+}
+
+/// The input that the next turn of a socket would get.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct GivenView {
+    /// An agent's prompt; absent for a `foreach`, whose turns get one element each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
+    /// Where each part of it comes from.
+    pub layers: Vec<PromptLayer>,
+    /// A utility's input, likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Value>,
+    /// The payloads that it would take, in order.
+    pub payloads: Vec<Envelope>,
 }
 
 /// What was spent.

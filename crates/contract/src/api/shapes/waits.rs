@@ -66,6 +66,26 @@ pub struct ApprovalAsked {
     pub writes: String,
     /// Whether a refusal can lead on.
     pub routes: bool,
+    /// Whether a shell is among the words, so that part of them is a script.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shell: bool,
+    /// The refusal, where a person has refused it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub denied: Option<Denied>,
+}
+
+/// A refusal of an approval.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Denied {
+    /// The event.
+    pub seq: u64,
+    /// When.
+    pub at: String,
+    /// Who refused: `person` (at a terminal), `page`, `timeline` or the name of a program.
+    pub by: String,
+    /// Why, in the person's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// What has to be approved.

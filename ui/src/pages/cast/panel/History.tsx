@@ -1,7 +1,7 @@
 // All turns of a socket, the newest first.
 import type { Turn } from "../../../fold";
 import { count, duration } from "../../../shared/format";
-import { State } from "../../../shared/parts";
+import { Item, State } from "../../../shared/parts";
 
 export function HistoryTab({
   turns,
@@ -42,7 +42,7 @@ export function HistoryTab({
                 {turn.attempt > 1 ? `·${turn.attempt}` : ""}
               </button>
             </td>
-            <td>{turn.item ?? ""}</td>
+            <td className="cut">{turn.item ? <Item itemKey={turn.item} title={turn.itemLabel} /> : null}</td>
             <td>
               <State
                 state={

@@ -2,11 +2,13 @@
 import { useState } from "react";
 import { get, segment } from "../../../api/client";
 import type { Why } from "../../../api/types";
-import { type Arrival, arrivals, type CastState, nameOf, type Turn } from "../../../fold";
+import { type Arrival, arrivals, type CastState, itemTitle, nameOf, type Turn } from "../../../fold";
 import { Confirm, type Target } from "../../../shared/ActButton";
+import { Cli } from "../../../shared/Cli";
 import { isExported } from "../../../shared/exported";
 import { EventLink, Linked } from "../../../shared/Linked";
-import { Cli, ErrorBox, Foreign } from "../../../shared/parts";
+import { ErrorBox, Foreign } from "../../../shared/parts";
+import { oneLine } from "../../../shared/text";
 import { type Loaded, useLoad } from "../../../shared/useLoad";
 import type { PanelProps } from ".";
 
@@ -137,9 +139,9 @@ function Arrivals({ store, state, turn, onEvent }: PanelProps & { turn: Turn }) 
               </strong>
               , <em>{conditions[one.when]}</em>
               {one.limit
-                ? `: ${one.taken} of ${one.limit} traversals${one.item ? ` for ${one.item}` : ""}`
+                ? `: ${one.taken} of ${one.limit} traversals${one.item ? ` for ${oneLine(itemTitle(state, one.item), 40)}` : ""}`
                 : one.taken > 1
-                  ? `, taken ${one.taken} times by then${one.item ? ` for ${one.item}` : ""}`
+                  ? `, taken ${one.taken} times by then${one.item ? ` for ${oneLine(itemTitle(state, one.item), 40)}` : ""}`
                   : ""}
             </span>
           </li>

@@ -2,8 +2,8 @@
 import { ChevronLeft, ChevronRight, Columns2, Link as LinkIcon, X } from "lucide-react";
 import { get, segment } from "../../../api/client";
 import type { TurnView } from "../../../api/types";
-import { type CastState, nameOf, sentBackBy } from "../../../fold";
-import { KindIcon } from "../../../graph/KindIcon";
+import { type CastState, nameOf, sentBackBy, titled } from "../../../fold";
+import { Badges, KindIcon } from "../../../graph/KindIcon";
 import type { Target } from "../../../shared/ActButton";
 import type { CastStore } from "../../../shared/cast-store";
 import { isExported } from "../../../shared/exported";
@@ -73,6 +73,10 @@ export function FocusPanel(props: PanelProps) {
             <Foreign text={nameOf(state, socket)} />
           </h2>
           <span className="mono faint">{socket}</span>
+          <Badges
+            generator={state.plan?.nodes[socket]?.generator ?? false}
+            consumer={(state.plan?.nodes[socket]?.loops ?? []).length > 0}
+          />
           <span className="grow" />
           <State state={card.state} word={card.word} testid="panel-state" />
           <button
@@ -92,7 +96,7 @@ export function FocusPanel(props: PanelProps) {
               value={item ?? turn?.item ?? ""}
               testid="pick-item"
               onPick={(value) => change({ item: value, turn: null })}
-              options={items.map((key) => ({ value: key, label: key }))}
+              options={items.map((key) => ({ value: key, label: titled(state, key) }))}
             />
           ) : null}
           {turn ? (

@@ -1,5 +1,6 @@
 // The lane of a loop: its items, one behind the other.
 import { type CastState, loopItems } from "../../../fold";
+import { Item } from "../../../shared/parts";
 import { oneLine } from "../../../shared/text";
 import type { Places } from ".";
 
@@ -37,7 +38,7 @@ export function LoopLane({ state, id, depth, places, end }: LoopLaneProps) {
                 style={{ left: places.left(from), width: places.wide(from, to) }}
               />
               <span className="itlab cut" style={{ left: places.left(from), maxWidth: places.wide(from, to) }}>
-                {item.key} {oneLine(item.label ?? "", 60)}
+                <Item itemKey={item.key} title={item.label} />
               </span>
             </span>
           );

@@ -211,7 +211,7 @@ function TurnBar(props: {
         data-testid={`bar-${turn.seq}`}
         data-ms={to - from}
         aria-label={`${nameOf(state, turn.socket)} visit ${turn.visit}: ${verdict || turn.outcome}, ${took}`}
-        title={`visit ${turn.visit}${turn.item ? `, ${turn.item}` : ""}: ${turn.outcome}, ${took}`}
+        title={`visit ${turn.visit}${turn.item ? `, ${turn.itemLabel ?? turn.item}` : ""}: ${turn.outcome}, ${took}`}
         onClick={onPick}
       >
         {words}

@@ -1,0 +1,202 @@
+// A line of the graph: what went over it, what waits there, each payload whole.
+import { ArrowRight, X } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import { get, segment } from "../../../api/client";
+import { isEnd } from "../../../api/ends";
+import type { Json, Payload, TurnView } from "../../../api/types";
+import { type CastState, type Crossing, counted, crossings, itemTitle, nameOf, PAYLOAD_EVENTS } from "../../../fold";
+import { lineWords } from "../../../graph/lines";
+import type { Line } from "../../../graph/rows";
+import type { CastStore } from "../../../shared/cast-store";
+import { isExported } from "../../../shared/exported";
+import { EventLink } from "../../../shared/Linked";
+import { ErrorBox, Foreign, Item } from "../../../shared/parts";
+import { oneLine } from "../../../shared/text";
+import { useLoad } from "../../../shared/useLoad";
+import { Whole } from "../../../shared/Whole";
+
+/** Of a cast that is not held whole, so many of its newest events are looked through. */
+const LOOK_BACK = 5000;
+const SHOWN = 50;
+
+interface LinePanelProps {
+  store: CastStore;
+  state: CastState;
+  line: Line;
+  taken: number;
+  change: (changes: Record<string, string | number | null>) => void;
+  onEvent: (seq: number) => void;
+}
+
+export function LinePanel({ store, state, line, taken, change, onEvent }: LinePanelProps) {
+  const { whole, events } = store.get();
+  const from = Math.max(1, state.seq - LOOK_BACK);
+  const read = useLoad(
+    whole ? null : () => store.read(from, state.seq, PAYLOAD_EVENTS),
+    `${store.id}:${line.id}:${state.seq}`,
+  );
+  const all = crossings(whole ? events : (read.value ?? []), line.id, state.seq);
+  const waiting = all.filter((one) => one.fate === "waits");
+  const passed = all.filter((one) => one.fate !== "waits").toReversed();
+  const name = (id: string) => (isEnd(id) ? (id === "end" ? "the end" : "the failure") : nameOf(state, id));
+  const title = `${name(line.from)} to ${name(line.to)}`;
+  const open = (one: Crossing) => change({ line: null, socket: one.to, turn: one.by, tab: "input" });
+  const rows = (list: Crossing[]) =>
+    list.map((one) => (
+      <Row key={one.payloadId} one={one} store={store} state={state} onEvent={onEvent} onTurn={() => open(one)} />
+    ));
+  const place = useRef<HTMLElement>(null);
+  // On a narrow screen it stands below the outline.
+  useEffect(() => {
+    place.current?.scrollIntoView({ block: "nearest" });
+  }, []);
+  return (
+    <aside className="panel" aria-label={`Line, ${title}`} data-testid="line-panel" ref={place}>
+      <div className="phead">
+        <div className="row">
+          <ArrowRight className="ico" />
+          <h2 className="cut grow">
+            <Foreign text={title} />
+          </h2>
+          <button
+            type="button"
+            className="btn quiet small icon"
+            aria-label="Close"
+            data-testid="line-close"
+            onClick={() => change({ line: null })}
+          >
+            <X className="ico" />
+          </button>
+        </div>
+        <p className="dim sm line-facts">
+          {lineWords[line.kind] ? `${lineWords[line.kind]}, ` : ""}
+          {taken === 0 ? "not taken yet" : `taken ${counted(taken, "time")}`}
+          {line.max ? `, at most ${line.max} for one item` : ""} · <span className="mono">{line.id}</span>
+        </p>
+      </div>
+      <section className="pbody" aria-label="Payloads" tabIndex={0}>
+        {read.error ? <ErrorBox error={read.error} /> : null}
+        {isEnd(line.to) ? (
+          <p className="dim">The cast ends there: nothing travels over it.</p>
+        ) : (
+          <>
+            <h3 className="sub">Waits there</h3>
+            {waiting.length > 0 ? (
+              <ul className="payloads" data-testid="line-waits">
+                {rows(waiting)}
+              </ul>
+            ) : (
+              <p className="dim">Nothing waits.</p>
+            )}
+            <h3 className="sub">Went over it</h3>
+            {passed.length > 0 ? (
+              <ul className="payloads" data-testid="line-passed">
+                {rows(passed.slice(0, SHOWN))}
+              </ul>
+            ) : (
+              <p className="dim">Nothing yet.</p>
+            )}
+            {passed.length > SHOWN || (!whole && from > 1) ? (
+              <p className="faint sm">
+                The newest {SHOWN} are shown{whole ? "" : `, of events from ${from} on`}; the list of events has the
+                others.
+              </p>
+            ) : null}
+          </>
+        )}
+      </section>
+    </aside>
+  );
+}
+
+interface RowProps {
+  one: Crossing;
+  store: CastStore;
+  state: CastState;
+  onEvent: (seq: number) => void;
+  onTurn: () => void;
+}
+
+function Row({ one, store, state, onEvent, onTurn }: RowProps) {
+  const [open, setOpen] = useState(false);
+  return (
+    <li data-testid={`payload-${one.seq}`} data-fate={one.fate}>
+      <div className="row sm">
+        <span>
+          event <EventLink seq={one.seq} onEvent={onEvent} />
+        </span>
+        {one.item ? <Item itemKey={one.item} title={itemTitle(state, one.item)} /> : null}
+        <span className="grow dim">{fateWords(one, state)}</span>
+        {one.fate === "consumed" && one.by ? (
+          <button type="button" className="btn small" onClick={onTurn}>
+            Its turn
+          </button>
+        ) : null}
+      </div>
+      {open ? (
+        <Content one={one} store={store} />
+      ) : (
+        <p className="cut">
+          <Foreign text={oneLine(one.preview, 160) || "empty"} />
+        </p>
+      )}
+      <button type="button" className="btn small" aria-expanded={open} onClick={() => setOpen(!open)}>
+        {open ? "Fold" : "Show all of it"}
+      </button>
+    </li>
+  );
+}
+
+function fateWords(one: Crossing, state: CastState): string {
+  const who = nameOf(state, one.to);
+  switch (one.fate) {
+    case "waits":
+      return `waits for ${who}`;
+    case "consumed":
+      return `${who} took it`;
+    case "superseded":
+      return "a newer one took its place";
+    case "deduplicated":
+      return "left out: the same came before";
+    case "filtered":
+      return "left out by the transform";
+    case "skipped":
+      return "left with its item";
+    default:
+      return one.reason === "busy" ? `dropped: ${who} was busy` : "dropped: the line was full";
+  }
+}
+
+/** The payload as a turn gets it. A file has no payloads; there it is the output that the payload carries. */
+function Content({ one, store }: { one: Crossing; store: CastStore }) {
+  const cast = `/casts/${segment(store.id)}`;
+  const read = useLoad(async (): Promise<Json> => {
+    if (!isExported())
+      return (await get<Payload>(`${cast}/payloads/${one.seq}`, { project: store.project })) as unknown as Json;
+    return one.turn ? ((await get<TurnView>(`${cast}/turns/${one.turn}`)).output ?? "") : one.preview;
+  }, `${store.id}:${one.seq}`);
+  if (read.error) return <ErrorBox error={read.error} />;
+  if (read.value === null)
+    return (
+      <p className="dim" role="status">
+        Reading…
+      </p>
+    );
+  return <PayloadText payload={read.value} />;
+}
+
+/** Its text as text, its object as JSON, then whatever else it has. */
+function PayloadText({ payload }: { payload: Json }) {
+  if (typeof payload === "string") return <Whole value={payload} label="the output" testid="payload-text" />;
+  const { message, structured, artifacts, status } = payload as unknown as Payload;
+  return (
+    <>
+      {message ? <Whole value={message} label="the message" testid="payload-text" /> : null}
+      {structured !== undefined && structured !== null ? (
+        <Whole value={structured} label="the object" testid="payload-object" />
+      ) : null}
+      {artifacts && artifacts.length > 0 ? <Whole value={artifacts} label="the artifacts" /> : null}
+      {status ? <Whole value={status} label="the status" /> : null}
+    </>
+  );
+}

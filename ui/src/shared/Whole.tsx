@@ -1,0 +1,35 @@
+// A text or a value, whole: folded where it is long, and unfolded in place.
+import { useState } from "react";
+import type { Json } from "../api/types";
+import { bytes, count } from "./format";
+import { CopyButton, Foreign } from "./parts";
+
+const LINES_FOLDED = 12;
+const CHARS_FOLDED = 900;
+
+export function Whole({ value, label, testid }: { value: Json; label: string; testid?: string }) {
+  const [open, setOpen] = useState(false);
+  const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
+  const lines = text.split("\n").length;
+  const long = lines > LINES_FOLDED || text.length > CHARS_FOLDED;
+  return (
+    <div className={`whole${long && !open ? " folded" : ""}`} data-testid={testid}>
+      <section className="quote" aria-label={label} tabIndex={0}>
+        <pre className="text">
+          <Foreign text={text} />
+        </pre>
+      </section>
+      <div className="row sm">
+        {long ? (
+          <button type="button" className="btn small" aria-expanded={open} onClick={() => setOpen(!open)}>
+            {open ? "Fold" : "Show all"}
+          </button>
+        ) : null}
+        <span className="faint grow">
+          {count(lines)} {lines === 1 ? "line" : "lines"}, {bytes(new TextEncoder().encode(text).length)}
+        </span>
+        <CopyButton text={text} label={`Copy ${label}`} />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,65 @@
+// Which project is looked at. The address names it; where it does not and several are served, the page asks.
+import { FolderGit2 } from "lucide-react";
+import type { ReactNode } from "react";
+import type { Project } from "../api/types";
+import { useLive } from "./live";
+import { Foreign } from "./parts";
+import { useSearch } from "./router";
+
+/** The project of the address, else the only one that is served, else none. */
+export function useProject(): Project | null {
+  const { projects } = useLive();
+  const [search] = useSearch();
+  const wanted = search.get("project");
+  if (wanted) return projects.find((one) => one.id === wanted) ?? null;
+  return projects.length === 1 ? (projects[0] ?? null) : null;
+}
+
+/** Names the project of the page at its top. */
+export function ProjectName() {
+  const project = useProject();
+  const { projects } = useLive();
+  if (!project && projects.length < 2) return null;
+  return (
+    <span className="project" title={project?.dir} data-testid="project-name">
+      <FolderGit2 className="ico s" />
+      <span className="cut">
+        <Foreign text={project ? project.name : "All projects"} />
+      </span>
+    </span>
+  );
+}
+
+/** Asks for the project; the answer goes into the address. */
+export function WhichProject({ title = "In which project?", children }: { title?: string; children?: ReactNode }) {
+  const { projects } = useLive();
+  const [search, change] = useSearch();
+  const wanted = search.get("project");
+  if (projects.length === 0) return <p className="empty">Reading the projects…</p>;
+  return (
+    <section className="which" aria-label={title} data-testid="which-project">
+      <h2>{title}</h2>
+      {wanted ? <p className="error-box">The server does not serve the project of this address.</p> : null}
+      <ul>
+        {projects.map((one, index) => (
+          <li key={one.id}>
+            <button
+              type="button"
+              data-autofocus={index === 0 ? true : undefined}
+              data-testid={`project-${one.name}`}
+              onClick={() => change({ project: one.id })}
+            >
+              <strong>
+                <Foreign text={one.name} />
+              </strong>
+              <span className="mono dim">
+                <Foreign text={one.dir} mixed />
+              </span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {children}
+    </section>
+  );
+}
