@@ -57,6 +57,7 @@ test("A2: three clicks and less than a minute from the empty page to a cast that
   const visible = Date.now() - began;
   await byId(page, "banner-act").click({ timeout: 60_000 });
   // What is asked about is a program that people know, and not this one under another name.
+  await byId(page, "argv").locator("code").first().waitFor();
   const words = await byId(page, "argv").locator("code").allTextContents();
   assert.deepEqual(words, ["cp", "--verbose", "README.md", "PUBLISHED.md"]);
   await byId(page, "approve").click();

@@ -152,6 +152,7 @@ test("G20: generators and loop consumers are marked in words: in the palette, on
       "Generator, utility",
     );
     assert.match(await byId(page, "pal-Auto-Plan").textContent(), /Generator/);
+    await card(page, "Socket-3").waitFor();
     assert.deepEqual(await card(page, "Socket-3").locator(".badge").allTextContents(), ["Generator"]);
     assert.deepEqual(await card(page, "Socket-5").locator(".badge").allTextContents(), ["Loop consumer"]);
     assert.deepEqual(await card(page, "Socket-1").locator(".badge").allTextContents(), []);
