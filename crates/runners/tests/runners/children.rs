@@ -153,7 +153,7 @@ fn a_stranger_that_holds_the_pipe_is_not_waited_for() {
         let (go, pid_file) = (go.clone(), pid_file.clone());
         move || {
             let read = || fs::read_to_string(&pid_file).unwrap_or_default().trim().to_owned();
-            eventually(Duration::from_secs(10), "a pid", || !read().is_empty());
+            eventually("a pid", || !read().is_empty());
             // From outside the tree: nothing the supervisor does can close this.
             let held = fs::OpenOptions::new().write(true).open(format!("/proc/{}/fd/1", read()));
             fs::write(go, "").unwrap();
@@ -216,5 +216,5 @@ fn dropping_the_future_ends_the_tree() {
             } => {}
         }
     });
-    eventually(Duration::from_secs(5), "an empty tree", || stage.processes().is_empty());
+    eventually("an empty tree", || stage.processes().is_empty());
 }

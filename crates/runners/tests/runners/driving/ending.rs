@@ -101,7 +101,7 @@ fn a_supervisor_that_is_killed_takes_its_tree_along() {
     let driving = Driving::new("init; sleep 60 & kill -KILL $PPID; sleep 60");
     let fault = in_time(|| driving.report().outcome.unwrap_err());
     assert!(fault.message.contains("supervisor"), "{}", fault.message);
-    eventually(Duration::from_secs(5), "an empty tree", || driving.processes().is_empty());
+    eventually("an empty tree", || driving.processes().is_empty());
     let driving = Driving::new(
         "init; result good
 until grep -q good .materia/run/sockets/*/*.transcript.jsonl; do sleep 0.02; done
@@ -110,7 +110,7 @@ sleep 60 & kill -KILL $PPID; sleep 60",
     // Nobody knows whether it was at its end: an answer without the supervisor's word does not count.
     let fault = in_time(|| driving.report()).outcome.unwrap_err();
     assert!(fault.message.contains("has an unknown end"), "{}", fault.message);
-    eventually(Duration::from_secs(5), "an empty tree", || driving.processes().is_empty());
+    eventually("an empty tree", || driving.processes().is_empty());
 }
 
 #[test]
@@ -143,5 +143,5 @@ fn dropping_the_turn_ends_the_tree() {
             } => {}
         }
     });
-    eventually(Duration::from_secs(5), "an empty tree", || driving.processes().is_empty());
+    eventually("an empty tree", || driving.processes().is_empty());
 }
