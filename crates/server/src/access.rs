@@ -147,7 +147,7 @@ impl Access {
         drop(codes);
         let name = random_hex::<16>().ok()?;
         let value = format!("{name}.{}", self.proof("cookie", &name));
-        let cookie = format!("{}={value}; HttpOnly; SameSite=Strict; Path=/", self.cookie);
+        let cookie = format!("{}={value}; HttpOnly; SameSite=Strict; Path=/api", self.cookie);
         let verifier = blake3::Hash::from_bytes(verifier(&self.token)).to_hex().to_string();
         Some(Session { cookie, key: self.proof("key", &name), verifier })
     }

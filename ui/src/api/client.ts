@@ -54,6 +54,12 @@ export async function proved(): Promise<void> {
   proven = true;
 }
 
+/** Asks for the proof again: before a stream is opened, another program may have taken the address unnoticed. */
+export async function provedAnew(): Promise<void> {
+  doubt();
+  await proved();
+}
+
 export function authorised(headers: Record<string, string> = {}): Record<string, string> {
   const key = storedKey();
   return key ? { ...headers, "X-Materia-Key": key } : headers;

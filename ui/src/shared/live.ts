@@ -1,6 +1,6 @@
 // What is live on the page: one connection a tab, which carries summaries of all casts and the events of one.
 import { useEffect, useSyncExternalStore } from "react";
-import { address, authorised, doubt, get, proved, Refusal } from "../api/client";
+import { address, authorised, doubt, get, provedAnew, Refusal } from "../api/client";
 import { type Connection, type Message, openStream } from "../api/sse";
 import type { InboxItem, JournalEvent, LiveNews, Page, Project, Summary } from "../api/types";
 import type { CastStore } from "./cast-store";
@@ -141,7 +141,7 @@ function open(): void {
       return address("/stream", { ...(cursor ? { from: cursor } : {}), ...cast });
     },
     headers: () => authorised(),
-    before: proved,
+    before: provedAnew,
     onLost: () => {
       lost = true;
       doubt();

@@ -1,0 +1,111 @@
+// Who gets a secret: a browser that is opened signed in, and a program that takes the port of a dead server.
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { launch } from "./browser.mjs";
+
+const binary = process.env.MATERIA ?? fileURLToPath(new URL("../../target/debug/materia", import.meta.url));
+const skip = existsSync(binary) ? false : "the program is not built; `cargo build` makes it";
+const root = mkdtempSync(join(tmpdir(), "materia-identity-"));
+const project = join(root, "project");
+const opened = join(root, "opened");
+const env = {
+  ...process.env,
+  MATERIA_PROFILE_DIR: join(root, "profile"),
+  MATERIA_STATE_DIR: join(root, "state"),
+  PATH: [join(root, "bin"), process.env.PATH].join(delimiter),
+  DISPLAY: ":0",
+};
+let browser;
+let server;
+
+before(async () => {
+  if (skip) return;
+  for (const folder of [project, join(root, "bin")]) mkdirSync(folder);
+  // Keeps the arguments that a browser would get.
+  writeFileSync(
+    join(root, "bin", "xdg-open"),
+    `#!/bin/sh\nprintf '%s' "$*" > '${opened}.new'; mv '${opened}.new' '${opened}'\n`,
+  );
+  chmodSync(join(root, "bin", "xdg-open"), 0o755);
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+  server?.kill("SIGKILL");
+  rmSync(root, { recursive: true, force: true });
+});
+
+/** Waits for a fact. */
+async function until(what, holds) {
+  for (const end = Date.now() + 60_000; !holds(); ) {
+    assert.ok(Date.now() < end, `${what} did not happen`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+const signedIn = (page) => page.waitForFunction(() => localStorage.getItem("materia.key"));
+const serverFile = () => JSON.parse(readFileSync(join(env.MATERIA_STATE_DIR, "server.json"), "utf8"));
+
+test("a browser is opened on a private file and is signed in by it; no argument has the code", { skip }, async () => {
+  server = spawn(binary, ["ui", "--listen", "127.0.0.1:0"], { cwd: project, env, stdio: "ignore" });
+  await until("xdg-open is run", () => existsSync(opened));
+  const path = readFileSync(opened, "utf8");
+  assert.equal(path, join(env.MATERIA_STATE_DIR, "open.html"));
+  assert.equal(statSync(path).mode & 0o777, 0o600);
+  const code = /code=([A-Za-z0-9]+)/.exec(readFileSync(path, "utf8"))[1];
+  const listed = spawnSync("ps", ["-eo", "args"], { encoding: "utf8" }).stdout;
+  assert.ok(!listed.includes(code), "the code is in the arguments of a process");
+  const page = await browser.newPage();
+  await page.goto(pathToFileURL(path).href);
+  await signedIn(page);
+  assert.equal(new URL(page.url()).origin, serverFile().url);
+  assert.ok(!page.url().includes(code), page.url());
+  await page.context().close();
+});
+
+test("a program at the port of a dead server gets neither cookie nor key from an open page", { skip }, async () => {
+  const { url, token } = serverFile();
+  const answer = await fetch(`${url}/api/codes`, {
+    method: "POST",
+    headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
+    body: "{}",
+  });
+  const page = await browser.newPage();
+  await page.goto((await answer.json()).url);
+  await signedIn(page);
+  const key = await page.evaluate(() => localStorage.getItem("materia.key"));
+  const cookies = await page.context().cookies();
+  assert.ok(cookies.length > 0, "there is a cookie to collect");
+
+  server.kill("SIGKILL");
+  await new Promise((resolve) => server.once("exit", resolve));
+  const seen = [];
+  const foreign = createServer((request, response) => {
+    seen.push({ url: request.url, headers: JSON.stringify(request.headers) });
+    response.setHeader("Content-Type", "application/json");
+    response.end(JSON.stringify({ status: "ok", version: "0", proof: "00", items: [] }));
+  });
+  await new Promise((resolve, reject) => {
+    foreign.once("error", reject);
+    foreign.listen(Number(new URL(url).port), "127.0.0.1", resolve);
+  });
+  try {
+    // The page asks who answers there, and goes on asking.
+    await until("the page asks for a proof", () => seen.filter((one) => one.url.includes("nonce=")).length > 1);
+    await page.getByRole("link", { name: "Loadouts" }).first().click();
+    await until("the page asks again", () => seen.filter((one) => one.url.includes("nonce=")).length > 2);
+    for (const { url: asked, headers } of seen) {
+      assert.ok(!headers.includes(key), `${asked}: ${headers}`);
+      for (const cookie of cookies) assert.ok(!headers.includes(cookie.value), `${asked}: ${headers}`);
+    }
+  } finally {
+    foreign.closeAllConnections();
+    foreign.close();
+    await page.context().close();
+  }
+});
