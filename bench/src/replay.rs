@@ -76,7 +76,7 @@ fn prepare(root: &Path, steps: u64, with_snapshot: bool) -> Outcome<()> {
             wait(kept.keep(&id(), due));
         }
         let (run, epoch, records) = (id(), Epoch::default(), records.into());
-        let batch = Batch { run, epoch, after, records, receipt: None };
+        let batch = Batch { run, epoch, after, records, receipt: None, verdict: None };
         wait(journal.append(batch))?;
         after = last;
     }

@@ -18,7 +18,8 @@ pub fn may_write(plan: &Plan, mode: GlobalMode) -> bool {
     mode != GlobalMode::Planning && plan.nodes.values().any(writes)
 }
 
-/// Casts of a project that are driven now, where they or the cast `id` of this plan may change files.
+/// Casts of a project that are driven now, where they or the cast `id` of this plan may change files. One that cannot be
+/// read is left out: it must not keep another from starting.
 pub fn others(
     project: &Project,
     id: &RunId,
@@ -30,10 +31,13 @@ pub fn others(
     for (_, journal) in project.journals()? {
         for line in blocking(&journal).list()?.lines {
             let ends = !matches!(line.status, CastStatus::Running | CastStatus::Waiting);
-            if ends || line.cast_id == *id || !blocking(&journal).is_driven(&line.cast_id)? {
+            if ends
+                || line.cast_id == *id
+                || !blocking(&journal).is_driven(&line.cast_id).unwrap_or(false)
+            {
                 continue;
             }
-            let (run, _) = materia_engine::load(&journal, &line.cast_id)?;
+            let Ok((run, _)) = materia_engine::load(&journal, &line.cast_id) else { continue };
             let other = run.created().is_some_and(|it| may_write(&it.plan, run.global_mode()));
             if writes || other {
                 found.push(line.cast_id);

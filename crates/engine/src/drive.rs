@@ -289,7 +289,9 @@ impl Driver {
             kept.keep(&run, snapshot).await;
         }
         let (epoch, records_kept) = (self.epoch, Arc::clone(&records));
-        let batch = Batch { run: run.clone(), epoch, after, records: records_kept, receipt };
+        let verdict = self.run.verdict();
+        let batch =
+            Batch { run: run.clone(), epoch, after, records: records_kept, receipt, verdict };
         let appended = match keep_apart(&*self.journal, &batch.records).await {
             Ok(()) => self.journal.append(batch).await,
             Err(error) => Err(error),
@@ -316,7 +318,8 @@ impl Driver {
         let (receipt, records) = (Receipt { command, body, answer }, Arc::from([]));
         let command = receipt.command.clone();
         let receipt = Some(receipt);
-        self.journal.append(Batch { run, epoch, after, records, receipt }).await?;
+        let batch = Batch { run, epoch, after, records, receipt, verdict: None };
+        self.journal.append(batch).await?;
         self.answered.insert(command);
         Ok(())
     }

@@ -91,7 +91,7 @@ impl Forked {
         let Self { records, loaded } = self;
         keep_apart(journal, &records).await?;
         let run = loaded.run().id().clone();
-        let batch = Batch { run, epoch, after: 0, records, receipt: None };
+        let batch = Batch { run, epoch, after: 0, records, receipt: None, verdict: None };
         journal.append(batch).await?;
         Ok(loaded)
     }

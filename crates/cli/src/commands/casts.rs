@@ -1,5 +1,4 @@
 use clap::Args;
-use materia_contract::CastStatus;
 use materia_engine::blocking;
 
 use crate::args::Global;
@@ -50,11 +49,6 @@ pub(crate) fn casts(
             && args.loadout.as_deref().is_none_or(|name| line.loadout == name)
     });
     lines.truncate(args.limit.unwrap_or(usize::MAX));
-    for line in lines.iter_mut().filter(|line| line.status == CastStatus::Completed) {
-        // The list itself does not say how a cast ended; its events do.
-        let of = journals.iter().find_map(|(_, it)| materia_engine::load(it, &line.cast_id).ok());
-        line.verdict = of.and_then(|(run, _)| run.verdict());
-    }
     if terminal.json {
         for line in &lines {
             terminal.data(line)?;

@@ -18,7 +18,7 @@ fn batch(run: &RunId, after: u64, head: &mut ChainHash, event: Event) -> Batch {
     let records = Record::seal_decision(input, &[event], *head);
     *head = records[0].hash;
     let epoch = Epoch::default();
-    Batch { run: run.clone(), epoch, after, records: records.into(), receipt: None }
+    Batch { run: run.clone(), epoch, after, records: records.into(), receipt: None, verdict: None }
 }
 
 fn at(seq: u64, body: impl Into<materia_contract::EventBody>) -> Event {

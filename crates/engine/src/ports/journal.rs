@@ -145,6 +145,8 @@ pub struct Batch {
     pub records: Arc<[Record]>,
     /// What became of the command that this answers. A refused one comes without records.
     pub receipt: Option<Receipt>,
+    /// The verdict of the run so far, for the list of casts (D65).
+    pub verdict: Option<bool>,
 }
 
 /// Records of a run that follow one another.

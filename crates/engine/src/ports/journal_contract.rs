@@ -48,7 +48,7 @@ fn decisions(run: &RunId, count: u64) -> Vec<Vec<Record>> {
 
 fn batch(run: &RunId, after: u64, records: Vec<Record>) -> Batch {
     let epoch = Epoch::default();
-    Batch { run: run.clone(), epoch, after, records: records.into(), receipt: None }
+    Batch { run: run.clone(), epoch, after, records: records.into(), receipt: None, verdict: None }
 }
 
 async fn all(journal: &dyn Journal, run: &RunId, after: u64) -> Vec<Record> {

@@ -272,7 +272,14 @@ async fn forged_journals_are_refused() {
     for (what, change) in changes {
         let copy = MemoryJournal::default();
         let records = forged(change).into();
-        let batch = Batch { run: id(), epoch: Epoch::default(), after: 0, records, receipt: None };
+        let batch = Batch {
+            run: id(),
+            epoch: Epoch::default(),
+            after: 0,
+            records,
+            receipt: None,
+            verdict: None,
+        };
         copy.append(batch).await.unwrap();
         let refused = replay(&copy, &id(), None);
         assert!(matches!(refused, Err(ReplayError::Fault { .. })), "{what}: {refused:?}");
@@ -294,7 +301,14 @@ async fn old() -> MemoryJournal {
     });
     let old = MemoryJournal::default();
     let records = records.collect();
-    let batch = Batch { run: id(), epoch: Epoch::default(), after: 0, records, receipt: None };
+    let batch = Batch {
+        run: id(),
+        epoch: Epoch::default(),
+        after: 0,
+        records,
+        receipt: None,
+        verdict: None,
+    };
     old.append(batch).await.unwrap();
     old
 }
@@ -351,7 +365,14 @@ async fn a_report_from_chapters_is_the_report_from_the_events() {
     // Without any snapshot there is nothing but the events.
     let copy = MemoryJournal::default();
     let records = blocking(&journal).records(&id(), 0, 1_000_000).unwrap().into();
-    let batch = Batch { run: id(), epoch: Epoch::default(), after: 0, records, receipt: None };
+    let batch = Batch {
+        run: id(),
+        epoch: Epoch::default(),
+        after: 0,
+        records,
+        receipt: None,
+        verdict: None,
+    };
     copy.append(batch).await.unwrap();
     assert_eq!(from_chapters, report(&copy, &id(), &Folders::default()).unwrap());
     assert_eq!(from_chapters.visits.len(), 6_001);

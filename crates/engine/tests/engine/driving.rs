@@ -251,7 +251,14 @@ async fn altered(change: impl FnOnce(&mut Vec<Record>)) -> MemoryJournal {
     change(&mut records);
     let journal = MemoryJournal::default();
     let records = records.into();
-    let batch = Batch { run: id(), epoch: Epoch::default(), after: 0, records, receipt: None };
+    let batch = Batch {
+        run: id(),
+        epoch: Epoch::default(),
+        after: 0,
+        records,
+        receipt: None,
+        verdict: None,
+    };
     journal.append(batch).await.unwrap();
     journal
 }

@@ -33,7 +33,8 @@ async fn of(mut records: Vec<Record>) -> MemoryJournal {
     }
     let journal = MemoryJournal::default();
     let (run, records) = (id(), records.into());
-    let batch = Batch { run, epoch: Epoch::default(), after: 0, records, receipt: None };
+    let batch =
+        Batch { run, epoch: Epoch::default(), after: 0, records, receipt: None, verdict: None };
     journal.append(batch).await.unwrap();
     journal
 }

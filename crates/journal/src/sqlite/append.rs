@@ -8,7 +8,7 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use serde::Deserialize;
 
 use super::decisions::{self, Scratch};
-use super::{inbox, lease, legacy, snapshots};
+use super::{inbox, lease, legacy, list, snapshots};
 
 /// How often the head of a run that goes on is noted. Noting it with every step would make a second
 /// page durable each time, for no more than the few events since: those have the chain of hashes.
@@ -267,7 +267,7 @@ fn note(connection: &Connection, place: Place, batch: &Batch) -> rusqlite::Resul
     if let Some(status) = status {
         connection
             .prepare_cached("UPDATE runs SET status = ?2 WHERE run = ?1")?
-            .execute(params![place.key, status.word()])?;
+            .execute(params![place.key, list::status_word(status, batch.verdict)])?;
     }
     if let Some(last) = batch.records.last()
         && (status.is_some() || batch.after / HEAD_EVERY_EVENTS != last.seq / HEAD_EVERY_EVENTS)

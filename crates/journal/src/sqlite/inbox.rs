@@ -1,12 +1,12 @@
 //! Commands that one process leaves for another, and what became of them.
 
-use materia_contract::{Answer, CastStatus, Command, CommandId, Receipt, RunId};
+use materia_contract::{Answer, Command, CommandId, Receipt, RunId};
 use materia_engine::{Epoch, Posted, Posting, refusal_of_ended};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::Fault;
-use super::lease;
+use super::{lease, list};
 
 /// What leaving a command came to; an error is the id that another command has.
 type Left = Result<Posting, CommandId>;
@@ -48,7 +48,7 @@ fn refusal(connection: &Connection, run: &RunId) -> rusqlite::Result<Option<Stri
         .prepare_cached("SELECT status FROM runs WHERE id = ?1")?
         .query_row([run.as_str()], |row| row.get(0))
         .optional()?;
-    Ok(status.and_then(|word| CastStatus::from_word(&word)).and_then(refusal_of_ended))
+    Ok(status.and_then(|word| list::status(&word).ok()).and_then(|(it, _)| refusal_of_ended(it)))
 }
 
 /// Refuses everything that waits for a run.

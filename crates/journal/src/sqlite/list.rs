@@ -72,17 +72,32 @@ pub(super) fn one(connection: &Connection, run: &RunId) -> Result<Option<CastLin
 
 fn line(row: &Row<'_>) -> Result<CastLine, String> {
     let text = |column| row.get::<_, String>(column).map_err(|error| error.to_string());
+    let (status, verdict) = status(&text(1)?)?;
     Ok(CastLine {
         cast_id: RunId::parse(&text(0)?).map_err(|error| error.to_string())?,
-        status: status(&text(1)?)?,
+        status,
         loadout: text(2)?,
         request: text(3)?,
         started_at: wall_time(row.get(4).map_err(|error| error.to_string())?),
         from_cast_id: row.get(5).map_err(|error| error.to_string())?,
-        verdict: None,
+        verdict,
     })
 }
 
-fn status(word: &str) -> Result<CastStatus, String> {
-    CastStatus::from_word(word).ok_or_else(|| format!("`{word}` is no status"))
+/// A status as the list has it. A cast that completed says with which verdict, behind a space.
+pub(super) fn status_word(status: CastStatus, verdict: Option<bool>) -> String {
+    match verdict {
+        Some(verdict) if status == CastStatus::Completed => format!("{} {verdict}", status.word()),
+        Some(_) | None => status.word().to_owned(),
+    }
+}
+
+/// Reads what [`status_word`] wrote.
+pub(super) fn status(text: &str) -> Result<(CastStatus, Option<bool>), String> {
+    let (word, verdict) = text.split_once(' ').map_or((text, None), |(word, it)| (word, Some(it)));
+    let verdict = verdict.map(str::parse).transpose();
+    match (CastStatus::from_word(word), verdict) {
+        (Some(status), Ok(verdict)) => Ok((status, verdict)),
+        (None, _) | (_, Err(_)) => Err(format!("`{text}` is no status")),
+    }
 }

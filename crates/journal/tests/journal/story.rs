@@ -129,6 +129,7 @@ impl Story {
             after: after as u64,
             records,
             receipt: None,
+            verdict: None,
         }
     }
 
@@ -201,5 +202,6 @@ pub(crate) fn batch(run: &RunId, after: u64, records: Vec<Record>) -> Batch {
         after,
         records: records.into(),
         receipt: None,
+        verdict: None,
     }
 }

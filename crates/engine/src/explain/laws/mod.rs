@@ -319,8 +319,14 @@ async fn a_journal_gives_the_same_answers_and_forks() {
         let id = RunId::new("simulated");
         let journal = MemoryJournal::default();
         let records = simulated.records.clone().into();
-        let batch =
-            Batch { run: id.clone(), epoch: Epoch::default(), after: 0, records, receipt: None };
+        let batch = Batch {
+            run: id.clone(),
+            epoch: Epoch::default(),
+            after: 0,
+            records,
+            receipt: None,
+            verdict: None,
+        };
         journal.append(batch).await.unwrap();
         replay(&journal, &id, None).unwrap();
         let last = simulated.events.len() as u64;
