@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::bench::Bench;
+use crate::bench::{Bench, finish};
 
 fn looping() -> Value {
     json!({
@@ -87,4 +87,33 @@ fn the_difference_of_two_documents_is_told_line_by_line() {
     assert_eq!(told.out, "~ loadout L › socket judge › edge 1\n~ materia Judge\n");
     let same = bench.run(&["check", "--diff", "new.json", "new.json"]).exits(0);
     assert_eq!(same.out, "Both say the same.\n");
+}
+
+/// A cast that begins while another is driven in the same folder says so, unless neither may write there (D66).
+#[test]
+fn a_cast_beside_another_in_the_same_folder_says_so() {
+    let wait = "touch began; while ! [ -e go ]; do sleep 0.01; done";
+    let bench = Bench::with(&json!({
+        "activeLoadout": "Waits",
+        "loadouts": {
+            "Waits": { "entry": "a", "sockets": { "a": { "materia": "Wait" } } },
+            "Quick": { "entry": "a", "sockets": { "a": { "materia": "Quick" } } },
+        },
+        "materia": {
+            "Wait": { "type": "utility", "command": ["sh", "-c", wait], "timeoutMs": 600_000 },
+            "Quick": { "type": "utility", "command": ["true"] },
+        },
+    }));
+    let said = "cast `first` is under way in this folder, too";
+    let quick = ["cast", "--trust", "--loadout", "Quick", "--no-request"];
+    let alone = bench.run(&quick).exits(0);
+    assert!(!alone.err.contains("under way in this folder"), "{alone:?}");
+    let first = bench.start(&["cast", "--trust", "--no-request", "--cast-id", "first"]);
+    bench.wait_for("began");
+    let beside = bench.run(&quick).exits(0);
+    assert!(beside.err.contains(said), "{beside:?}");
+    bench.write("go", "");
+    finish(first).exits(0);
+    let after = bench.run(&quick).exits(0);
+    assert!(!after.err.contains("under way in this folder"), "{after:?}");
 }
