@@ -391,7 +391,10 @@ test("acts show the command line that they equal, and say what followed", () =>
     );
     await byId(page, "budget-act").click();
     await byId(page, "set-maxTurns").fill("55");
-    assert.match(await page.locator('.pop [data-testid="cli"]').textContent(), /materia -C \S+ budget .* --max-turns 55/);
+    assert.match(
+      await page.locator('.pop [data-testid="cli"]').textContent(),
+      /materia -C \S+ budget .* --max-turns 55/,
+    );
     await byId(page, "budget-act-confirm").click();
     await page.waitForFunction(() => window.__state.budget.maxTurns === 55);
     await byId(page, "card-Socket-2").focus();
