@@ -49,9 +49,9 @@ impl Which {
 pub struct Heard {
     /// Where it ran.
     pub socket: NodeId,
-    /// The how-manieth turn of this socket it is.
+    /// The number of the visit, from 1.
     pub visit: u32,
-    /// The how-manieth try at it.
+    /// The number of the attempt, from 1.
     pub attempt: u32,
     /// Where in the output its object stands.
     object: Option<(usize, usize)>,
@@ -75,9 +75,9 @@ impl Heard {
 pub struct Streams {
     /// Where it ran.
     pub socket: NodeId,
-    /// The how-manieth turn of this socket it is.
+    /// The number of the visit, from 1.
     pub visit: u32,
-    /// The how-manieth try at it.
+    /// The number of the attempt, from 1.
     pub attempt: u32,
     /// Standard output, or what an agent said last.
     pub stdout: String,

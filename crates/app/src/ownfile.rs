@@ -91,7 +91,7 @@ impl<'a> OwnFile<'a> {
                 self.shown()
             )));
         }
-        // Whoever edits from elsewhere does not see that it is a link, or where that leads.
+        // A client of the API cannot see that the file is a link.
         if self.of_project && self.leads_elsewhere() {
             return Err(Failure::resolution(format!(
                 "`{}` was not changed: a link leads to it, and nothing is written through one; change the file where it lies",
@@ -104,7 +104,7 @@ impl<'a> OwnFile<'a> {
     /// Whether a part of its path is a link.
     fn leads_elsewhere(&self) -> bool {
         let there = self.path.ancestors().find_map(|part| {
-            // What is not there yet leads nowhere, unless it is a link to nothing.
+            // A path that does not exist is safe unless it is a dangling link.
             part.symlink_metadata().ok()?;
             Some(part.canonicalize().ok().as_deref() != Some(part))
         });

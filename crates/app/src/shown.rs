@@ -76,7 +76,7 @@ impl Shown {
         let whole = self.whole(record);
         let mut shown = record.shown(&self.id, self.head);
         let named = match &whole {
-            // What is put together from parts may have texts that nobody keeps by themselves.
+            // A text made from several parts may have no blob of its own.
             Some(data) => blob::apart_where(data.get(), is_kept).map(|(named, _)| named),
             None => Some(record.data.clone()),
         };

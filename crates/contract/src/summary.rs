@@ -130,9 +130,9 @@ pub struct OpenQuestion {
 pub struct Said {
     /// Where it ran.
     pub socket: NodeId,
-    /// The how-manieth turn of this socket it is.
+    /// The number of the visit, from 1.
     pub visit: u32,
-    /// The how-manieth try at it.
+    /// The number of the attempt, from 1.
     pub attempt: u32,
     /// All of it.
     pub text: String,
@@ -144,9 +144,9 @@ pub struct Said {
 pub struct Visit {
     /// Where it ran.
     pub socket: NodeId,
-    /// The how-manieth turn of this socket it is.
+    /// The number of the visit, from 1.
     pub visit: u32,
-    /// The how-manieth try at it.
+    /// The number of the attempt, from 1.
     pub attempt: u32,
     /// The key of the work item.
     pub item: Option<String>,

@@ -21,7 +21,7 @@ pub(crate) fn sweep(run: &RunId, run_dir: &Path) -> Result<(), String> {
     if !run_dir.exists() {
         return Ok(());
     }
-    // A folder that stays harms nobody: the next turn gets one of its own.
+    // A leftover folder is harmless: the next turn gets one of its own.
     if let Err(error) = place::folder(run_dir).and_then(|cast| cast.remove_all(place::TEMPORARY)) {
         tracing::warn!(%error, "private folders of earlier turns could not be removed");
     }

@@ -262,7 +262,7 @@ mod tests {
         }
         let again = Access::open(state.path(), Some(7)).unwrap();
         assert!(again.knows(&with(&[("cookie", &cookie), (KEY_HEADER, key)])));
-        // Whoever has the verifier can check the proof of this server, and of no other port's.
+        // The verifier checks the proof of this server on this port only.
         assert_eq!(
             session.verifier,
             blake3::Hash::from(verifier(access.token())).to_hex().as_str()

@@ -55,7 +55,7 @@ pub(crate) async fn act(app: Arc<App>, asked: &Request) -> Result<Response<Body>
         return answered(&cast, &receipt).await;
     }
     loop {
-        // Whoever finds the cast at rest takes it; the others come behind.
+        // The first request takes a cast at rest; the others follow one after the other.
         let alone = app.keys.hold_cast(&cast.folder()).await;
         if cast.room.journal.is_driven(&cast.id).await.map_err(Failure::from)? {
             drop(alone);
@@ -99,7 +99,7 @@ impl Choice {
         self.body.get("do").and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// Who sends it: what the request says, else a person.
+    /// The sender named in the request, otherwise `person`.
     fn sender(&self, key: &CommandId) -> Sender {
         let named = self.body.get("actor").and_then(Value::as_str);
         let actor = named.map_or_else(Actor::person, Actor::named);
@@ -160,7 +160,7 @@ async fn answered(cast: &Cast, receipt: &Receipt) -> Result<Response<Body>, Refu
     }
 }
 
-/// What some events ask of a person: what was said meanwhile changes the question that somebody has just answered.
+/// The questions that some events ask a person. A message can change a question that was just answered.
 async fn asked_in(cast: &Cast, first: u64, last: u64) -> Result<Vec<OpenQuestion>, Refused> {
     let mut found: Vec<OpenQuestion> = Vec::new();
     let mut after = first - 1;
@@ -246,7 +246,7 @@ fn take(app: &Arc<App>, cast: &Cast, what: &Choice, key: &CommandId) -> Result<D
     let choose = |run: &Run| Ok::<Do, Chosen>(what.command(Some(run), key)?.what);
     match act::take(cast.found(), &options, what.sender(key), choose) {
         Ok(Taken::There(_)) => Ok(Done::Told),
-        // What would start a turn is for a driver, and there is none but this server.
+        // An act that would start a turn needs a driver; no process but this server drives the cast.
         Ok(Taken::Here(held)) if step::carries_on(&held.what) || held.starts_something() => {
             let wanted = Wanted::Do(held.what.clone());
             carry::carry_on(app, cast, *held, &wanted, &Named::default()).map(Done::Goes)

@@ -122,7 +122,7 @@ fn refuse_hooks(app: &App, body: &StartBody) -> Result<(), Refused> {
     }
 }
 
-/// What became of this key before; refused where that was another request.
+/// The earlier answer for this key. Refused if the key belongs to another request.
 pub(crate) async fn known(
     app: &Arc<App>,
     served: &Arc<Served>,

@@ -83,7 +83,7 @@ impl Keys {
         self.mutex(place, key.as_str()).lock_owned().await
     }
 
-    /// The same for a cast: acts on one that nobody drives come one after the other.
+    /// Locks a cast: acts on a cast that no process drives run one after the other.
     pub(crate) async fn hold_cast(&self, cast: &Path) -> tokio::sync::OwnedMutexGuard<()> {
         self.mutex(cast, "").lock_owned().await
     }
@@ -95,7 +95,7 @@ impl Keys {
 
     fn mutex(&self, place: &Path, name: &str) -> Arc<tokio::sync::Mutex<()>> {
         let mut under_way = self.under_way.lock().unwrap_or_else(PoisonError::into_inner);
-        // Whoever nobody waits for is through.
+        // Remove locks that no request waits for.
         under_way.retain(|_, mutex| Arc::strong_count(mutex) > 1);
         Arc::clone(under_way.entry((place.to_owned(), name.to_owned())).or_default())
     }

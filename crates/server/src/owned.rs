@@ -15,7 +15,7 @@ const FILES: [(&str, u32); 6] = [
     ("server-refusals.jsonl", 0o022),
 ];
 
-/// Refuses a state folder that belongs to somebody else, or in which others can write. One that is not there is nobody's.
+/// Refuses a state folder that belongs to another user or that others can write to. A missing folder is fine.
 pub(crate) fn check(state: &Path) -> io::Result<()> {
     // The folder may be reached by a link of the user's; its files may not.
     look(state, state.metadata(), fs::Metadata::is_dir, 0o022)?;

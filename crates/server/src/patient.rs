@@ -26,7 +26,7 @@ impl<S, F: FnOnce()> Patient<S, F> {
         Self { stream, most, waits: None, given_up: Some(given_up) }
     }
 
-    /// What a write came to; one that waits is given so long.
+    /// The result of a write, or a timeout.
     fn watch<T>(
         &mut self,
         context: &mut Context<'_>,
@@ -39,7 +39,7 @@ impl<S, F: FnOnce()> Patient<S, F> {
         let most = self.most;
         let waits = self.waits.get_or_insert_with(|| Box::pin(sleep(most)));
         ready!(waits.as_mut().poll(context));
-        // Whoever asks again hears the same.
+        // Later calls return the same.
         waits.as_mut().reset(Instant::now());
         if let Some(given_up) = self.given_up.take() {
             given_up();

@@ -23,7 +23,7 @@ pub(crate) enum Peer {
     Unknown,
 }
 
-/// Who is calling. Its process is looked for once a connection, and only where somebody wants to know.
+/// The caller of a connection. Its process is looked up once, when it is first needed.
 #[derive(Debug, Clone)]
 pub(crate) struct Caller {
     pub(crate) peer: Peer,
@@ -101,7 +101,7 @@ fn entry_of(from: SocketAddr, to: SocketAddr) -> Option<Entry> {
     fs::read_to_string(table).ok()?.lines().find_map(|line| entry(line, from, to))
 }
 
-/// What a line of the table says, if it is that of this connection.
+/// Parses a line of the table if it is this connection.
 fn entry(line: &str, local: SocketAddr, remote: SocketAddr) -> Option<Entry> {
     let mut words = line.split_ascii_whitespace().skip(1);
     let port = |word: &str| u16::from_str_radix(word.rsplit(':').next()?, 16).ok();

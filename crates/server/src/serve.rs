@@ -218,7 +218,7 @@ impl Serving {
             });
         }
         drop(ear);
-        // What has begun comes to its end first: it may still set casts going.
+        // Wait for running requests first: they may still start casts.
         let through = tokio::time::timeout(ACT_WAIT_MAX, Arc::clone(&app.acts).write_owned()).await;
         for room in app.rooms.open() {
             room.host.stop("the server was stopped").await;

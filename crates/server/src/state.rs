@@ -70,7 +70,7 @@ pub(crate) struct App {
     pub(crate) large: Arc<Semaphore>,
     /// Becomes true when the server ends.
     pub(crate) ending: watch::Sender<bool>,
-    /// Whatever changes something shares it until it is through; whoever ends the server takes it alone.
+    /// Shared by requests that change something; ending the server takes it exclusively.
     pub(crate) acts: Arc<RwLock<()>>,
     pub(crate) counts: Counts,
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::http::{Response, StatusCode};
 use futures_util::StreamExt as _;
-use materia_app::overheard::{Overheard, Said, under_way};
+use materia_app::remote_output::{RemoteOutput, Said, under_way};
 use materia_app::shown::Shown;
 use materia_app::{Failure, view};
 use materia_contract::api::CastSummary;
@@ -133,9 +133,9 @@ impl Following {
         listen.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut renew = tokio::time::interval(FOREIGN_LOOK);
         let folder = PathBuf::from(self.cast.folders().run_dir);
-        let mut overheard = Overheard::live(folder, self.cast.served.project.dir.clone());
+        let mut remote_output = RemoteOutput::live(folder, self.cast.served.project.dir.clone());
         for record in self.before.drain(..) {
-            overheard.note(&record);
+            remote_output.note(&record);
         }
         loop {
             tokio::select! {
@@ -146,7 +146,7 @@ impl Following {
                     let mut text = String::new();
                     // Each goes once it is told: one of them may be large, and the reader slow.
                     for record in records {
-                        overheard.note(&record);
+                        remote_output.note(&record);
                         let data = events::shown(&mut self.shown, &self.cast, &record);
                         let id = (ids == Ids::Seq).then(|| record.seq.to_string());
                         text.push_str(&sse::event("journal", id.as_deref(), &data));
@@ -164,17 +164,17 @@ impl Following {
                     Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => {}
                     Err(broadcast::error::RecvError::Closed) => return Ok(()),
                 },
-                _ = listen.tick(), if !overheard.is_empty() => {
+                _ = listen.tick(), if !remote_output.is_empty() => {
                     // What this server drives it hears itself.
                     if self.cast.room.host.runs().contains(&self.cast.id) {
                         continue;
                     }
                     let (ears, said) = off_thread(move || {
-                        let said = overheard.look();
-                        (overheard, said)
+                        let said = remote_output.look();
+                        (remote_output, said)
                     })
                     .await;
-                    overheard = ears;
+                    remote_output = ears;
                     for Said { socket, text, .. } in &said {
                         pen.write(words(socket, text)).await?;
                     }

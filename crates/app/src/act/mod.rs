@@ -111,7 +111,7 @@ impl<E: From<Failure>> Unfit<E> {
     }
 }
 
-/// Takes up a cast, or tells whoever drives it. `choose` says what is done, in view of the run.
+/// Loads a cast that no process drives, or sends the command to its driver. `choose` picks the command from the run.
 pub fn take<E: From<Failure>>(
     found: Found,
     options: &RunOptions,

@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 use materia_app::follow::{self, Following, Next};
-use materia_app::overheard::{Overheard, under_way};
+use materia_app::remote_output::{RemoteOutput, under_way};
 use materia_contract::{CastStatus, Event, RunId};
 use materia_engine::{Committed, Journal, PAGE_BYTES, blocking, status_after};
 
@@ -42,11 +42,12 @@ pub(crate) fn attach(
     let watching = Watching::new(terminal, &plan, story);
     let left = Arc::new(AtomicBool::new(false));
     leave_on_ctrl_c(&left)?;
-    let mut overheard = Overheard::live(found.root.join(found.id.as_str()), project.dir.clone());
+    let mut remote_output =
+        RemoteOutput::live(found.root.join(found.id.as_str()), project.dir.clone());
     for record in under_way(found.journal(), &found.id, run.seq())? {
-        overheard.note(&record);
+        remote_output.note(&record);
     }
-    let mut seen = Seen { seq: run.seq(), status: run.phase().status(), overheard };
+    let mut seen = Seen { seq: run.seq(), status: run.phase().status(), remote_output };
     let mut following = Following::default();
     let rests = loop {
         if left.load(Ordering::Relaxed) {
@@ -61,7 +62,7 @@ pub(crate) fn attach(
         if seen.look(found.journal(), &found.id, &watching)? {
             following.news();
         }
-        for said in seen.overheard.look() {
+        for said in seen.remote_output.look() {
             watching.streamed(&found.id, &said.socket, &said.text);
         }
     };
@@ -78,7 +79,7 @@ pub(crate) fn attach(
 struct Seen {
     seq: u64,
     status: CastStatus,
-    overheard: Overheard,
+    remote_output: RemoteOutput,
 }
 
 impl Seen {
@@ -96,7 +97,7 @@ impl Seen {
                 page.records.iter().filter_map(|record| record.event().ok()).collect();
             for record in &page.records {
                 self.seq = record.seq;
-                self.overheard.note(record);
+                self.remote_output.note(record);
                 self.status = status_after(&record.kind).unwrap_or(self.status);
             }
             any |= !page.records.is_empty();

@@ -1,7 +1,7 @@
 use clap::Args;
 use materia_app::follow::{self, Following, Next};
 use materia_app::heard::{self, Which};
-use materia_app::overheard::{Overheard, Said, under_way};
+use materia_app::remote_output::{RemoteOutput, Said, under_way};
 use materia_contract::NodeId;
 use materia_engine::{PAGE_BYTES, blocking, status_after};
 
@@ -73,9 +73,9 @@ fn follow(
     let (run, _) = materia_engine::load(journal, id)?;
     let plan = run.created().map(|created| &created.plan);
     let socket = plan.map(|plan| which.socket_in(plan)).transpose()?.flatten();
-    let mut overheard = Overheard::all(found.root.join(id.as_str()), project.dir.clone());
+    let mut remote_output = RemoteOutput::all(found.root.join(id.as_str()), project.dir.clone());
     for record in under_way(journal, id, run.seq())? {
-        overheard.note(&record);
+        remote_output.note(&record);
     }
     let mut printed = Printed { socket, visit: which.visit(), last: None };
     let (mut seq, mut status) = (run.seq(), run.phase().status());
@@ -89,12 +89,12 @@ fn follow(
         rested = false;
         let mut any = false;
         loop {
-            printed.print(overheard.look(), terminal)?;
+            printed.print(remote_output.look(), terminal)?;
             let page = blocking(journal).read(id, seq, PAGE_BYTES)?;
             for record in &page.records {
                 (seq, any) = (record.seq, true);
                 status = status_after(&record.kind).unwrap_or(status);
-                printed.print(overheard.note(record), terminal)?;
+                printed.print(remote_output.note(record), terminal)?;
             }
             if page.end {
                 break;
@@ -108,11 +108,11 @@ fn follow(
     }
 }
 
-/// What is printed of the turns of a cast.
+/// Options for printing the output of a cast's turns.
 struct Printed {
     socket: Option<NodeId>,
     visit: Option<u32>,
-    /// Whose words were printed last.
+    /// The turn whose output was printed last.
     last: Option<(NodeId, u32, u32, &'static str)>,
 }
 

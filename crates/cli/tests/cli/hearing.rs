@@ -1,4 +1,4 @@
-//! What commands say while they run, and what is kept of it.
+//! Live and kept output of commands.
 
 use std::io::{BufRead as _, BufReader};
 

@@ -127,7 +127,7 @@ pub struct TurnCompleted {
     pub turn: u64,
     /// The how-manieth turn of this node it is.
     pub visit: u32,
-    /// The how-manieth try at it.
+    /// The number of the attempt, from 1.
     pub attempt: u32,
     /// The verdict that was read from the output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -299,7 +299,7 @@ pub struct TurnFailed {
     pub turn: u64,
     /// The how-manieth turn of this node it is.
     pub visit: u32,
-    /// The how-manieth try at it.
+    /// The number of the attempt, from 1.
     pub attempt: u32,
     /// What went wrong, by name.
     pub code: ErrorCode,
@@ -328,7 +328,7 @@ pub struct TurnInterrupted {
     pub turn: u64,
     /// The how-manieth turn of this node it is.
     pub visit: u32,
-    /// The how-manieth try at it.
+    /// The number of the attempt, from 1.
     pub attempt: u32,
     /// What interrupted it.
     pub reason: InterruptReason,

@@ -113,7 +113,7 @@ pub struct TurnOrder {
     pub node: NodeId,
     /// The how-manieth turn of this node it is.
     pub visit: u32,
-    /// The how-manieth try at it.
+    /// The number of the attempt, from 1.
     pub attempt: u32,
     /// What to do.
     pub work: Work,
@@ -205,7 +205,7 @@ pub struct Manner {
     pub folder: Option<String>,
     /// Where its verdict comes from, where it is not in its output.
     pub verdict: Option<VerdictFrom>,
-    /// What is kept of its streams.
+    /// The captured streams.
     pub keeps: Keeps,
 }
 
@@ -220,7 +220,7 @@ impl Manner {
     }
 }
 
-/// What is kept of the streams of a program (D69).
+/// The captured streams of a program (D69).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Keeps {

@@ -19,7 +19,7 @@ pub struct Turn {
     pub(crate) node: usize,
     /// The how-manieth turn of its node it is.
     pub visit: u32,
-    /// The how-manieth try at it.
+    /// The number of the attempt, from 1.
     pub attempt: u32,
     /// The key of its work item.
     pub item: Option<String>,

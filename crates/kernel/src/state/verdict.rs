@@ -49,7 +49,7 @@ impl Verdict {
         }
     }
 
-    /// That of the last turn that had one; where branches ended with verdicts, whether all of those are true.
+    /// The verdict of the last turn that had one. If branches ended with verdicts: whether all of them are true.
     #[must_use]
     pub fn of_run(&self) -> Option<bool> {
         if self.ended.is_empty() {

@@ -20,7 +20,7 @@ use super::tree::{self, Seen};
 /// How long a turn runs before it gets a cgroup.
 pub(super) const LONG: Duration = Duration::from_millis(100);
 
-/// How old an empty one is that nobody will fill any more.
+/// The age at which an empty cgroup is considered abandoned.
 const LEFT: Duration = Duration::from_mins(1);
 
 /// What the name of each of ours begins with; the mark of the turn follows.

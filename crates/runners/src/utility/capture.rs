@@ -1,4 +1,4 @@
-//! What is kept of the streams of a program (D69): how each begins and ends, and all of it as a file.
+//! Captures the streams of a program (D69): the beginning and the end of each, and the whole stream as a file.
 
 use std::io;
 use std::time::Duration;
@@ -83,10 +83,10 @@ struct Capture<'a> {
     order: &'a TurnOrder,
     kind: &'static str,
     redactor: Redactor,
-    /// What has come through the redactor and was not taken yet.
+    /// Redacted bytes that were not taken yet.
     clean: Vec<u8>,
     head: Vec<u8>,
-    /// What came behind the head: all of it, or the end of it.
+    /// The bytes after the head, or the last of them.
     tail: Vec<u8>,
     total: u64,
     bytes_max: u64,
@@ -94,7 +94,7 @@ struct Capture<'a> {
     file: Option<Box<KeptFile>>,
 }
 
-/// What is kept of a stream that has ended.
+/// A captured stream that has ended.
 pub(super) struct Ended {
     /// Its text, or how it begins and ends.
     pub(super) text: Text,
@@ -218,7 +218,7 @@ pub(super) async fn whole_object(order: &TurnOrder, full: &LeftFile) -> Option<S
     let (name, hash, bytes) = (full.name.clone(), full.hash.clone(), full.bytes);
     let read = move || {
         let bytes = cast.read(&name, bytes).ok()?;
-        // Whatever the turn started can write there.
+        // Every process of the turn can write there.
         if BlobHash::of(&bytes).to_string() != hash {
             return None;
         }
@@ -260,7 +260,7 @@ mod tests {
         let (bytes, dropped) = ends(head, &tail, 100, None);
         assert_eq!(bytes, b"a\n[materia: 98 bytes are missing here]\nz");
         assert_eq!(dropped, 98);
-        // What is no text is not mended.
+        // Bytes that are not UTF-8 are kept as they are.
         let (bytes, dropped) = ends(vec![b'a', 0xff], b"\x80\x80\x80\x80z", 100, None);
         assert_eq!(bytes, b"a\xff\n[materia: 96 bytes are missing here]\n\x80z");
         assert_eq!(dropped, 96);

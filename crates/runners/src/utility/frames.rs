@@ -1,4 +1,4 @@
-//! What a supervisor says, cut into frames.
+//! Reads the frames that a supervisor sends.
 
 use std::io;
 use std::time::Duration;

@@ -79,7 +79,7 @@ pub(super) fn fault(
             (ErrorCode::Internal, format!("{name} has an unknown end: its supervisor {how}"))
         }
     };
-    // What a program says last is usually what went wrong.
+    // The cause is usually at the end of the output.
     let said = [("stderr", &output.stderr), ("stdout", &output.output)];
     let mut said = said.into_iter().map(|(stream, text)| (stream, excerpt(text)));
     if let Some((stream, excerpt)) = said.find(|(_, excerpt)| !excerpt.is_empty()) {

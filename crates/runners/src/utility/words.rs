@@ -1,4 +1,4 @@
-//! What a program says while it runs, for whoever watches.
+//! Live output of a program, for observers.
 
 use std::time::Duration;
 

@@ -52,7 +52,7 @@ pub struct Acted {
     /// It is written down, and whoever drives the cast next takes it first.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub waits: bool,
-    /// What is asked of a person in those events: also a question that has changed since it was answered.
+    /// The open questions in those events, including one that changed since it was answered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<OpenQuestion>,
 }

@@ -207,7 +207,7 @@ pub struct WalkAsk {
     pub socket: NodeId,
     /// What runs there.
     pub materia: String,
-    /// The how-manieth turn of this socket it is.
+    /// The number of the visit, from 1.
     pub visit: u32,
     /// The key of the work item.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -21,9 +21,9 @@ pub struct TurnView {
     pub socket: NodeId,
     /// What ran there.
     pub materia: String,
-    /// The how-manieth turn of this socket it is.
+    /// The number of the visit, from 1.
     pub visit: u32,
-    /// The how-manieth try at it.
+    /// The number of the attempt, from 1.
     pub attempt: u32,
     /// The key of the work item.
     #[serde(default, skip_serializing_if = "Option::is_none")]

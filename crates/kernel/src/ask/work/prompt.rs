@@ -164,7 +164,7 @@ pub(super) fn closing(layered: &mut Layered, run: &Run, index: usize) {
     layered.section("output", "contract".into(), "Answer", &body);
 }
 
-/// What a turn of a node may write, in a sentence: no more than its mode, its tools and its policy allow.
+/// A sentence that says what a turn may write under its mode, tools and policy.
 fn what_may_change(run: &Run, index: usize) -> String {
     let tools = asked::of(run, index).tools;
     if !tools.as_ref().is_none_or(ToolsDoc::may_write) {
@@ -205,7 +205,7 @@ pub(crate) fn follow_up_reason(run: &Run, index: usize) -> String {
     short(run, index, &reason)
 }
 
-/// What the last turn, of that node, said itself: its `context`, or the beginning of its output.
+/// The reason that the last turn of a node gave: its `context`, or the beginning of its output.
 pub(crate) fn own_reason(run: &Run, index: usize) -> String {
     let text = run.last.text.as_deref().unwrap_or_default();
     let object = run.last.json.as_deref().filter(|_| run.last.own_json).unwrap_or(text);
@@ -213,7 +213,7 @@ pub(crate) fn own_reason(run: &Run, index: usize) -> String {
     short(run, index, context.as_deref().unwrap_or(text))
 }
 
-/// What a node said, as long as a reason may be. A command whose exit code counts says last what went wrong.
+/// A node's answer, cut to the length of a reason: to its end for a command whose exit code is the verdict.
 fn short(run: &Run, index: usize, said: &str) -> String {
     match run.node(index).1.verdict {
         Some(VerdictFrom::ExitCode) => end_of(said.trim(), FOLLOW_UP_CHARS_MAX),

@@ -94,7 +94,7 @@ fn blocked_on(run: &Run, index: usize) -> Vec<String> {
     blocked
 }
 
-/// What the node is there for (D68): its materia's prompt, the request, the work item, each cut on its own.
+/// The objective of a tick (D68): the materia's prompt, the request and the work item, each cut on its own.
 fn objective(run: &Run, index: usize, prompt: &str) -> String {
     let request = run.created().map_or("", |created| created.request.trim());
     let item = items::current(run, index).map(|item| {
@@ -114,7 +114,7 @@ fn number(run: &Run, index: usize) -> Option<u32> {
     Some(run.nodes[index].ticks).filter(|ticks| *ticks > 0)
 }
 
-/// What a session that begins anew is told behind its first prompt: what has changed since the visit before,
+/// The tick that follows the first prompt of a fresh session: the changes since the previous visit,
 /// and which tick it is.
 pub(super) fn append(
     layered: &mut Layered,

@@ -1,4 +1,4 @@
-//! What turns say in a cast that another process drives, read off the files that grow meanwhile.
+//! Live output of turns in a cast that another process drives, read from the files that those turns write.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,19 +12,19 @@ use materia_kernel::turns_in_flight;
 use materia_runners::agents::Retelling;
 use serde::Serialize;
 
-/// How much of what was said before somebody listens is told, and how much at once.
+/// The most output from before the reader came that is given, and the most given at once.
 const LIVE_BYTES: u64 = 64 << 10;
 /// How much of a file is read at once.
 const PIECE_BYTES: u64 = 256 << 10;
 
-/// A piece of what a turn says.
+/// A piece of a turn's output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Said {
     /// Where it runs.
     pub socket: NodeId,
-    /// The how-manieth turn of this socket it is.
+    /// The number of the visit, from 1.
     pub visit: u32,
-    /// The how-manieth try at it.
+    /// The number of the attempt, from 1.
     pub attempt: u32,
     /// `stdout` or `stderr` of a command, `words` of an agent.
     pub stream: &'static str,
@@ -33,10 +33,10 @@ pub struct Said {
 }
 
 /// The turns under way of a cast, and how far their files were read.
-pub struct Overheard {
+pub struct RemoteOutput {
     folder: PathBuf,
     project: PathBuf,
-    /// Whether everything is told, from the beginning on.
+    /// Whether all output is given, from its beginning.
     all: bool,
     turns: BTreeMap<u64, Turn>,
 }
@@ -48,7 +48,7 @@ struct Turn {
     sources: Vec<Source>,
 }
 
-/// A file in which a turn says something.
+/// A file that a turn writes its output to.
 struct Source {
     stream: &'static str,
     path: String,
@@ -77,20 +77,20 @@ pub fn under_way(journal: &dyn Journal, id: &RunId, after: u64) -> Result<Vec<Re
     Ok(found)
 }
 
-impl Overheard {
-    /// Those of the cast in `folder`, of which nothing is known yet. Of what a flood brings only the end is told.
+impl RemoteOutput {
+    /// Follows the cast in `folder`. Of more output than fits only the end is given.
     #[must_use]
     pub fn live(folder: PathBuf, project: PathBuf) -> Self {
         Self { folder, project, all: false, turns: BTreeMap::new() }
     }
 
-    /// The same, and everything is told.
+    /// Follows the cast in `folder` and gives all output.
     #[must_use]
     pub fn all(folder: PathBuf, project: PathBuf) -> Self {
         Self { all: true, ..Self::live(folder, project) }
     }
 
-    /// A turn may begin or end with this record. Gives what a turn that ended said last, where everything is told.
+    /// Notes turns that start or end with this record. Returns the last output of a turn that ended, if all is wanted.
     pub fn note(&mut self, record: &Record) -> Vec<Said> {
         if record.kind.starts_with("turn.")
             && let Ok(event) = record.event()
@@ -121,7 +121,7 @@ impl Overheard {
                             source(stream, &format!("{stream}.full"), Reader::Program(Vec::new()))
                         })
                         .into(),
-                    // What a script answers is said at once.
+                    // A scripted answer comes at once, with the event.
                     None => Vec::new(),
                 };
                 let turn = Turn { node: node.clone(), visit, attempt, sources };
@@ -139,13 +139,13 @@ impl Overheard {
         }
     }
 
-    /// Whether there is anything to listen to.
+    /// Whether no turn writes output.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.turns.values().all(|turn| turn.sources.is_empty())
     }
 
-    /// What was said since the last look. It waits for the disk.
+    /// The output since the last call. Blocks on the disk.
     pub fn look(&mut self) -> Vec<Said> {
         let Ok(folder) = Folder::at_itself(&self.folder) else { return Vec::new() };
         let mut said = Vec::new();
@@ -161,7 +161,7 @@ impl Overheard {
 }
 
 impl Turn {
-    /// What it said since the last look, and has not said in a file.
+    /// The rest of its output: from its files, and from the report what is in no file.
     fn ended(self, folder: &Path, report: Option<&TurnOutput>) -> Vec<Said> {
         let folder = Folder::at_itself(folder).ok();
         let whose = (self.node, self.visit, self.attempt);
@@ -197,7 +197,7 @@ impl Source {
         Said { socket, visit, attempt, stream: self.stream, text }
     }
 
-    /// What the file has gained, if it has gained anything. It stays open: where the event has all of it, it is removed.
+    /// New content of the file. The file stays open: its writer removes it once the event has all of it.
     fn look(&mut self, folder: &Folder, all: bool) -> Option<String> {
         let first = self.file.is_none();
         if first {
@@ -230,8 +230,8 @@ impl Source {
         })
     }
 
-    /// What the report has of a stream and its file has not: all of it where nobody saw a file, else what lies behind the
-    /// end of a file that was full.
+    /// The part of a stream that only the report has: all of it if no file was seen, otherwise the part behind the end of a
+    /// file that reached its limit.
     fn rest(&self, report: &TurnOutput) -> String {
         let (text, dropped) = match self.stream {
             "stdout" => (&report.output, report.stdout_dropped),
@@ -291,66 +291,66 @@ mod tests {
     }
 
     /// Turns of a cast in a folder, and a file of the one under way.
-    fn stage(all: bool, extension: &str) -> (tempfile::TempDir, Overheard, PathBuf) {
+    fn stage(all: bool, extension: &str) -> (tempfile::TempDir, RemoteOutput, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let at = folder.path().to_owned();
-        let mut overheard = Overheard::live(at.clone(), at.clone());
-        overheard.all = all;
+        let mut remote_output = RemoteOutput::live(at.clone(), at.clone());
+        remote_output.all = all;
         fs::create_dir_all(at.join("sockets/A")).unwrap();
         let path = at.join(format!("sockets/A/1-1.{extension}"));
-        (folder, overheard, path)
+        (folder, remote_output, path)
     }
 
     #[test]
     fn what_a_transcript_gains_is_told_once_until_its_turn_ends() {
-        let (_folder, mut overheard, path) = stage(false, "transcript.jsonl");
-        overheard.note_event(&started(Some("claude")));
-        assert!(overheard.look().is_empty(), "its file is not there yet");
+        let (_folder, mut remote_output, path) = stage(false, "transcript.jsonl");
+        remote_output.note_event(&started(Some("claude")));
+        assert!(remote_output.look().is_empty(), "its file is not there yet");
         let mut file = fs::File::create(path).unwrap();
         write!(file, "{}{}", delta("I will "), delta("look.")).unwrap();
-        assert_eq!(text(overheard.look()), "I will look.");
-        assert_eq!(text(overheard.look()), "");
+        assert_eq!(text(remote_output.look()), "I will look.");
+        assert_eq!(text(remote_output.look()), "");
         // Half a line waits for the other half.
         let line = delta(" Done.");
         let (half, rest) = line.split_at(20);
         write!(file, "{half}").unwrap();
-        assert_eq!(text(overheard.look()), "");
+        assert_eq!(text(remote_output.look()), "");
         write!(file, "{rest}").unwrap();
-        assert_eq!(text(overheard.look()), " Done.");
-        overheard.note_event(&interrupted());
-        assert!(overheard.is_empty());
+        assert_eq!(text(remote_output.look()), " Done.");
+        remote_output.note_event(&interrupted());
+        assert!(remote_output.is_empty());
     }
 
     #[test]
     fn a_command_is_heard_by_whole_characters_and_a_flood_by_its_end() {
-        let (_folder, mut overheard, path) = stage(false, "stderr.full");
-        overheard.note_event(&started(None));
+        let (_folder, mut remote_output, path) = stage(false, "stderr.full");
+        remote_output.note_event(&started(None));
         let mut file = fs::File::create(path).unwrap();
         file.write_all(&"aä".as_bytes()[..2]).unwrap();
-        let said = overheard.look();
+        let said = remote_output.look();
         assert_eq!((said[0].stream, said[0].text.as_str()), ("stderr", "a"));
         file.write_all(&"aä".as_bytes()[2..]).unwrap();
-        assert_eq!(text(overheard.look()), "ä");
+        assert_eq!(text(remote_output.look()), "ä");
         file.write_all(&vec![b'x'; 300_000]).unwrap();
         file.write_all(b"end").unwrap();
-        let said = text(overheard.look());
+        let said = text(remote_output.look());
         assert_eq!(said.len() as u64, LIVE_BYTES);
         assert!(said.ends_with("xend"));
     }
 
     #[test]
     fn who_wants_everything_gets_the_rest_when_a_turn_ends() {
-        let (_folder, mut overheard, path) = stage(true, "stdout.full");
-        overheard.note_event(&started(None));
+        let (_folder, mut remote_output, path) = stage(true, "stdout.full");
+        remote_output.note_event(&started(None));
         let mut file = fs::File::create(&path).unwrap();
         file.write_all(&vec![b'x'; 300_000]).unwrap();
-        assert_eq!(text(overheard.look()).len() as u64, PIECE_BYTES);
+        assert_eq!(text(remote_output.look()).len() as u64, PIECE_BYTES);
         file.write_all(b"end").unwrap();
         fs::remove_file(&path).unwrap();
         let report = json!({
             "turn": 4, "visit": 1, "attempt": 1, "output": "not this, the file has it", "stderr": "aside",
         });
-        let said = overheard.note_event(&event(5, "turn.completed", &report));
+        let said = remote_output.note_event(&event(5, "turn.completed", &report));
         let whole = text(said);
         assert_eq!(whole.len(), 300_003 - usize::try_from(PIECE_BYTES).unwrap() + 5);
         assert!(whole.ends_with("xendaside"), "the stream without a file is told from the report");
