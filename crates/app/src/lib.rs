@@ -16,7 +16,7 @@
 //! * [`walk`]: through a loadout without running anything. [`trial`]: a utility by itself. [`compare`]: two casts side by side.
 //! * [`export`]: one cast as one file.
 //! * [`verify`]: whether a cast is what its events say. [`health`]: which agents could be asked here.
-//! * [`templates`]: configurations to begin with.
+//! * [`templates`]: configurations to begin with. [`seen`]: warnings that were shown before.
 //! * [`heard`]: what turns have put out. [`shown`]: events as everybody sees them. [`view`]: a cast as a page sees it.
 //! * [`previous`]: what a new cast may know of an earlier one.
 //! * [`profile`]: shipped utilities, there before anything runs.
@@ -57,6 +57,7 @@ pub mod profile;
 pub mod project;
 pub mod remote_output;
 pub mod say;
+pub mod seen;
 pub mod shown;
 pub mod speech;
 pub mod standing;

@@ -10,7 +10,7 @@ use crate::failure::{Failure, Hint};
 /// Makes sure that these scripts can be run: the runtime is there, and so are the copies.
 /// Whoever runs their own version of one is told so (D53).
 pub fn ready(
-    profile: Option<&Path>,
+    shelf: Option<Shelf>,
     scripts: &[&'static Script],
     warnings: &mut Vec<String>,
 ) -> Result<(), Failure> {
@@ -23,15 +23,15 @@ pub fn ready(
             names(scripts)
         )));
     }
-    let Some(profile) = profile else {
+    let Some(shelf) = shelf else {
         return Err(Failure::storage(format!(
             "the shipped utilities are run from the profile folder, and none is known (needed here: {})",
             names(scripts)
         ))
         .hint(Hint::NameProfile));
     };
-    shipped::sync(profile, scripts).map_err(|error| Failure::storage(error.to_string()))?;
-    tell_of_own(&Shelf::of(profile), scripts.iter().copied(), warnings);
+    shipped::sync(&shelf, scripts).map_err(|error| Failure::storage(error.to_string()))?;
+    tell_of_own(&shelf, scripts.iter().copied(), warnings);
     Ok(())
 }
 
@@ -51,13 +51,12 @@ fn tell_of_own<'a>(
 
 /// Makes sure that what a cast runs is still what it was when it began.
 pub fn still_ready(
-    profile: Option<&Path>,
+    shelf: Option<Shelf>,
     plan: &Plan,
     warnings: &mut Vec<String>,
 ) -> Result<(), Failure> {
-    let Some(profile) = profile else { return Ok(()) };
-    shipped::restore(profile, plan).map_err(|error| Failure::storage(error.to_string()))?;
-    let shelf = Shelf::of(profile);
+    let Some(shelf) = shelf else { return Ok(()) };
+    shipped::restore(&shelf, plan).map_err(|error| Failure::storage(error.to_string()))?;
     let runs = |script: &&Script| {
         let path = shelf.path(script);
         plan.nodes.values().any(|node| match &node.behavior {

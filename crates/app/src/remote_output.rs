@@ -244,8 +244,8 @@ impl Source {
         if full.is_none_or(|full| full.dropped == 0) {
             return String::new();
         }
-        let line = format!("[materia: {dropped} bytes are missing here");
-        text.find(&line).map_or_else(String::new, |at| format!("\n{}", &text[at..]))
+        text.find(&materia_runners::gap(dropped))
+            .map_or_else(String::new, |at| format!("\n{}", &text[at..]))
     }
 }
 

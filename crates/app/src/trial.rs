@@ -127,7 +127,7 @@ impl Trusted<Trial> {
         input: Value,
     ) -> Result<Tried, Failure> {
         let scripts = materia_compiler::needed_scripts(&self.loaded, &self.plan);
-        profile::ready(project.profile_dir(), &scripts, &mut Vec::new())?;
+        profile::ready(self.loaded.shelf(), &scripts, &mut Vec::new())?;
         let Some(state) = &project.state_dir else {
             return Err(Failure::storage("no state folder is known, and a trial needs one"));
         };

@@ -116,7 +116,7 @@ impl Carry<'_> {
         let supervisor = run::supervisor()?;
         let agents = going_on.answerers(&supervisor)?;
         let agents = Some(agents).filter(|now| *now != rest.before);
-        terminal.warned(|warnings| going_on.go_on(project.profile_dir(), warnings))?;
+        terminal.warned(|warnings| going_on.go_on(warnings))?;
         let (plan, mode) = (going_on.created().plan.clone(), going_on.created().global_mode);
         let (GoingOn { prepared, loaded, .. }, cleared) = going_on.release();
         let Going { found, lease, loaded, command } = rest.go_on(loaded)?;

@@ -33,7 +33,7 @@ pub(crate) struct CopyOptions {
 pub(crate) fn load(project: &Project, terminal: &Terminal) -> (Loaded, Vec<Finding>) {
     let (loaded, found) = materia_compiler::load(&project.sources);
     if project::has_errors(&found) {
-        crate::findings::show_briefly(&found, &loaded.layers, terminal);
+        crate::findings::show_briefly(&found, &loaded.layers, project, terminal);
     }
     (loaded, found)
 }

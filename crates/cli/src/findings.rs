@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 use anstream::adapter::strip_str;
+use materia_app::Project;
+use materia_app::seen;
 use materia_compiler::Layer;
 use materia_contract::{Finding, Severity};
 
@@ -28,18 +30,34 @@ pub(crate) fn show(findings: &[Finding], layers: &[Layer], terminal: &Terminal) 
     }
 }
 
-/// Shows what matters to somebody who wants to run something; remarks are only counted.
-pub(crate) fn show_briefly(findings: &[Finding], layers: &[Layer], terminal: &Terminal) {
+/// Shows what matters to somebody who wants to run something; remarks, and warnings that were shown before, are only
+/// counted.
+pub(crate) fn show_briefly(
+    findings: &[Finding],
+    layers: &[Layer],
+    project: &Project,
+    terminal: &Terminal,
+) {
     let (remarks, others): (Vec<_>, Vec<_>) =
         findings.iter().cloned().partition(|finding| finding.severity == Severity::Info);
-    show(&others, layers, terminal);
-    if !remarks.is_empty() {
-        let things = if remarks.len() == 1 { "remark" } else { "remarks" };
-        let count = remarks.len();
-        terminal.say(format_args!(
-            "({count} {things} about the configuration; `materia check` shows them)"
-        ));
+    let (known, new): (Vec<_>, Vec<_>) =
+        others.iter().cloned().zip(seen::before(project, &others)).partition(|(_, known)| *known);
+    let new: Vec<Finding> = new.into_iter().map(|(finding, _)| finding).collect();
+    show(&new, layers, terminal);
+    seen::remember(project, new.iter().take(DRAWN_MAX));
+    if !known.is_empty() {
+        let warnings = counted(known.len(), "warning");
+        terminal.say(format_args!("{warnings}, shown before: `materia check` shows them again"));
     }
+    if !remarks.is_empty() {
+        let remarks = counted(remarks.len(), "remark");
+        terminal
+            .say(format_args!("({remarks} about the configuration; `materia check` shows them)"));
+    }
+}
+
+fn counted(count: usize, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Shows the findings of a refusal, and gives it on.

@@ -66,7 +66,7 @@ impl Project {
         terminal: &Terminal,
     ) -> Result<(Loaded, Compiled), Failure> {
         let checked = self.project.compile(loadout);
-        findings::show_briefly(&checked.findings, &checked.loaded.layers, terminal);
+        findings::show_briefly(&checked.findings, &checked.loaded.layers, &self.project, terminal);
         Ok(checked.sound()?)
     }
 

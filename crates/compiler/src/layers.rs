@@ -13,7 +13,7 @@ use crate::files::{self, Candidate, Sources};
 use crate::merge::{Merge, Origins};
 use crate::original;
 use crate::read;
-use crate::shipped;
+use crate::shipped::{self, Shelf};
 use crate::structure::{Mended, Shape};
 
 /// What stands for the path of the configuration that comes with the program.
@@ -93,6 +93,7 @@ pub struct Loaded {
     pub(crate) origins: Origins,
     pub(crate) project_dir: PathBuf,
     pub(crate) profile_dir: Option<PathBuf>,
+    pub(crate) original_profile_dir: Option<PathBuf>,
     /// How many errors there were while loading.
     pub(crate) errors: usize,
     /// Files of words, each read once: what a person approves is what is asked.
@@ -117,6 +118,13 @@ impl WordFiles {
 }
 
 impl Loaded {
+    /// The scripts in the user's profile, if one is known.
+    #[must_use]
+    pub fn shelf(&self) -> Option<Shelf> {
+        let profile = self.profile_dir.as_deref()?;
+        Some(Shelf::over(self.original_profile_dir.as_deref(), profile))
+    }
+
     /// The layer that a materia comes from.
     #[must_use]
     pub fn materia_layer(&self, name: &str) -> Option<&Layer> {
@@ -211,9 +219,19 @@ pub(crate) fn load_over(
     let errors = faults.errors();
     let findings = faults.place(&layers);
     let project_dir = sources.project();
-    let profile_dir = sources.profile_dir.as_ref().map(|profile| project_dir.join(profile));
-    let (origins, words) = (merge.origins, WordFiles::default());
-    (Loaded { layers, config, origins, project_dir, profile_dir, errors, words }, findings)
+    let [profile_dir, original_profile_dir] = [&sources.profile_dir, &sources.original_profile_dir]
+        .map(|dir| dir.as_ref().map(|dir| project_dir.join(dir)));
+    let loaded = Loaded {
+        layers,
+        config,
+        origins: merge.origins,
+        project_dir,
+        profile_dir,
+        original_profile_dir,
+        errors,
+        words: WordFiles::default(),
+    };
+    (loaded, findings)
 }
 
 fn take(layer: &mut Layer, index: usize, merge: &mut Merge, faults: &mut Faults) {

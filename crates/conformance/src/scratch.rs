@@ -18,6 +18,8 @@ const COMMAND_TIME_MAX: Duration = Duration::from_mins(1);
 const LOOK: Duration = Duration::from_millis(4);
 /// Files whose path begins so lie in the profile, not in the project.
 const PROFILE: &str = "profile/";
+/// Files whose path begins so lie in the folder of all programs' configuration.
+const CONFIG_HOME: &str = "config-home/";
 
 /// A folder with a project, a profile and a script; removed when dropped.
 pub(super) struct Scratch {
@@ -90,10 +92,8 @@ impl Scratch {
         if !plain || path.is_empty() {
             return Err(format!("`{path}` is not a path inside the project"));
         }
-        Ok(match path.strip_prefix(PROFILE) {
-            Some(rest) => self.profile().join(rest),
-            None => self.project().join(path),
-        })
+        let outside = path.starts_with(PROFILE) || path.starts_with(CONFIG_HOME);
+        Ok(if outside { self.folder.path().join(path) } else { self.project().join(path) })
     }
 
     /// All folders in the project.
@@ -199,6 +199,7 @@ impl Scratch {
             .current_dir(self.project())
             .env("MATERIA_PROFILE_DIR", self.profile())
             .env("MATERIA_STATE_DIR", self.folder.path().join("state"))
+            .env("XDG_CONFIG_HOME", self.folder.path().join(CONFIG_HOME))
             .env("NO_COLOR", "1")
             .env_remove("MATERIA_CONFIG")
             .stdin(Stdio::from(File::open(&stdin).map_err(failed)?))

@@ -39,4 +39,4 @@ pub use supervise::{
     InTurn, PlanningSupport, Processes, machine, name_driver, own_turn, planning_support, shield,
 };
 pub use tree_check::{ENTRIES_MAX, TreeCheck};
-pub use utility::{STREAM_BYTES_MAX, UtilityRunner};
+pub use utility::{STREAM_BYTES_MAX, UtilityRunner, gap};

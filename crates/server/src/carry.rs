@@ -37,7 +37,7 @@ pub(crate) fn carry_on(
     let supervisor = app.settings.supervisor.clone();
     let agents = going_on.answerers(&supervisor)?;
     let agents = Some(agents).filter(|now| *now != rest.before);
-    going_on.go_on(project.profile_dir(), &mut warnings)?;
+    going_on.go_on(&mut warnings)?;
     let plan = going_on.created().plan.clone();
     let (GoingOn { prepared, loaded, .. }, cleared) = going_on.release();
     // Before a fork is written: whatever dies in between, the next server carries it on.

@@ -146,7 +146,6 @@ pub struct Beginning {
     pub id: RunId,
     /// How it begins, as it is kept.
     pub created: RunCreated,
-    profile: Option<PathBuf>,
     project_dir: PathBuf,
     journal: Options,
 }
@@ -225,9 +224,8 @@ pub fn cast(asked: &Asked<'_>, ready: Ready) -> Result<Untrusted<Beginning>, Fai
     };
     // What is kept does not say where on this machine anything is.
     let created = project.folders(&root, &id).kept(created);
-    let profile = project.profile_dir().map(Path::to_owned);
     let project_dir = project.dir.clone();
-    let beginning = Beginning { prepared, root, id, created, profile, project_dir, journal };
+    let beginning = Beginning { prepared, root, id, created, project_dir, journal };
     Ok(gate.holds(beginning, question.into_iter().collect()))
 }
 
@@ -316,9 +314,9 @@ impl Trusted<GoingOn> {
     }
 
     /// The cast goes on: what its plan needs is put in place.
-    pub fn go_on(&self, profile: Option<&Path>, warnings: &mut Vec<String>) -> Result<(), Failure> {
+    pub fn go_on(&self, warnings: &mut Vec<String>) -> Result<(), Failure> {
         self.prepared.note((&self.id, &self.created), &self.watch(self.starts()), warnings);
-        profile::still_ready(profile, &self.prepared.plan, warnings)?;
+        profile::still_ready(self.prepared.loaded.shelf(), &self.prepared.plan, warnings)?;
         warn_of_bounds(&self.created, warnings);
         Ok(())
     }
@@ -334,7 +332,7 @@ impl Trusted<Beginning> {
     pub fn open(&self, warnings: &mut Vec<String>) -> Result<SqliteJournal, Failure> {
         self.prepared.note((&self.id, &self.created), &self.watch(self.starts()), warnings);
         let scripts = materia_compiler::needed_scripts(&self.prepared.loaded, &self.created.plan);
-        profile::ready(self.profile.as_deref(), &scripts, warnings)?;
+        profile::ready(self.prepared.loaded.shelf(), &scripts, warnings)?;
         warn_of_bounds(&self.created, warnings);
         let journal = SqliteJournal::open(&self.root, self.journal.clone())?;
         project::keep_out_of_version_control(&self.root, &self.project_dir, warnings);

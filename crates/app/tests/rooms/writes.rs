@@ -36,9 +36,10 @@ const JOURNAL: &str =
     "SQLite opens its files by their paths; `private` refuses links in their places";
 
 /// The files that may, and why.
-const ALLOWED: [(&str, &str); 22] = [
+const ALLOWED: [(&str, &str); 23] = [
     ("app::drafts", STATE),
     ("app::names", "only reads"),
+    ("app::seen", STATE),
     ("app::trial", STATE),
     ("app::trust::store", STATE),
     ("cli::demo::scratch", "a new folder among the system's temporary files"),

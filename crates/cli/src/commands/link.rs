@@ -66,7 +66,7 @@ pub(crate) fn link(
     let request = asked.request();
     let linking = prepare::link(&project, asked)?;
     let checked = &linking.checked;
-    findings::show_briefly(&checked.findings, &checked.loaded.layers, terminal);
+    findings::show_briefly(&checked.findings, &checked.loaded.layers, &project, terminal);
     let ready = linking.ready()?;
     let approvals = project.profile_dir().map(ToOwned::to_owned);
     let asked = Asked { project: &project, approvals, request, options: &options };

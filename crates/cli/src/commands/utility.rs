@@ -3,7 +3,7 @@ use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
 use clap::Args;
-use materia_compiler::shipped::{self, RUNTIME, SCRIPTS, Script, Shelf};
+use materia_compiler::shipped::{self, RUNTIME, SCRIPTS, Script};
 use materia_contract::search_path;
 
 use crate::args::Global;
@@ -39,15 +39,16 @@ pub(crate) fn utility(
 ) -> Result<Exit, Failure> {
     let script = find(&args.name)?;
     let project = Project::here(global)?;
-    terminal.warned(|warnings| profile::ready(project.profile_dir(), &[script], warnings))?;
-    let Some(profile) = project.profile_dir() else {
+    let (loaded, _) = materia_compiler::load(&project.sources);
+    terminal.warned(|warnings| profile::ready(loaded.shelf(), &[script], warnings))?;
+    let Some(shelf) = loaded.shelf() else {
         return Err(Failure::storage("no profile folder is known"));
     };
     if std::io::stdin().is_terminal() {
         terminal.say("Reading one JSON object from standard input; Ctrl-D ends it.");
     }
     let error = Command::new(RUNTIME)
-        .arg(Shelf::of(profile).path(script))
+        .arg(shelf.path(script))
         .env("PATH", search_path(std::env::var_os("PATH").as_deref()))
         .exec();
     Err(Failure::resolution(format!("`{RUNTIME}` cannot be started: {error}")))

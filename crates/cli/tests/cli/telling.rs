@@ -159,3 +159,41 @@ fn help_and_manual_pages_come_from_one_source() {
         assert!(help.contains("SOCKET") && !help.contains("<NODE>"), "one word for it: {help}");
     }
 }
+
+/// A warning is shown once for a project; then it is counted, until its text changes.
+#[test]
+fn warnings_that_were_shown_before_are_one_line() {
+    let config = |field: &str| {
+        json!({
+            "activeLoadout": "L",
+            "loadouts": { "L": { "entry": "a", "sockets": { "a": { "materia": "M" } } } },
+            "materia": { "M": { "type": "utility", "command": ["true"], field: 1 } },
+        })
+        .to_string()
+    };
+    let bench = Bench::new();
+    bench.write("materia.json", &config("odd"));
+    let cast = ["cast", "--no-request"];
+    let first = bench.run(&cast).exits(0);
+    assert!(first.err.contains("document::unknown-field"), "{first:?}");
+    assert!(!first.err.contains("shown before"), "{first:?}");
+    bench.write("materia.json", &format!("\n{}", config("odd")));
+    let again = bench.run(&cast).exits(0);
+    assert!(!again.err.contains("document::unknown-field"), "{again:?}");
+    let line = "1 warning, shown before: `materia check` shows them again\n";
+    assert!(again.err.contains(line), "{again:?}");
+    let checked = bench.run(&["check"]).exits(0);
+    assert!(checked.err.contains("document::unknown-field"), "{checked:?}");
+    bench.write("materia.json", &config("other"));
+    let other = bench.run(&cast).exits(0);
+    assert!(other.err.contains("document::unknown-field"), "{other:?}");
+
+    // Where nothing can be kept, they are shown each time.
+    let kept = bench.state().join("shown-warnings");
+    std::fs::remove_file(&kept).unwrap();
+    std::fs::create_dir(&kept).unwrap();
+    for _ in 0..2 {
+        let shown = bench.run(&cast).exits(0);
+        assert!(shown.err.contains("document::unknown-field"), "{shown:?}");
+    }
+}

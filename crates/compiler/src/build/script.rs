@@ -6,7 +6,7 @@ use super::Place;
 use crate::command::is_program;
 use crate::fault::{Fault, Faults};
 use crate::layers::{LayerKind, Loaded};
-use crate::shipped::{self, RUNTIME, SCRIPTS, Script, Shelf};
+use crate::shipped::{self, RUNTIME, SCRIPTS, Script};
 use crate::suggest::did_you_mean;
 
 /// The command that a script locator stands for: the runtime and the copy in the profile.
@@ -38,10 +38,7 @@ pub(super) fn argv(
         faults.push(fault.help("install Node.js, or put its folder on PATH"));
     }
     let script = script?;
-    let path = match &loaded.profile_dir {
-        Some(profile) => Shelf::of(profile).path(script),
-        None => script.name.into(),
-    };
+    let path = loaded.shelf().map_or_else(|| script.name.into(), |shelf| shelf.path(script));
     let Ok(path) = path.into_os_string().into_string() else {
         let message =
             "the profile folder has a name that is not UTF-8, so no script in it can be named";

@@ -124,6 +124,7 @@ fn says_the_same(loaded: &Loaded, written: &Loadout, plan: &Plan) -> bool {
         origins: loaded.origins.clone(),
         project_dir: loaded.project_dir.clone(),
         profile_dir: loaded.profile_dir.clone(),
+        original_profile_dir: loaded.original_profile_dir.clone(),
         errors: loaded.errors,
         words: WordFiles::default(),
     };

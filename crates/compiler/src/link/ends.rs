@@ -26,10 +26,10 @@ pub(super) enum Terminal<'p> {
 }
 
 impl Terminal<'_> {
-    fn shown(&self) -> String {
+    fn shown(&self, target: &Target<'_>) -> String {
         match self {
-            Self::Socket(id) => format!("`{id}`"),
-            Self::Loop(id) => format!("loop `{id}`"),
+            Self::Socket(id) => target.socket(id.as_str()),
+            Self::Loop(id) => format!("loop `{}.{id}`", target.name),
         }
     }
 }
@@ -64,9 +64,7 @@ pub(super) fn check(
 /// Where the next target begins, as far as that is known.
 fn entry(target: Option<&Target<'_>>, plan: Option<&Plan>) -> String {
     match (target, plan) {
-        (Some(target), Some(plan)) if target.kind == TargetKind::Loadout => {
-            format!("`{}`, the entry of {}", plan.entry, target.shown())
-        }
+        (Some(target), Some(plan)) => target.socket(plan.entry.as_str()),
         (Some(target), _) => target.shown(),
         (None, _) => "the next target".to_owned(),
     }
@@ -89,7 +87,7 @@ fn endless(target: &Target<'_>, entry: &str) -> Fault {
 }
 
 fn undecided(target: &Target<'_>, ends: &[Terminal<'_>], entry: &str) -> Fault {
-    let named: Vec<String> = ends.iter().map(Terminal::shown).collect();
+    let named: Vec<String> = ends.iter().map(|end| end.shown(target)).collect();
     let message = format!(
         "{} can end at {}, and only one of them could lead on to {entry}; {NO_MAPPING}",
         target.shown(),
@@ -101,8 +99,9 @@ fn undecided(target: &Target<'_>, ends: &[Terminal<'_>], entry: &str) -> Fault {
 }
 
 fn unclear(target: &Target<'_>, id: &NodeId, entry: &str) -> Fault {
+    let socket = target.socket(id.as_str());
     let message = format!(
-        "{} ends at `{id}` when none of its edges match, but `{id}` takes every edge that matches, so none can stand for that and lead on to {entry}; {NO_MAPPING}",
+        "{} ends at {socket} when none of its edges match, but {socket} takes every edge that matches, so none can stand for that and lead on to {entry}; {NO_MAPPING}",
         target.shown()
     );
     let help = format!("give `{id}` an edge to `end` for the results that end it");

@@ -23,6 +23,14 @@ impl Target<'_> {
         self.kind == other.kind && self.name == other.name
     }
 
+    /// One of its sockets for people: by its loadout. A lone materia is its only socket.
+    pub(super) fn socket(&self, id: &str) -> String {
+        match self.kind {
+            TargetKind::Materia => self.shown(),
+            TargetKind::Loadout => format!("`{}.{id}`", self.name),
+        }
+    }
+
     /// The target for people.
     pub(super) fn shown(&self) -> String {
         format!("{} `{}`", self.kind.word(), self.name)

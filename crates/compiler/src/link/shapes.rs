@@ -30,9 +30,9 @@ pub(super) fn check(
         let Some(entry) = next.nodes.get(&next.entry) else { continue };
         if let Some(region) = entry.loops.first() {
             let message = format!(
-                "{} begins at `{}`, inside loop `{region}`, whose list nothing within it gives",
+                "{} begins at {}, inside loop `{region}`, whose list nothing within it gives",
                 target.shown(),
-                next.entry
+                target.socket(next.entry.as_str())
             );
             let help =
                 "let it begin before the loop, at the generator whose list the loop consumes";
@@ -45,12 +45,11 @@ pub(super) fn check(
             continue;
         };
         let message = format!(
-            "`{}`, the entry of {}, expects {}, and `{from}`, the end of {}, gives {}",
-            next.entry,
-            target.shown(),
-            words(expects),
-            before.shown(),
-            words(given)
+            "{} gives {}, and {} expects {}",
+            before.socket(from.as_str()),
+            words(given),
+            target.socket(next.entry.as_str()),
+            words(expects)
         );
         let help = match expects {
             Expects::WorkItems => "put a generator between them",

@@ -6,15 +6,17 @@
 //!
 //! # Invariants
 //!
-//! * What runs as a shipped utility is always, byte for byte, what this binary holds. A copy that a
-//!   person changed stays where it is and is not run.
+//! * What runs as a shipped utility is, byte for byte, what this binary holds, or a copy of it that a person changed
+//!   (D53). Nothing that a person changed is written to, and nothing in the original system's profile.
 //! * Nothing here is changed by anyone: a layer above replaces a thing of the same name as a whole.
 //!
 //! Deliberately absent: running a script, and asking for trust, which shipped ones do not need.
 
 mod obsolete;
+mod original;
 mod restore;
 mod scripts;
+mod sha256;
 mod shelf;
 mod sync;
 

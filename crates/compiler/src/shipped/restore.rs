@@ -5,34 +5,32 @@ use std::path::Path;
 use materia_contract::{Behavior, Plan};
 
 use super::shelf::read;
-use super::{RUNTIME, SCRIPTS, Script, Shelf, SyncError, UTILITIES_DIR, sync};
+use super::{RUNTIME, SCRIPTS, Script, Shelf, SyncError, sync};
 use crate::files::hash;
 
 /// Makes sure that the shipped scripts a plan names are what some version of the program put there.
 ///
 /// A file that is missing is written again, if this version keeps the script under that name.
-pub fn restore(profile: &Path, plan: &Plan) -> Result<(), SyncError> {
-    let folder = profile.join(UTILITIES_DIR);
+pub fn restore(shelf: &Shelf, plan: &Plan) -> Result<(), SyncError> {
     for node in plan.nodes.values() {
         let Behavior::Utility { command, .. } = &node.behavior else { continue };
         let [runtime, path] = command.as_slice() else { continue };
         let path = Path::new(path);
-        if runtime == RUNTIME && path.parent() == Some(&folder) {
-            check(profile, path)?;
+        if runtime == RUNTIME && shelf.has(path) {
+            check(&shelf.again(), path)?;
         }
     }
     Ok(())
 }
 
-fn check(profile: &Path, path: &Path) -> Result<(), SyncError> {
+fn check(shelf: &Shelf, path: &Path) -> Result<(), SyncError> {
     let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let script = SCRIPTS.iter().find(|script| is_copy_of(script, &file));
-    let shelf = Shelf::of(profile);
     let found = read(path).ok().flatten().map(|bytes| hash(&bytes));
     if let (None, Some(script)) = (&found, script)
         && shelf.path(script) == path
     {
-        return sync(profile, &[script]);
+        return sync(shelf, &[script]);
     }
     if found.is_some() && script.is_some_and(|script| shelf.path(script) == path) {
         // Changed or not, it is the copy that runs (D53).

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::Script;
+use super::original::Original;
 use crate::files::hash;
 
 /// The folder of the copies, in the profile.
@@ -48,6 +49,12 @@ pub(super) struct Copy {
 pub struct Shelf {
     pub(super) folder: PathBuf,
     pub(super) manifest: Manifest,
+    /// The original system's view of the same folder: it may be the profile of both.
+    shared: Original,
+    /// The profile of the original system, if there is another.
+    original: Option<Original>,
+    /// The profile itself.
+    profile: PathBuf,
 }
 
 /// Where a script belongs.
@@ -68,12 +75,36 @@ impl Shelf {
         let folder = profile.join(UTILITIES_DIR);
         let manifest = read(&folder.join(MANIFEST_FILE)).ok().flatten();
         let manifest = manifest.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        Self { folder, manifest: manifest.unwrap_or_default() }
+        let shared = Original::of(profile);
+        let (manifest, profile) = (manifest.unwrap_or_default(), profile.to_owned());
+        Self { folder, manifest, shared, original: None, profile }
+    }
+
+    /// Looks at a profile with that of the original system below it, as their configurations lie (D52).
+    #[must_use]
+    pub fn over(original: Option<&Path>, profile: &Path) -> Self {
+        let original = original.filter(|original| *original != profile).map(Original::of);
+        Self { original, ..Self::of(profile) }
+    }
+
+    /// The same folders, as they are by now.
+    pub(super) fn again(&self) -> Self {
+        let original = self.original.as_ref().map(Original::again);
+        Self { original, ..Self::of(&self.profile) }
+    }
+
+    /// Whether a file lies where scripts are run from.
+    pub(super) fn has(&self, path: &Path) -> bool {
+        let of_original = self.original.as_ref().map(|original| original.folder.as_path());
+        path.parent().is_some_and(|folder| folder == self.folder || Some(folder) == of_original)
     }
 
     /// The file that the script is, or will be, run from.
     #[must_use]
     pub fn path(&self, script: &Script) -> PathBuf {
+        if let Some(path) = self.changed_in_original(script) {
+            return path;
+        }
         // Where nothing can be chosen, `sync` says so before anything runs.
         let file = self.choose(script).map_or_else(|_| script.name.to_owned(), |one| one.file);
         self.folder.join(file)
@@ -83,6 +114,13 @@ impl Shelf {
     #[must_use]
     pub fn is_changed(&self, script: &Script) -> bool {
         self.choose(script).is_ok_and(|choice| choice.changed)
+            || self.changed_in_original(script).is_some()
+    }
+
+    /// A person's version of the script in the original system's profile, where the profile itself has none.
+    pub(super) fn changed_in_original(&self, script: &Script) -> Option<PathBuf> {
+        let changed = self.original.as_ref()?.changed(script).ok().flatten();
+        changed.filter(|_| !self.choose(script).is_ok_and(|choice| choice.changed))
     }
 
     /// The copy of what is shipped now, which its owner may change as they like (D53). A copy of something
@@ -91,9 +129,9 @@ impl Shelf {
         match self.manifest.scripts.get(script.name) {
             Some(copy) if copy.hash == wanted => Some(copy.file.clone()),
             Some(_) => None,
-            None => Some(script.name.to_owned()),
+            None => Some(self.shared.file(script).to_owned()),
         }
-        .filter(|file| !file.contains('/') && file != "..")
+        .filter(|file| is_plain(file))
     }
 
     /// Chooses the file of a script: the copy that is there, changed or not, as long as it is one of what is
@@ -101,12 +139,15 @@ impl Shelf {
     pub(super) fn choose(&self, script: &Script) -> io::Result<Choice> {
         let wanted = script.hash();
         if let Some(file) = self.own_copy(script, &wanted)
-            && let Some(found) = read(&self.folder.join(&file))?.map(|bytes| hash(&bytes))
+            && let Some(bytes) = read(&self.folder.join(&file))?
         {
+            let found = hash(&bytes);
             if found == wanted {
                 return Ok(Choice { file, present: true, changed: false });
             }
-            if self.manifest.written.get(&file) != Some(&found) {
+            if self.manifest.written.get(&file) != Some(&found)
+                && !self.shared.wrote(script, &bytes)
+            {
                 return Ok(Choice { file, present: true, changed: true });
             }
         }
@@ -128,14 +169,22 @@ impl Shelf {
         Err(io::Error::new(io::ErrorKind::AlreadyExists, told))
     }
 
-    /// Whether the script lies where it belongs and the manifest says so.
+    /// Whether the script lies where it belongs and the manifest says so, or a person's version takes its place.
     pub(super) fn holds(&self, script: &Script) -> bool {
+        if self.changed_in_original(script).is_some() {
+            return true;
+        }
         let known = self.manifest.scripts.get(script.name);
         let choice = self.choose(script);
         known.zip(choice.ok()).is_some_and(|(known, choice)| {
             choice.present && known.file == choice.file && known.hash == script.hash()
         })
     }
+}
+
+/// Whether a name means a file of the folder itself.
+pub(super) fn is_plain(file: &str) -> bool {
+    !file.contains('/') && file != ".."
 }
 
 /// The names of a script in the order they are tried: `a.mjs`, `a.0123456789ab.mjs`,

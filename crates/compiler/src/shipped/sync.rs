@@ -4,8 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use super::Script;
 use super::shelf::{Copy, MANIFEST_FILE, Shelf};
-use super::{Script, UTILITIES_DIR};
 
 /// Held while files are written, so that two processes that start at once do not mix.
 const LOCK_FILE: &str = ".lock";
@@ -42,17 +42,16 @@ pub enum SyncError {
 ///
 /// Where they do already, nothing is written and nothing is locked, so that a profile that is
 /// read-only can be used. What a person changed is never overwritten.
-pub fn sync(profile: &Path, scripts: &[&'static Script]) -> Result<(), SyncError> {
-    let shelf = Shelf::of(profile);
+pub fn sync(shelf: &Shelf, scripts: &[&'static Script]) -> Result<(), SyncError> {
     let Some(missing) = scripts.iter().find(|script| !shelf.holds(script)) else { return Ok(()) };
     let failed = |script: &Script, error| SyncError::Folder {
         script: script.name,
-        folder: profile.join(UTILITIES_DIR),
+        folder: shelf.folder.clone(),
         error,
     };
     let _lock = lock(&shelf.folder).map_err(|error| failed(missing, error))?;
     // Somebody else may have been at it while this process waited for the lock.
-    let mut shelf = Shelf::of(profile);
+    let mut shelf = shelf.again();
     for script in scripts {
         put(&mut shelf, script).map_err(|error| failed(script, error))?;
     }

@@ -2,7 +2,7 @@
 
 use materia_compiler::link::{Invocation, Linked, link};
 use materia_compiler::{Loaded, compile};
-use materia_contract::{Node, NodeId, Parse};
+use materia_contract::{Expects, Materia, Node, NodeId, Parse};
 use materia_kernel::Phase;
 use serde_json::json;
 
@@ -74,14 +74,21 @@ fn all_pairs_of_shipped_loadouts_link_and_every_item_of_both_runs() {
 }
 
 #[test]
-fn shipped_materia_link_with_everything() {
+fn shipped_materia_link_with_whatever_gives_what_they_expect() {
     let (loaded, _) = Project::new().load();
-    let materia: Vec<String> =
-        loaded.config.materia.keys().map(|name| format!("materia:{name}")).collect();
-    let loadout = "loadout:Full-Auto".to_owned();
-    for name in &materia {
+    let needs_items = |doc: &Materia| doc.expects == Some(Expects::WorkItems);
+    let named = |wanted: bool| -> Vec<String> {
+        let fit = loaded.config.materia.iter().filter(|(_, doc)| needs_items(doc) == wanted);
+        fit.map(|(name, _)| format!("materia:{name}")).collect()
+    };
+    let [loadout, planner] = ["loadout:Full-Auto", "materia:Planner"].map(str::to_owned);
+    for name in &named(false) {
         let plan = linked(&loaded, &[name.clone(), loadout.clone(), name.clone()]).compiled.plan;
         assert_eq!(plan.nodes.first().unwrap().1.materia, plan.nodes.last().unwrap().1.materia);
     }
-    linked(&loaded, &materia);
+    linked(&loaded, &named(false));
+    assert_eq!(named(true), ["materia:Blackbelt-Maintain", "materia:Commit-Sigil"]);
+    for name in named(true) {
+        linked(&loaded, &[name.clone(), loadout.clone(), planner.clone(), name]);
+    }
 }

@@ -188,9 +188,9 @@ fn where_it_is_not_clear_how_to_go_on_the_sockets_are_named() {
     "loops": {"items": {"sockets": ["eval"], "consumes": {"from": "plan", "output": "workItems"}}}}"#;
     assert_eq!(
         refused(two, &["Two", "Round", "Leaky", "text"]),
-        "error link::several-terminals 3:8 /loadouts/Two: loadout `Two` can end at `b`, `c`, and only one of them could lead on to `a`, the entry of loadout `Round`; choosing the sockets by hand (explicit socket mapping) does not exist yet
-error link::no-terminal 6:14 /loadouts/Round: loadout `Round` has no socket and no loop at which it ends, so nothing leads on to `plan`, the entry of loadout `Leaky`; choosing the sockets by hand (explicit socket mapping) does not exist yet
-error link::several-terminals 7:14 /loadouts/Leaky: loadout `Leaky` can end at `eval`, loop `items`, and only one of them could lead on to materia `text`; choosing the sockets by hand (explicit socket mapping) does not exist yet"
+        "error link::several-terminals 3:8 /loadouts/Two: loadout `Two` can end at `Two.b`, `Two.c`, and only one of them could lead on to `Round.a`; choosing the sockets by hand (explicit socket mapping) does not exist yet
+error link::no-terminal 6:14 /loadouts/Round: loadout `Round` has no socket and no loop at which it ends, so nothing leads on to `Leaky.plan`; choosing the sockets by hand (explicit socket mapping) does not exist yet
+error link::several-terminals 7:14 /loadouts/Leaky: loadout `Leaky` can end at `Leaky.eval`, loop `Leaky.items`, and only one of them could lead on to materia `text`; choosing the sockets by hand (explicit socket mapping) does not exist yet"
     );
     // Only what another target follows has to be clear.
     composed(two, &["text", "Two"]);
@@ -233,7 +233,7 @@ fn a_node_that_takes_every_matching_edge_leads_on_only_where_it_would_take_none(
     );
     let guarded = all(r#"{"where": {"path": "$.x", "exists": true}, "to": "a"}"#);
     let said = refused(&guarded, &["All", "text"]);
-    assert!(said.starts_with("error link::invalid-graph") && said.contains("`a`"), "{said}");
+    assert!(said.starts_with("error link::invalid-graph") && said.contains("`All.a`"), "{said}");
     assert_drawn(
         &composed(&all(""), &["All", "text"]),
         "Socket-1 json: always Socket-2 [Socket-1->Socket-2]

@@ -209,7 +209,7 @@ impl Profile {
     }
 
     fn sync(&self, script: &'static Script) {
-        sync(&self.dir(), &[script]).unwrap();
+        sync(&Shelf::of(&self.dir()), &[script]).unwrap();
     }
 
     fn manifest(&self) -> Value {
@@ -313,6 +313,31 @@ fn without_a_manifest_every_other_file_is_its_owners() {
     assert_eq!(profile.current(), "join.mjs");
 }
 
+/// The folder may be that of the original system, too: `PI_MATERIA_PROFILE_DIR` names one profile for both (D52).
+#[test]
+fn in_a_profile_that_the_original_system_fills_only_changed_scripts_count() {
+    const SHA256: &str = "fd64ce27836ed73b7786925f0e60870b429d6c854070d26b90c9842258c5036f";
+    let profile = Profile::new();
+    let manifest = json!({
+        "version": 1,
+        "utilities": { "join.mjs": { "sourceHash": SHA256, "profileFile": "join.mjs" } },
+    });
+    fs::create_dir_all(profile.dir().join("utilities")).unwrap();
+    fs::write(profile.file(".pi-materia-shipped-utilities.json"), manifest.to_string()).unwrap();
+    fs::write(profile.file("join.mjs"), OLD.text).unwrap();
+    profile.sync(now());
+    assert_eq!(profile.read("join.mjs"), OLD.text, "what another program keeps stays as it is");
+    assert_eq!(profile.current(), format!("join.{}.mjs", &now().hash()[..12]));
+
+    fs::remove_dir_all(profile.dir().join("utilities")).unwrap();
+    fs::create_dir_all(profile.dir().join("utilities")).unwrap();
+    fs::write(profile.file(".pi-materia-shipped-utilities.json"), manifest.to_string()).unwrap();
+    fs::write(profile.file("join.mjs"), "// mine\n").unwrap();
+    profile.sync(now());
+    let shelf = Shelf::of(&profile.dir());
+    assert_eq!((shelf.path(now()), shelf.is_changed(now())), (profile.file("join.mjs"), true));
+}
+
 #[test]
 fn many_may_start_at_once() {
     let profile = Profile::new();
@@ -322,7 +347,7 @@ fn many_may_start_at_once() {
     std::thread::scope(|scope| {
         for _ in 0..20 {
             scope.spawn(|| {
-                sync(&profile.dir(), &all).unwrap();
+                sync(&Shelf::of(&profile.dir()), &all).unwrap();
                 let shelf = Shelf::of(&profile.dir());
                 for script in SCRIPTS.iter().filter(|script| !shelf.is_changed(script)) {
                     assert_eq!(fs::read_to_string(shelf.path(script)).unwrap(), script.text);
@@ -344,7 +369,7 @@ fn cannot_be_written(path: &Path) -> bool {
 fn a_profile_that_cannot_be_used_is_named() {
     let profile = Profile::new();
     fs::write(profile.0.path().join("p"), "a file").unwrap();
-    let said = sync(&profile.dir(), &[now()]).unwrap_err().to_string();
+    let said = sync(&Shelf::of(&profile.dir()), &[now()]).unwrap_err().to_string();
     assert!(said.contains("join.mjs") && said.contains("MATERIA_PROFILE_DIR"), "{said}");
     assert!(said.contains(profile.dir().join("utilities").to_str().unwrap()), "{said}");
 
@@ -353,14 +378,14 @@ fn a_profile_that_cannot_be_used_is_named() {
     profile.sync(now());
     let folder = profile.dir().join("utilities");
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o500)).unwrap();
-    sync(&profile.dir(), &[now()]).unwrap();
+    sync(&Shelf::of(&profile.dir()), &[now()]).unwrap();
     if cannot_be_written(&folder) {
-        assert!(sync(&profile.dir(), &[script("detect-vcs.mjs").unwrap()]).is_err());
+        assert!(sync(&Shelf::of(&profile.dir()), &[script("detect-vcs.mjs").unwrap()]).is_err());
     }
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).unwrap();
 
     // A folder in the place of a copy cannot be read as one.
     let profile = Profile::new();
     fs::create_dir_all(profile.file("join.mjs")).unwrap();
-    assert!(sync(&profile.dir(), &[now()]).is_err());
+    assert!(sync(&Shelf::of(&profile.dir()), &[now()]).is_err());
 }

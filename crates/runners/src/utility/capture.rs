@@ -21,6 +21,12 @@ const TAIL_BYTES: usize = 768 * 1024;
 /// A stream up to this size is reported whole.
 pub const STREAM_BYTES_MAX: usize = HEAD_BYTES + TAIL_BYTES;
 
+/// The beginning of the line that stands for bytes that are not reported.
+#[must_use]
+pub fn gap(dropped: u64) -> String {
+    format!("[materia: {dropped} bytes are missing here")
+}
+
 /// How long a turn runs before what it says becomes a file, for other processes to follow.
 const FILE_AFTER: Duration = Duration::from_millis(200);
 
@@ -206,7 +212,7 @@ fn ends(mut head: Vec<u8>, tail: &[u8], total: u64, full: Option<&LeftFile>) -> 
         ),
     };
     let start = if head.ends_with(b"\n") { "" } else { "\n" };
-    let line = format!("{start}[materia: {dropped} bytes are missing here{place}]\n");
+    let line = format!("{start}{}{place}]\n", gap(dropped));
     head.extend_from_slice(line.as_bytes());
     head.extend_from_slice(tail);
     (head, dropped)

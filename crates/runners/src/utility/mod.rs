@@ -29,7 +29,7 @@ use capture::Streams;
 use link::{Ending, Link};
 use room::Room;
 
-pub use capture::STREAM_BYTES_MAX;
+pub use capture::{STREAM_BYTES_MAX, gap};
 
 /// How long a program may take to end after it was asked to.
 const GRACE_DEFAULT: Duration = Duration::from_secs(2);
