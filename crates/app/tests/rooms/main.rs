@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Each crate with those of the house that it may depend on.
-const HOUSE: [(&str, &[&str]); 16] = [
+const HOUSE: [(&str, &[&str]); 17] = [
     ("no-schema", &[]),
     ("page", &[]),
     ("contract", &["no-schema"]),
@@ -21,8 +21,12 @@ const HOUSE: [(&str, &[&str]); 16] = [
     ("conformance", &["contract"]),
     ("engine", &["contract", "kernel", "opinion"]),
     ("journal", &["beneath", "contract", "engine"]),
-    ("runners", &["beneath", "contract", "engine"]),
-    ("app", &["beneath", "contract", "kernel", "compiler", "engine", "journal", "runners"]),
+    ("workspace", &["beneath", "contract"]),
+    ("runners", &["beneath", "contract", "engine", "workspace"]),
+    (
+        "app",
+        &["beneath", "contract", "kernel", "compiler", "engine", "journal", "workspace", "runners"],
+    ),
     (
         "server",
         &[

@@ -63,6 +63,7 @@ const ALLOWED: [(&str, &str); 23] = [
     ("server::ledger", STATE),
     ("server::serve", STATE),
     ("server::listen", "the socket that the user names"),
+    ("workspace::place", STATE),
 ];
 
 #[test]

@@ -1,0 +1,188 @@
+//! Putting files, HEAD and refs back to what a look found.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use materia_beneath::Folder;
+
+use crate::fault::{At as _, Fault};
+use crate::git::{LIST_BYTES_MAX, WRITE_TIME_MAX};
+use crate::listing::{self, Listing, OURS, Target};
+use crate::look::Look;
+use crate::workspace::Workspace;
+
+/// What stays in the git folder of the worktree; all else there belongs to something half done.
+const STAYS: [&str; 5] = ["HEAD", "index", "info", "logs", "modules"];
+/// How often the files are looked at again: patterns of ignored files may come back in between.
+const ROUNDS_MAX: usize = 3;
+
+impl Workspace {
+    /// Puts everything back to a look: files, HEAD, refs, index. Locks, half-done merges and repositories that are
+    /// new among the files go, ignored files stay. It can be repeated after a crash. No turn may run.
+    pub fn put_back(&self, to: &Look) -> Result<(), Fault> {
+        let _held = self.lock()?;
+        let listing = self.listing_of(to)?;
+        let (private, repository) = (self.private()?, self.repository()?);
+        self.remove_locks(&repository)?;
+        self.clear_worktree(&repository)?;
+        self.link_worktree()?;
+        // Where HEAD cannot be read, it is already what it will be.
+        let now = self.listing(&repository).ok();
+        let head = now.as_ref().map_or(&listing.head, |now| &now.head);
+        self.show_head(&private, head)?;
+        let head = now.as_ref().unwrap_or(&listing).head_id().map(str::to_owned);
+        self.put_ignore_files_back(&to.tree)?;
+        let mut rounds = 0;
+        loop {
+            let staged = self.stage(&private, &repository, head.as_deref(), None)?;
+            let checkout = self.checkout()?;
+            for path in staged.nested.iter().filter(|path| !listing.nested.contains(path)) {
+                let path = Path::new(OsStr::from_bytes(path));
+                checkout.remove_all(path).at("remove", &self.place.checkout().join(path))?;
+            }
+            if staged.tree == to.tree {
+                break;
+            }
+            if rounds == ROUNDS_MAX {
+                return Err(Fault::Unusable(format!(
+                    "the files of `{}` are the tree {} and cannot be put back to {}",
+                    self.place.checkout().display(),
+                    staged.tree,
+                    to.tree
+                )));
+            }
+            self.fill(&to.tree)?;
+            if rounds > 0 {
+                self.keep_exact()?;
+            }
+            rounds += 1;
+        }
+        self.put_refs_back(&repository, &listing)?;
+        self.set_head(&listing.head)?;
+        self.reset_turn_index(&to.head)
+    }
+
+    /// Makes the files again after they were deleted, with HEAD and refs as of a look.
+    pub fn make_checkout(&self, to: &Look) -> Result<(), Fault> {
+        {
+            let _held = self.lock()?;
+            let root = Folder::at_itself(&self.place.root()).at("open", &self.place.root())?;
+            root.make_folder("checkout").at("make", &self.place.checkout())?;
+            let private = self.private()?;
+            self.forget_last(&private)?;
+            // The index would take every file for deleted; without it all files are new.
+            private.remove_all("index").at("remove", &self.place.private().join("index"))?;
+            self.link_worktree()?;
+        }
+        self.put_back(to)
+    }
+
+    /// The listing that a look keeps.
+    pub(crate) fn listing_of(&self, look: &Look) -> Result<Listing, Fault> {
+        let call = self.git().call(["cat-file", "blob", &look.refs]).most(LIST_BYTES_MAX);
+        let unknown = || Fault::Unusable(format!("the object {} lists no refs", look.refs));
+        Listing::from_bytes(&call.bytes()?).ok_or_else(unknown)
+    }
+
+    /// Files that say what is ignored come first: what they ignore is not touched.
+    fn put_ignore_files_back(&self, tree: &str) -> Result<(), Fault> {
+        let git = self.git_with_files().globs();
+        let words = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--"];
+        let call = git.call(words.into_iter().chain([":(glob)**/.gitignore"]));
+        let present = call.most(LIST_BYTES_MAX).bytes()?;
+        let call = git.call(["ls-tree", "-r", "-z", "--name-only", tree]);
+        let wanted = call.most(LIST_BYTES_MAX).bytes()?;
+        let wanted: Vec<&[u8]> =
+            wanted.split(|byte| *byte == 0).filter(|it| it.ends_with(b".gitignore")).collect();
+        let is_name = |path: &&&[u8]| **path == b".gitignore" || path.ends_with(b"/.gitignore");
+        let checkout = self.checkout()?;
+        for path in present.split(|byte| *byte == 0).filter(|it| !it.is_empty()) {
+            if !wanted.contains(&path) {
+                let path = Path::new(OsStr::from_bytes(path));
+                match checkout.remove_file(path) {
+                    // A folder on the way may be gone or a file by now.
+                    Ok(()) | Err(_) => {}
+                }
+            }
+        }
+        let mut list = Vec::new();
+        for path in wanted.iter().filter(is_name) {
+            list.extend_from_slice(path);
+            list.push(0);
+        }
+        if list.is_empty() {
+            return Ok(());
+        }
+        let index = self.place.private().join("index-of-tree");
+        let private = self.private()?;
+        for name in ["index-of-tree", "index-of-tree.lock"] {
+            private.remove_all(name).at("remove", &index)?;
+        }
+        let git = self.git_with_files().index(&index);
+        git.call(["read-tree", tree]).within(WRITE_TIME_MAX).bytes()?;
+        let call = git.call(["checkout-index", "-f", "-q", "-z", "--stdin"]).input(list);
+        // A file in the place of a folder: the files are put back as a whole afterwards.
+        let _ = call.within(WRITE_TIME_MAX).run()?;
+        private.remove_all("index-of-tree").at("remove", &index)
+    }
+
+    /// Refs become those of the listing; ours stay.
+    fn put_refs_back(&self, repository: &Folder, listing: &Listing) -> Result<(), Fault> {
+        let format = "--format=%(objectname) %(refname) %(symref)";
+        let call = self.git().call(["for-each-ref", format]).most(LIST_BYTES_MAX);
+        let now = listing::parse(&call.bytes()?);
+        let others = now.iter().filter(|(name, _)| !name.starts_with(OURS));
+        if others.eq(listing.refs.iter()) {
+            return Ok(());
+        }
+        let ours = now.iter().filter(|(name, _)| name.starts_with(OURS));
+        let mut refs = listing.refs.clone();
+        refs.extend(ours.map(|(name, target)| (name.clone(), target.clone())));
+        listing::write(repository, &refs)
+    }
+
+    /// Removes what processes left that were killed.
+    fn remove_locks(&self, repository: &Folder) -> Result<(), Fault> {
+        let mut open = vec![PathBuf::new(), "refs".into(), "objects/info".into(), "info".into()];
+        while let Some(at) = open.pop() {
+            let folder =
+                if at.as_os_str().is_empty() { None } else { Some(repository.folder(&at)) };
+            let folder = match &folder {
+                None => repository,
+                Some(Ok(folder)) => folder,
+                Some(Err(_)) => continue,
+            };
+            for name in folder.names().at("read", folder.path())? {
+                let path = at.join(&name);
+                if name.as_bytes().ends_with(b".lock") || name == "gc.pid" {
+                    let place = self.place.repository().join(&path);
+                    repository.remove_all(&path).at("remove", &place)?;
+                } else if at.starts_with("refs") && folder.folder(&name).is_ok() {
+                    open.push(path);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Leaves of the worktree's git folder only what does not belong to something half done.
+    fn clear_worktree(&self, repository: &Folder) -> Result<(), Fault> {
+        let place = self.place.worktree();
+        let worktree = repository.make_folder("worktrees/checkout").at("make", &place)?;
+        for name in worktree.names().at("read", &place)? {
+            if !STAYS.iter().any(|stays| name == *stays) {
+                worktree.remove_all(&name).at("remove", &place.join(&name))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a target leads to an id; used by forks, which take only refs whose objects are there.
+pub(crate) fn id(target: &Target) -> Option<&str> {
+    match target {
+        Target::Id(id) => Some(id),
+        Target::Ref(_) => None,
+    }
+}

@@ -1,0 +1,50 @@
+//! Workspaces: a git repository and a checkout of its own for each cast.
+//!
+//! ```text
+//! <state folder>/workspaces/<project hash>/<castId>/
+//!     repository/   bare, objects of the user's repository by alternates; turns may write to it
+//!     checkout/     the files, a linked worktree of it; turns may write to it
+//!     private/      a git folder with our settings that leads to the refs and objects of `repository`
+//! ```
+//!
+//! # Invariants
+//!
+//! * git is a program that is called with an empty environment. It reads settings that this crate wrote, never those
+//!   of the user's repository or of the workspace: it gets a git folder of ours whose `refs`, `packed-refs` and
+//!   `objects` are links. So nothing runs that a repository names: no hook, filter, monitor, driver or helper.
+//! * The user's repository gets refs under `refs/materia/<castId>/`, at publication the branch `materia/<castId>` and
+//!   its objects, and what [`apply`] is asked to do. Otherwise it is only read.
+//! * Each operation can be repeated after a crash at any moment and comes to the same result.
+//! * Each call of git has a limit of time, and of bytes that are kept in memory.
+//!
+//! Deliberately absent: casts, events and their rules. Callers know which operation is due.
+
+mod apply;
+mod back;
+mod create;
+mod diff;
+mod fault;
+mod fork;
+mod git;
+mod listing;
+mod look;
+mod place;
+mod project;
+mod publish;
+mod repository;
+mod settings;
+mod transfer;
+mod workspace;
+
+pub use apply::{Applied, ApplyRefusal, apply, drop_cast, merged, published};
+pub use create::create;
+pub use diff::{Diff, DiffOptions, FileChange};
+pub use fault::Fault;
+pub use fork::{ForkRefusal, Source, fork};
+pub use look::Look;
+pub use place::{Listed, Place, list, project_hash};
+pub use project::{Base, Project, Refusal, RefusalCode, examine};
+pub use publish::{Publish, PublishRefusal, Published};
+pub use repository::Repository;
+pub use settings::Identity;
+pub use workspace::{Opened, Status, Workspace, open, status};

@@ -1,0 +1,42 @@
+//! Finds the repository of a folder without asking git, which would read the settings in it.
+
+use std::path::{Path, PathBuf};
+
+use materia_beneath::Folder;
+
+/// The largest file that points to a repository.
+const POINTER_BYTES_MAX: u64 = 8 * 1024;
+
+/// A repository with a work tree.
+#[derive(Debug, Clone)]
+pub struct Repository {
+    /// The top of its work tree.
+    pub top: PathBuf,
+    /// Where the index and all that belongs to this work tree alone lies.
+    pub own: PathBuf,
+    /// Where objects and settings lie, which several work trees may share.
+    pub common: PathBuf,
+}
+
+impl Repository {
+    /// The one that `folder`, a real path, lies in.
+    #[must_use]
+    pub fn of(folder: &Path) -> Option<Self> {
+        let top = folder.ancestors().find(|at| at.join(".git").symlink_metadata().is_ok())?;
+        let dot = top.join(".git");
+        let own = if dot.is_dir() { dot } else { top.join(pointer(&dot, "gitdir: ")?) };
+        let common = match pointer(&own.join("commondir"), "") {
+            Some(path) => own.join(path),
+            None => own.clone(),
+        };
+        common.join("objects").is_dir().then(|| Self { top: top.to_owned(), own, common })
+    }
+}
+
+/// The path in a file that holds nothing else.
+fn pointer(file: &Path, prefix: &str) -> Option<PathBuf> {
+    let folder = Folder::at(file.parent()?).ok()?;
+    let text = String::from_utf8(folder.read(file.file_name()?, POINTER_BYTES_MAX).ok()?).ok()?;
+    let path = text.trim_end_matches(['\n', '\r']).strip_prefix(prefix)?;
+    (!path.is_empty()).then(|| PathBuf::from(path))
+}

@@ -1,0 +1,259 @@
+//! A workspace that is there.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use materia_beneath::Folder;
+
+use crate::diff::FileChange;
+use crate::fault::{At as _, Fault};
+use crate::git::Git;
+use crate::listing::is_id;
+use crate::look::Look;
+use crate::place::Place;
+use crate::project::Project;
+
+/// The file that says that a workspace is complete; it holds the base commit.
+pub(crate) const MADE: &str = "made";
+/// How long another process may hold a workspace.
+const LOCK_TIME_MAX: Duration = Duration::from_mins(2);
+const LOCK_PAUSE: Duration = Duration::from_millis(20);
+
+/// A cast's repository and its files.
+#[derive(Debug)]
+pub struct Workspace {
+    pub(crate) place: Place,
+    /// The base commit.
+    pub(crate) base: String,
+}
+
+/// A place, and what was found there.
+#[derive(Debug)]
+pub enum Opened {
+    /// Everything is there.
+    Here(Workspace),
+    /// The files were deleted, the repository is there: [`Workspace::make_checkout`] makes them again.
+    CheckoutGone(Workspace),
+    /// Nothing is there that could be used.
+    Gone,
+}
+
+/// Looks for the workspace at a place.
+pub fn open(place: &Place) -> Result<Opened, Fault> {
+    place.check()?;
+    let private = match Folder::at_itself(&place.private()) {
+        Err(error) if is_missing(&error) => return Ok(Opened::Gone),
+        opened => opened.at("open", &place.private())?,
+    };
+    let base = match private.read(MADE, 128) {
+        Err(error) if is_missing(&error) => return Ok(Opened::Gone),
+        read => read.at("read", &place.private().join(MADE))?,
+    };
+    let base = String::from_utf8_lossy(&base).trim().to_owned();
+    if !is_id(&base) || !place.repository().join("objects").is_dir() {
+        return Ok(Opened::Gone);
+    }
+    let workspace = Workspace { place: place.clone(), base };
+    let there = place.checkout().symlink_metadata().is_ok_and(|it| it.is_dir());
+    Ok(if there { Opened::Here(workspace) } else { Opened::CheckoutGone(workspace) })
+}
+
+pub(crate) fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+impl Workspace {
+    /// Where it is.
+    #[must_use]
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// The base commit.
+    #[must_use]
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// git with the workspace's refs and objects and our settings.
+    pub(crate) fn git(&self) -> Git {
+        Git::new(&self.place.private()).attributes(&self.base)
+    }
+
+    /// The same with the files and our index of them.
+    pub(crate) fn git_with_files(&self) -> Git {
+        let private = self.place.private();
+        self.git().top(&self.place.checkout()).index(&private.join("index")).may_refresh()
+    }
+
+    pub(crate) fn private(&self) -> Result<Folder, Fault> {
+        let path = self.place.private();
+        Folder::at_itself(&path).at("open", &path)
+    }
+
+    /// The folder that turns write to. Links in it that would lead our own writing elsewhere are refused.
+    pub(crate) fn repository(&self) -> Result<Folder, Fault> {
+        let path = self.place.repository();
+        let folder = Folder::at_itself(&path).at("open", &path)?;
+        for name in ["objects", "refs"] {
+            if folder.has(name) {
+                folder.folder(name).at("open", &path.join(name))?;
+            }
+        }
+        if folder.has("packed-refs") && !folder.has_file("packed-refs") {
+            let path = path.join("packed-refs");
+            return Err(Fault::Unusable(format!("`{}` is not a plain file", path.display())));
+        }
+        Ok(folder)
+    }
+
+    pub(crate) fn checkout(&self) -> Result<Folder, Fault> {
+        let path = self.place.checkout();
+        // Its files are the project's: made as the umask says.
+        Ok(Folder::at_itself(&path).at("open", &path)?.for_umask())
+    }
+
+    /// Holds the workspace as long as the file lives: one operation at a time.
+    pub(crate) fn lock(&self) -> Result<File, Fault> {
+        let path = self.place.private().join("lock");
+        let file = self.private()?.append("lock").at("open", &path)?;
+        let end = Instant::now() + LOCK_TIME_MAX;
+        while file.try_lock().is_err() {
+            if Instant::now() > end {
+                let path = path.display();
+                return Err(Fault::Unusable(format!("another process holds `{path}`")));
+            }
+            std::thread::sleep(LOCK_PAUSE);
+        }
+        // Whoever left these is gone, or it would hold the lock.
+        let private = self.private()?;
+        for name in ["index.lock", "HEAD.lock"] {
+            private.remove_all(name).at("remove", &self.place.private().join(name))?;
+        }
+        Ok(file)
+    }
+
+    /// Whether HEAD of a look goes back to the base. A cast whose HEAD does not cannot be published.
+    pub fn has_base_as_ancestor(&self, look: &Look) -> Result<bool, Fault> {
+        self.is_ancestor(&self.base, &look.head)
+    }
+
+    pub(crate) fn is_ancestor(&self, old: &str, new: &str) -> Result<bool, Fault> {
+        is_ancestor(&self.git(), old, new)
+    }
+
+    /// Takes the workspace away with all that is in it. Refs in the user's repository stay.
+    pub fn remove(self) -> Result<(), Fault> {
+        self.place.remove()
+    }
+}
+
+/// Whether one commit is the other or comes before it.
+pub(crate) fn is_ancestor(git: &Git, old: &str, new: &str) -> Result<bool, Fault> {
+    let call = git.call(["merge-base", "--is-ancestor", old, new]);
+    let said = call.run()?;
+    match said.status {
+        0 => Ok(true),
+        1 => Ok(false),
+        // There is no such commit: HEAD is on a branch without one.
+        _ if new.bytes().all(|it| it == b'0') => Ok(false),
+        _ => Err(Fault::Unusable(format!(
+            "`git merge-base` failed for {old} and {new}: {}",
+            said.error
+        ))),
+    }
+}
+
+/// Where a cast's files are and how far they have come.
+#[derive(Debug, Clone)]
+pub struct Status {
+    /// The checkout, if it is there.
+    pub checkout: Option<std::path::PathBuf>,
+    /// The base commit, if anything is known about the cast.
+    pub base: Option<String>,
+    /// The commits after the base, newest first, at most 1,000: id and subject.
+    pub commits: Vec<(String, String)>,
+    /// Files changed since the base, those that are not committed included.
+    pub files: Vec<FileChange>,
+    /// The commit of the branch in the user's repository.
+    pub published: Option<String>,
+}
+
+/// What is known about a cast's workspace or its published branch. Looks at the files as they are now.
+pub fn status(place: &Place) -> Result<Status, Fault> {
+    let project = Project::open(&place.project_dir)?;
+    let published = project.id_of(&place.branch())?;
+    match open(place)? {
+        Opened::Here(workspace) => {
+            let look = workspace.look()?;
+            let base = workspace.base.clone();
+            let files = crate::diff::files(&workspace.git(), &base, &look.tree)?;
+            let commits = commits(&workspace.git(), &base, &look.head)?;
+            let checkout = Some(place.checkout());
+            Ok(Status { checkout, base: Some(base), commits, files, published })
+        }
+        Opened::CheckoutGone(_) | Opened::Gone => {
+            let base = project.id_of(&format!("refs/materia/{}/base", place.cast_id))?;
+            let (mut files, mut all) = (Vec::new(), Vec::new());
+            if let (Some(base), Some(commit)) = (&base, &published) {
+                files = crate::diff::files(&project.git(), base, commit)?;
+                all = commits(&project.git(), base, commit)?;
+            }
+            Ok(Status { checkout: None, base, commits: all, files, published })
+        }
+    }
+}
+
+fn commits(git: &Git, base: &str, head: &str) -> Result<Vec<(String, String)>, Fault> {
+    let not_base = format!("^{base}");
+    let words = ["log", "--no-show-signature", "--format=%H %s", "-n", "1000", head, &not_base];
+    let text = git.call(words).most(crate::git::LIST_BYTES_MAX).text()?;
+    let pair =
+        |line: &str| line.split_once(' ').map(|(id, subject)| (id.to_owned(), subject.to_owned()));
+    Ok(text.lines().filter_map(pair).collect())
+}
+
+/// Copies a file with the time of its last change: git compares it with that of the files it lists.
+pub(crate) fn copy_index(from: &Path, folder: &Folder, name: &str) -> Result<(), Fault> {
+    let copy = || {
+        let mut from = File::open(from)?;
+        let mut to = folder.create(name)?;
+        io::copy(&mut from, &mut to)?;
+        to.set_modified(from.metadata()?.modified()?)
+    };
+    copy().at("copy", from)
+}
+
+impl Workspace {
+    /// Why the workspace must not be removed: work in it that no tree has. `None` if it may be removed.
+    pub fn must_stay(&self) -> Result<Option<String>, Fault> {
+        let _held = self.lock()?;
+        let look = self.look_held()?;
+        let nested = self.listing_of(&look)?.nested;
+        let text = |path: &Vec<u8>| String::from_utf8_lossy(path).into_owned();
+        if !nested.is_empty() {
+            let nested: Vec<String> = nested.iter().map(text).collect();
+            let named = crate::project::some_of(&nested);
+            return Ok(Some(format!("it holds other repositories, which are in no tree: {named}")));
+        }
+        let words = ["ls-tree", "-r", "-z", &look.tree];
+        let list = self.git().call(words).most(crate::git::LIST_BYTES_MAX).bytes()?;
+        let mut used = Vec::new();
+        for entry in list.split(|byte| *byte == 0).filter(|it| it.starts_with(b"160000 ")) {
+            let Some(tab) = entry.iter().position(|byte| *byte == b'\t') else { continue };
+            let path: &std::ffi::OsStr =
+                std::os::unix::ffi::OsStrExt::from_bytes(&entry[tab + 1..]);
+            let folder = self.place.checkout().join(path);
+            if std::fs::read_dir(folder).is_ok_and(|mut it| it.next().is_some()) {
+                used.push(path.to_string_lossy().into_owned());
+            }
+        }
+        if used.is_empty() {
+            return Ok(None);
+        }
+        let named = crate::project::some_of(&used);
+        Ok(Some(format!("submodules have files, and changes in them are in no tree: {named}")))
+    }
+}

@@ -1,0 +1,7 @@
+//! Workspaces on real repositories.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+mod create;
+mod examine;
