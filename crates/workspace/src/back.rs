@@ -27,28 +27,28 @@ impl Workspace {
         self.remove_locks(&repository)?;
         self.clear_worktree(&repository)?;
         self.link_worktree()?;
-        // Where HEAD cannot be read, it is already what it will be.
+        // First with HEAD as it is, so that files which only it has go; where it cannot be read, with HEAD as it will be.
         let now = self.listing(&repository).ok();
-        let head = now.as_ref().map_or(&listing.head, |now| &now.head);
-        self.show_head(&private, head)?;
-        let head = now.as_ref().unwrap_or(&listing).head_id().map(str::to_owned);
+        let now = now.as_ref().unwrap_or(&listing);
+        self.show_head(&private, &now.head)?;
         self.put_ignore_files_back(&to.tree)?;
+        let tree = self.stage_without_new(&private, &repository, now.head_id(), &listing)?;
+        if tree != to.tree {
+            self.fill(&to.tree)?;
+        }
+        let head = listing.head_id();
+        let detached = head.map(|id| Target::Id(id.to_owned()));
+        self.show_head(&private, detached.as_ref().unwrap_or(&listing.head))?;
         let mut rounds = 0;
         loop {
-            let staged = self.stage(&private, &repository, head.as_deref(), None)?;
-            let checkout = self.checkout()?;
-            for path in staged.nested.iter().filter(|path| !listing.nested.contains(path)) {
-                let path = Path::new(OsStr::from_bytes(path));
-                checkout.remove_all(path).at("remove", &self.place.checkout().join(path))?;
-            }
-            if staged.tree == to.tree {
+            let tree = self.stage_without_new(&private, &repository, head, &listing)?;
+            if tree == to.tree {
                 break;
             }
             if rounds == ROUNDS_MAX {
                 return Err(Fault::Unusable(format!(
-                    "the files of `{}` are the tree {} and cannot be put back to {}",
+                    "the files of `{}` are the tree {tree} and cannot be put back to {}",
                     self.place.checkout().display(),
-                    staged.tree,
                     to.tree
                 )));
             }
@@ -70,12 +70,33 @@ impl Workspace {
             let root = Folder::at_itself(&self.place.root()).at("open", &self.place.root())?;
             root.make_folder("checkout").at("make", &self.place.checkout())?;
             let private = self.private()?;
-            self.forget_last(&private)?;
+            self.forget_folders(&private)?;
             // The index would take every file for deleted; without it all files are new.
             private.remove_all("index").at("remove", &self.place.private().join("index"))?;
             self.link_worktree()?;
         }
         self.put_back(to)
+    }
+
+    /// Brings our index to the state of the files, and takes other repositories away that the listing does not have.
+    fn stage_without_new(
+        &self,
+        private: &Folder,
+        repository: &Folder,
+        head: Option<&str>,
+        listing: &Listing,
+    ) -> Result<String, Fault> {
+        let staged = self.stage(private, repository, head, None)?;
+        let mut new = staged.nested.iter().filter(|path| !listing.nested.contains(path)).peekable();
+        if new.peek().is_none() {
+            return Ok(staged.tree);
+        }
+        let checkout = self.checkout()?;
+        for path in new {
+            let path = Path::new(OsStr::from_bytes(path));
+            checkout.remove_all(path).at("remove", &self.place.checkout().join(path))?;
+        }
+        Ok(self.stage(private, repository, head, None)?.tree)
     }
 
     /// The listing that a look keeps.

@@ -209,7 +209,7 @@ impl Workspace {
 
     /// Writes the files of a tree; files that our index knows and the tree does not go.
     pub(crate) fn fill(&self, tree: &str) -> Result<(), Fault> {
-        self.forget_last(&self.private()?)?;
+        self.forget_folders(&self.private()?)?;
         let git = self.git_with_files();
         git.call(["read-tree", "--reset", "-u", tree]).within(WRITE_TIME_MAX).bytes().map(drop)
     }

@@ -3,6 +3,7 @@
 //! Our index has every file that is in HEAD or that git does not ignore, with its times, so that a file that did not
 //! change is not read again. The index of the turns is never used.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
@@ -21,6 +22,9 @@ const HEAD_BYTES_MAX: u64 = 4 * 1024;
 const LAST: &str = "last";
 /// The file with the listing of the last look.
 const LAST_LISTING: &str = "last-refs";
+
+/// The file with the folders of all files in our index, each with a zero behind it.
+const FOLDERS: &str = "folders";
 
 /// The files of a workspace at one moment, by the ids of three objects.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,6 +86,12 @@ impl Workspace {
     /// The index is about to change; the last look says nothing about it any more.
     pub(crate) fn forget_last(&self, private: &Folder) -> Result<(), Fault> {
         private.remove_all(LAST).at("remove", &self.place.private().join(LAST))
+    }
+
+    /// The same, and folders may come or go.
+    pub(crate) fn forget_folders(&self, private: &Folder) -> Result<(), Fault> {
+        self.forget_last(private)?;
+        private.remove_all(FOLDERS).at("remove", &self.place.private().join(FOLDERS))
     }
 
     /// Where HEAD and all refs lead.
@@ -146,11 +156,52 @@ impl Workspace {
             self.forget_last(private)?;
             seen.apply(&git)?;
         }
+        let mut nested = self.repositories_in_folders(private, &git, &seen)?;
+        nested.extend(seen.nested);
         let tree = match known {
             Some(known) if !changed => known.tree.clone(),
             Some(_) | None => git.call(["write-tree"]).within(WRITE_TIME_MAX).text()?,
         };
-        Ok(Staged { tree, nested: seen.nested })
+        Ok(Staged { tree, nested })
+    }
+
+    /// Repositories in folders of the project, by their git folders: git itself does not notice them.
+    fn repositories_in_folders(
+        &self,
+        private: &Folder,
+        git: &Git,
+        seen: &Seen,
+    ) -> Result<Vec<Vec<u8>>, Fault> {
+        let known = private.read(FOLDERS, LIST_BYTES_MAX as u64).ok();
+        let files = match known {
+            Some(_) => seen.here.clone(),
+            None => git.call(["ls-files", "-z"]).most(LIST_BYTES_MAX).bytes()?,
+        };
+        let known = known.unwrap_or_default();
+        let mut folders: BTreeSet<&[u8]> =
+            known.split(|byte| *byte == 0).filter(|it| !it.is_empty()).collect();
+        let count = folders.len();
+        for path in files.split(|byte| *byte == 0) {
+            let mut path = path;
+            while let Some(slash) = path.iter().rposition(|byte| *byte == b'/') {
+                path = &path[..slash];
+                if !folders.insert(path) {
+                    break;
+                }
+            }
+        }
+        if folders.len() > count || count == 0 {
+            let mut text = Vec::new();
+            for folder in &folders {
+                push(&mut text, folder);
+            }
+            let place = self.place.private().join(FOLDERS);
+            private.replace(FOLDERS, &text).at("write", &place)?;
+        }
+        let files = self.checkout()?;
+        let dot_git = |folder: &&[u8]| [folder, b"/.git".as_slice()].concat();
+        let there = |path: &Vec<u8>| files.has(Path::new(OsStr::from_bytes(path)));
+        Ok(folders.iter().map(dot_git).filter(there).collect())
     }
 
     /// Keeps the objects of a look by refs of ours: its own three, and those its refs lead to.
@@ -161,8 +212,7 @@ impl Workspace {
         listing: &Listing,
         before: Option<&Listing>,
     ) -> Result<(), Fault> {
-        let kept: std::collections::BTreeSet<&str> =
-            before.iter().flat_map(|it| it.ids()).collect();
+        let kept: BTreeSet<&str> = before.iter().flat_map(|it| it.ids()).collect();
         let new = listing.ids().filter(|id| !kept.contains(id));
         let mut ids: Vec<&str> = [look.tree.as_str(), &look.refs].into_iter().chain(new).collect();
         if look.head.bytes().any(|it| it != b'0') {
@@ -284,7 +334,7 @@ impl Seen {
 
     /// Takes ignored paths out.
     fn leave_out(&mut self, ignored: &[u8]) {
-        let ignored: std::collections::BTreeSet<&[u8]> =
+        let ignored: BTreeSet<&[u8]> =
             ignored.split(|byte| *byte == 0).filter_map(|path| path.strip_prefix(b"./")).collect();
         if ignored.is_empty() {
             return;

@@ -8,6 +8,9 @@ use std::process::Command;
 
 use materia_workspace::{Base, Look, Place, Workspace, create, examine};
 
+/// Paths, each with its mode and a short text for its content.
+pub(crate) type Snapshot = BTreeMap<PathBuf, (u32, String)>;
+
 /// A user's repository with a commit, and a state folder.
 pub(crate) struct House {
     pub(crate) dir: tempfile::TempDir,
@@ -87,7 +90,7 @@ pub(crate) fn try_git(folder: &Path, words: &[&str]) -> (String, bool) {
 }
 
 /// Every file beneath a folder: its kind, mode and content. Links are not followed.
-pub(crate) fn snapshot(folder: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
+pub(crate) fn snapshot(folder: &Path) -> Snapshot {
     let mut all = BTreeMap::new();
     let mut open = vec![folder.to_owned()];
     while let Some(at) = open.pop() {
@@ -105,14 +108,20 @@ pub(crate) fn snapshot(folder: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
                 open.push(path.clone());
             }
             let name = path.strip_prefix(folder).unwrap().to_owned();
-            all.insert(name, (found.permissions().mode(), content));
+            let text = String::from_utf8_lossy(&content);
+            let text = if text.len() > 60 {
+                format!("{} bytes, {}", content.len(), blake3::hash(&content))
+            } else {
+                text.into_owned()
+            };
+            all.insert(name, (found.permissions().mode(), text));
         }
     }
     all
 }
 
 /// The same of a git folder, without what belongs to Materia: its refs, their logs, and objects.
-pub(crate) fn snapshot_of_git(folder: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
+pub(crate) fn snapshot_of_git(folder: &Path) -> Snapshot {
     let mut all = snapshot(folder);
     let ours = [
         "refs/materia",

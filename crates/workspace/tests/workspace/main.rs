@@ -2,6 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod apply;
+mod back;
 mod common;
 mod create;
 mod examine;
+mod look;
+mod publish;
