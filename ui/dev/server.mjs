@@ -275,6 +275,8 @@ export async function startFixtures({ port = 0, live = [], extra = [], delayMs =
         file: "materia.json",
         graph: JSON.parse(readFileSync(file, "utf8")),
         findings: [],
+        mayWrite: true,
+        beside: [],
       });
     }
     if (parts[0] !== "casts") return problem(res, 404, "usage", "there is nothing at this address");

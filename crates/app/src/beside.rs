@@ -1,7 +1,8 @@
 //! Other casts that are being driven in the same folder (D66).
 
-use materia_contract::{Behavior, CastStatus, GlobalMode, Plan, RunId, ToolsDoc};
-use materia_engine::blocking;
+use materia_contract::api::DrivenCast;
+use materia_contract::{Behavior, GlobalMode, Plan, RunId, ToolsDoc};
+use materia_journal::SqliteJournal;
 
 use crate::{Failure, Project};
 
@@ -18,8 +19,18 @@ pub fn may_write(plan: &Plan, mode: GlobalMode) -> bool {
     mode != GlobalMode::Planning && plan.nodes.values().any(writes)
 }
 
-/// Casts of a project that are driven now, where they or the cast `id` of this plan may change files. One that cannot be
-/// read is left out: it must not keep another from starting.
+/// Casts of a journal that are driven now. One that cannot be read is left out: it must not keep another from starting.
+#[must_use]
+pub fn driven(journal: &SqliteJournal) -> Vec<DrivenCast> {
+    let read = |cast_id: RunId| {
+        let (run, _) = materia_engine::load(journal, &cast_id).ok()?;
+        let may_write = may_write(&run.created()?.plan, run.global_mode());
+        Some(DrivenCast { cast_id, may_write })
+    };
+    journal.driven().into_iter().filter_map(read).collect()
+}
+
+/// Casts of a project that are driven now, where they or the cast `id` of this plan may change files.
 pub fn others(
     project: &Project,
     id: &RunId,
@@ -27,24 +38,10 @@ pub fn others(
     mode: GlobalMode,
 ) -> Result<Vec<RunId>, Failure> {
     let writes = may_write(plan, mode);
-    let mut found = Vec::new();
-    for (_, journal) in project.journals()? {
-        for line in blocking(&journal).list()?.lines {
-            let ends = !matches!(line.status, CastStatus::Running | CastStatus::Waiting);
-            if ends
-                || line.cast_id == *id
-                || !blocking(&journal).is_driven(&line.cast_id).unwrap_or(false)
-            {
-                continue;
-            }
-            let Ok((run, _)) = materia_engine::load(&journal, &line.cast_id) else { continue };
-            let other = run.created().is_some_and(|it| may_write(&it.plan, run.global_mode()));
-            if writes || other {
-                found.push(line.cast_id);
-            }
-        }
-    }
-    Ok(found)
+    let journals = project.journals()?;
+    let driven = journals.iter().flat_map(|(_, journal)| driven(journal));
+    let others = driven.filter(|other| other.cast_id != *id && (writes || other.may_write));
+    Ok(others.map(|other| other.cast_id).collect())
 }
 
 /// The warning about such casts.

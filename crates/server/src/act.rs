@@ -14,7 +14,7 @@ use materia_contract::api::{Acted, DriveBody, ForkBody};
 use materia_contract::{
     Actor, Answer, Command, CommandId, Do, Event, EventBody, OpenQuestion, Receipt, RunId, StartKey,
 };
-use materia_engine::{Journal as _, PAGE_BYTES, PostError, blocking, off_thread, refusal_of_ended};
+use materia_engine::{Journal, PAGE_BYTES, PostError, blocking, off_thread, refusal_of_ended};
 use materia_kernel::Run;
 use serde_json::Value;
 use tokio::runtime::Handle;
@@ -325,15 +325,18 @@ async fn fork(
     let key = StartKey { key, body: asked.body_hash()? };
     let _held = app.keys.hold(begin::ANYWHERE.as_ref(), &key.key).await;
     match begin::known(&app, &cast.served, &key).await? {
-        Some(Known::Began(id, _)) => return Ok(json(&forked(id, body.at))),
+        Some(Known::Began(id, _)) => {
+            let (room, fork) = (Arc::clone(&cast.room), id.clone());
+            let at = off_thread(move || forked_at(&*room.journal, &fork)).await?;
+            return Ok(json(&forked(id, at)));
+        }
         Some(Known::Refused(problem, _)) => return Err(Refused(problem)),
         None => {}
     }
-    let at = body.at;
     let (forking, from, named) = (Arc::clone(&app), cast.clone(), key.clone());
     let made = off_thread(move || make_fork(&forking, &from, &body, named)).await;
-    let id = match made {
-        Ok(id) => id,
+    let (id, at) = match made {
+        Ok(made) => made,
         Err(refused) => {
             begin::keep_refusal(&app, &cast.served, &key, &refused).await?;
             return Err(refused);
@@ -347,24 +350,32 @@ fn forked(id: RunId, at: u64) -> Acted {
     Acted { cast_id: Some(id), ..acted(vec![1, at], false) }
 }
 
+/// The last event that a fork shares with its original.
+fn forked_at(journal: &dyn Journal, id: &RunId) -> Result<u64, Refused> {
+    let run = materia_engine::load_at(journal, id, 1).map_err(Failure::from)?;
+    let fork = run.created().and_then(|created| created.fork.as_ref());
+    fork.map(|fork| fork.seq).ok_or_else(|| Refused::conflict(format!("cast `{id}` is no fork")))
+}
+
 fn make_fork(
     app: &Arc<App>,
     cast: &Cast,
     body: &ForkBody,
     key: StartKey,
-) -> Result<RunId, Refused> {
+) -> Result<(RunId, u64), Refused> {
     refuse_foreign(cast)?;
+    let at = body.at.map_or_else(|| act::fork_place(&cast.found()), Ok)?;
     let id = match &body.cast_id {
         Some(text) => castid::chosen(text)?,
         None => castid::fresh(),
     };
-    match act::fork(cast.found(), body.at, &id, body.interactive, Some(key)) {
-        Ok(Forking::Rests) => Ok(id),
+    match act::fork(cast.found(), at, &id, body.interactive, Some(key)) {
+        Ok(Forking::Rests) => Ok((id, at)),
         Ok(Forking::GoesOn(held)) => {
             let fork = Cast { id: id.clone(), ..cast.clone() };
             let wanted = Wanted::Do(Do::Resume { pace: None });
             carry::carry_on(app, &fork, *held, &wanted, &Named::default())?;
-            Ok(id)
+            Ok((id, at))
         }
         Err(unfit) => Err(Refused::conflict(unfit.to_string())),
     }

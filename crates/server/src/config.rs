@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::{Response, StatusCode, header};
-use materia_app::{grid, ownfile, project};
+use materia_app::{beside, grid, ownfile, project};
 use materia_compiler::{Layer, Loaded};
+use materia_contract::GlobalMode;
 use materia_contract::api::{
     Catalog, CatalogItem, CheckBody, ConfigBody, Findings, LoadoutView, SaveBody, Saved,
 };
+
+use tokio::runtime::Handle;
 
 use crate::problem::Refused;
 use crate::request::{Request, json};
@@ -138,5 +141,11 @@ pub(crate) fn loadout(app: &App, asked: &Request) -> Result<Response<Body>, Refu
     }
     let plan = checked.made.map(|compiled| compiled.plan);
     let graph = plan.as_ref().map(grid::data);
-    Ok(json(&LoadoutView { name: name.to_owned(), graph, plan, findings: checked.findings }))
+    let may_write =
+        plan.as_ref().is_some_and(|plan| beside::may_write(plan, GlobalMode::Implementation));
+    // A journal that cannot be opened is no reason to hide the loadout.
+    let rooms = app.rooms.of(&served, &Handle::current()).unwrap_or_default();
+    let beside = rooms.iter().flat_map(|room| beside::driven(&room.journal)).collect();
+    let (name, findings) = (name.to_owned(), checked.findings);
+    Ok(json(&LoadoutView { name, graph, plan, findings, may_write, beside }))
 }

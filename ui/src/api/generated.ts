@@ -205,7 +205,7 @@ export type Acted = { "events": (number)[]; "castId"?: (RunId | null); "waits"?:
 
 export type ActBody = (ForkBody | Do);
 
-export type ForkBody = { "do": ForkWord; "at": number; "castId"?: string | null; "interactive"?: boolean };
+export type ForkBody = { "do": ForkWord; "at"?: number | null; "castId"?: string | null; "interactive"?: boolean };
 
 export type ForkWord = ("fork");
 
@@ -259,7 +259,9 @@ export type CatalogItem = { "name": string; "layer": string; "file": string; "ac
 
 export type MateriaKind = ("agent" | "utility");
 
-export type LoadoutView = { "name": string; "graph"?: (Grid | null); "plan"?: (Plan | null); "findings": (Finding)[] };
+export type LoadoutView = { "name": string; "graph"?: (Grid | null); "plan"?: (Plan | null); "findings": (Finding)[]; "mayWrite": boolean; "beside": (DrivenCast)[] };
+
+export type DrivenCast = { "castId": RunId; "mayWrite": boolean };
 
 export type Comparison = { "a": Compared; "b": Compared; "forkedAt"?: number | null; "rows": (ComparedTurn)[]; "routes": (ComparedRoute)[]; "variables": (ComparedValue)[]; "totals": ComparedTotals };
 

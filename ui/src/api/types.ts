@@ -341,6 +341,8 @@ export interface LoadoutView {
   graph: Grid;
   plan?: Plan;
   findings: Finding[];
+  mayWrite: boolean;
+  beside: { castId: string; mayWrite: boolean }[];
 }
 export interface Finding {
   code: string;

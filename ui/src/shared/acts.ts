@@ -19,7 +19,7 @@ export type Act =
   | { do: "stop" }
   | { do: "abort" }
   | { do: "skip"; loop?: string; reason?: string }
-  | { do: "fork"; at: number; castId?: string; interactive?: boolean };
+  | { do: "fork"; at?: number; castId?: string; interactive?: boolean };
 
 export interface Done {
   events?: number[];
@@ -61,8 +61,7 @@ export function commandLine(castId: string, act: Act): string[] {
     case "fork":
       return head(
         "fork",
-        "--at",
-        String(act.at),
+        ...(act.at === undefined ? [] : ["--at", String(act.at)]),
         act.interactive ? "--interactive" : undefined,
         ...(act.castId ? ["--cast-id", act.castId] : []),
       );

@@ -154,6 +154,20 @@ pub(super) fn is_locked(locks: &Locks, run: &RunId) -> Result<bool, ClaimError> 
     }
 }
 
+/// The runs whose locks somebody holds, by name. What cannot be looked at is left out.
+pub(super) fn held(locks: &Locks) -> Vec<RunId> {
+    let entries = fs::read_dir(&locks.folder).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let runs = names.filter_map(|name| {
+        let run =
+            if locks.in_state { name.strip_suffix(LOCK_FILE)?.strip_suffix('.')? } else { &name };
+        RunId::parse(run).ok()
+    });
+    let mut held: Vec<RunId> = runs.filter(|run| is_locked(locks, run).unwrap_or(false)).collect();
+    held.sort();
+    held
+}
+
 /// Notes one more lease of a run; gives its number. Behind the largest number comes 1 again.
 pub(super) fn begin(connection: &Connection, run: &RunId) -> rusqlite::Result<Epoch> {
     let mut statement = connection.prepare_cached(

@@ -160,6 +160,13 @@ impl SqliteJournal {
         }
     }
 
+    /// The runs that are driven now, by whichever process. It waits for the disk.
+    #[must_use]
+    pub fn driven(&self) -> Vec<RunId> {
+        // Whoever drives a foreign one has notes of his own.
+        if self.foreign { Vec::new() } else { lease::held(&self.locks()) }
+    }
+
     /// How often the file was removed while it was written to, and was written again.
     #[must_use]
     pub fn times_restored(&self) -> u64 {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::stage::Stage;
+use crate::stage::{CONFIG, Stage};
 
 #[test]
 fn nothing_runs_before_it_was_approved_by_its_hash() {
@@ -279,6 +279,40 @@ fn casts_rest_when_the_server_ends_and_a_person_carries_them_on() {
     stage.until("fork", "completed");
     let list: Value = stage.get("/api/casts?text=fork&status=completed").json();
     assert_eq!(list["items"].as_array().unwrap().len(), 1, "{list}");
+}
+
+/// A fork without a place is made before the turn that failed (D71), and the same key gets the same answer.
+#[test]
+fn a_failed_cast_is_forked_before_the_turn_that_failed() {
+    let mut config: Value = serde_json::from_str(CONFIG).unwrap();
+    config["materia"]["Breaks"] = json!({ "type": "utility", "command": ["false"] });
+    config["loadouts"]["Breaks"] = json!({ "entry": "A", "sockets": {
+        "A": { "materia": "Say", "parse": "json", "edges": [{ "to": "B" }] },
+        "B": { "materia": "Breaks" },
+    } });
+    let stage = Stage::new();
+    std::fs::write(stage.project().join("materia.json"), config.to_string()).unwrap();
+    stage.trust();
+    stage.post("/api/casts", &json!({ "loadout": "Breaks", "castId": "broken" }));
+    stage.until("broken", "failed");
+    let events = stage.get("/api/casts/broken/events?type=turn.started").json();
+    let last = events["items"][1]["seq"].as_u64().unwrap();
+    let ask = || {
+        let body = json!({ "do": "fork", "castId": "again" });
+        stage.post_as("fork-1", "/api/casts/broken/commands", &body)
+    };
+    let forked = ask();
+    assert_eq!(forked.json()["castId"], "again", "{forked:?}");
+    let at = forked.json()["events"][1].as_u64().unwrap();
+    assert!(at < last && last - at <= 3, "{at} before {last}");
+    stage.until("again", "failed");
+    assert_eq!(ask().json(), forked.json());
+
+    stage.post("/api/casts", &json!({ "loadout": "Quick", "castId": "fine" }));
+    stage.until("fine", "completed");
+    let refused = stage.post("/api/casts/fine/commands", &json!({ "do": "fork" }));
+    assert_eq!(refused.status, 400, "{refused:?}");
+    assert!(refused.body.contains("good places"), "{refused:?}");
 }
 
 #[test]

@@ -21,8 +21,10 @@ export function Fork({ state, target, past, socket, onDone }: ForkProps) {
   const [text, setText] = useState("");
   const [failed, setFailed] = useState<{ castId: string; error: unknown } | null>(null);
   const told = text.trim();
+  // A cast that failed is forked before the turn that failed, which the server finds.
+  const broke = !past && state.status === "failed" ? state.error?.socket : undefined;
   // Who is told something before it goes on must not go on by itself.
-  const act: Act = { do: "fork", at: state.seq, ...(told ? { interactive: true } : {}) };
+  const act: Act = { do: "fork", ...(broke ? {} : { at: state.seq }), ...(told ? { interactive: true } : {}) };
   const say: Act = { do: "say", node, text: told };
   const after = async (done: Done) => {
     if (told && done.castId)
@@ -45,9 +47,9 @@ export function Fork({ state, target, past, socket, onDone }: ForkProps) {
         act={act}
         onDone={(done) => void after(done)}
         testid="fork"
-        title={`Fork at event ${state.seq}`}
-        text="A new cast begins with everything that this one had at that event. This one is not touched."
-        verb={`Fork at event ${state.seq}`}
+        title={broke ? "Fork before the turn that failed" : `Fork at event ${state.seq}`}
+        text={`A new cast begins with everything that this one had ${broke ? `before the last turn of ${nameOf(state, broke)}` : "at that event"}. This one is not touched. Files of the project are not part of a fork: they are as they are now.`}
+        verb={broke ? "Fork before that turn" : `Fork at event ${state.seq}`}
         body={
           <>
             <Pick

@@ -74,10 +74,13 @@ export function Launch({ onClose }: { onClose: () => void }) {
   const loadouts = useLoad(project ? () => get<Page<NamedItem>>("/loadouts", { project }) : null, project);
   const names = loadouts.value?.items ?? [];
   const chosen = names.find((item) => item.name === here.loadout) ?? names.find((item) => item.active) ?? names[0];
+  const driven = [...live.casts.values()].filter((cast) => cast.project === project && cast.driven);
   const picture = useLoad(
     chosen ? () => get<LoadoutView>(`/loadouts/${segment(chosen.name)}`, { project }) : null,
-    `${project}:${chosen?.name}`,
+    `${project}:${chosen?.name}:${driven.map((cast) => cast.castId)}`,
   );
+  const writes = draft.mode !== "PLANNING" && picture.value?.mayWrite;
+  const beside = (picture.value?.beside ?? []).filter((other) => writes || other.mayWrite);
   const agents = useLoad(project ? () => get<AgentReport>("/agents", { project }) : null, `agents:${project}`);
   const there = (agents.value?.agents ?? []).filter((agent) => agent.installed);
   const past = useMemo(
@@ -268,6 +271,12 @@ export function Launch({ onClose }: { onClose: () => void }) {
                 ? "No cast of this loadout is done yet; from three on you see what is usual."
                 : `${past.length} ${past.length === 1 ? "cast of this loadout is" : "casts of this loadout are"} done; from three on you see what is usual.`}
           </p>
+          {beside.length > 0 ? (
+            <p className="warn" data-testid="beside">
+              {beside.length === 1 ? "Another cast is" : `${beside.length} other casts are`} under way in this folder:{" "}
+              {beside.map((other) => other.castId).join(", ")}. Each sees what the others change.
+            </p>
+          ) : null}
           {error && !trust ? <ErrorBox error={error} /> : null}
           {error instanceof Refusal && error.problem.findings ? (
             <ul className="findings">

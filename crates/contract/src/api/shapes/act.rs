@@ -22,8 +22,9 @@ pub struct ForkBody {
     /// Always `fork`.
     #[serde(rename = "do")]
     pub what: ForkWord,
-    /// The last event that is shared.
-    pub at: u64,
+    /// The last event that is shared; of a cast that failed otherwise the one before the turn that failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<u64>,
     /// The id of the new cast; otherwise one is made up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cast_id: Option<String>,

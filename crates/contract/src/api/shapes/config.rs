@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::body::{ConfigFile, Grid};
-use crate::{Finding, MateriaKind, Parse, Plan};
+use crate::{Finding, MateriaKind, Parse, Plan, RunId};
 
 /// A configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -107,6 +107,7 @@ pub struct CatalogItem {
 
 /// A loadout.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct LoadoutView {
     /// Its name.
     pub name: String,
@@ -116,4 +117,18 @@ pub struct LoadoutView {
     pub plan: Option<Plan>,
     /// What was found about it.
     pub findings: Vec<Finding>,
+    /// Whether its turns may change files of the project, unless the cast is in Planning.
+    pub may_write: bool,
+    /// The casts that are driven in the project's folder now.
+    pub beside: Vec<DrivenCast>,
+}
+
+/// A cast that is driven now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DrivenCast {
+    /// Its id.
+    pub cast_id: RunId,
+    /// Whether its turns may change files of the project.
+    pub may_write: bool,
 }

@@ -15,7 +15,7 @@ pub use act::{ActBody, Acted, DriveBody, ForkBody, ForkWord};
 pub use cast::{CastView, EdgeNow, EventsPage, LoopNow, SocketNow, SocketState};
 pub use casts::{CastSummary, Casts, DemoView, Progress, StartBody};
 pub use config::{
-    Catalog, CatalogItem, CheckBody, ConfigBody, Findings, LoadoutView, SaveBody, Saved,
+    Catalog, CatalogItem, CheckBody, ConfigBody, DrivenCast, Findings, LoadoutView, SaveBody, Saved,
 };
 pub use edit::{
     Choice, Choices, ChosenEnd, DiffBody, Draft, DraftBody, DraftItem, DraftKept, Drafts, LinkBody,
