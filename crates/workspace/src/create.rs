@@ -73,6 +73,8 @@ pub(crate) fn furnish(project: &Project, place: &Place, base: &Base) -> Result<W
     let _ = write!(config, "[user]\n\tname = {name}\n\temail = {email}\n");
     config.push_str(&settings.remotes(&project.repository.top));
     let mut private = settings.text(false);
+    // Our index is written often; its checksum would take longer than the rest of it.
+    private.push_str("[index]\n\tskipHash = true\n");
     if let Some(attributes) = project.user_patterns("core.attributesfile", "attributes") {
         writing("private/attributes", &attributes)?;
         let file = quote(&place.private().join("attributes").to_string_lossy());
@@ -251,7 +253,9 @@ impl Workspace {
             worktree.remove_all(name).at("remove", &place.join(name))?;
         }
         copy_index(&self.place.private().join("index"), &worktree, new)?;
-        let git = self.git_with_files().index(&place.join(new));
+        // Other programs than git may read this one: with a checksum.
+        let git = self.git_with_files().index(&place.join(new)).env("GIT_CONFIG_COUNT", "1");
+        let git = git.env("GIT_CONFIG_KEY_0", "index.skipHash").env("GIT_CONFIG_VALUE_0", "false");
         if head.bytes().any(|it| it != b'0') {
             git.call(["read-tree", "-m", head]).within(WRITE_TIME_MAX).bytes()?;
         } else {

@@ -124,7 +124,14 @@ impl Project {
         let common = real(&repository.common);
         for name in ["objects", "refs", "packed-refs", "shallow", "logs"] {
             let from = common.join(name);
-            if name == "logs" && !from.is_dir() {
+            let found = from.metadata();
+            let fits = match name {
+                "objects" | "refs" => true,
+                "logs" => found.is_ok_and(|it| it.is_dir()),
+                // git would wait for a pipe.
+                _ => found.is_ok_and(|it| it.is_file()) || from.symlink_metadata().is_err(),
+            };
+            if !fits {
                 continue;
             }
             made.link(name, &from).at("link", &from)?;

@@ -1,5 +1,6 @@
 //! Objects from one repository to another, without a remote: a pack in a temporary file.
 
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Read as _;
 
@@ -36,9 +37,8 @@ pub(crate) fn transfer<'a>(
         input.push('\n');
     }
     for id in known {
-        input.push('^');
-        input.push_str(id);
-        input.push('\n');
+        // The tree as well: trees that are wanted by themselves are not compared with those of commits.
+        let _ = writeln!(input, "^{id}\n^{id}^{{tree}}");
     }
     let own = Temporary::new("pack").at("make a folder in", &std::env::temp_dir())?;
     let path = own.path().join("pack");

@@ -7,5 +7,7 @@ mod back;
 mod common;
 mod create;
 mod examine;
+mod hostile;
 mod look;
+mod measure;
 mod publish;
