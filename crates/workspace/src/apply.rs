@@ -101,6 +101,19 @@ pub fn merged(project: &Project, cast_id: &str) -> Result<bool, Fault> {
     Ok(project.git().call(words).within(WRITE_TIME_MAX).text()?.is_empty())
 }
 
+/// The ids of all casts that have a branch or refs in the user's repository, in order.
+pub fn casts_in(project: &Project) -> Result<Vec<String>, Fault> {
+    let words = ["for-each-ref", "--format=%(refname)", "refs/materia/", "refs/heads/materia/"];
+    let refs = project.git().call(words).most(LIST_BYTES_MAX).text()?;
+    let id = |name: &str| {
+        let kept =
+            name.strip_prefix("refs/materia/").and_then(|it| it.split_once('/')).map(|it| it.0);
+        let id = kept.or_else(|| name.strip_prefix("refs/heads/materia/"))?;
+        check_id(id).is_ok().then(|| id.to_owned())
+    };
+    Ok(refs.lines().filter_map(id).collect::<BTreeSet<_>>().into_iter().collect())
+}
+
 /// Removes the workspace, the branch and the refs of a cast. A branch that is checked out somewhere is an error.
 pub fn drop_cast(project: &Project, place: &Place) -> Result<(), Fault> {
     place.check()?;

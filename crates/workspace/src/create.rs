@@ -219,6 +219,9 @@ impl Workspace {
     /// Some files would not come out of the checkout as the bytes that are stored: a file with CR LF that has the
     /// attribute `text`, for example. Such files are stored and written as they are, by attributes of ours.
     pub(crate) fn keep_exact(&self) -> Result<(), Fault> {
+        if !self.converts()? {
+            return Ok(());
+        }
         let private = self.private()?;
         let index = self.place.private().join("index");
         let file = private.open("index").at("open", &index)?;
@@ -241,6 +244,23 @@ impl Workspace {
             call.input(list).within(WRITE_TIME_MAX).bytes()?;
         }
         Ok(())
+    }
+
+    /// Whether attributes or settings could make a file differ from what is stored.
+    fn converts(&self) -> Result<bool, Fault> {
+        let private = self.private()?;
+        let settings = private.read("config", PATTERNS_BYTES_MAX).unwrap_or_default();
+        let settings = String::from_utf8_lossy(&settings);
+        let by_settings = ["autocrlf = true", "autocrlf = input", "eol = ", "attributesFile"];
+        if private.has("info/attributes") || by_settings.iter().any(|it| settings.contains(it)) {
+            return Ok(true);
+        }
+        let git = self.git_with_files().globs();
+        let tree = git.text(["rev-parse", "--verify", &format!("{}^{{tree}}", self.base)])?;
+        let list = git.call(["ls-tree", "-r", "-z", "--name-only", &tree]).most(LIST_BYTES_MAX);
+        let is_attributes =
+            |path: &[u8]| path == b".gitattributes" || path.ends_with(b"/.gitattributes");
+        Ok(list.bytes()?.split(|byte| *byte == 0).any(is_attributes))
     }
 
     /// The index of the turns becomes that of a commit; nothing is staged then.

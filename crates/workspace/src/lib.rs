@@ -36,7 +36,7 @@ mod settings;
 mod transfer;
 mod workspace;
 
-pub use apply::{Applied, ApplyRefusal, apply, drop_cast, merged, published};
+pub use apply::{Applied, ApplyRefusal, apply, casts_in, drop_cast, merged, published};
 pub use create::create;
 pub use diff::{Diff, DiffOptions, FileChange};
 pub use fault::Fault;

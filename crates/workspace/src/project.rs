@@ -172,8 +172,7 @@ impl Project {
 
     /// git with the repository's refs and objects.
     pub(crate) fn git(&self) -> Git {
-        let git = Git::new(self.view.path());
-        if self.view.folder().has("logs") { git } else { git.env("GIT_REFLOG_ACTION", "materia") }
+        Git::new(self.view.path())
     }
 
     /// The same with the user's files and index, which is only read.

@@ -356,3 +356,31 @@ fn a_linked_worktree_has_workspaces() {
     assert_eq!(look.tree, base.tree);
     assert_eq!(house.git(["rev-parse", "refs/materia/one/base"]), base.commit);
 }
+
+#[test]
+fn a_repository_with_longer_ids_has_workspaces() {
+    let dir = tempfile::tempdir().unwrap();
+    let (project, state) = (dir.path().join("project"), dir.path().join("state"));
+    fs::create_dir(&project).unwrap();
+    git(&project, &["init", "-q", "-b", "main", "--object-format=sha256"]);
+    write(&project.join("a.txt"), "one\n");
+    git(&project, &["add", "-A"]);
+    git(&project, &["-c", "user.name=x", "-c", "user.email=x", "commit", "-qm", "first"]);
+    let base = materia_workspace::examine(&project, &state).unwrap();
+    let place = materia_workspace::Place {
+        state_dir: state,
+        project_dir: project.clone(),
+        cast_id: "one".to_owned(),
+    };
+    let (workspace, first) = materia_workspace::create(&place, &base, false).unwrap();
+    assert_eq!(first.tree.len(), 64);
+    write(&place.checkout().join("a.txt"), "two\n");
+    git(&place.checkout(), &["commit", "-qam", "second"]);
+    let second = workspace.look().unwrap();
+    workspace.put_back(&first).unwrap();
+    assert_eq!(workspace.look().unwrap(), first);
+    workspace.put_back(&second).unwrap();
+    let done = workspace.publish(&crate::publish::request(&second, &[&first])).unwrap();
+    assert_eq!(git(&project, &["rev-parse", "materia/one"]), done.commit);
+    fsck(&project);
+}

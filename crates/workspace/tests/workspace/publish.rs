@@ -2,7 +2,7 @@ use std::fs;
 
 use materia_workspace::{
     DiffOptions, ForkRefusal, Identity, Look, Opened, Project, Publish, PublishRefusal, Source,
-    Workspace, drop_cast, fork, list, merged, open, published, status,
+    Workspace, casts_in, drop_cast, fork, list, merged, open, published, status,
 };
 
 use crate::common::{House, fsck, git, snapshot_of_git, write};
@@ -204,6 +204,7 @@ fn dropping_leaves_nothing() {
     );
     house.git(["checkout", "-q", "main"]);
     let project = Project::open(&house.project()).unwrap();
+    assert_eq!(casts_in(&project).unwrap(), ["one", "two"]);
     for id in ["one", "two", "never"] {
         drop_cast(&project, &house.place(id)).unwrap();
     }
