@@ -27,6 +27,7 @@ mod report;
 mod room;
 mod stage;
 mod start;
+mod workspace;
 
 use std::process::ExitCode;
 
@@ -56,6 +57,7 @@ const SUBJECTS: &[Subject] = &[
     ("start", start::measure),
     ("replay", replay::measure),
     ("growth", growth::measure),
+    ("workspace", workspace::measure),
 ];
 
 fn main() -> ExitCode {

@@ -9,5 +9,4 @@ mod create;
 mod examine;
 mod hostile;
 mod look;
-mod measure;
 mod publish;
