@@ -40,3 +40,24 @@ fn pointer(file: &Path, prefix: &str) -> Option<PathBuf> {
     let path = text.trim_end_matches(['\n', '\r']).strip_prefix(prefix)?;
     (!path.is_empty()).then(|| PathBuf::from(path))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_further_work_tree_has_its_objects_elsewhere() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        std::fs::create_dir_all(at("main/.git/worktrees/w")).unwrap();
+        std::fs::create_dir_all(at("main/.git/objects")).unwrap();
+        std::fs::create_dir_all(at("w/sub")).unwrap();
+        std::fs::write(at("main/.git/worktrees/w/commondir"), "../..\n").unwrap();
+        let pointer = format!("gitdir: {}\n", at("main/.git/worktrees/w").display());
+        std::fs::write(at("w/.git"), pointer).unwrap();
+        let found = Repository::of(&at("w/sub")).unwrap();
+        assert_eq!((found.top, found.own), (at("w"), at("main/.git/worktrees/w")));
+        assert!(found.common.join("objects").is_dir());
+        assert!(Repository::of(Path::new("/")).is_none());
+    }
+}

@@ -1,15 +1,18 @@
 //! A workspace that is there.
 
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use materia_beneath::Folder;
 
 use crate::diff::FileChange;
 use crate::fault::{At as _, Fault};
-use crate::git::Git;
+use crate::git::{Git, LIST_BYTES_MAX};
 use crate::listing::is_id;
 use crate::look::Look;
 use crate::place::Place;
@@ -19,6 +22,8 @@ use crate::project::Project;
 pub(crate) const MADE: &str = "made";
 /// How long another process may hold a workspace.
 const LOCK_TIME_MAX: Duration = Duration::from_mins(2);
+/// How deep submodules of submodules are looked into.
+const SUBMODULES_DEEP_MAX: usize = 8;
 const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
 /// A cast's repository and its files.
@@ -170,7 +175,7 @@ pub(crate) fn is_ancestor(git: &Git, old: &str, new: &str) -> Result<bool, Fault
 #[derive(Debug, Clone)]
 pub struct Status {
     /// The checkout, if it is there.
-    pub checkout: Option<std::path::PathBuf>,
+    pub checkout: Option<PathBuf>,
     /// The base commit, if anything is known about the cast.
     pub base: Option<String>,
     /// The commits after the base, newest first, at most 1,000: id and subject.
@@ -209,7 +214,7 @@ pub fn status(place: &Place) -> Result<Status, Fault> {
 fn commits(git: &Git, base: &str, head: &str) -> Result<Vec<(String, String)>, Fault> {
     let not_base = format!("^{base}");
     let words = ["log", "--no-show-signature", "--format=%H %s", "-n", "1000", head, &not_base];
-    let text = git.call(words).most(crate::git::LIST_BYTES_MAX).text()?;
+    let text = git.call(words).most(LIST_BYTES_MAX).text()?;
     let pair =
         |line: &str| line.split_once(' ').map(|(id, subject)| (id.to_owned(), subject.to_owned()));
     Ok(text.lines().filter_map(pair).collect())
@@ -238,22 +243,60 @@ impl Workspace {
             let named = crate::project::some_of(&nested);
             return Ok(Some(format!("it holds other repositories, which are in no tree: {named}")));
         }
-        let words = ["ls-tree", "-r", "-z", &look.tree];
-        let list = self.git().call(words).most(crate::git::LIST_BYTES_MAX).bytes()?;
-        let mut used = Vec::new();
-        for entry in list.split(|byte| *byte == 0).filter(|it| it.starts_with(b"160000 ")) {
-            let Some(tab) = entry.iter().position(|byte| *byte == b'\t') else { continue };
-            let path: &std::ffi::OsStr =
-                std::os::unix::ffi::OsStrExt::from_bytes(&entry[tab + 1..]);
-            let folder = self.place.checkout().join(path);
-            if std::fs::read_dir(folder).is_ok_and(|mut it| it.next().is_some()) {
-                used.push(path.to_string_lossy().into_owned());
+        let known = submodules(&self.git(), &self.base)?;
+        let mut edited = Vec::new();
+        for (path, id) in submodules(&self.git(), &look.tree)? {
+            let ids = [id.as_str(), known.get(&path).map_or(id.as_str(), String::as_str)];
+            if has_edits(&self.place.checkout().join(&path), ids, 0)? {
+                edited.push(path.to_string_lossy().into_owned());
             }
         }
-        if used.is_empty() {
+        if edited.is_empty() {
             return Ok(None);
         }
-        let named = crate::project::some_of(&used);
-        Ok(Some(format!("submodules have files, and changes in them are in no tree: {named}")))
+        let named = crate::project::some_of(&edited);
+        Ok(Some(format!("submodules have changes or commits that are in no tree: {named}")))
     }
+}
+
+/// The submodules of a tree, each with its commit.
+fn submodules(git: &Git, tree: &str) -> Result<BTreeMap<PathBuf, String>, Fault> {
+    let list = git.call(["ls-tree", "-r", "-z", tree]).most(LIST_BYTES_MAX).bytes()?;
+    let mut found = BTreeMap::new();
+    for entry in list.split(|byte| *byte == 0).filter(|it| it.starts_with(b"160000 ")) {
+        let Some(tab) = entry.iter().position(|byte| *byte == b'\t') else { continue };
+        let about = String::from_utf8_lossy(&entry[..tab]);
+        let id = about.rsplit(' ').next().unwrap_or_default().to_owned();
+        found.insert(PathBuf::from(OsStr::from_bytes(&entry[tab + 1..])), id);
+    }
+    Ok(found)
+}
+
+/// Whether something in the folder of a submodule is nowhere else: changed files, or commits that neither its remotes
+/// nor the base have. `ids` are its commits in the tree and in the base.
+fn has_edits(folder: &Path, ids: [&str; 2], depth: usize) -> Result<bool, Fault> {
+    if !std::fs::read_dir(folder).is_ok_and(|mut it| it.next().is_some()) {
+        return Ok(false);
+    }
+    let Some(inner) = Project::find(folder)?.filter(|it| it.top() == folder) else {
+        return Ok(true);
+    };
+    let git = inner.git();
+    if depth > SUBMODULES_DEEP_MAX || inner.id_of("HEAD")?.as_deref() != Some(ids[0]) {
+        return Ok(true);
+    }
+    let words =
+        ["rev-list", "-n", "1", "--ignore-missing", "--all", "HEAD", "--not", "--remotes", ids[1]];
+    let words_of_status =
+        ["status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=all"];
+    let status = inner.git_with_files().call(words_of_status).most(LIST_BYTES_MAX);
+    if !git.text(words)?.is_empty() || !status.bytes()?.is_empty() {
+        return Ok(true);
+    }
+    for (path, id) in submodules(&git, "HEAD")? {
+        if has_edits(&folder.join(path), [&id, &id], depth + 1)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

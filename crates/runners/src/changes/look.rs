@@ -10,10 +10,11 @@ use std::sync::atomic::AtomicBool;
 
 use materia_beneath::{Folder, Temporary};
 use materia_engine::TurnJob;
+use materia_workspace::Repository;
 
 use super::DIFF_BYTES_MAX;
 use super::git::{Git, Program};
-use super::repository::Repository;
+use super::repository::settings;
 use crate::supervise::protocol::{RawPath, Writable};
 use crate::supervise::sandbox;
 
@@ -69,7 +70,7 @@ impl Look {
             own: self.own.path(),
             top: &self.repository.top,
             objects: &self.objects,
-            settings: self.repository.settings(),
+            settings: settings(&self.repository),
             halt: &self.halt,
         }
     }
@@ -176,7 +177,7 @@ fn furnish(own: &Temporary, repository: &Repository) -> io::Result<()> {
         folder.new_folder(name)?;
     }
     folder.write("HEAD", b"ref: refs/heads/none\n")?;
-    if repository.settings().iter().any(|it| it == "extensions.objectformat=sha256") {
+    if settings(repository).iter().any(|it| it == "extensions.objectformat=sha256") {
         let text = b"[core]\nrepositoryformatversion = 1\n[extensions]\nobjectformat = sha256\n";
         folder.write("config", text)?;
     }

@@ -245,6 +245,7 @@ fn submodules_stay_as_head_has_them() {
     // Filled and edited: in no tree.
     git(&files, &["-c", "protocol.file.allow=always", "submodule", "update", "-q", "--init"]);
     assert_eq!(workspace.look().unwrap().tree, first.tree);
+    assert_eq!(workspace.must_stay().unwrap(), None);
     write(&files.join("sub/inner.txt"), "edited\n");
     assert_eq!(workspace.look().unwrap().tree, first.tree);
     assert!(workspace.must_stay().unwrap().unwrap().contains("sub"));
@@ -252,7 +253,10 @@ fn submodules_stay_as_head_has_them() {
     let inner = files.join("sub");
     git(&inner, &["-c", "user.name=x", "-c", "user.email=x", "commit", "-qam", "edit"]);
     assert_eq!(workspace.look().unwrap().tree, first.tree);
+    assert!(workspace.must_stay().unwrap().is_some());
     git(&files, &["commit", "-qam", "the submodule moves"]);
+    // The commit inside is nowhere else.
+    assert!(workspace.must_stay().unwrap().is_some());
     let second = workspace.look().unwrap();
     assert_eq!(second.tree, git(&files, &["rev-parse", "HEAD^{tree}"]));
     git(&files, &["rm", "-qf", "sub"]);
