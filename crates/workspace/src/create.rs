@@ -27,9 +27,13 @@ pub fn create(
     include_changes: bool,
 ) -> Result<(Workspace, Look), Fault> {
     place.check()?;
-    if let Opened::Here(workspace) = open(place)? {
-        let look = workspace.look()?;
-        return Ok((workspace, look));
+    match open(place)? {
+        Opened::Here(workspace) => {
+            let look = workspace.look()?;
+            return Ok((workspace, look));
+        }
+        Opened::CheckoutGone(workspace) => return Err(workspace.without_files()),
+        Opened::Gone => {}
     }
     let project = Project::open(&place.project_dir)?;
     let workspace = furnish(&project, place, base)?;
@@ -139,6 +143,7 @@ fn ancestors(
             tags.iter().copied(),
             [base.commit.as_str()],
             Written::AsPack,
+            &workspace.place.private(),
         )?;
         for tag in tags {
             let name = format!("refs/materia/keep/{tag}").into_bytes();
@@ -166,7 +171,14 @@ fn changed(project: &Project, workspace: &Workspace, base: &Base) -> Result<Stri
     Seen::of(&git, &files)?.apply(&git)?;
     let tree = git.call(["write-tree"]).within(WRITE_TIME_MAX).text()?;
     // The user's repository may drop what was only staged there.
-    transfer(&git, &workspace.git(), [tree.as_str()], [base.commit.as_str()], Written::AsPack)?;
+    transfer(
+        &git,
+        &workspace.git(),
+        [tree.as_str()],
+        [base.commit.as_str()],
+        Written::AsPack,
+        &workspace.place.private(),
+    )?;
     private.remove_all(name).at("remove", &index)?;
     Ok(tree)
 }

@@ -46,9 +46,13 @@ pub fn fork(
     base: &Base,
 ) -> Result<(Workspace, Look), ForkRefusal> {
     to.check()?;
-    if let Opened::Here(workspace) = open(to)? {
-        let look = workspace.look()?;
-        return Ok((workspace, look));
+    match open(to)? {
+        Opened::Here(workspace) => {
+            let look = workspace.look()?;
+            return Ok((workspace, look));
+        }
+        Opened::CheckoutGone(workspace) => return Err(workspace.without_files().into()),
+        Opened::Gone => {}
     }
     let project = Project::open(&to.project_dir)?;
     let (git, cast_id) = match from {
@@ -81,6 +85,7 @@ pub fn fork(
         wanted.iter().copied(),
         [base.commit.as_str()],
         Written::AsPack,
+        &workspace.place.private(),
     )?;
     workspace.begin(&refs, &head, &base.commit)?;
     let look = workspace.complete(&at.tree, &at.head)?;

@@ -26,6 +26,9 @@ const LAST_LISTING: &str = "last-refs";
 /// The file with the folders of all files in our index, each with a zero behind it.
 const FOLDERS: &str = "folders";
 
+/// How many refs of ours may be files of their own: each costs a look a little.
+const KEPT_FILES_MAX: usize = 64;
+
 /// The files of a workspace at one moment, by the ids of three objects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Look {
@@ -224,6 +227,11 @@ impl Workspace {
                 let place = self.place.repository().join(&name);
                 repository.replace(&name, format!("{id}\n").as_bytes()).at("write", &place)?;
             }
+        }
+        let files = repository.folder("refs/materia/keep").and_then(|it| it.names());
+        if files.is_ok_and(|it| it.len() > KEPT_FILES_MAX) {
+            // Where a turn of the workspace packs them just now, the next look does.
+            self.git().call(["pack-refs", "--all"]).run()?;
         }
         Ok(())
     }

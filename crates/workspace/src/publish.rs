@@ -102,7 +102,14 @@ impl Workspace {
         }
         ids.retain(|id| id.bytes().any(|it| it != b'0'));
         let wanted = ids.iter().copied().chain([commit.as_str()]);
-        transfer(&self.git(), &project.git(), wanted, [self.base.as_str()], Written::AsNeeded)?;
+        transfer(
+            &self.git(),
+            &project.git(),
+            wanted,
+            [self.base.as_str()],
+            Written::AsNeeded,
+            &self.place.private(),
+        )?;
         let mut input = String::new();
         for id in ids {
             let _ = writeln!(input, "update refs/materia/{}/{id} {id}", self.place.cast_id);

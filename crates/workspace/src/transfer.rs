@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Read as _;
+use std::path::Path;
 
 use materia_beneath::Temporary;
 
@@ -23,13 +24,15 @@ pub(crate) enum Written {
     AsNeeded,
 }
 
-/// Copies everything that `wanted` leads to and that `known` does not, into the objects of `to`.
+/// Copies everything that `wanted` leads to and that `known` does not, into the objects of `to`. The pack lies in
+/// `scratch` meanwhile: there may be no room for it among temporary files.
 pub(crate) fn transfer<'a>(
     from: &Git,
     to: &Git,
     wanted: impl IntoIterator<Item = &'a str>,
     known: impl IntoIterator<Item = &'a str>,
     written: Written,
+    scratch: &Path,
 ) -> Result<(), Fault> {
     let mut input = String::new();
     for id in wanted {
@@ -40,7 +43,7 @@ pub(crate) fn transfer<'a>(
         // The tree as well: trees that are wanted by themselves are not compared with those of commits.
         let _ = writeln!(input, "^{id}\n^{id}^{{tree}}");
     }
-    let own = Temporary::new("pack").at("make a folder in", &std::env::temp_dir())?;
+    let own = Temporary::within(scratch, "pack").at("make a folder in", scratch)?;
     let path = own.path().join("pack");
     let file = own.folder().create("pack").at("write", &path)?;
     let words = ["pack-objects", "--revs", "--stdout", "-q", "--delta-base-offset", "--threads=1"];

@@ -134,8 +134,11 @@ impl Workspace {
         }
         // Whoever left these is gone, or it would hold the lock.
         let private = self.private()?;
-        for name in ["index.lock", "HEAD.lock"] {
-            private.remove_all(name).at("remove", &self.place.private().join(name))?;
+        for name in private.names().at("read", &self.place.private())? {
+            let text = name.as_bytes();
+            if text.ends_with(b".lock") || text.starts_with(b"materia-") {
+                private.remove_all(&name).at("remove", &self.place.private().join(&name))?;
+            }
         }
         Ok(file)
     }
@@ -147,6 +150,12 @@ impl Workspace {
 
     pub(crate) fn is_ancestor(&self, old: &str, new: &str) -> Result<bool, Fault> {
         is_ancestor(&self.git(), old, new)
+    }
+
+    /// It is complete and its files were deleted: whoever makes it anew would lose what the repository has.
+    pub(crate) fn without_files(&self) -> Fault {
+        let files = self.place.checkout();
+        Fault::Unusable(format!("the files of the workspace were deleted: `{}`", files.display()))
     }
 
     /// Takes the workspace away with all that is in it. Refs in the user's repository stay.

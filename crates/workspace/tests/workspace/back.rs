@@ -200,6 +200,8 @@ fn a_checkout_that_was_deleted_is_made_again() {
     let files = workspace.place().checkout();
     fs::remove_dir_all(&files).unwrap();
     let Opened::CheckoutGone(workspace) = open(workspace.place()).unwrap() else { panic!() };
+    let refused = materia_workspace::create(workspace.place(), &house.base(), false).unwrap_err();
+    assert!(refused.to_string().contains("were deleted"), "{refused}");
     workspace.make_checkout(&look).unwrap();
     assert_eq!(workspace.look().unwrap(), look);
     assert_eq!(fs::read_to_string(files.join("new.txt")).unwrap(), "new\n");
@@ -207,70 +209,4 @@ fn a_checkout_that_was_deleted_is_made_again() {
     assert!(matches!(open(workspace.place()).unwrap(), Opened::Here(_)));
     fs::remove_dir_all(workspace.place().repository()).unwrap();
     assert!(matches!(open(workspace.place()).unwrap(), Opened::Gone));
-}
-
-#[test]
-fn putting_back_can_be_repeated_after_a_crash_anywhere() {
-    let house = House::new();
-    let (workspace, look) = workspace(&house);
-    let files = workspace.place().checkout();
-    git(&files, &["stash", "-q", "-u"]);
-    git(&files, &["checkout", "-q", "side"]);
-    git(&files, &["branch", "-q", "-D", "materia/one"]);
-    for number in 0..200 {
-        write(&files.join(format!("many/{number}.txt")), &format!("{number}\n"));
-    }
-    workspace.look().unwrap();
-    let root = workspace.place().root();
-    let saved = house.dir.path().join("saved");
-    let copy = |from: &std::path::Path, to: &std::path::Path| {
-        let _ = fs::remove_dir_all(to);
-        let done = std::process::Command::new("cp").arg("-a").arg(from).arg(to).status().unwrap();
-        assert!(done.success());
-    };
-    copy(&root, &saved);
-    // git is ended after so many milliseconds, and with it the whole of putting back.
-    let program = std::env::current_exe().unwrap();
-    for wait in [2, 5, 9, 14, 20, 27, 35, 44, 54, 65, 80, 100] {
-        copy(&saved, &root);
-        let text = format!("{} {} {}", look.tree, look.head, look.refs);
-        let mut child = std::process::Command::new(&program)
-            .args(["--exact", "back::child_that_puts_back", "--ignored"])
-            .env(
-                "PUT_BACK",
-                format!("{}\n{}\n{text}", house.state().display(), house.project().display()),
-            )
-            .stdout(std::process::Stdio::null())
-            .stderr(std::process::Stdio::null())
-            .spawn()
-            .unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(wait));
-        let _ = child.kill();
-        child.wait().unwrap();
-        let Opened::Here(again) = open(&house.place("one")).unwrap() else { panic!() };
-        again.put_back(&look).unwrap();
-        assert_eq!(again.look().unwrap(), look);
-        assert_eq!(git(&files, &["branch", "--show-current"]), "materia/one");
-        assert!(!files.join("many").exists());
-    }
-    fsck(&files);
-}
-
-#[test]
-#[ignore = "another test starts it"]
-fn child_that_puts_back() {
-    let Some(order) = std::env::var_os("PUT_BACK") else { return };
-    let order = order.into_string().unwrap();
-    let mut lines = order.lines();
-    let (state, project) = (lines.next().unwrap(), lines.next().unwrap());
-    let mut ids = lines.next().unwrap().split(' ').map(str::to_owned);
-    let mut next = || ids.next().unwrap();
-    let look = Look { tree: next(), head: next(), refs: next() };
-    let place = materia_workspace::Place {
-        state_dir: state.into(),
-        project_dir: project.into(),
-        cast_id: "one".to_owned(),
-    };
-    let Opened::Here(workspace) = open(&place).unwrap() else { panic!() };
-    workspace.put_back(&look).unwrap();
 }

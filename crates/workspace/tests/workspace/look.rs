@@ -388,3 +388,26 @@ fn a_repository_with_longer_ids_has_workspaces() {
     assert_eq!(git(&project, &["rev-parse", "materia/one"]), done.commit);
     fsck(&project);
 }
+
+#[test]
+fn refs_that_keep_looks_are_packed_in_time() {
+    let house = House::new();
+    let (workspace, first) = house.make("one");
+    let files = workspace.place().checkout();
+    let mut looks = Vec::new();
+    for number in 0..70 {
+        write(&files.join("a.txt"), &format!("{number}\n"));
+        looks.push(workspace.look().unwrap());
+    }
+    let loose = fs::read_dir(workspace.place().repository().join("refs/materia/keep"));
+    assert!(loose.map_or(0, Iterator::count) < 70);
+    let refs = git(&files, &["for-each-ref", "--format=%(refname)", "refs/materia/keep"]);
+    for look in looks.iter().chain([&first]) {
+        assert!(
+            refs.contains(&look.tree) && refs.contains(&look.head) && refs.contains(&look.refs)
+        );
+    }
+    workspace.put_back(&looks[3]).unwrap();
+    assert_eq!(workspace.look().unwrap(), looks[3]);
+    fsck(&files);
+}

@@ -5,6 +5,7 @@
 mod apply;
 mod back;
 mod common;
+mod crash;
 mod create;
 mod examine;
 mod hostile;
