@@ -114,7 +114,7 @@ pub(crate) fn furnish(project: &Project, place: &Place, base: &Base) -> Result<W
         root.link(Path::new("private").join(name), &to).at("link", &place.private().join(name))?;
     }
     writing("private/HEAD", format!("ref: {}\n", place.branch()).as_bytes())?;
-    Ok(Workspace { place: place.clone(), base: base.commit.clone() })
+    Ok(Workspace::at(place, base.commit.clone()))
 }
 
 /// The user's branches, tags and remote branches that the base goes back to. Others may lose their objects when the

@@ -6,8 +6,8 @@ use std::io::{self, Read, Write as _};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -83,6 +83,7 @@ pub(crate) struct Git {
     globs: bool,
     locks: bool,
     more: Vec<(&'static str, Option<OsString>)>,
+    held: Option<Arc<File>>,
 }
 
 impl Git {
@@ -99,6 +100,7 @@ impl Git {
             globs: false,
             locks: false,
             more: Vec::new(),
+            held: None,
         }
     }
 
@@ -140,6 +142,12 @@ impl Git {
     /// git may write what it learned into the index.
     pub(crate) fn may_refresh(mut self) -> Self {
         self.locks = true;
+        self
+    }
+
+    /// A locked file that git holds open as long as it runs, though whoever called it is gone.
+    pub(crate) fn holding(mut self, file: Option<Arc<File>>) -> Self {
+        self.held = file;
         self
     }
 
@@ -333,7 +341,10 @@ impl Call {
         let mut git = self.git.command()?;
         git.args(&self.words).stdout(out).stderr(Stdio::piped());
         git.stdin(match &self.input {
-            Input::None => Stdio::null(),
+            Input::None => match &self.git.held {
+                Some(file) => Stdio::from(file.try_clone().map_err(io_failed)?),
+                None => Stdio::null(),
+            },
             Input::Bytes(_) => Stdio::piped(),
             Input::File(file) => Stdio::from(file.try_clone().map_err(io_failed)?),
         });

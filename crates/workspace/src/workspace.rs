@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use materia_beneath::Folder;
@@ -32,6 +33,17 @@ pub struct Workspace {
     pub(crate) place: Place,
     /// The base commit.
     pub(crate) base: String,
+    /// The lock, while an operation is under way.
+    held: Mutex<Option<Arc<File>>>,
+}
+
+/// Ends an operation.
+pub(crate) struct Held<'a>(&'a Workspace);
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        *self.0.held.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
 }
 
 /// A place, and what was found there.
@@ -60,7 +72,7 @@ pub fn open(place: &Place) -> Result<Opened, Fault> {
     if !is_id(&base) || !place.repository().join("objects").is_dir() {
         return Ok(Opened::Gone);
     }
-    let workspace = Workspace { place: place.clone(), base };
+    let workspace = Workspace::at(place, base);
     let there = place.checkout().symlink_metadata().is_ok_and(|it| it.is_dir());
     Ok(if there { Opened::Here(workspace) } else { Opened::CheckoutGone(workspace) })
 }
@@ -70,6 +82,10 @@ pub(crate) fn is_missing(error: &io::Error) -> bool {
 }
 
 impl Workspace {
+    pub(crate) fn at(place: &Place, base: String) -> Self {
+        Self { place: place.clone(), base, held: Mutex::new(None) }
+    }
+
     /// Where it is.
     #[must_use]
     pub fn place(&self) -> &Place {
@@ -84,7 +100,9 @@ impl Workspace {
 
     /// git with the workspace's refs and objects and our settings.
     pub(crate) fn git(&self) -> Git {
-        Git::new(&self.place.private()).attributes(&self.base)
+        // The lock outlives us where a call of git does: nobody else writes the same files meanwhile.
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Git::new(&self.place.private()).attributes(&self.base).holding(held)
     }
 
     /// The same with the files and our index of them.
@@ -120,8 +138,8 @@ impl Workspace {
         Ok(Folder::at_itself(&path).at("open", &path)?.for_umask())
     }
 
-    /// Holds the workspace as long as the file lives: one operation at a time.
-    pub(crate) fn lock(&self) -> Result<File, Fault> {
+    /// Holds the workspace until the end of an operation: one at a time.
+    pub(crate) fn lock(&self) -> Result<Held<'_>, Fault> {
         let path = self.place.private().join("lock");
         let file = self.private()?.append("lock").at("open", &path)?;
         let end = Instant::now() + LOCK_TIME_MAX;
@@ -140,7 +158,8 @@ impl Workspace {
                 private.remove_all(&name).at("remove", &self.place.private().join(&name))?;
             }
         }
-        Ok(file)
+        *self.held.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(file));
+        Ok(Held(self))
     }
 
     /// Whether HEAD of a look goes back to the base. A cast whose HEAD does not cannot be published.
