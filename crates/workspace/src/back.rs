@@ -60,6 +60,8 @@ impl Workspace {
         }
         self.put_refs_back(&repository, &listing)?;
         self.set_head(&listing.head)?;
+        // Where a file has its name, the turn that runs there will say so.
+        let _ = self.make_work_dir();
         self.reset_turn_index(&to.head)
     }
 

@@ -207,6 +207,7 @@ impl Workspace {
         self.fill(tree)?;
         self.keep_exact()?;
         self.reset_turn_index(head)?;
+        self.make_work_dir()?;
         let look = self.look()?;
         if look.tree != tree {
             return Err(Fault::Unusable(format!(
@@ -295,6 +296,17 @@ impl Workspace {
         }
         worktree.remove_all("index").at("remove", &place.join("index"))?;
         worktree.rename(new, "index").at("write", &place.join("index"))
+    }
+
+    /// Makes the folder that turns run in: the commit may have nothing there.
+    pub(crate) fn make_work_dir(&self) -> Result<(), Fault> {
+        let (folder, top) = (self.place.work_dir(), self.place.checkout());
+        match folder.strip_prefix(&top) {
+            Ok(below) if !below.as_os_str().is_empty() => {
+                self.checkout()?.make_folder(below).map(drop).at("make", &folder)
+            }
+            Ok(_) | Err(_) => Ok(()),
+        }
     }
 
     /// Makes the checkout a linked worktree of the repository.

@@ -343,6 +343,17 @@ fn a_project_below_the_top_has_its_folder() {
     assert_eq!(place.work_dir(), place.checkout().join("src"));
     assert!(place.work_dir().join("b.txt").exists());
     drop(workspace);
+    // A folder that no commit has.
+    house.write("fresh/x.log", "ignored\n");
+    let place = materia_workspace::Place {
+        project_dir: house.project().join("fresh"),
+        ..house.place("two")
+    };
+    let (workspace, first) = materia_workspace::create(&place, &base, false).unwrap();
+    assert!(place.work_dir().is_dir());
+    fs::remove_dir(place.work_dir()).unwrap();
+    workspace.put_back(&first).unwrap();
+    assert!(place.work_dir().is_dir());
 }
 
 #[test]
