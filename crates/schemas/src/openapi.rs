@@ -4,10 +4,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-use materia_contract::EventLine;
-use materia_contract::api::{
-    Access, Answer, CastSummary, ENDPOINTS, Endpoint, Method, Name, Problem,
-};
+use materia_contract::api::{Access, Answer, ENDPOINTS, Endpoint, Method, Name, Problem};
 
 /// The description.
 #[must_use]
@@ -25,9 +22,6 @@ pub fn openapi() -> Value {
         let method = endpoint.method.word().to_ascii_lowercase();
         entry[method] = operation(endpoint, &problem, &mut generator);
     }
-    // What streams carry.
-    reference::<CastSummary>(&mut generator);
-    reference::<EventLine>(&mut generator);
     let schemas: Map<String, Value> = generator.take_definitions(true).into_iter().collect();
     json!({
         "openapi": "3.1.0",
@@ -92,7 +86,12 @@ fn content(answer: Answer, generator: &mut SchemaGenerator) -> Value {
             json!({ "application/octet-stream": {}, "text/plain; charset=utf-8": { "schema": { "type": "string" } } })
         }
         Answer::Text(kind) => json!({ kind: {} }),
-        Answer::Events => json!({ "text/event-stream": { "schema": { "type": "string" } } }),
+        Answer::Events(shapes) => {
+            let shapes = shapes.iter().map(|(name, shape)| (*name, shape(generator).to_value()));
+            let shapes: Map<String, Value> =
+                shapes.map(|(name, shape)| (name.to_owned(), shape)).collect();
+            json!({ "text/event-stream": { "schema": { "type": "string" }, "x-events": shapes } })
+        }
     }
 }
 

@@ -17,13 +17,9 @@ pub(crate) struct Pen(mpsc::Sender<Bytes>);
 pub(crate) struct Gone;
 
 impl Pen {
-    /// Sends a text, piece by piece, as the reader takes it.
-    pub(crate) async fn write(&self, text: String) -> Result<(), Gone> {
-        let mut rest = Bytes::from(text);
-        while !rest.is_empty() {
-            let piece = rest.split_to(rest.len().min(PIECE_BYTES));
-            // A copy: a slice would keep the whole text until its last piece is taken.
-            let piece = Bytes::copy_from_slice(&piece);
+    /// Sends pieces of a text as the reader takes them.
+    pub(crate) async fn write(&self, pieces: Vec<Bytes>) -> Result<(), Gone> {
+        for piece in pieces {
             self.0.send(piece).await.map_err(|_| Gone)?;
         }
         Ok(())
@@ -33,6 +29,11 @@ impl Pen {
     pub(crate) async fn left(&self) {
         self.0.closed().await;
     }
+}
+
+/// A text in pieces. Each is a copy: a slice would keep the whole text until its last piece is taken.
+pub(crate) fn pieces(text: &str) -> Vec<Bytes> {
+    text.as_bytes().chunks(PIECE_BYTES).map(Bytes::copy_from_slice).collect()
 }
 
 /// One event. A text of several lines stays one.

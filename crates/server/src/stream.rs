@@ -8,16 +8,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::http::{Response, StatusCode};
 use futures_util::StreamExt as _;
 use materia_app::remote_output::{RemoteOutput, Said, under_way};
 use materia_app::shown::Shown;
 use materia_app::{Failure, view};
-use materia_contract::api::CastSummary;
+use materia_contract::api::{CastSummary, LiveWords};
 use materia_contract::{CastStatus, NodeId, Record, RunId};
 use materia_engine::{Clock as _, Journal as _, SystemClock, blocking, off_thread};
-use serde_json::json;
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, broadcast};
 use tokio::time::Instant;
@@ -124,6 +123,26 @@ impl Following {
         Ok(Self { cast, shown, after, before })
     }
 
+    /// The next events as pieces of a stream, up to about the length of one: an event may be large, and the reader slow.
+    fn pieces(
+        &mut self,
+        records: &mut std::vec::IntoIter<Record>,
+        remote_output: &mut RemoteOutput,
+        ids: Ids,
+    ) -> Vec<Bytes> {
+        let mut text = String::new();
+        for record in records {
+            remote_output.note(&record);
+            let data = events::shown(&mut self.shown, &self.cast, &record);
+            let id = (ids == Ids::Seq).then(|| record.seq.to_string());
+            text.push_str(&sse::event("journal", id.as_deref(), &data));
+            if text.len() >= PIECE_BYTES {
+                break;
+            }
+        }
+        sse::pieces(&text)
+    }
+
     /// Tells every event, and what turns say meanwhile.
     async fn tell(mut self, pen: &Pen, ids: Ids) -> Result<(), Gone> {
         let mut tail = self.cast.room.journal.tail(&self.cast.id, self.after);
@@ -143,23 +162,21 @@ impl Following {
                 records = tail.next() => {
                     // An error ends the stream: the reader goes on from its last id.
                     let Some(Ok(records)) = records else { return Ok(()) };
-                    let mut text = String::new();
-                    // Each goes once it is told: one of them may be large, and the reader slow.
-                    for record in records {
-                        remote_output.note(&record);
-                        let data = events::shown(&mut self.shown, &self.cast, &record);
-                        let id = (ids == Ids::Seq).then(|| record.seq.to_string());
-                        text.push_str(&sse::event("journal", id.as_deref(), &data));
-                        drop((record, data));
-                        if text.len() >= PIECE_BYTES {
-                            pen.write(std::mem::take(&mut text)).await?;
-                        }
+                    // Not on the thread of this task, which would keep the room of large texts for ever.
+                    let mut records = records.into_iter();
+                    while records.len() > 0 {
+                        let pieces;
+                        (self, remote_output, records, pieces) = off_thread(move || {
+                            let pieces = self.pieces(&mut records, &mut remote_output, ids);
+                            (self, remote_output, records, pieces)
+                        })
+                        .await;
+                        pen.write(pieces).await?;
                     }
-                    pen.write(text).await?;
                 }
                 said = live.recv() => match said {
                     Ok(said) if said.run == self.cast.id => {
-                        pen.write(words(&said.node, &said.text)).await?;
+                        pen.write(sse::pieces(&words(&said.node, &said.text))).await?;
                     }
                     Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => {}
                     Err(broadcast::error::RecvError::Closed) => return Ok(()),
@@ -176,14 +193,14 @@ impl Following {
                     .await;
                     remote_output = ears;
                     for Said { socket, text, .. } in &said {
-                        pen.write(words(socket, text)).await?;
+                        pen.write(sse::pieces(&words(socket, text))).await?;
                     }
                 }
                 // A journal of another state folder is read as it was: its reader goes on from its last id, in a new look.
                 _ = renew.tick() => if self.cast.room.is_outdated() {
                     return Ok(());
                 },
-                _ = pulse.tick() => pen.write(sse::PULSE.to_owned()).await?,
+                _ = pulse.tick() => pen.write(sse::pieces(sse::PULSE)).await?,
             }
         }
     }
@@ -193,8 +210,8 @@ impl Following {
 fn words(socket: &NodeId, text: &str) -> String {
     let surplus = text.chars().count().saturating_sub(LIVE_CHARS_MAX);
     let text: String = text.chars().skip(surplus).collect();
-    let data = json!({ "socket": socket, "kind": "text", "text": text });
-    sse::event("live", None, &data.to_string())
+    let live = LiveWords { socket: socket.clone(), kind: "text".to_owned(), text };
+    sse::event("live", None, &serde_json::to_string(&live).unwrap_or_default())
 }
 
 /// `GET /api/stream`.
@@ -274,7 +291,7 @@ impl Watching {
             }
             if !text.is_empty() {
                 pulse = Instant::now();
-                pen.write(text).await?;
+                pen.write(sse::pieces(&text)).await?;
             }
             self.something().await;
         }

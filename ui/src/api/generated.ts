@@ -161,13 +161,149 @@ export type LoopNow = { "id": string; "entry": number; "index": number; "total":
 
 export type EventsPage = { "items": (Json)[]; "next"?: number | null };
 
-export type TurnView = { "seq": number; "endSeq"?: number | null; "socket": NodeId; "materia": string; "visit": number; "attempt": number; "item"?: string | null; "itemLabel"?: string | null; "outcome": Outcome; "startedAt": string; "endedAt"?: string | null; "durationMs"?: number | null; "prompt"?: string | null; "layers": (PromptLayer)[]; "input"?: Json; "output"?: string | null; "parsed"?: Json; "stderr"?: string | null; "satisfied"?: boolean | null; "error"?: string | null; "usage"?: (TurnUsage | null); "provider"?: string | null; "model"?: string | null; "session"?: (SessionRef | null); "consumed": (string)[]; "artifacts": (FileItem)[] };
+export type EventLine = { "seq": number; "id": string; "runId": string; "ts": number; "wallTime": string; "nodeId"?: string | null; "inputHash"?: string | null; "prevHash": string; "hash": string } & ({ "type": "run.created"; "data": RunCreated } | { "type": "run.resumed"; "data": RunResumed } | { "type": "run.waiting"; "data": RunWaiting } | { "type": "run.completed"; "data": RunCompleted } | { "type": "run.failed"; "data": RunFailed } | { "type": "run.aborted"; "data": RunAborted } | { "type": "turn.started"; "data": TurnStarted } | { "type": "turn.completed"; "data": TurnCompleted } | { "type": "turn.failed"; "data": TurnFailed } | { "type": "turn.interrupted"; "data": TurnInterrupted } | { "type": "route.selected"; "data": RouteSelected } | { "type": "handoff.sent"; "data": HandoffSent } | { "type": "payload.delivered"; "data": PayloadDelivered } | { "type": "payload.consumed"; "data": PayloadConsumed } | { "type": "payload.superseded"; "data": PayloadSuperseded } | { "type": "payload.dropped"; "data": PayloadDropped } | { "type": "payload.deduplicated"; "data": PayloadDeduplicated } | { "type": "payload.filtered"; "data": PayloadFiltered } | { "type": "timer.set"; "data": TimerSet } | { "type": "timer.fired"; "data": TimerFired } | { "type": "turn.requested"; "data": TurnRequested } | { "type": "approval.requested"; "data": ApprovalRequested } | { "type": "approval.given"; "data": ApprovalGiven } | { "type": "approval.denied"; "data": ApprovalDenied } | { "type": "timeline.reached"; "data": TimelineReached } | { "type": "state.patched"; "data": StatePatched } | { "type": "output.fields_ignored"; "data": OutputFieldsIgnored } | { "type": "cursor.advanced"; "data": CursorAdvanced } | { "type": "loop.entered"; "data": LoopEntered } | { "type": "item.skipped"; "data": ItemSkipped } | { "type": "loop.exhausted"; "data": LoopExhausted } | { "type": "follow_up.captured"; "data": FollowUpCaptured } | { "type": "budget.warned"; "data": BudgetWarned } | { "type": "budget.changed"; "data": BudgetChanged } | { "type": "node.blocked"; "data": NodeBlocked } | { "type": "mode.changed"; "data": ModeChanged } | { "type": "run.revived"; "data": RunRevived } | { "type": "message.received"; "data": MessageReceived } | { "type": "socket.finished"; "data": SocketFinished } | { "type": "agents.chosen"; "data": AgentsChosen } | { "type": "storage.measured"; "data": StorageMeasured });
+
+export type RunCreated = { "request": string; "plan": Plan; "planHash": string; "cwd": string; "runDir": string; "pace": Pace; "globalMode": GlobalMode; "virtualTime"?: boolean; "script"?: (ScriptBinding | null); "agents"?: { [key: string]: Answerer }; "fromCastId"?: string | null; "fork"?: (ForkedFrom | null); "timeline"?: number; "link"?: (Link | null); "state"?: { [key: string]: Json }; "key"?: (StartKey | null); "journalVersion": number };
+
+export type ScriptBinding = { "path": string; "keys": { [key: string]: string } };
+
+export type Answerer = { "provider": string; "programVersion"?: string | null; "model"?: string | null };
+
+export type ForkedFrom = { "castId": RunId; "seq": number; "hash": string; "writtenBy": ([RunId, number])[]; "started"?: number | null };
+
+export type Link = { "invocation": string; "targets": (LinkTarget)[]; "loadoutId": string; "loadoutName": string };
+
+export type LinkTarget = { "kind": TargetKind; "name": string; "sockets": (NodeId)[] };
+
+export type TargetKind = ("materia" | "loadout");
+
+export type StartKey = { "key": CommandId; "body": string };
+
+export type CommandId = string;
+
+export type RunResumed = { "cwd": string; "runDir": string; "recast"?: boolean };
+
+export type RunCompleted = { [key: string]: Json };
+
+export type RunAborted = { "reason": string };
+
+export type TurnStarted = { "visit": number; "attempt": number; "item"?: string | null; "itemLabel"?: string | null; "cause": Cause; "consumed": (string)[]; "prompt"?: string | null; "input"?: (UtilityInput | null); "layers"?: (PromptLayer)[]; "session"?: (SessionRef | null); "script"?: (ScriptEntry | null); "globalMode"?: (GlobalMode | null); "provider"?: string | null; "programVersion"?: string | null; "model"?: string | null; "tools"?: (ToolsDoc | null); "schema"?: Json; "approved"?: string | null };
+
+export type Cause = ({ "kind": "input" } | { "kind": "foreach"; "index": number } | { "kind": "retry"; "turn": number } | { "kind": "repair"; "turn": number } | { "kind": "manual" } | { "kind": "recast"; "turn": number });
+
+export type UtilityInput = { [key: string]: Json };
 
 export type PromptLayer = { "name": string; "origin": string; "start": number; "end": number };
 
+export type SessionRef = { "id": string; "resume": boolean };
+
+export type ScriptEntry = { "key": string; "index": number };
+
+export type TurnCompleted = { "turn": number; "visit": number; "attempt": number; "satisfied"?: boolean | null; "object"?: [number, number] | null; "context"?: string | null; "workItems"?: (Json)[] | null; "output": string; "stderr"?: string; "exitCode"?: number | null; "signal"?: number | null; "durationMs"?: number | null; "stdoutDropped"?: number; "stderrDropped"?: number; "whole"?: string | null; "lossy"?: boolean; "usage"?: (TurnUsage | null); "artifacts"?: (Artifact)[]; "transcript"?: (Transcript | null); "files"?: (LeftFile)[]; "notes"?: (string)[]; "class"?: (FailureClass | null); "retryAfterMs"?: number | null };
+
 export type TurnUsage = { "inputTokens"?: number | null; "outputTokens"?: number | null; "cost"?: number | null };
 
-export type SessionRef = { "id": string; "resume": boolean };
+export type Artifact = { "kind": string; "name": string; "hash": string; "content": string };
+
+export type Transcript = { "path": string; "hash": string; "bytes": number; "dropped"?: number };
+
+export type LeftFile = { "kind": string; "name": string; "hash": string; "bytes": number; "dropped"?: number };
+
+export type FailureClass = ("transient" | "rate_limit" | "auth" | "contract" | "permanent" | "session_lost");
+
+export type TurnFailed = { "turn": number; "visit": number; "attempt": number; "code": ErrorCode; "message": string; "repair"?: boolean; "retryAt"?: number | null; "sessionLost"?: boolean; "output": string; "stderr"?: string; "exitCode"?: number | null; "signal"?: number | null; "durationMs"?: number | null; "stdoutDropped"?: number; "stderrDropped"?: number; "whole"?: string | null; "lossy"?: boolean; "usage"?: (TurnUsage | null); "artifacts"?: (Artifact)[]; "transcript"?: (Transcript | null); "files"?: (LeftFile)[]; "notes"?: (string)[]; "class"?: (FailureClass | null); "retryAfterMs"?: number | null };
+
+export type TurnInterrupted = { "turn": number; "visit": number; "attempt": number; "reason": InterruptReason };
+
+export type InterruptReason = ("crash" | "stopped" | "aborted" | "run_failed" | "run_for" | "trust");
+
+export type RouteSelected = { "turn"?: number | null; "edgeId"?: (EdgeId | null); "to": string; "satisfied"?: boolean | null };
+
+export type HandoffSent = { "payloadId": string; "edgeId": EdgeId; "to": NodeId; "turn"?: number | null; "kind": EnvelopeKind; "preview": string; "offered"?: (Offered | null); "mapped"?: (PayloadContent | null); "sameness"?: string | null };
+
+export type EnvelopeKind = ("message" | "handoff" | "tick" | "user");
+
+export type Offered = { "payloadId"?: string | null; "kind"?: (EnvelopeKind | null); "message"?: string | null; "structured"?: Json; "artifacts"?: (ArtifactRef)[]; "status"?: (PayloadStatus | null) };
+
+export type ArtifactRef = { "kind": string; "name": string; "hash": string };
+
+export type PayloadStatus = { "ok": boolean; "reason"?: string | null };
+
+export type PayloadContent = { "message"?: string | null; "structured"?: Json; "artifacts"?: (ArtifactRef)[]; "status"?: (PayloadStatus | null) };
+
+export type PayloadDelivered = { "payloadId": string; "edgeId"?: (EdgeId | null) };
+
+export type PayloadConsumed = { "payloadId": string };
+
+export type PayloadSuperseded = { "payloadId": string; "edgeId": EdgeId; "by": string };
+
+export type PayloadDropped = { "payloadId": string; "edgeId": EdgeId; "reason": DropReason };
+
+export type DropReason = ("overflow" | "busy");
+
+export type PayloadDeduplicated = { "payloadId": string; "edgeId": EdgeId; "of": string };
+
+export type PayloadFiltered = { "payloadId": string; "edgeId": EdgeId };
+
+export type TimerSet = { "timer": Timer; "at": number };
+
+export type Timer = ({ "kind": "debounce"; "edgeId": EdgeId } | { "kind": "tick" } | { "kind": "retry"; "turn": number });
+
+export type TimerFired = { "timer": Timer; "payloadId"?: string | null };
+
+export type TurnRequested = { "message"?: string | null; "payloadId"?: string | null };
+
+export type ApprovalRequested = { "hash": string; "payloads": (string)[] };
+
+export type ApprovalGiven = { "hash": string };
+
+export type ApprovalDenied = { "hash": string; "reason"?: string | null; "route"?: boolean };
+
+export type TimelineReached = { "index": number; "act": Do };
+
+export type Do = ({ "do": "offer"; "edge": string; "payload": Offered } | { "do": "trigger"; "node": NodeId; "message"?: string | null; "approve"?: boolean; "hash"?: string | null } | { "do": "approve"; "node": NodeId; "hash"?: string | null } | { "do": "deny"; "node": NodeId; "hash"?: string | null; "reason"?: string | null; "route"?: boolean } | { "do": "mode"; "value": Pace } | { "do": "pause" } | { "do": "globalMode"; "value": GlobalMode } | { "do": "crash" } | { "do": "say"; "node"?: (NodeId | null); "text": string } | { "do": "continue"; "node"?: (NodeId | null) } | { "do": "budget"; "budget": Budget } | { "do": "nodeBudget"; "node": NodeId; "budgets": NodeBudgets } | { "do": "resume"; "pace"?: (Pace | null) } | { "do": "recast" } | { "do": "revive" } | { "do": "skip"; "loop"?: string | null; "reason"?: string | null } | { "do": "stop"; "message"?: string | null } | { "do": "abort"; "reason"?: string | null });
+
+export type StatePatched = { "turn": number; "merged"?: { [key: string]: Json }; "assigned"?: { [key: string]: Json } };
+
+export type OutputFieldsIgnored = { "turn": number; "fields": (string)[]; "reason": string };
+
+export type CursorAdvanced = { "cursor": string; "index": number; "count": number; "exhausted": boolean; "loop"?: string | null; "items"?: (Json)[] | null };
+
+export type LoopEntered = { "loop": string; "entry": number; "count"?: number | null; "items"?: (Json)[] | null };
+
+export type ItemSkipped = { "loop": string; "index": number; "item": string; "itemLabel": string; "dropped"?: (string)[]; "reason"?: string | null };
+
+export type LoopExhausted = { "loop": string; "exit"?: string | null; "to": string };
+
+export type FollowUpCaptured = { "turn": number; "target": NodeId; "item"?: string | null; "reason": string };
+
+export type BudgetWarned = { "bound": BudgetBound; "spent": number; "limit": number };
+
+export type BudgetBound = ("tokens" | "cost" | "turns");
+
+export type BudgetChanged = { "budget"?: (Budget | null); "nodeBudgets"?: (NodeBudgets | null) };
+
+export type NodeBlocked = { "reason": string };
+
+export type ModeChanged = { "value": Mode; "reason": string; "evidence"?: (number)[]; "message"?: string | null };
+
+export type Mode = (Pace | GlobalMode);
+
+export type RunRevived = { "edgeId"?: (EdgeId | null) };
+
+export type MessageReceived = { "payloadId": string; "text": string };
+
+export type SocketFinished = { "turn": number };
+
+export type AgentsChosen = { "agents": { [key: string]: Answerer } };
+
+export type StorageMeasured = { "usedMb": number; "freeMb": number; "floorMb": number; "disk"?: (DiskMeasured | null) };
+
+export type DiskMeasured = { "free": number; "floor": number };
+
+export type LiveWords = { "socket": NodeId; "kind": string; "text": string };
+
+export type TurnView = { "seq": number; "endSeq"?: number | null; "socket": NodeId; "materia": string; "visit": number; "attempt": number; "item"?: string | null; "itemLabel"?: string | null; "outcome": Outcome; "startedAt": string; "endedAt"?: string | null; "durationMs"?: number | null; "prompt"?: string | null; "layers": (PromptLayer)[]; "input"?: Json; "output"?: string | null; "parsed"?: Json; "stderr"?: string | null; "satisfied"?: boolean | null; "error"?: string | null; "usage"?: (TurnUsage | null); "provider"?: string | null; "model"?: string | null; "session"?: (SessionRef | null); "consumed": (string)[]; "artifacts": (FileItem)[] };
 
 export type FileItem = { "path": string; "bytes": number };
 
@@ -180,16 +316,6 @@ export type Condition2 = { "name": string; "holds": boolean; "text": string; "ev
 export type Suggestion = { "sentence": string; "steps": (SuggestedStep)[] };
 
 export type SuggestedStep = { "kind": string; "command"?: string | null; "text": string } & ({ "do": "fork"; "at": number; "interactive"?: boolean } | { "do": "wait"; "turn"?: number | null; "node": NodeId } | Do);
-
-export type Do = ({ "do": "offer"; "edge": string; "payload": Offered } | { "do": "trigger"; "node": NodeId; "message"?: string | null; "approve"?: boolean; "hash"?: string | null } | { "do": "approve"; "node": NodeId; "hash"?: string | null } | { "do": "deny"; "node": NodeId; "hash"?: string | null; "reason"?: string | null; "route"?: boolean } | { "do": "mode"; "value": Pace } | { "do": "pause" } | { "do": "globalMode"; "value": GlobalMode } | { "do": "crash" } | { "do": "say"; "node"?: (NodeId | null); "text": string } | { "do": "continue"; "node"?: (NodeId | null) } | { "do": "budget"; "budget": Budget } | { "do": "nodeBudget"; "node": NodeId; "budgets": NodeBudgets } | { "do": "resume"; "pace"?: (Pace | null) } | { "do": "recast" } | { "do": "revive" } | { "do": "skip"; "loop"?: string | null; "reason"?: string | null } | { "do": "stop"; "message"?: string | null } | { "do": "abort"; "reason"?: string | null });
-
-export type Offered = { "payloadId"?: string | null; "kind"?: (EnvelopeKind | null); "message"?: string | null; "structured"?: Json; "artifacts"?: (ArtifactRef)[]; "status"?: (PayloadStatus | null) };
-
-export type EnvelopeKind = ("message" | "handoff" | "tick" | "user");
-
-export type ArtifactRef = { "kind": string; "name": string; "hash": string };
-
-export type PayloadStatus = { "ok": boolean; "reason"?: string | null };
 
 export type GivenView = { "prompt"?: string | null; "layers": (PromptLayer)[]; "input"?: Json; "payloads": (Envelope)[] };
 
@@ -330,127 +456,3 @@ export type Tried = { "exitCode"?: number | null; "stdout": string; "stderr": st
 export type TryBody = { "project"?: string | null; "materia": string; "input": Json; "consent"?: string | null };
 
 export type DemoView = { "available": boolean };
-
-export type EventLine = { "seq": number; "id": string; "runId": string; "ts": number; "wallTime": string; "nodeId"?: string | null; "inputHash"?: string | null; "prevHash": string; "hash": string } & ({ "type": "run.created"; "data": RunCreated } | { "type": "run.resumed"; "data": RunResumed } | { "type": "run.waiting"; "data": RunWaiting } | { "type": "run.completed"; "data": RunCompleted } | { "type": "run.failed"; "data": RunFailed } | { "type": "run.aborted"; "data": RunAborted } | { "type": "turn.started"; "data": TurnStarted } | { "type": "turn.completed"; "data": TurnCompleted } | { "type": "turn.failed"; "data": TurnFailed } | { "type": "turn.interrupted"; "data": TurnInterrupted } | { "type": "route.selected"; "data": RouteSelected } | { "type": "handoff.sent"; "data": HandoffSent } | { "type": "payload.delivered"; "data": PayloadDelivered } | { "type": "payload.consumed"; "data": PayloadConsumed } | { "type": "payload.superseded"; "data": PayloadSuperseded } | { "type": "payload.dropped"; "data": PayloadDropped } | { "type": "payload.deduplicated"; "data": PayloadDeduplicated } | { "type": "payload.filtered"; "data": PayloadFiltered } | { "type": "timer.set"; "data": TimerSet } | { "type": "timer.fired"; "data": TimerFired } | { "type": "turn.requested"; "data": TurnRequested } | { "type": "approval.requested"; "data": ApprovalRequested } | { "type": "approval.given"; "data": ApprovalGiven } | { "type": "approval.denied"; "data": ApprovalDenied } | { "type": "timeline.reached"; "data": TimelineReached } | { "type": "state.patched"; "data": StatePatched } | { "type": "output.fields_ignored"; "data": OutputFieldsIgnored } | { "type": "cursor.advanced"; "data": CursorAdvanced } | { "type": "loop.entered"; "data": LoopEntered } | { "type": "item.skipped"; "data": ItemSkipped } | { "type": "loop.exhausted"; "data": LoopExhausted } | { "type": "follow_up.captured"; "data": FollowUpCaptured } | { "type": "budget.warned"; "data": BudgetWarned } | { "type": "budget.changed"; "data": BudgetChanged } | { "type": "node.blocked"; "data": NodeBlocked } | { "type": "mode.changed"; "data": ModeChanged } | { "type": "run.revived"; "data": RunRevived } | { "type": "message.received"; "data": MessageReceived } | { "type": "socket.finished"; "data": SocketFinished } | { "type": "agents.chosen"; "data": AgentsChosen } | { "type": "storage.measured"; "data": StorageMeasured });
-
-export type RunCreated = { "request": string; "plan": Plan; "planHash": string; "cwd": string; "runDir": string; "pace": Pace; "globalMode": GlobalMode; "virtualTime"?: boolean; "script"?: (ScriptBinding | null); "agents"?: { [key: string]: Answerer }; "fromCastId"?: string | null; "fork"?: (ForkedFrom | null); "timeline"?: number; "link"?: (Link | null); "state"?: { [key: string]: Json }; "key"?: (StartKey | null); "journalVersion": number };
-
-export type ScriptBinding = { "path": string; "keys": { [key: string]: string } };
-
-export type Answerer = { "provider": string; "programVersion"?: string | null; "model"?: string | null };
-
-export type ForkedFrom = { "castId": RunId; "seq": number; "hash": string; "writtenBy": ([RunId, number])[]; "started"?: number | null };
-
-export type Link = { "invocation": string; "targets": (LinkTarget)[]; "loadoutId": string; "loadoutName": string };
-
-export type LinkTarget = { "kind": TargetKind; "name": string; "sockets": (NodeId)[] };
-
-export type TargetKind = ("materia" | "loadout");
-
-export type StartKey = { "key": CommandId; "body": string };
-
-export type CommandId = string;
-
-export type RunResumed = { "cwd": string; "runDir": string; "recast"?: boolean };
-
-export type RunCompleted = { [key: string]: Json };
-
-export type RunAborted = { "reason": string };
-
-export type TurnStarted = { "visit": number; "attempt": number; "item"?: string | null; "itemLabel"?: string | null; "cause": Cause; "consumed": (string)[]; "prompt"?: string | null; "input"?: (UtilityInput | null); "layers"?: (PromptLayer)[]; "session"?: (SessionRef | null); "script"?: (ScriptEntry | null); "globalMode"?: (GlobalMode | null); "provider"?: string | null; "programVersion"?: string | null; "model"?: string | null; "tools"?: (ToolsDoc | null); "schema"?: Json; "approved"?: string | null };
-
-export type Cause = ({ "kind": "input" } | { "kind": "foreach"; "index": number } | { "kind": "retry"; "turn": number } | { "kind": "repair"; "turn": number } | { "kind": "manual" } | { "kind": "recast"; "turn": number });
-
-export type UtilityInput = { [key: string]: Json };
-
-export type ScriptEntry = { "key": string; "index": number };
-
-export type TurnCompleted = { "turn": number; "visit": number; "attempt": number; "satisfied"?: boolean | null; "object"?: [number, number] | null; "context"?: string | null; "workItems"?: (Json)[] | null; "output": string; "stderr"?: string; "exitCode"?: number | null; "signal"?: number | null; "durationMs"?: number | null; "stdoutDropped"?: number; "stderrDropped"?: number; "whole"?: string | null; "lossy"?: boolean; "usage"?: (TurnUsage | null); "artifacts"?: (Artifact)[]; "transcript"?: (Transcript | null); "files"?: (LeftFile)[]; "notes"?: (string)[]; "class"?: (FailureClass | null); "retryAfterMs"?: number | null };
-
-export type Artifact = { "kind": string; "name": string; "hash": string; "content": string };
-
-export type Transcript = { "path": string; "hash": string; "bytes": number; "dropped"?: number };
-
-export type LeftFile = { "kind": string; "name": string; "hash": string; "bytes": number; "dropped"?: number };
-
-export type FailureClass = ("transient" | "rate_limit" | "auth" | "contract" | "permanent" | "session_lost");
-
-export type TurnFailed = { "turn": number; "visit": number; "attempt": number; "code": ErrorCode; "message": string; "repair"?: boolean; "retryAt"?: number | null; "sessionLost"?: boolean; "output": string; "stderr"?: string; "exitCode"?: number | null; "signal"?: number | null; "durationMs"?: number | null; "stdoutDropped"?: number; "stderrDropped"?: number; "whole"?: string | null; "lossy"?: boolean; "usage"?: (TurnUsage | null); "artifacts"?: (Artifact)[]; "transcript"?: (Transcript | null); "files"?: (LeftFile)[]; "notes"?: (string)[]; "class"?: (FailureClass | null); "retryAfterMs"?: number | null };
-
-export type TurnInterrupted = { "turn": number; "visit": number; "attempt": number; "reason": InterruptReason };
-
-export type InterruptReason = ("crash" | "stopped" | "aborted" | "run_failed" | "run_for" | "trust");
-
-export type RouteSelected = { "turn"?: number | null; "edgeId"?: (EdgeId | null); "to": string; "satisfied"?: boolean | null };
-
-export type HandoffSent = { "payloadId": string; "edgeId": EdgeId; "to": NodeId; "turn"?: number | null; "kind": EnvelopeKind; "preview": string; "offered"?: (Offered | null); "mapped"?: (PayloadContent | null); "sameness"?: string | null };
-
-export type PayloadContent = { "message"?: string | null; "structured"?: Json; "artifacts"?: (ArtifactRef)[]; "status"?: (PayloadStatus | null) };
-
-export type PayloadDelivered = { "payloadId": string; "edgeId"?: (EdgeId | null) };
-
-export type PayloadConsumed = { "payloadId": string };
-
-export type PayloadSuperseded = { "payloadId": string; "edgeId": EdgeId; "by": string };
-
-export type PayloadDropped = { "payloadId": string; "edgeId": EdgeId; "reason": DropReason };
-
-export type DropReason = ("overflow" | "busy");
-
-export type PayloadDeduplicated = { "payloadId": string; "edgeId": EdgeId; "of": string };
-
-export type PayloadFiltered = { "payloadId": string; "edgeId": EdgeId };
-
-export type TimerSet = { "timer": Timer; "at": number };
-
-export type Timer = ({ "kind": "debounce"; "edgeId": EdgeId } | { "kind": "tick" } | { "kind": "retry"; "turn": number });
-
-export type TimerFired = { "timer": Timer; "payloadId"?: string | null };
-
-export type TurnRequested = { "message"?: string | null; "payloadId"?: string | null };
-
-export type ApprovalRequested = { "hash": string; "payloads": (string)[] };
-
-export type ApprovalGiven = { "hash": string };
-
-export type ApprovalDenied = { "hash": string; "reason"?: string | null; "route"?: boolean };
-
-export type TimelineReached = { "index": number; "act": Do };
-
-export type StatePatched = { "turn": number; "merged"?: { [key: string]: Json }; "assigned"?: { [key: string]: Json } };
-
-export type OutputFieldsIgnored = { "turn": number; "fields": (string)[]; "reason": string };
-
-export type CursorAdvanced = { "cursor": string; "index": number; "count": number; "exhausted": boolean; "loop"?: string | null; "items"?: (Json)[] | null };
-
-export type LoopEntered = { "loop": string; "entry": number; "count"?: number | null; "items"?: (Json)[] | null };
-
-export type ItemSkipped = { "loop": string; "index": number; "item": string; "itemLabel": string; "dropped"?: (string)[]; "reason"?: string | null };
-
-export type LoopExhausted = { "loop": string; "exit"?: string | null; "to": string };
-
-export type FollowUpCaptured = { "turn": number; "target": NodeId; "item"?: string | null; "reason": string };
-
-export type BudgetWarned = { "bound": BudgetBound; "spent": number; "limit": number };
-
-export type BudgetBound = ("tokens" | "cost" | "turns");
-
-export type BudgetChanged = { "budget"?: (Budget | null); "nodeBudgets"?: (NodeBudgets | null) };
-
-export type NodeBlocked = { "reason": string };
-
-export type ModeChanged = { "value": Mode; "reason": string; "evidence"?: (number)[]; "message"?: string | null };
-
-export type Mode = (Pace | GlobalMode);
-
-export type RunRevived = { "edgeId"?: (EdgeId | null) };
-
-export type MessageReceived = { "payloadId": string; "text": string };
-
-export type SocketFinished = { "turn": number };
-
-export type AgentsChosen = { "agents": { [key: string]: Answerer } };
-
-export type StorageMeasured = { "usedMb": number; "freeMb": number; "floorMb": number; "disk"?: (DiskMeasured | null) };
-
-export type DiskMeasured = { "free": number; "floor": number };

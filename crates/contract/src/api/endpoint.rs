@@ -89,8 +89,8 @@ pub enum Answer {
     Bytes,
     /// Text for a program that reads it, of this type.
     Text(&'static str),
-    /// Server-sent events.
-    Events,
+    /// Server-sent events, by name; the data of each is JSON of this shape.
+    Events(&'static [(&'static str, Shape)]),
 }
 
 /// One door.

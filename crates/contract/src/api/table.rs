@@ -2,8 +2,8 @@
 
 use super::endpoint::{Access, Answer, Endpoint, Method, Param, of};
 use super::shapes as s;
-use crate::Envelope;
 use crate::body::{Comparison, Difference, Health, Why};
+use crate::{Envelope, EventLine};
 
 /// The name of an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -65,6 +65,15 @@ const PROJECT: Param = Param::text(
 const AT: Param = Param::number("at", "as of this event, instead of the newest");
 const SENT: &str = "The payload that went over an edge at a `handoff.sent` event.";
 const CURSOR: Param = Param::text("cursor", "where the list goes on, as the page before says");
+
+/// The events of a stream of one cast, and of the stream of all.
+const CAST_EVENTS: Answer =
+    Answer::Events(&[("journal", of::<EventLine>), ("live", of::<s::LiveWords>)]);
+const ALL_EVENTS: Answer = Answer::Events(&[
+    ("cast", of::<s::CastSummary>),
+    ("journal", of::<EventLine>),
+    ("live", of::<s::LiveWords>),
+]);
 
 const fn get(name: Name, path: &'static str, says: &'static str, answer: Answer) -> Endpoint {
     Endpoint {
@@ -208,7 +217,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
     },
     Endpoint {
         query: &[PROJECT, Param::number("from", "the first event; `Last-Event-ID` is stronger")],
-        ..get(Name::Stream, "/api/casts/{id}/stream", "Events as they come.", Answer::Events)
+        ..get(Name::Stream, "/api/casts/{id}/stream", "Events as they come.", CAST_EVENTS)
     },
     get(
         Name::Turn,
@@ -272,7 +281,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
             Param::text("cast", "also the events of this cast"),
             Param::number("castFrom", "the first of those"),
         ],
-        ..get(Name::Changes, "/api/stream", "Summaries of casts as they change.", Answer::Events)
+        ..get(Name::Changes, "/api/stream", "Summaries of casts as they change.", ALL_EVENTS)
     },
     get(
         Name::Inbox,

@@ -40,7 +40,7 @@ const LOG_BYTES_KEPT: u32 = 32 << 20;
 const CACHE_KIB: u32 = 4_096;
 
 /// The same of one that only reads: there are as many of them as there are readers at a time.
-const READER_CACHE_KIB: u32 = 1_024;
+const READER_CACHE_KIB: u32 = 256;
 
 /// Statements that a connection keeps prepared.
 const STATEMENTS_KEPT: usize = 32;

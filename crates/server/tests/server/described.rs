@@ -3,11 +3,12 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "most endpoints need nothing in particular")]
 
 use std::collections::BTreeSet;
+use std::io::{BufRead as _, BufReader, Write as _};
 
 use materia_contract::api::{Answer as Shape, ENDPOINTS, Endpoint, Method, Name};
 use serde_json::{Value, json};
 
-use crate::stage::{Answer, Stage};
+use crate::stage::{Answer, CONFIG, Stage};
 
 /// What is wrong with a value by a schema: the words that our schemas use, and no others.
 /// `whole` says that the schema says all of it.
@@ -186,7 +187,7 @@ fn every_answer_is_as_it_is_described() {
             _ => "0".to_owned(),
         };
         let answer = match (endpoint.answer, endpoint.name) {
-            (Shape::Events, _) | (_, Name::Stop | Name::RemoveProject) => continue,
+            (Shape::Events(_), _) | (_, Name::Stop | Name::RemoveProject) => continue,
             (_, Name::AddProject) => stage.as_person("POST", &path, &body),
             _ if endpoint.method == Method::Get => stage.get(&path),
             _ => {
@@ -235,6 +236,61 @@ fn every_answer_is_as_it_is_described() {
     let path = format!("/api/projects/{}", project.as_str().unwrap());
     stage.until("asks", "completed");
     check(&described, remove, &stage.ask("DELETE", &path, "", "{}"));
+}
+
+/// The data of every event that both streams carry is as it is described.
+#[test]
+fn every_event_of_a_stream_is_as_it_is_described() {
+    let mut config: Value = serde_json::from_str(CONFIG).unwrap();
+    // It says something until it is heard.
+    let waits = "while ! [ -e seen ]; do echo heard; sleep 0.02; done";
+    config["materia"]["Waits"] =
+        json!({ "type": "utility", "command": ["sh", "-c", waits], "timeoutMs": 600_000 });
+    config["loadouts"]["Waits"] =
+        json!({ "entry": "A", "sockets": { "A": { "materia": "Waits" } } });
+    let stage = Stage::new();
+    std::fs::write(stage.project().join("materia.json"), config.to_string()).unwrap();
+    stage.trust();
+    let described = stage.get("/api/openapi.json").json();
+    stage.post("/api/casts", &json!({ "loadout": "Waits", "castId": "one" }));
+    for (name, path, kinds) in [
+        (Name::Stream, "/api/casts/one/stream", &["journal", "live"][..]),
+        (Name::Changes, "/api/stream?cast=one", &["cast", "journal", "live"]),
+    ] {
+        let endpoint = ENDPOINTS.iter().find(|it| it.name == name).unwrap();
+        let told = &described["paths"][endpoint.path]["get"]["responses"]["200"]["content"];
+        let shapes = &told["text/event-stream"]["x-events"];
+        assert_eq!(shapes.as_object().unwrap().keys().collect::<Vec<_>>(), kinds);
+        let (mut seen, mut kind) = (BTreeSet::new(), String::new());
+        let mut stream = stage.connect();
+        let (host, token) = (stage.host(), &stage.server.token);
+        let asked =
+            format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n\r\n");
+        stream.write_all(asked.as_bytes()).unwrap();
+        for line in BufReader::new(stream).lines().map(Result::unwrap) {
+            if let Some(named) = line.strip_prefix("event: ") {
+                named.clone_into(&mut kind);
+            } else if let Some(data) = line.strip_prefix("data: ") {
+                let (value, mut found) = (serde_json::from_str(data).unwrap(), Vec::new());
+                faults(&described, &shapes[&kind], (&value, true), &kind, &mut found);
+                assert!(found.is_empty(), "{path}: {found:#?}");
+                seen.insert(kind.clone());
+                if seen.len() == kinds.len() {
+                    break;
+                }
+            }
+        }
+        assert_eq!(seen.iter().collect::<Vec<_>>(), kinds);
+    }
+    std::fs::write(stage.project().join("seen"), "").unwrap();
+    stage.until("one", "completed");
+    // Every kind of event that is in the journal, too.
+    let shape = &described["components"]["schemas"]["EventLine"];
+    for event in stage.get("/api/casts/one/events").json()["items"].as_array().unwrap() {
+        let mut found = Vec::new();
+        faults(&described, shape, (event, true), "", &mut found);
+        assert!(found.is_empty(), "{event}: {found:#?}");
+    }
 }
 
 /// The good answers of what a server does once, or only before everything is trusted.

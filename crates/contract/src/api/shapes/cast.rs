@@ -113,6 +113,17 @@ pub struct LoopNow {
     pub items: Vec<Value>,
 }
 
+/// Words of a turn that is under way. They are no fact, and some may be missed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LiveWords {
+    /// Where it runs.
+    pub socket: NodeId,
+    /// Always `text`.
+    pub kind: String,
+    /// The words.
+    pub text: String,
+}
+
 /// A page of events.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct EventsPage {

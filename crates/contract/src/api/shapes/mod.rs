@@ -12,7 +12,7 @@ mod waits;
 
 pub use access::{Alive, Code, Problem, ServerFile, SessionBody, SessionKey};
 pub use act::{ActBody, Acted, DriveBody, ForkBody, ForkWord};
-pub use cast::{CastView, EdgeNow, EventsPage, LoopNow, SocketNow, SocketState};
+pub use cast::{CastView, EdgeNow, EventsPage, LiveWords, LoopNow, SocketNow, SocketState};
 pub use casts::{CastSummary, Casts, DemoView, Progress, StartBody};
 pub use config::{
     Catalog, CatalogItem, CheckBody, ConfigBody, DrivenCast, Findings, LoadoutView, SaveBody, Saved,
