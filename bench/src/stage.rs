@@ -14,8 +14,8 @@ use materia_app::host::{Host, Setting};
 use materia_app::trust::Gate;
 use materia_contract::script::{Answer, Script};
 use materia_contract::{
-    Behavior, Budget, Condition, Delivery, Edge, EdgeId, Folders, GlobalMode, JOURNAL_VERSION,
-    Limits, Node, NodeId, Pace, Parse, Plan, RunCreated, RunId, places,
+    Behavior, Budget, Condition, Delivery, Edge, EdgeId, Folders, GlobalMode,
+    JOURNAL_VERSION_OF_PROJECT, Limits, Node, NodeId, Pace, Parse, Plan, RunCreated, RunId, places,
 };
 use materia_engine::{
     Journal, Observer, Options as How, SystemClock, World, cast, on_own_thread, watch_inbox,
@@ -204,7 +204,8 @@ pub(crate) fn created(script: &Script) -> RunCreated {
         link: None,
         state: serde_json::Map::new(),
         key: None,
-        journal_version: JOURNAL_VERSION,
+        workspace: None,
+        journal_version: JOURNAL_VERSION_OF_PROJECT,
     }
 }
 

@@ -57,7 +57,8 @@ pub fn of(run: &Run) -> Option<Asks> {
         | WaitReason::Budget
         | WaitReason::Manual
         | WaitReason::RunFor
-        | WaitReason::Trust => None,
+        | WaitReason::Trust
+        | WaitReason::Workspace => None,
     }
 }
 

@@ -238,6 +238,7 @@ impl Driven {
             | EngineError::Exists(_)
             | EngineError::NotApproved(_)
             | EngineError::Leftovers(..)
+            | EngineError::Workspace(..)
             | EngineError::Answered(_)
             | EngineError::OtherBody(_)) => return Err(refused.into()),
         };

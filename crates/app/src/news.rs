@@ -41,6 +41,7 @@ pub fn news(event: &Event) -> News {
         | EventBody::RunRevived(_)
         | EventBody::AgentsChosen(_)
         | EventBody::StorageMeasured(_)
+        | EventBody::WorkspacePublished(_)
         | EventBody::SocketFinished(_)
         // That a socket runs by the clock is no news; that a turn is tried again is.
         | EventBody::TimerSet(TimerSet { timer: Timer::Retry { .. }, .. }) => News::Worth,
@@ -62,6 +63,7 @@ pub fn news(event: &Event) -> News {
         | EventBody::StatePatched(_)
         | EventBody::OutputFieldsIgnored(_)
         | EventBody::CursorAdvanced(_)
+        | EventBody::WorkspacePublishing(_)
         | EventBody::MessageReceived(_) => News::Detail,
     }
 }

@@ -111,6 +111,14 @@ pub fn event(event: &Event, story: &Story) -> String {
         },
         EventBody::MessageReceived(data) => format!("is told: {}", one(&data.text)),
         EventBody::SocketFinished(_) => "is finished by a person".to_owned(),
+        EventBody::WorkspacePublishing(_) => "publishes its branch".to_owned(),
+        EventBody::WorkspacePublished(data) => {
+            format!(
+                "published branch `{}` at {}",
+                one(&data.branch),
+                one(&data.commit.chars().take(12).collect::<String>())
+            )
+        }
         EventBody::StorageMeasured(data) => {
             let StorageMeasured { used_mb, free_mb, .. } = data;
             format!("keeps {used_mb} MB; {free_mb} MB are free on its disk")
@@ -265,6 +273,7 @@ fn interrupted(reason: InterruptReason) -> &'static str {
         InterruptReason::Aborted => "the cast was aborted",
         InterruptReason::RunFailed => "another turn made the cast fail",
         InterruptReason::RunFor => "the simulation ended",
+        InterruptReason::Workspace => "somebody changed the files of the workspace",
         InterruptReason::Trust => "something that would have run is not as it was approved",
     }
 }

@@ -126,7 +126,10 @@ impl<'a> Standing<'a> {
                     if by_hand.is_empty() { vec![resume()] } else { by_hand }
                 }
                 WaitReason::Stall => self.or_skip(resume()),
-                WaitReason::Interactive | WaitReason::RunFor | WaitReason::Trust => vec![resume()],
+                WaitReason::Interactive
+                | WaitReason::RunFor
+                | WaitReason::Trust
+                | WaitReason::Workspace => vec![resume()],
             },
         }
     }

@@ -136,6 +136,7 @@ impl Trusted<Trial> {
         let node = self.node();
         let limit = node.timeout_ms.unwrap_or(TRIAL_MS_MAX).min(TRIAL_MS_MAX);
         let order = TurnOrder {
+            files: None,
             run: RunId::parse("try").map_err(|error| Failure::storage(error.to_string()))?,
             turn: 1,
             node: self.socket.clone(),

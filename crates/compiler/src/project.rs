@@ -2,6 +2,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use materia_contract::{Loadout, WorkspaceKind};
+
 use crate::command::stays_inside;
 use crate::fault::{Fault, Faults};
 use crate::layers::{LayerKind, Loaded};
@@ -25,6 +27,19 @@ pub fn artifact_dir(loaded: &Loaded) -> PathBuf {
     let configured = configured.filter(|dir| artifact_fault(loaded, dir).is_none());
     let path = loaded.project_dir.join(configured.unwrap_or(ARTIFACT_DIR_DEFAULT));
     path.components().collect()
+}
+
+/// Where turns of these loadouts work: in a workspace of their own where one of them asks for it.
+pub(crate) fn workspace<'a>(
+    loaded: &Loaded,
+    loadouts: impl IntoIterator<Item = &'a Loadout>,
+) -> WorkspaceKind {
+    let mut told = loadouts.into_iter().filter_map(|loadout| loadout.workspace).peekable();
+    if told.peek().is_none() {
+        return loaded.config.workspace.unwrap_or(WorkspaceKind::Project);
+    }
+    let own = told.any(|kind| kind == WorkspaceKind::Own);
+    if own { WorkspaceKind::Own } else { WorkspaceKind::Project }
 }
 
 /// The only folder that may be written to in Planning mode, relative to the project.

@@ -58,6 +58,9 @@ pub struct Config {
     /// The only folder that turns may write to in Planning mode; `docs` if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doc_root: Option<String>,
+    /// Where turns work: `project`, the default, or `own`, a copy of the git repository for each cast.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<WorkspaceKind>,
     /// The agent of every materia that names none; the first installed one if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
@@ -86,6 +89,9 @@ pub struct Loadout {
     /// What the loadout is for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
+    /// Where its turns work; it wins over the configuration's `workspace`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<WorkspaceKind>,
     /// The placed nodes, by id.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub sockets: IndexMap<String, Socket>,

@@ -13,6 +13,7 @@ mod people;
 mod route;
 mod run;
 mod turn;
+mod workspace;
 
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -45,9 +46,16 @@ pub use turn::{
     Artifact, Cause, FULL_STDOUT, InterruptReason, LeftFile, OfTurn, PromptLayer, SessionRef,
     Transcript, TurnCompleted, TurnFailed, TurnInterrupted, TurnOutput, TurnStarted, TurnUsage,
 };
+pub use workspace::{
+    FileState, FilesFound, GoOnFrom, Identity, OwnWorkspace, WorkspacePublished,
+    WorkspacePublishing,
+};
 
-/// The version of the event vocabulary. `run.created` records it.
-pub const JOURNAL_VERSION: u32 = 5;
+/// The newest version of the event vocabulary. `run.created` records the one that a run needs.
+pub const JOURNAL_VERSION: u32 = 6;
+
+/// The version of runs without a workspace of their own.
+pub const JOURNAL_VERSION_OF_PROJECT: u32 = 5;
 
 /// From this version on every event follows from a decision that is kept with its input.
 pub const JOURNAL_VERSION_OF_INPUTS: u32 = 3;
@@ -226,4 +234,8 @@ events! {
     "agents.chosen" => AgentsChosen,
     /// What it keeps was measured, and that decides whether anything may start.
     "storage.measured" => StorageMeasured,
+    /// Nothing is left to do; the branch of the workspace goes to the user's repository.
+    "workspace.publishing" => WorkspacePublishing,
+    /// The branch is there.
+    "workspace.published" => WorkspacePublished,
 }

@@ -4,7 +4,10 @@ use crate::schema::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::older::AnyInput;
-use crate::{Answerers, Do, ErrorCode, Pace, RunCreated, StorageMeasured, TurnOutput, places};
+use crate::{
+    Answerers, Do, ErrorCode, FileState, FilesFound, Pace, RunCreated, StorageMeasured, TurnOutput,
+    WorkspacePublished, places,
+};
 
 /// What the world brings to a run.
 ///
@@ -39,6 +42,16 @@ pub enum InputOf<Created, Reported> {
         /// The place of its `turn.started`.
         turn: u64,
         /// A sentence that says what changed.
+        message: String,
+        /// Where the files of the workspace are what changed: those that were found.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        files: Option<FileState>,
+    },
+    /// The branch of the workspace is in the user's repository.
+    Published(WorkspacePublished),
+    /// The branch of the workspace could not be published; why, in a sentence.
+    Unpublished {
+        /// The sentence.
         message: String,
     },
     /// The simulation has reached the end it was given.
@@ -115,13 +128,17 @@ pub struct RunPlace {
     pub cwd: String,
     /// The folder of the cast.
     pub run_dir: String,
+    /// The files of its workspace, as they were found there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<FilesFound>,
 }
 
 impl RunPlace {
     /// The folders by their names, as every journal since version 4 says them.
     #[must_use]
     pub fn named() -> Self {
-        Self { cwd: places::WORKSPACE.to_owned(), run_dir: places::RUN_DIR.to_owned() }
+        let (cwd, run_dir) = (places::WORKSPACE.to_owned(), places::RUN_DIR.to_owned());
+        Self { cwd, run_dir, files: None }
     }
 }
 
@@ -217,10 +234,12 @@ impl<Created, Reported> InputOf<Created, Reported> {
                 let reports = reports.into_iter().map(report).collect::<Result<_, E>>()?;
                 InputOf::Stopped { reports, message }
             }
-            Self::Withheld { reports, turn, message } => {
+            Self::Withheld { reports, turn, message, files } => {
                 let reports = reports.into_iter().map(report).collect::<Result<_, E>>()?;
-                InputOf::Withheld { reports, turn, message }
+                InputOf::Withheld { reports, turn, message, files }
             }
+            Self::Published(published) => InputOf::Published(published),
+            Self::Unpublished { message } => InputOf::Unpublished { message },
             Self::RunForElapsed => InputOf::RunForElapsed,
             Self::Idle => InputOf::Idle,
         })

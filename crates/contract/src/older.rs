@@ -3,7 +3,10 @@
 use serde::Deserialize;
 
 use crate::input::{Acting, InputOf, MomentOf, RunPlace};
-use crate::{Answerers, Budget, Command, Do, NodeBudgets, NodeId, Pace, StorageMeasured};
+use crate::{
+    Answerers, Budget, Command, Do, FileState, NodeBudgets, NodeId, Pace, StorageMeasured,
+    WorkspacePublished,
+};
 
 /// A command as it was left in the inbox.
 #[derive(Deserialize)]
@@ -56,6 +59,12 @@ pub(crate) enum AnyInput<Created, Reported> {
         reports: Vec<Reported>,
         turn: u64,
         message: String,
+        #[serde(default)]
+        files: Option<FileState>,
+    },
+    Published(WorkspacePublished),
+    Unpublished {
+        message: String,
     },
     RunForElapsed,
     Idle,
@@ -104,16 +113,20 @@ impl<Created, Reported> From<AnyInput<Created, Reported>> for InputOf<Created, R
             AnyInput::SetAgents(agents) => Self::SetAgents(agents),
             AnyInput::Measured(storage) => Self::Measured(storage),
             AnyInput::Stopped { reports, message } => Self::Stopped { reports, message },
-            AnyInput::Withheld { reports, turn, message } => {
-                Self::Withheld { reports, turn, message }
+            AnyInput::Withheld { reports, turn, message, files } => {
+                Self::Withheld { reports, turn, message, files }
             }
+            AnyInput::Published(published) => Self::Published(published),
+            AnyInput::Unpublished { message } => Self::Unpublished { message },
             AnyInput::RunForElapsed => Self::RunForElapsed,
             AnyInput::Idle => Self::Idle,
             AnyInput::Resume { cwd, run_dir, pace } => {
-                done(Do::Resume { pace }, Some(RunPlace { cwd, run_dir }))
+                done(Do::Resume { pace }, Some(RunPlace { cwd, run_dir, files: None }))
             }
             AnyInput::Revive => done(Do::Revive, None),
-            AnyInput::Recast { cwd, run_dir } => done(Do::Recast, Some(RunPlace { cwd, run_dir })),
+            AnyInput::Recast { cwd, run_dir } => {
+                done(Do::Recast, Some(RunPlace { cwd, run_dir, files: None }))
+            }
             AnyInput::SetBudget(budget) => done(Do::Budget { budget }, None),
             AnyInput::SetNodeBudgets { node, budgets } => {
                 done(Do::NodeBudget { node, budgets }, None)
@@ -137,7 +150,7 @@ mod tests {
             let text = format!(r#"{{"at":7,"by":"person","command":3,"input":{input}}}"#);
             Decided::read(&text).unwrap()
         };
-        let place = Some(RunPlace { cwd: "/p".into(), run_dir: "/r".into() });
+        let place = Some(RunPlace { cwd: "/p".into(), run_dir: "/r".into(), files: None });
         let acting = |act: Do, place: Option<RunPlace>| Acting { act, timeline: None, place };
         for (kept, expected) in [
             (r#"{"resume":{"cwd":"/p","runDir":"/r"}}"#, acting(Do::Resume { pace: None }, place)),

@@ -24,6 +24,7 @@ mod clock;
 mod delivery;
 mod drive;
 mod explain;
+mod files;
 mod fold;
 mod fork;
 mod left;

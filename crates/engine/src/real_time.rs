@@ -8,7 +8,7 @@ use materia_contract::time::Micros;
 use materia_kernel::{Effect, Input, Now, Phase, Run, is_idle, outstanding};
 
 use crate::under_way::UnderWay;
-use crate::{Asks, DriveError, Driver, Options, World, obey};
+use crate::{Asks, DriveError, Driver, Options, World, files, obey};
 
 /// The clock on the wall, held to going forward: where somebody sets it back, time goes on from where
 /// it was, so that no timer waits for an hour that was there already. That holds for what happened while
@@ -53,6 +53,11 @@ pub(crate) async fn drive(
     let mut listening = true;
     while *driver.run().phase() == Phase::Running {
         under_way.start_owed((world, options), &driver, &BTreeSet::new());
+        if driver.run().is_publishing() {
+            let input = Box::pin(files::publish(world, &driver)).await;
+            driver.take(clock.now(), input).await?;
+            continue;
+        }
         if deadline.is_none() && is_idle(driver.run()) {
             driver.take(clock.now(), Input::Idle).await?;
             continue;
@@ -93,7 +98,7 @@ pub(crate) async fn drive(
 async fn timer(clock: &Steady<'_>, driver: &Driver) {
     let due = outstanding(driver.run()).find_map(|effect| match effect {
         Effect::WakeAt(at) => Some(at),
-        Effect::StartTurn(_) => None,
+        Effect::StartTurn(_) | Effect::Publish => None,
     });
     match due {
         Some(at) => {

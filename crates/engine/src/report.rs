@@ -43,7 +43,8 @@ pub fn report_at(
         | WaitReason::Budget
         | WaitReason::Manual
         | WaitReason::RunFor
-        | WaitReason::Trust => None,
+        | WaitReason::Trust
+        | WaitReason::Workspace => None,
     });
     let answer = visits.answer_of(waits_at.as_ref());
     let answer = answer.and_then(|seq| said(journal, id, seq).transpose()).transpose()?;

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use materia_contract::time::VIRTUAL_EPOCH;
-use materia_contract::{Actor, Command, Do, Input, RunCreated, RunId, WaitReason};
+use materia_contract::{
+    Actor, Command, Do, FilesFound, Input, RunCreated, RunId, RunPlace, WaitReason,
+};
 use materia_kernel::{Now, Phase, Run};
 use tokio::sync::mpsc;
 use tracing::Instrument as _;
@@ -15,7 +17,7 @@ use crate::load::{drive_loaded, load_to_drive, take_up};
 use crate::under_way::UnderWay;
 use crate::{
     Asks, Driver, EngineError, Epoch, Journal, Lease, LoadError, LoadedRun, Options, Posted, World,
-    obey, off_thread, real_time, storage, virtual_time,
+    files, obey, off_thread, real_time, storage, virtual_time,
 };
 
 /// How often a run under way looks for commands from other processes.
@@ -127,7 +129,11 @@ async fn taken_up(
         (false, true) => TakenUp::Alive,
         (false, false) => TakenUp::Resting,
     };
-    do_first(world, &mut driver, command, state).await?;
+    let found = match state {
+        TakenUp::Resting => files::found(world, &driver, options.go_on).await?,
+        TakenUp::Alive | TakenUp::Woken => None,
+    };
+    do_first(world, &mut driver, command, (state, found)).await?;
     Ok((driver, under_way.unwrap_or_default()))
 }
 
@@ -167,7 +173,7 @@ async fn do_first(
     world: &World,
     driver: &mut Driver,
     command: Command,
-    found: TakenUp,
+    (state, found): (TakenUp, Option<FilesFound>),
 ) -> Result<(), EngineError> {
     let what = command.what.clone();
     let posted = Posted::from(command);
@@ -184,11 +190,11 @@ async fn do_first(
     }
     // The sender knows the run as it rested, not as it is once it was recovered.
     let meant = driver.is_meant(&posted);
-    let Steps { before, asked, after } = match found {
+    let Steps { before, asked, after } = match state {
         // Nothing was lost, so there is nothing to recover.
         TakenUp::Alive => alive(driver.run(), what),
         TakenUp::Woken => Steps { before: None, asked: Input::act(what), after: None },
-        TakenUp::Resting => steps(driver.run(), what),
+        TakenUp::Resting => steps(driver.run(), what, found),
     };
     if meant.is_ok()
         && let Some(before) = before
@@ -233,9 +239,10 @@ fn alive(run: &Run, what: Do) -> Steps {
 ///
 /// A run whose process went away is recovered first: its turns in flight are lost, and nothing else
 /// may be built on them.
-pub(crate) fn steps(run: &Run, what: Do) -> Steps {
+pub(crate) fn steps(run: &Run, what: Do, found: Option<FilesFound>) -> Steps {
+    let place = RunPlace { files: found, ..RunPlace::named() };
     // What a person does to one thing leaves the pace as it is.
-    let resume = || Input::resume(Some(run.pace()));
+    let resume = || Input::taken_up(Do::Resume { pace: Some(run.pace()) }, place.clone());
     let crashed = *run.phase() == Phase::Running;
     let out_of_budget =
         matches!(run.phase(), Phase::Waiting(waiting) if waiting.reason == WaitReason::Budget);
@@ -256,14 +263,12 @@ pub(crate) fn steps(run: &Run, what: Do) -> Steps {
         | Do::GlobalMode { .. }
         | Do::Crash => (crashed, false),
     };
-    let asked = if let Do::Resume { pace } = what {
-        Input::resume(pace)
-    } else if what == Do::Recast {
-        Input::recast()
-    } else {
-        Input::act(what)
+    let (before, after) = (before.then(resume), after.then(resume));
+    let asked = match what {
+        Do::Resume { .. } | Do::Recast => Input::taken_up(what, place),
+        other => Input::act(other),
     };
-    Steps { before: before.then(resume), asked, after: after.then(resume) }
+    Steps { before, asked, after }
 }
 
 /// Carries on a run that had stopped, and drives it until it rests.

@@ -7,15 +7,17 @@ use std::time::Duration;
 
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
-use materia_contract::{Behavior, Folders, GlobalMode, Node, NodeId, OutputSelector, RunId};
-use materia_kernel::{Effect, Input, Report, TurnOutcome, TurnWork, outstanding};
+use materia_contract::{
+    Behavior, FileState, Folders, GlobalMode, Node, NodeId, OutputSelector, RunId,
+};
+use materia_kernel::{Effect, Input, Report, Run, TurnOutcome, TurnWork, outstanding};
 use tokio::sync::watch;
 use tracing::Instrument as _;
 
 use crate::left;
 use crate::{
-    BoxFuture, Control, Driver, Leaves, Live, Manner, Options, StopSource, Tightened, TurnFault,
-    TurnJob, TurnOrder, TurnReport, Work, World,
+    BoxFuture, Control, Driver, FilesOrder, Leaves, Live, Manner, Options, StopSource, Tightened,
+    TurnFault, TurnJob, TurnOrder, TurnReport, Work, World,
 };
 
 /// How long stopped turns may take to go away before the run stops waiting for them.
@@ -121,13 +123,13 @@ impl UnderWay {
 
     /// What follows from turns that have ended. Where one was withheld, what else is under way is ended first.
     pub(crate) async fn come_to(&mut self, ended: Vec<(u64, TurnReport)>) -> Input {
-        let Some((turn, message)) = ended.iter().find_map(withheld) else {
+        let Some((turn, message, files)) = ended.iter().find_map(withheld) else {
             return Input::reports(in_order(ended));
         };
         let mut reports = in_order(ended);
         reports.extend(self.end().await);
         reports.sort_by_key(|report| report.turn);
-        Input::Withheld { reports, turn, message }
+        Input::Withheld { reports, turn, message, files }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -159,10 +161,12 @@ impl UnderWay {
     }
 }
 
-/// The turn, and why, where it was withheld.
-pub(crate) fn withheld((turn, report): &(u64, TurnReport)) -> Option<(u64, String)> {
+/// The turn, why, and the files that somebody changed, where it was withheld.
+pub(crate) fn withheld(
+    (turn, report): &(u64, TurnReport),
+) -> Option<(u64, String, Option<FileState>)> {
     let fault = report.outcome.as_ref().err().filter(|fault| fault.withheld)?;
-    Some((*turn, fault.message.clone()))
+    Some((*turn, fault.message.clone(), fault.report.files_left()))
 }
 
 /// What turns came to, in the order in which they had started (D7). One that was withheld came to nothing.
@@ -256,6 +260,12 @@ fn job((world, options): (&World, &Options), driver: &Driver, started: u64) -> (
     (TurnJob { order, control: Control { stop, tightened, live, approval } }, held)
 }
 
+/// Whether one turn is in flight and no other.
+fn is_alone(run: &Run) -> bool {
+    let turns = outstanding(run).filter(|effect| matches!(effect, Effect::StartTurn(_)));
+    turns.take(2).count() == 1
+}
+
 /// What a runner needs to know about a turn.
 ///
 /// The events name folders; where those are on this machine is said here.
@@ -305,5 +315,10 @@ pub(crate) fn order(driver: &Driver, folders: &Folders, started: u64) -> TurnOrd
         doc_root: created.plan.doc_root.clone(),
         virtual_time: created.virtual_time,
         leaves: leaves(node, run.watches(turn)),
+        files: turn.begins_with().map(|(start, put_back)| FilesOrder {
+            start: start.clone(),
+            put_back,
+            alone: is_alone(run),
+        }),
     }
 }

@@ -7,12 +7,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use materia_contract::time::Micros;
-use materia_contract::{Actor, Do, TimelineEntry};
+use materia_contract::{Actor, Do, FileState, GoOnFrom, RunPlace, TimelineEntry};
 use materia_kernel::{Acting, Effect, Input, Moment, Phase, is_idle, outstanding};
 
 use crate::load::take_up;
 use crate::under_way::{UnderWay, kernel_report, order, withheld};
-use crate::{Asks, Driver, EngineError, Options, TurnReport, World, obey};
+use crate::{Asks, Driver, EngineError, Options, TurnReport, World, files, obey};
 
 /// Drives a run until it rests.
 pub(crate) async fn drive(
@@ -60,12 +60,16 @@ impl Simulation<'_> {
     async fn step(&mut self, asks: &mut Asks) -> Result<(), EngineError> {
         let place = (self.world, self.options);
         self.under_way.start_owed(place, &self.driver, &self.reported);
+        if self.driver.run().is_publishing() {
+            let input = files::publish(self.world, &self.driver).await;
+            return Ok(self.driver.take(self.now, input).await?);
+        }
         let mut asked = None;
         while asked.is_none() && !self.under_way.is_empty() {
             tokio::select! {
                 ended = self.under_way.next() => {
-                    if let Some((turn, message)) = withheld(&ended) {
-                        return self.withhold(turn, message).await;
+                    if let Some((turn, message, files)) = withheld(&ended) {
+                        return self.withhold(turn, message, files).await;
                     }
                     let (turn, report) = ended;
                     self.reported.insert(turn);
@@ -98,9 +102,14 @@ impl Simulation<'_> {
     }
 
     /// A turn was not started: the run waits. Turns whose end is still to come are not at their end.
-    async fn withhold(&mut self, turn: u64, message: String) -> Result<(), EngineError> {
+    async fn withhold(
+        &mut self,
+        turn: u64,
+        message: String,
+        files: Option<FileState>,
+    ) -> Result<(), EngineError> {
         self.under_way.end().await;
-        let input = Input::Withheld { reports: Vec::new(), turn, message };
+        let input = Input::Withheld { reports: Vec::new(), turn, message, files };
         Ok(self.driver.take(self.now, input).await?)
     }
 
@@ -109,7 +118,7 @@ impl Simulation<'_> {
         let turn = self.agenda.keys().map(|(due, _)| *due).next();
         let timer = outstanding(self.driver.run()).find_map(|effect| match effect {
             Effect::WakeAt(at) => Some(at),
-            Effect::StartTurn(_) => None,
+            Effect::StartTurn(_) | Effect::Publish => None,
         });
         let entry = self.entry(0).map(|entry| self.instant_of(entry));
         [turn, timer, entry].into_iter().flatten().min()
@@ -169,7 +178,10 @@ impl Simulation<'_> {
         let (id, epoch) = (self.driver.run().id(), self.driver.epoch());
         self.driver = take_up(journal, observer, id, epoch).await?;
         if *self.driver.run().phase() == Phase::Running {
-            self.driver.take(self.now, Input::resume(None)).await?;
+            let files = files::found(self.world, &self.driver, GoOnFrom::Usual).await?;
+            let place = RunPlace { files, ..RunPlace::named() };
+            let resume = Input::taken_up(Do::Resume { pace: None }, place);
+            self.driver.take(self.now, resume).await?;
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use materia_contract::{Answerers, CommandId, Folders, RunId, TimelineEntry};
+use materia_contract::{Answerers, CommandId, Folders, GoOnFrom, RunId, TimelineEntry};
 use tokio::sync::mpsc;
 
 use crate::{
@@ -36,6 +36,8 @@ pub struct Options {
     pub agents: Option<Answerers>,
     /// Whom turns ask before they start a program.
     pub approval: Approval,
+    /// The files from which a run in a workspace goes on.
+    pub go_on: GoOnFrom,
 }
 
 /// Where a run hears what is asked of it.
@@ -66,6 +68,9 @@ pub enum EngineError {
     /// Something of an earlier turn lives and cannot be ended.
     #[error("cast `{0}` is not carried on: {1}")]
     Leftovers(RunId, String),
+    /// The files of its workspace cannot be read.
+    #[error("cast `{0}` is not carried on: {1}")]
+    Workspace(RunId, String),
     /// The command was taken before.
     #[error("that was done before, under the id `{}`", .0.command)]
     Answered(Box<Receipt>),

@@ -2,7 +2,8 @@
 
 use materia_contract::time::Micros;
 use materia_contract::{
-    Decided, Event, Input, InputError, JOURNAL_VERSION, RecordedInput, RunCreated, RunId,
+    Decided, Event, Input, InputError, JOURNAL_VERSION, JOURNAL_VERSION_OF_PROJECT, RecordedInput,
+    RunCreated, RunId,
 };
 
 use crate::decide::{Decision, Now, Rejection, take_with};
@@ -242,7 +243,9 @@ impl Recomputation {
         let Some(created) = created else { return Ok(()) };
         let (rules, version) = (decided.rules, created.journal_version);
         let begins = matches!(input, Input::Create(_));
-        if version > JOURNAL_VERSION || !decided.goes_with(version, begins) {
+        // Whoever needs no newer vocabulary does not name one.
+        let needed = created.workspace.is_some() == (version > JOURNAL_VERSION_OF_PROJECT);
+        if version > JOURNAL_VERSION || !needed || !decided.goes_with(version, begins) {
             return Err(Divergence::OtherVersion { seq, rules, version });
         }
         if is_cut_rightly(seq, decided, created) { Ok(()) } else { Err(Divergence::Cut { seq }) }

@@ -128,6 +128,8 @@ impl Decision {
             scheduled: Vec::new(),
             opening: None,
             oldest_taken: None,
+            found: Vec::new(),
+            resumed: None,
         }
     }
 }

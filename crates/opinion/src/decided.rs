@@ -2,6 +2,7 @@
 
 use materia_contract::{Acting, Decided, Do, MomentOf, NextTick, RecordedInput, ReportedIn};
 
+use crate::files;
 use crate::life::Life;
 use crate::state::{Decision, Opinion};
 use crate::{Checked, Objection, hold};
@@ -74,8 +75,7 @@ impl Opinion {
     /// Nothing could have started that did not; what is to be said was said.
     fn leaves_nothing_undone(&self) -> Checked {
         let chart = self.chart()?;
-        let full = self.turns.len() >= chart.plan.limits.max_concurrent_turns as usize;
-        if !full && !self.run_is_spent() {
+        if !self.is_full(&chart) && !self.run_is_spent() {
             let nodes = self.ready.iter().copied();
             let started = self
                 .startable_request(&chart)
@@ -92,6 +92,7 @@ impl Opinion {
         hold!(self, unwarned.is_none(), "the decision ends without a warning that is due");
         let moves = !self.turns.is_empty()
             || !self.timers.is_empty()
+            || self.is_publishing()
             || self.timeline < self.beginning.timeline;
         hold!(
             self,
@@ -120,11 +121,16 @@ impl Opinion {
             return object(seq, "nobody found that something was not approved");
         }
         acted(decision, input)?;
+        files::are_those_found(decision, input)?;
         let fits = match input {
             RecordedInput::Create(_) => opening == "run.created",
             RecordedInput::SetAgents(_) => opening == "agents.chosen",
             RecordedInput::Measured(_) => opening == "storage.measured",
-            RecordedInput::Idle => matches!(opening, "run.waiting" | "run.completed"),
+            RecordedInput::Idle => {
+                matches!(opening, "run.waiting" | "run.completed" | "workspace.publishing")
+            }
+            RecordedInput::Published(_) => opening == "workspace.published",
+            RecordedInput::Unpublished { .. } => opening == "run.waiting",
             RecordedInput::RunForElapsed => matches!(opening, "turn.interrupted" | "run.waiting"),
             RecordedInput::Stopped { reports, .. } => {
                 self.ended_as_reported(decision, reports)?;
@@ -160,6 +166,8 @@ impl Opinion {
             | RecordedInput::Withheld { .. } => true,
             RecordedInput::SetAgents(_)
             | RecordedInput::Measured(_)
+            | RecordedInput::Published(_)
+            | RecordedInput::Unpublished { .. }
             | RecordedInput::RunForElapsed
             | RecordedInput::Idle => decision.ends.is_empty(),
         };
@@ -214,6 +222,7 @@ fn leads_to(acting: &Acting, opening: &str) -> bool {
             "mode.changed"
                 | "run.waiting"
                 | "run.completed"
+                | "workspace.publishing"
                 | "budget.warned"
                 | "node.blocked"
                 | "approval.requested"
@@ -245,6 +254,8 @@ fn acted(decision: &Decision, input: &RecordedInput) -> Checked {
         | RecordedInput::Measured(_)
         | RecordedInput::Stopped { .. }
         | RecordedInput::Withheld { .. }
+        | RecordedInput::Published(_)
+        | RecordedInput::Unpublished { .. }
         | RecordedInput::RunForElapsed
         | RecordedInput::Idle => &[],
     };

@@ -26,6 +26,7 @@ mod clock;
 mod cross;
 mod decided;
 mod fail;
+mod files;
 mod given;
 mod items;
 mod leave;

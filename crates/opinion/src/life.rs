@@ -76,6 +76,7 @@ impl Opinion {
             failed_at: None,
             gave_up: false,
             owed: Vec::new(),
+            files: None,
             decision: Decision::new(),
         }
     }
@@ -91,6 +92,7 @@ impl Opinion {
         );
         self.beginning.named = data.journal_version >= 4;
         self.names_its_folders(&data.cwd, &data.run_dir)?;
+        self.begins_with_files(data)?;
         let chart = Chart::of(&data.plan).map_err(|what| self.objection(what))?;
         self.life = Life::Running;
         self.decision.part = Part::Ends;
@@ -192,6 +194,7 @@ impl Opinion {
             hold!(self, one, "no turn has failed that could be tried again");
         }
         self.names_its_folders(&data.cwd, &data.run_dir)?;
+        self.resumes_files(data)?;
         self.goes_back();
         self.life = Life::Running;
         for held in &mut self.held {
@@ -251,6 +254,7 @@ impl Opinion {
                 self.decision.distrusts = Some((self.seq, node));
                 self.decision.withheld.iter().any(|(_, of, _)| *of == node)
             }
+            WaitReason::Workspace => self.waits_for_workspace(node),
             WaitReason::Stall => self.pace == Pace::Interactive && node == self.stalled,
             WaitReason::MultiTurn => self.paused.contains_key(&named()?),
             WaitReason::Budget => {
@@ -279,6 +283,19 @@ impl Opinion {
 
     /// What must hold of a run that says it is complete.
     pub(crate) fn is_complete(&mut self) -> Checked {
+        self.has_nothing_left()?;
+        hold!(self, self.has_published(), "its branch was not published");
+        self.life = Life::Completed;
+        Ok(())
+    }
+
+    /// What must hold of a run before it publishes its branch.
+    pub(crate) fn may_publish(&mut self) -> Checked {
+        self.has_nothing_left()?;
+        self.publishes()
+    }
+
+    fn has_nothing_left(&self) -> Checked {
         let chart = self.chart()?;
         hold!(self, self.pace == Pace::Auto, "only a run in AUTO completes");
         hold!(self, self.turns.is_empty(), "a complete run has turns in flight");
@@ -293,7 +310,6 @@ impl Opinion {
         hold!(self, self.paused.is_empty(), "a socket waits for a person");
         let iterates = self.nodes.iter().any(|node| node.foreach.is_some());
         hold!(self, !iterates, "a `foreach` has elements left");
-        self.life = Life::Completed;
         Ok(())
     }
 

@@ -68,13 +68,15 @@ impl Opinion {
             | EventBody::RunRevived(_)
             | EventBody::AgentsChosen(_)
             | EventBody::StorageMeasured(_)
+            | EventBody::WorkspacePublished(_)
             | EventBody::BudgetChanged(_) => Part::Ends,
             EventBody::TurnInterrupted(data) => match data.reason {
                 InterruptReason::Crash
                 | InterruptReason::Stopped
                 | InterruptReason::Aborted
                 | InterruptReason::RunFor
-                | InterruptReason::Trust => Part::Ends,
+                | InterruptReason::Trust
+                | InterruptReason::Workspace => Part::Ends,
                 InterruptReason::RunFailed => Part::Starts,
             },
             EventBody::RunResumed(_) => Part::Resumed,
@@ -117,9 +119,10 @@ impl Opinion {
             EventBody::BudgetWarned(_) => Part::Warnings,
             EventBody::NodeBlocked(_) => Part::Blocked,
             EventBody::ApprovalRequested(_) => Part::Questions,
-            EventBody::RunWaiting(_) | EventBody::RunCompleted(_) | EventBody::RunAborted(_) => {
-                Part::Rest
-            }
+            EventBody::RunWaiting(_)
+            | EventBody::WorkspacePublishing(_)
+            | EventBody::RunCompleted(_)
+            | EventBody::RunAborted(_) => Part::Rest,
             EventBody::RunCreated(_)
             | EventBody::RouteSelected(_)
             | EventBody::PayloadSuperseded(_)
@@ -172,6 +175,8 @@ impl Opinion {
             EventBody::ApprovalRequested(data) => self.asked(event, data),
             EventBody::RunWaiting(data) => self.waits(data),
             EventBody::RunCompleted(_) => self.is_complete(),
+            EventBody::WorkspacePublishing(_) => self.may_publish(),
+            EventBody::WorkspacePublished(_) => self.published(),
             EventBody::RunAborted(_)
             | EventBody::RunCreated(_)
             | EventBody::RouteSelected(_)

@@ -145,9 +145,7 @@ impl Opinion {
         starting: &Starting,
     ) -> Checked {
         let (node, name) = (starting.node, chart.name(starting.node));
-        let most = chart.plan.limits.max_concurrent_turns as usize;
-        let may =
-            self.turns.len() < most && !self.run_is_spent() && !self.is_spent(chart, node, true);
+        let may = !self.is_full(chart) && !self.run_is_spent() && !self.is_spent(chart, node, true);
         hold!(self, may, "`{name}` could not run a turn now");
         let asked = self.request_for(chart, node).is_some();
         if !asked {
@@ -221,8 +219,7 @@ impl Opinion {
         starting: Starting,
     ) -> Checked {
         let name = chart.name(node);
-        let most = chart.plan.limits.max_concurrent_turns as usize;
-        hold!(self, self.turns.len() < most, "the run has as many turns in flight as it may");
+        hold!(self, !self.is_full(chart), "the run has as many turns in flight as it may");
         hold!(self, !self.run_is_spent(), "the run has spent its budget");
         let first = data.attempt == 1 || self.is_paid_attempt(chart, &data.cause);
         hold!(self, !self.is_spent(chart, node, first), "`{name}` has spent its budget");
@@ -307,6 +304,7 @@ impl Opinion {
             self.nodes[node].rounds.begin(item);
         }
         let turn = self.begun(chart, node, event, data, before, trail)?;
+        self.starts_with_files(event.seq, data)?;
         let at = &mut self.nodes[node];
         at.in_flight += 1;
         if data.approved.is_some() {

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use materia_contract::time::Micros;
 use materia_contract::{
-    Answerers, Budget, ErrorCode, GlobalMode, NextTick, NodeBudgets, Pace, RunId, ScriptBinding,
-    ScriptEntry, SessionRef, StorageMeasured, Timer, Uuid, WaitReason,
+    Answerers, Budget, ErrorCode, FileState, GlobalMode, NextTick, NodeBudgets, Pace, RunId,
+    ScriptBinding, ScriptEntry, SessionRef, StorageMeasured, Timer, Uuid, WaitReason,
 };
 use serde_json::{Map, Value};
 
 use crate::chart::Chart;
+use crate::files::{Files, Resumed};
 use crate::life::Life;
 use crate::money::Cost;
 use crate::order::Part;
@@ -75,6 +76,8 @@ pub struct Opinion {
     /// Whether a way to `fail` ended it (D65).
     pub(crate) gave_up: bool,
     pub(crate) owed: Vec<Owed>,
+    /// Its files, where it has a workspace of its own.
+    pub(crate) files: Option<Box<Files>>,
     pub(crate) decision: Decision,
 }
 
@@ -140,6 +143,10 @@ pub(crate) struct Decision {
     pub(crate) opening: Option<&'static str>,
     /// The oldest input of the node that was started last by its inputs.
     pub(crate) oldest_taken: Option<(Micros, Uuid)>,
+    /// Files that were found, each with the event that says so.
+    pub(crate) found: Vec<(u64, FileState)>,
+    /// The files from which the run went on.
+    pub(crate) resumed: Option<Resumed>,
 }
 
 /// What is known of a node.

@@ -68,6 +68,7 @@ impl Opinion {
         }
         let started = self.ends(&chart, event, (data.turn, data.visit, data.attempt))?;
         let node = started.node;
+        self.leaves_files(data.turn, &data.report, None, by_runtime)?;
         self.whole_belongs(&chart, node, &data.report)?;
         let reading = if by_runtime {
             self.answered_by_runtime(&chart, node, data)?
@@ -207,6 +208,7 @@ impl Opinion {
         self.reported(data.turn, false)?;
         let turn = self.ends(&chart, event, (data.turn, data.visit, data.attempt))?;
         let node = turn.node;
+        self.leaves_files(data.turn, &data.report, Some(data.code), false)?;
         self.whole_belongs(&chart, node, &data.report)?;
         self.spend(node, &data.report);
         if data.code == ErrorCode::ContractError && self.keeps_contract(&chart, node, &data.report)
@@ -344,7 +346,7 @@ impl Opinion {
         if data.reason == InterruptReason::RunFailed {
             self.owed.push(Owed::NoList);
         }
-        if data.reason == InterruptReason::Trust
+        if matches!(data.reason, InterruptReason::Trust | InterruptReason::Workspace)
             && let Some(turn) = self.turns.get(&data.turn)
         {
             self.decision.withheld.push((data.turn, turn.node, event.seq));
@@ -365,6 +367,7 @@ impl Opinion {
             "turns are interrupted in the order in which they started"
         );
         let turn = self.ends(chart, event, (data.turn, data.visit, data.attempt))?;
+        self.interrupts_files(data)?;
         if let Some(entry) = &turn.script {
             let position = self.script.entry(entry.key.clone()).or_default();
             position.returned.insert(entry.index);

@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use materia_compiler::{Compiled, Loaded};
 use materia_contract::script::Script;
 use materia_contract::{
-    Answerers, Behavior, Budget, Finding, GlobalMode, JOURNAL_VERSION, Link, Plan, Policy,
-    RunCreated, RunId, ScriptBinding, places,
+    Answerers, Behavior, Budget, Finding, GlobalMode, JOURNAL_VERSION_OF_PROJECT, Link, Plan,
+    Policy, RunCreated, RunId, ScriptBinding, places,
 };
 use materia_engine::LoadedRun;
 use materia_journal::{Options, SqliteJournal};
@@ -364,7 +364,8 @@ fn created(
         link: origin.link,
         state: origin.state,
         key: None,
-        journal_version: JOURNAL_VERSION,
+        workspace: None,
+        journal_version: JOURNAL_VERSION_OF_PROJECT,
     }
 }
 

@@ -13,8 +13,8 @@ use materia_contract::case::Case;
 use materia_contract::script::Script;
 use materia_contract::time::Micros;
 use materia_contract::{
-    Answerers, Behavior, CastStatus, Do, Event, EventBody, GlobalMode, Input, JOURNAL_VERSION,
-    NodeId, Pace, Plan, RunCreated, RunId, TurnStarted, places,
+    Answerers, Behavior, CastStatus, Do, Event, EventBody, GlobalMode, Input,
+    JOURNAL_VERSION_OF_PROJECT, NodeId, Pace, Plan, RunCreated, RunId, TurnStarted, places,
 };
 use materia_kernel::{
     Effect, Phase, Run, due_schedules, outstanding, paused, questions, take_with,
@@ -107,7 +107,8 @@ impl<'a> Walking<'a> {
             link: None,
             state: Map::new(),
             key: None,
-            journal_version: JOURNAL_VERSION,
+            workspace: None,
+            journal_version: JOURNAL_VERSION_OF_PROJECT,
         };
         self.take(Input::Create(Box::new(created)));
         self.settle();
@@ -192,7 +193,7 @@ impl<'a> Walking<'a> {
             self.ticks += 1;
             let wake = outstanding(&self.run).find_map(|effect| match effect {
                 Effect::WakeAt(at) => Some(at),
-                Effect::StartTurn(_) => None,
+                Effect::StartTurn(_) | Effect::Publish => None,
             });
             let asked = questions(&self.run).find(|asked| !asked.denied).map(|it| it.node.clone());
             let talks = paused(&self.run).next().cloned();

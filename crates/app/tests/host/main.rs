@@ -14,8 +14,9 @@ use futures_util::StreamExt as _;
 use materia_app::host::{Host, Setting, Submitted};
 use materia_app::trust::{Cleared, Gate};
 use materia_contract::{
-    Answer, Behavior, Budget, Command, CommandId, Do, ErrorCode, GlobalMode, JOURNAL_VERSION,
-    Limits, Node, NodeId, Pace, Plan, Receipt, RunCreated, RunId, Trigger, TurnOutput,
+    Answer, Behavior, Budget, Command, CommandId, Do, ErrorCode, GlobalMode,
+    JOURNAL_VERSION_OF_PROJECT, Limits, Node, NodeId, Pace, Plan, Receipt, RunCreated, RunId,
+    Trigger, TurnOutput,
 };
 use materia_engine::{
     BoxFuture, ClaimError, EngineError, Journal as _, NoObserver, Options, PostError, Runner,
@@ -122,7 +123,8 @@ fn row(names: &[&str]) -> RunCreated {
         state: serde_json::Map::new(),
         agents: materia_contract::Answerers::default(),
         key: None,
-        journal_version: JOURNAL_VERSION,
+        workspace: None,
+        journal_version: JOURNAL_VERSION_OF_PROJECT,
     }
 }
 

@@ -27,7 +27,7 @@ mod words;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use materia_contract::{Finding, Loadout, Plan};
+use materia_contract::{Finding, Loadout, Plan, WorkspaceKind};
 
 pub use agent::agent_findings;
 pub use words::of_layer as words_of_layer;
@@ -35,7 +35,7 @@ pub use words::of_layer as words_of_layer;
 use crate::fault::{Fault, Faults};
 use crate::layers::Loaded;
 use crate::locate::{pointer, push_step};
-use crate::project::{artifact_dir, check_folders};
+use crate::project::{artifact_dir, check_folders, workspace};
 use crate::suggest::did_you_mean;
 use active::Choice;
 use materia::Built;
@@ -53,6 +53,8 @@ pub struct Compiled {
     pub plan: Plan,
     /// The folder that casts are kept in, absolute.
     pub artifact_dir: PathBuf,
+    /// Where its turns work, as the loadout or the configuration says.
+    pub workspace: WorkspaceKind,
     /// Whether the configuration chose the loadout, and nobody who asked for it.
     pub by_choice: bool,
 }
@@ -141,7 +143,8 @@ pub fn compile(loaded: &Loaded, loadout: Option<&str>) -> (Option<Compiled>, Vec
         let built = build_all(loaded, used, &mut faults);
         let plan = loadout::build(loaded, name, loadout, &built, &mut faults)?;
         let by_choice = wanted_by_nobody;
-        Some(Compiled { plan, artifact_dir: artifact_dir(loaded), by_choice })
+        let workspace = workspace(loaded, [loadout]);
+        Some(Compiled { plan, artifact_dir: artifact_dir(loaded), workspace, by_choice })
     });
     if loaded.errors > 0 && faults.errors() == 0 {
         let message = "the configuration has errors, so nothing can be cast from it";

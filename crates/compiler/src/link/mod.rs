@@ -36,7 +36,7 @@ use materia_contract::{Finding, Link, LinkTarget, Loadout, NodeId, Plan};
 use crate::build::{Compiled, build_each};
 use crate::fault::{Fault, Faults};
 use crate::layers::Loaded;
-use crate::project::{artifact_dir, check_folders};
+use crate::project::{artifact_dir, check_folders, workspace};
 pub use compose::compose;
 pub use document::document;
 use resolve::Target;
@@ -106,7 +106,9 @@ fn linked(
         loadout_name: name,
     };
     let artifact_dir = artifact_dir(loaded);
-    Some(Linked { compiled: Compiled { plan, artifact_dir, by_choice: false }, link })
+    let workspace = workspace(loaded, targets.iter().map(|target| &*target.loadout));
+    let compiled = Compiled { plan, artifact_dir, workspace, by_choice: false };
+    Some(Linked { compiled, link })
 }
 
 /// The plan of each target; none for what was not found or has errors.

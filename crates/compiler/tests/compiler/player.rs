@@ -1,8 +1,8 @@
 //! Plays a plan on the kernel: every turn gets an answer, nothing else exists.
 
 use materia_contract::{
-    Do, EventBody, GlobalMode, JOURNAL_VERSION, Node, NodeId, Pace, Plan, RunCreated, RunId,
-    TurnOutput, WaitReason,
+    Do, EventBody, GlobalMode, JOURNAL_VERSION_OF_PROJECT, Node, NodeId, Pace, Plan, RunCreated,
+    RunId, TurnOutput, WaitReason,
 };
 use materia_kernel::{Effect, Input, Phase, Run, TurnOutcome, outstanding, step};
 use serde_json::Map;
@@ -73,6 +73,7 @@ fn created(plan: &Plan) -> RunCreated {
         fork: None,
         timeline: 0,
         key: None,
-        journal_version: JOURNAL_VERSION,
+        workspace: None,
+        journal_version: JOURNAL_VERSION_OF_PROJECT,
     }
 }

@@ -33,6 +33,15 @@ words!(
     }
 );
 words!(
+    /// Where the turns of a cast work.
+    WorkspaceKind {
+        /// In the project folder.
+        Project = "project",
+        /// In a copy of the repository that belongs to the cast.
+        Own = "own",
+    }
+);
+words!(
     /// How many matching edges are taken.
     Routing {
         /// The first: the node is a step of a state machine.

@@ -5,7 +5,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Answerers, EdgeId, Link, NodeId, Plan};
+use crate::{Answerers, EdgeId, FileState, Link, NodeId, OwnWorkspace, Plan};
 
 /// Data of `run.created`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -53,6 +53,9 @@ pub struct RunCreated {
     /// The key under which it was asked for, where whoever asked gave one: the same key begins no second cast.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<StartKey>,
+    /// Its workspace, where its turns do not work in the project folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<Box<OwnWorkspace>>,
     /// The version of the event vocabulary.
     pub journal_version: u32,
 }
@@ -146,6 +149,12 @@ pub struct RunResumed {
     /// Whether failed turns are tried again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub recast: bool,
+    /// The files from which it goes on, where they are not those that the last event names.
+    #[serde(default, skip_serializing_if = "Option::is_none", flatten)]
+    pub files: Option<FileState>,
+    /// Whether the files are put back to those that the last event names.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub put_back: bool,
 }
 
 /// Data of `run.waiting`.
@@ -181,6 +190,8 @@ pub enum WaitReason {
     RunFor,
     /// What a turn would have run is not what somebody approved.
     Trust,
+    /// The workspace is not as the run left it, or its branch cannot be published.
+    Workspace,
 }
 
 /// Data of `run.completed`.
@@ -227,6 +238,8 @@ pub enum ErrorCode {
     NoAdvance,
     /// A way of the graph led to `fail` (D65).
     GraphFailed,
+    /// The files of the workspace could not be read or put back (W4).
+    Workspace,
     /// A fault of this program.
     Internal,
 }
@@ -244,6 +257,7 @@ impl ErrorCode {
             Self::EdgeExhausted => "edge_exhausted",
             Self::NoAdvance => "no_advance",
             Self::GraphFailed => "graph_failed",
+            Self::Workspace => "workspace",
             Self::Internal => "internal",
         }
     }

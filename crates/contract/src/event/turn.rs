@@ -8,7 +8,9 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::time::Micros;
-use crate::{Amount, ErrorCode, EventBody, GlobalMode, ScriptEntry, ToolsDoc, UtilityInput};
+use crate::{
+    Amount, ErrorCode, EventBody, FileState, GlobalMode, ScriptEntry, ToolsDoc, UtilityInput,
+};
 
 /// Data of `turn.started`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -63,6 +65,34 @@ pub struct TurnStarted {
     /// What a person approved, where the node asks for that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approved: Option<String>,
+    /// In a workspace: the tree that it begins with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<String>,
+    /// In a workspace: the commit of HEAD that it begins with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<String>,
+    /// In a workspace: the list of refs that it begins with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refs: Option<String>,
+    /// Whether the workspace is put back to these files before it starts.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub put_back: bool,
+}
+
+impl TurnStarted {
+    /// The files that it begins with, where the run has a workspace.
+    #[must_use]
+    pub fn files(&self) -> Option<FileState> {
+        file_state(self.tree.as_ref(), self.head.as_ref(), self.refs.as_ref())
+    }
+}
+
+fn file_state(
+    tree: Option<&String>,
+    head: Option<&String>,
+    refs: Option<&String>,
+) -> Option<FileState> {
+    Some(FileState { tree: tree?.clone(), head: head?.clone(), refs: refs?.clone() })
 }
 
 /// One part of a prompt.
@@ -198,12 +228,37 @@ pub struct TurnOutput {
     /// How long to wait before another try, where the provider said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
+    /// In a workspace: the tree that it left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<String>,
+    /// In a workspace: the commit of HEAD that it left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<String>,
+    /// In a workspace: the list of refs that it left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refs: Option<String>,
+    /// In a workspace: whether HEAD no longer has the base of the run as an ancestor.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub off_base: bool,
 }
 
 /// The kind of the file with all of a standard output whose middle the event lacks (D69).
 pub const FULL_STDOUT: &str = "stdout.full";
 
 impl TurnOutput {
+    /// The files that it left, where the run has a workspace.
+    #[must_use]
+    pub fn files_left(&self) -> Option<FileState> {
+        file_state(self.tree.as_ref(), self.head.as_ref(), self.refs.as_ref())
+    }
+
+    /// Notes the files that it left.
+    pub fn note_files(&mut self, files: FileState, off_base: bool) {
+        let FileState { tree, head, refs } = files;
+        (self.tree, self.head, self.refs) = (Some(tree), Some(head), Some(refs));
+        self.off_base = off_base;
+    }
+
     /// The text that JSON is read from.
     #[must_use]
     pub fn json_text(&self) -> &str {
@@ -332,6 +387,12 @@ pub struct TurnInterrupted {
     pub attempt: u32,
     /// What interrupted it.
     pub reason: InterruptReason,
+    /// In a workspace: the files that were found afterwards.
+    #[serde(default, skip_serializing_if = "Option::is_none", flatten)]
+    pub files: Option<FileState>,
+    /// In a workspace: whether its next attempt begins with the files that it began with (W5).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub put_back: Option<bool>,
 }
 
 /// What interrupted a turn.
@@ -350,6 +411,8 @@ pub enum InterruptReason {
     RunFor,
     /// What it would have run is not what somebody approved: it was not started.
     Trust,
+    /// Somebody had changed the files of the workspace: it was not started.
+    Workspace,
 }
 
 /// What an event says of a turn.
@@ -410,7 +473,9 @@ impl EventBody {
             | Self::MessageReceived(_)
             | Self::SocketFinished(_)
             | Self::AgentsChosen(_)
-            | Self::StorageMeasured(_) => None,
+            | Self::StorageMeasured(_)
+            | Self::WorkspacePublishing(_)
+            | Self::WorkspacePublished(_) => None,
         }
     }
 }

@@ -66,7 +66,7 @@ impl<'a> Attempt<'a> {
             // The process that drives a run takes the command alone: nothing has to be recovered.
             return self.take(Input::act(what));
         }
-        let Steps { before, asked, after } = steps(&self.run, what);
+        let Steps { before, asked, after } = steps(&self.run, what, None);
         [before, Some(asked), after].into_iter().flatten().all(|input| self.take(input))
     }
 
@@ -86,7 +86,7 @@ impl<'a> Attempt<'a> {
         let mut turns: Vec<(u64, NodeId)> = outstanding(&self.run)
             .filter_map(|effect| match effect {
                 Effect::StartTurn(turn) => Some(turn),
-                Effect::WakeAt(_) => None,
+                Effect::WakeAt(_) | Effect::Publish => None,
             })
             .filter_map(|turn| Some((turn, self.run.node_of(self.run.turn(turn)?).0.clone())))
             .collect();

@@ -164,7 +164,7 @@ fn concurrency(Subject { run, plan, .. }: Subject<'_>) -> Facts {
     let turns: Vec<u64> = outstanding(run)
         .filter_map(|effect| match effect {
             Effect::StartTurn(turn) => Some(turn),
-            Effect::WakeAt(_) => None,
+            Effect::WakeAt(_) | Effect::Publish => None,
         })
         .collect();
     let text = format!("{} of {most} turns of the cast are under way", turns.len());

@@ -63,8 +63,13 @@ pub(super) async fn refuses_what_waits_when_it_ends(journal: &dyn Journal) {
     let revives = journal.post(&run, &named("v", Do::Revive)).await.expect("post");
     assert_eq!(revives.receipt, None, "that could set it going again");
     // Once it goes on, it listens again.
-    let resumed =
-        RunResumed { cwd: "{workspace}".into(), run_dir: "{runDir}".into(), recast: true };
+    let resumed = RunResumed {
+        cwd: "{workspace}".into(),
+        run_dir: "{runDir}".into(),
+        recast: true,
+        files: None,
+        put_back: false,
+    };
     journal.append(batch(&run, 1, &mut head, at(2, resumed))).await.expect("append");
     let posting = journal.post(&run, &named("c", Do::Pause)).await.expect("post");
     assert_eq!(posting.receipt, None);

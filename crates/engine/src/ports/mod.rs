@@ -24,8 +24,8 @@ pub use journal::{
 pub use memory::MemoryJournal;
 pub use observer::{Committed, NoObserver, Observer};
 pub use runner::{
-    Control, Keeps, Leaves, Live, Manner, Runner, Stop, StopSource, Tightened, TurnFault, TurnJob,
-    TurnOrder, TurnReport, Work,
+    Control, FilesOrder, Keeps, Leaves, Live, Manner, PublishOrder, Runner, Stop, StopSource,
+    Tightened, TurnFault, TurnJob, TurnOrder, TurnReport, Work,
 };
 pub use tail::{Tail, follow};
 pub(crate) use weight::nothing;

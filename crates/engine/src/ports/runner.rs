@@ -2,9 +2,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use materia_contract::time::Micros;
 use materia_contract::{
-    ErrorCode, GlobalMode, Limits, Node, NodeId, OUTPUT_MB_DEFAULT, Parse, Policy, RunId,
-    ScriptEntry, SessionRef, ToolsDoc, TurnOutput, VerdictFrom,
+    ErrorCode, FileState, GlobalMode, Limits, Node, NodeId, OUTPUT_MB_DEFAULT, OwnWorkspace, Parse,
+    Policy, RunId, ScriptEntry, SessionRef, ToolsDoc, TurnOutput, VerdictFrom, WorkspacePublished,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -38,6 +39,23 @@ pub trait Runner: Send + Sync {
     fn rejoin(&self, job: TurnJob) -> BoxFuture<'static, Option<BoxFuture<'static, TurnReport>>> {
         drop(job);
         Box::pin(std::future::ready(None))
+    }
+
+    /// The files of a run in a workspace of its own, as they are now. An error says why they cannot be read, and what a
+    /// person can do.
+    fn look(&self, run: &RunId) -> BoxFuture<'static, Result<FileState, String>> {
+        let _ = run;
+        Box::pin(std::future::ready(Err("this runner knows no workspaces".to_owned())))
+    }
+
+    /// Brings the branch of a run into the user's repository. Doing it twice comes to the same. An error says what is in
+    /// the way, for a person to read.
+    fn publish(
+        &self,
+        order: PublishOrder,
+    ) -> BoxFuture<'static, Result<WorkspacePublished, String>> {
+        drop(order);
+        Box::pin(std::future::ready(Err("this runner knows no workspaces".to_owned())))
     }
 
     /// Under simulated time: the instant at which a turn ends has come, and `order` says how it stands
@@ -133,6 +151,36 @@ pub struct TurnOrder {
     pub virtual_time: bool,
     /// What it is to leave besides its output.
     pub leaves: Leaves,
+    /// The files that it begins with, where the run has a workspace of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<FilesOrder>,
+}
+
+/// The files that a turn begins with in a workspace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FilesOrder {
+    /// The files that `turn.started` names.
+    pub start: FileState,
+    /// Whether the workspace is put back to them first (W5).
+    pub put_back: bool,
+    /// Whether nothing else is in flight, so that other files than these mean that somebody changed them (W10).
+    pub alone: bool,
+}
+
+/// A branch to bring into the user's repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PublishOrder {
+    /// The run.
+    pub run: RunId,
+    /// Its workspace, as it began.
+    pub workspace: OwnWorkspace,
+    /// The files that its last event names.
+    pub files: FileState,
+    /// The time of the event that asks for it, in microseconds since 1970.
+    pub at: Micros,
+    /// The request of the run.
+    pub request: String,
 }
 
 impl TurnOrder {
@@ -316,7 +364,8 @@ pub struct TurnFault {
     pub message: String,
     /// What there was all the same: output so far, exit code, usage. Boxed, for it is rare.
     pub report: Box<TurnOutput>,
-    /// Whether nothing was started, because what would have run is not what somebody approved. The run then waits.
+    /// Whether nothing was started, because what would have run is not what somebody approved, or because somebody changed
+    /// the files of the workspace: `report` then has the files that were found. The run waits.
     #[serde(default)]
     pub withheld: bool,
 }

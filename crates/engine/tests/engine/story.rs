@@ -7,8 +7,8 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use materia_contract::{
     Behavior, Budget, CastLine, Command, CommandId, Condition, Delivery, Do, Edge, EdgeId,
-    ErrorCode, GlobalMode, JOURNAL_VERSION, Limits, Node, NodeId, Pace, Parse, Plan, Routing,
-    RunCreated, RunId, TurnOutput,
+    ErrorCode, GlobalMode, JOURNAL_VERSION_OF_PROJECT, Limits, Node, NodeId, Pace, Parse, Plan,
+    Routing, RunCreated, RunId, TurnOutput,
 };
 use materia_engine::{
     AppendError, Asks, Batch, BoxFuture, ClaimError, Cursor, Disk, Epoch, Head, Journal, Lease,
@@ -84,7 +84,8 @@ pub(crate) fn of(nodes: IndexMap<NodeId, Node>, entry: &str) -> RunCreated {
         link: None,
         state: serde_json::Map::new(),
         key: None,
-        journal_version: JOURNAL_VERSION,
+        workspace: None,
+        journal_version: JOURNAL_VERSION_OF_PROJECT,
     }
 }
 

@@ -106,6 +106,8 @@ fn needs_node(body: &EventBody) -> bool {
         | EventBody::BudgetChanged(_)
         | EventBody::AgentsChosen(_)
         | EventBody::StorageMeasured(_)
+        | EventBody::WorkspacePublishing(_)
+        | EventBody::WorkspacePublished(_)
         | EventBody::ModeChanged(_)
         | EventBody::TimelineReached(_)
         | EventBody::TurnCompleted(_)

@@ -6,7 +6,7 @@ use materia_contract::{Control, NodeMode, Pace, Trigger};
 
 use crate::ask::approval;
 use crate::ask::budget::{self, Asks};
-use crate::state::{Phase, Run};
+use crate::state::{Branch, Checkout, Phase, Run, Turn};
 
 /// A condition of the scheduler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -136,9 +136,17 @@ impl Start {
     }
 }
 
-/// Whether the run has as many turns in flight as it may.
+/// Whether the run has as many turns in flight as it may. While the files of its workspace are put back for a turn, or
+/// its branch is published, or left its base, nothing else starts.
 pub(crate) fn is_full(run: &Run) -> bool {
+    let puts_back = |turn: &Turn| turn.files.as_ref().is_some_and(|files| files.put_back);
     run.turns.len() >= run.plan().limits.max_concurrent_turns as usize
+        || run.files.as_ref().is_some_and(|files| {
+            files.off_base
+                || files.branch == Branch::Publishing
+                || run.turns.values().any(puts_back)
+                || (files.checkout == Checkout::PutBack && !run.turns.is_empty())
+        })
 }
 
 /// Whether a node may have one more turn in flight. A turn that is to be tried again keeps its place.

@@ -10,6 +10,8 @@ use crate::state::Run;
 pub enum Effect {
     /// Run the turn whose `turn.started` is at this place. Performing it twice must settle once.
     StartTurn(u64),
+    /// Bring the branch of the workspace into the user's repository. Doing it twice must come to the same.
+    Publish,
     /// Say so when this instant has come.
     WakeAt(Micros),
 }
@@ -17,7 +19,8 @@ pub enum Effect {
 /// The effects a run still waits on, in the order they came to be owed.
 pub fn outstanding(run: &Run) -> impl Iterator<Item = Effect> + '_ {
     let timer = run.timers.first().map(|(at, _, _)| Effect::WakeAt(*at));
-    run.turns.keys().map(|started| Effect::StartTurn(*started)).chain(timer)
+    let publish = run.is_publishing().then_some(Effect::Publish);
+    run.turns.keys().map(|started| Effect::StartTurn(*started)).chain(publish).chain(timer)
 }
 
 /// Whether nothing can happen any more without a person: nothing is in flight, and every timer
@@ -28,5 +31,8 @@ pub fn is_idle(run: &Run) -> bool {
         Timer::Tick => run.nodes[*index].tick_owed,
         Timer::Debounce { .. } | Timer::Retry { .. } => false,
     };
-    run.turns.is_empty() && !run.timeline_left() && run.timers.iter().all(changes_nothing)
+    run.turns.is_empty()
+        && !run.is_publishing()
+        && !run.timeline_left()
+        && run.timers.iter().all(changes_nothing)
 }

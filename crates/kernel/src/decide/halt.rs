@@ -1,14 +1,14 @@
 //! How a run stops before its end, and how it goes on.
 
 use materia_contract::{
-    InterruptReason, MessageReceived, NodeId, OnInterrupt, Pace, PayloadDelivered, Report,
-    RunAborted, RunFailed, RunPlace, RunResumed, RunRevived, RunWaiting, SocketFinished,
-    WaitReason,
+    FileState, GoOnFrom, InterruptReason, MessageReceived, NodeId, OnInterrupt, Pace,
+    PayloadDelivered, Report, RunAborted, RunFailed, RunPlace, RunResumed, RunRevived, RunWaiting,
+    SocketFinished, WaitReason,
 };
 
 use crate::decide::draft::Draft;
 use crate::decide::{acts, elements, fault, schedule, settle};
-use crate::state::{Phase, Run};
+use crate::state::{Checkout, Phase, Run};
 
 /// Carries on a run that nobody drove. Turns that were in flight are lost: nobody knows how they ended (D8).
 ///
@@ -18,8 +18,9 @@ pub(crate) fn take_up(draft: &mut Draft<'_>, at: RunPlace, pace: Option<Pace>) {
     let crashed = !draft.run().turns.is_empty();
     let rested = matches!(draft.run().phase, Phase::Waiting(_)) || draft.run().stopping;
     let pace = pace.or(rested.then_some(Pace::Auto));
-    let RunPlace { cwd, run_dir } = at;
-    settle::interrupt_all(draft, InterruptReason::Crash);
+    settle::interrupt_each(draft, |_| {
+        (InterruptReason::Crash, at.files.as_ref().map(|found| found.files.clone()))
+    });
     if crashed && let Some(node) = asks_first(draft) {
         let message = format!(
             "a turn of `{node}` was interrupted and nobody knows how far it came; a person must let it run once more"
@@ -27,7 +28,8 @@ pub(crate) fn take_up(draft: &mut Draft<'_>, at: RunPlace, pace: Option<Pace>) {
         draft.emit(RunWaiting { reason: WaitReason::Approval, node: Some(node), message });
         return;
     }
-    draft.emit(RunResumed { cwd, run_dir, recast: false });
+    let resumed = resumed(draft.run(), at, false);
+    draft.emit(resumed);
     if let Some(pace) = pace {
         acts::set_pace(draft, pace, "resume");
     }
@@ -43,8 +45,9 @@ pub(crate) fn resume(draft: &mut Draft<'_>, pace: Option<Pace>) {
 
 /// Tries what failed again.
 pub(crate) fn recast(draft: &mut Draft<'_>, place: Option<RunPlace>) {
-    let RunPlace { cwd, run_dir } = place.unwrap_or_else(|| here(draft.run()));
-    draft.emit(RunResumed { cwd, run_dir, recast: true });
+    let place = place.unwrap_or_else(|| here(draft.run()));
+    let resumed = resumed(draft.run(), place, true);
+    draft.emit(resumed);
     schedule::go_on(draft);
 }
 
@@ -100,13 +103,32 @@ pub(crate) fn addressed(run: &Run, node: Option<NodeId>) -> Option<NodeId> {
 /// A waiting run runs again.
 pub(crate) fn wake(draft: &mut Draft<'_>) {
     if matches!(draft.run().phase, Phase::Waiting(_)) {
-        let RunPlace { cwd, run_dir } = here(draft.run());
-        draft.emit(RunResumed { cwd, run_dir, recast: false });
+        let resumed = resumed(draft.run(), here(draft.run()), false);
+        draft.emit(resumed);
+    }
+}
+
+/// A run goes on at a place. In a workspace it says from which files, where the last event does not (W5, W10).
+fn resumed(run: &Run, place: RunPlace, recast: bool) -> RunResumed {
+    let RunPlace { cwd, run_dir, files: found } = place;
+    let goes_on = |files, put_back| RunResumed { cwd, run_dir, recast, files, put_back };
+    let Some(files) = &run.files else { return goes_on(None, false) };
+    let go_on = found.as_ref().map_or(GoOnFrom::Usual, |found| found.go_on);
+    let found = found.map(|found| found.files);
+    match (go_on, &files.checkout) {
+        (GoOnFrom::Found, _) | (GoOnFrom::Usual, Checkout::Unknown) => {
+            goes_on(found.filter(|found| *found != files.last), false)
+        }
+        (GoOnFrom::PutBack, _) => goes_on(None, true),
+        (GoOnFrom::Usual, Checkout::Changed(changed)) => {
+            goes_on(Some(found.unwrap_or_else(|| changed.clone())), false)
+        }
+        (GoOnFrom::Usual, Checkout::Same | Checkout::PutBack) => goes_on(None, false),
     }
 }
 
 fn here(run: &Run) -> RunPlace {
-    RunPlace { cwd: run.cwd.clone(), run_dir: run.run_dir.clone() }
+    RunPlace { cwd: run.cwd.clone(), run_dir: run.run_dir.clone(), files: None }
 }
 
 /// The node of an interrupted turn that may not run again unasked.
@@ -139,9 +161,15 @@ pub(crate) fn stopped(draft: &mut Draft<'_>, reports: Vec<Report>, message: Stri
     draft.emit(RunWaiting { reason: WaitReason::Interactive, node: None, message });
 }
 
-/// A turn was not started, because what it would have run is not what somebody approved. It counts as interrupted:
-/// whoever carries the run on is asked, and the turn runs then.
-pub(crate) fn withheld(draft: &mut Draft<'_>, reports: Vec<Report>, turn: u64, message: String) {
+/// A turn was not started, because what it would have run is not what somebody approved, or because somebody changed the
+/// files of the workspace. It counts as interrupted: whoever carries the run on decides, and the turn runs then.
+pub(crate) fn withheld(
+    draft: &mut Draft<'_>,
+    reports: Vec<Report>,
+    turn: u64,
+    message: String,
+    files: Option<FileState>,
+) {
     // Nobody can have a report of a turn that was not started.
     let others = reports.into_iter().filter(|report| report.turn != turn).collect();
     settle::reports(draft, others);
@@ -149,10 +177,15 @@ pub(crate) fn withheld(draft: &mut Draft<'_>, reports: Vec<Report>, turn: u64, m
         return;
     }
     let node = draft.run().turn(turn).map(|turn| draft.run().node(turn.node).0.clone());
+    let (why, reason) = if files.is_some() {
+        (InterruptReason::Workspace, WaitReason::Workspace)
+    } else {
+        (InterruptReason::Trust, WaitReason::Trust)
+    };
     settle::interrupt_each(draft, |one| {
-        if one == turn { InterruptReason::Trust } else { InterruptReason::Stopped }
+        if one == turn { (why, files.clone()) } else { (InterruptReason::Stopped, None) }
     });
-    draft.emit(RunWaiting { reason: WaitReason::Trust, node, message });
+    draft.emit(RunWaiting { reason, node, message });
 }
 
 /// The simulation ends here.

@@ -21,7 +21,7 @@ mod timers;
 use materia_contract::time::Micros;
 use materia_contract::{
     Acting, AgentsChosen, Cron, Event, InFirstEvent, Input, Moment, MomentOf, NextTick, NodeId,
-    RecordedInput, RunCreated, Timer, Trigger,
+    RecordedInput, RunCreated, RunWaiting, Timer, Trigger, WaitReason,
 };
 
 pub use acts::order_timeline;
@@ -99,8 +99,15 @@ pub fn take_with(
             schedule::go_on(&mut draft);
         }
         Input::Stopped { reports, message } => halt::stopped(&mut draft, reports, message),
-        Input::Withheld { reports, turn, message } => {
-            halt::withheld(&mut draft, reports, turn, message);
+        Input::Withheld { reports, turn, message, files } => {
+            halt::withheld(&mut draft, reports, turn, message, files);
+        }
+        Input::Published(published) => {
+            draft.emit(published);
+            schedule::go_on(&mut draft);
+        }
+        Input::Unpublished { message } => {
+            draft.emit(RunWaiting { reason: WaitReason::Workspace, node: None, message });
         }
         Input::RunForElapsed => halt::run_for(&mut draft),
         Input::Idle => schedule::rest(&mut draft),
@@ -113,6 +120,8 @@ pub fn take_with(
         RecordedInput::Create(_)
         | RecordedInput::SetAgents(_)
         | RecordedInput::Measured(_)
+        | RecordedInput::Published(_)
+        | RecordedInput::Unpublished { .. }
         | RecordedInput::RunForElapsed
         | RecordedInput::Idle => {}
     }
@@ -158,9 +167,12 @@ fn recorded(input: &Input) -> RecordedInput {
         }
         Input::SetAgents(agents) => RecordedInput::SetAgents(agents.clone()),
         Input::Measured(storage) => RecordedInput::Measured(*storage),
-        Input::Withheld { turn, message, .. } => {
-            RecordedInput::Withheld { reports, turn: *turn, message: message.clone() }
+        Input::Withheld { turn, message, files, .. } => {
+            let (message, files) = (message.clone(), files.clone());
+            RecordedInput::Withheld { reports, turn: *turn, message, files }
         }
+        Input::Published(published) => RecordedInput::Published(published.clone()),
+        Input::Unpublished { message } => RecordedInput::Unpublished { message: message.clone() },
         Input::RunForElapsed => RecordedInput::RunForElapsed,
         Input::Idle => RecordedInput::Idle,
     }
@@ -183,6 +195,12 @@ fn accept(run: &Run, input: &Input) -> Result<(), Rejection> {
         (Phase::Completed | Phase::Failed(_) | Phase::Aborted, _) => {
             Err(Rejection::Ended(run.phase.status()))
         }
+        (_, Input::Published(_) | Input::Unpublished { .. }) if !run.is_publishing() => {
+            Err(Rejection::NotPublishing)
+        }
+        (Phase::Waiting(_), Input::Published(_) | Input::Unpublished { .. }) => {
+            Err(Rejection::NotRunning)
+        }
         (
             Phase::Waiting(_),
             Input::Stopped { .. } | Input::Withheld { .. } | Input::RunForElapsed | Input::Idle,
@@ -192,6 +210,7 @@ fn accept(run: &Run, input: &Input) -> Result<(), Rejection> {
         }
         (Phase::Running, Input::Idle) if !is_idle(run) => Err(Rejection::NotIdle),
         (Phase::Running | Phase::Waiting(_), Input::Measured(_))
+        | (Phase::Running, Input::Published(_) | Input::Unpublished { .. })
         | (
             Phase::Running,
             Input::Stopped { .. } | Input::Withheld { .. } | Input::RunForElapsed | Input::Idle,

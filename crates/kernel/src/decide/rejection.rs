@@ -35,6 +35,9 @@ pub enum Rejection {
     /// Something can still happen by itself.
     #[error("the cast still has something to do by itself")]
     NotIdle,
+    /// Its branch is not being published.
+    #[error("the branch of the cast is not being published")]
+    NotPublishing,
     /// Whoever knows time zones has not said when a schedule comes round next.
     #[error("nobody has said when the schedule of `{0}` comes round next")]
     NoNextTick(NodeId),

@@ -3,6 +3,7 @@
 use materia_contract::{
     Behavior, Cause, ErrorCode, GlobalMode, Node, NodeId, Pace, Path, PayloadConsumed,
     PayloadDelivered, RunCompleted, RunWaiting, ScriptEntry, TurnStarted, WaitReason,
+    WorkspacePublishing,
 };
 
 use crate::ask::asked::{self, Asked};
@@ -13,7 +14,7 @@ use crate::ask::work::{self, ContextPack};
 use crate::ask::{alike, approval, budget, items, taking};
 use crate::decide::draft::Draft;
 use crate::decide::{consent, elements, settle, spending, stall};
-use crate::state::{Held, Iteration, Payload, Phase, Run, Why};
+use crate::state::{Branch, Checkout, Held, Iteration, Payload, Phase, Run, Why};
 use crate::tally::{Look, look};
 
 /// Starts all that is runnable; if nothing is left to do, the run comes to rest.
@@ -38,7 +39,8 @@ pub(crate) fn go_on(draft: &mut Draft<'_>) {
         spending::block(draft);
         consent::request(draft);
         let run = draft.run();
-        if run.turns.is_empty() && run.timers.is_empty() && !run.timeline_left() {
+        let at_rest = run.turns.is_empty() && run.timers.is_empty() && !run.timeline_left();
+        if at_rest && !run.is_publishing() {
             rest(draft);
         }
     }
@@ -200,6 +202,7 @@ fn note_start(
     let approved = approval::of_turn(run, index).filter(|_| !by_hand);
     let session = work::session(run, index, seq);
     let given = work::assemble(run, index, seq, payloads, session.as_ref());
+    let starts = starting_with(run, index, given);
     let started = TurnStarted {
         visit: run.nodes[index].visits + 1,
         attempt: 1,
@@ -211,7 +214,8 @@ fn note_start(
         script: if is_answered { None } else { script_entry(run, index) },
         global_mode: told_mode(run, index),
         approved,
-        ..starting_with(run, index, given)
+        put_back: !is_answered && starts.put_back,
+        ..starts
     };
     draft.emit_at(&id, started);
     seq
@@ -262,6 +266,7 @@ fn starting_with(run: &Run, index: usize, given: ContextPack) -> TurnStarted {
         ContextPack::Prompt(prompt, layers) => (Some(prompt), layers, None),
         ContextPack::Input(input) => (None, Vec::new(), Some(input)),
     };
+    let files = run.files.as_deref();
     TurnStarted {
         visit: 0,
         attempt: 0,
@@ -281,6 +286,10 @@ fn starting_with(run: &Run, index: usize, given: ContextPack) -> TurnStarted {
         tools,
         schema,
         approved: None,
+        tree: files.map(|files| files.last.tree.clone()),
+        head: files.map(|files| files.last.head.clone()),
+        refs: files.map(|files| files.last.refs.clone()),
+        put_back: files.is_some_and(|files| files.checkout == Checkout::PutBack),
     }
 }
 
@@ -310,7 +319,10 @@ pub(crate) fn rest(draft: &mut Draft<'_>) {
             draft.run().held.iter().next().is_none(),
             "a turn to be tried again is work left"
         );
-        draft.emit(RunCompleted {});
+        match draft.run().files.as_ref().map(|files| files.branch) {
+            Some(Branch::Own | Branch::Publishing) => draft.emit(WorkspacePublishing {}),
+            Some(Branch::Published) | None => draft.emit(RunCompleted {}),
+        }
     }
 }
 
@@ -319,6 +331,11 @@ fn rests_for(run: &Run) -> Option<RunWaiting> {
     let waits = |reason, node: Option<NodeId>, message| Some(RunWaiting { reason, node, message });
     let oldest = run.ready.first();
     let named = |index: usize| run.node(index).0.clone();
+    if run.files.as_ref().is_some_and(|files| files.off_base) {
+        let message =
+            "HEAD of the workspace no longer contains the commit that the cast began at".to_owned();
+        return waits(WaitReason::Workspace, oldest.map(named), message);
+    }
     if let Some(bound) = budget::exhausted(run).filter(|_| next_start(run).is_some()) {
         let message = format!("the cast has spent its budget: {bound}");
         return waits(WaitReason::Budget, oldest.map(named), message);

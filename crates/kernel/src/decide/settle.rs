@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use materia_contract::{
-    Condition, Edge, EdgeId, ErrorCode, FollowUpCaptured, InterruptReason, Node, NodeId,
+    Condition, Edge, EdgeId, ErrorCode, FileState, FollowUpCaptured, InterruptReason, Node, NodeId,
     OutputFieldsIgnored, Parse, Report, ReportedIn, Root, RouteSelected, Routing, RunFailed,
     StatePatched, TurnCompleted, TurnInterrupted, TurnOutcome, TurnOutput,
 };
@@ -234,20 +234,27 @@ pub(crate) fn fail(
 
 /// Writes down that nobody will know how the turns in flight end.
 pub(crate) fn interrupt_all(draft: &mut Draft<'_>, reason: InterruptReason) {
-    interrupt_each(draft, |_| reason);
+    interrupt_each(draft, |_| (reason, None));
 }
 
-/// The same, where not all are interrupted for the same reason.
-pub(crate) fn interrupt_each(draft: &mut Draft<'_>, reason: impl Fn(u64) -> InterruptReason) {
+/// The same, where not all are interrupted for the same reason, or where it is known which files they left.
+pub(crate) fn interrupt_each(
+    draft: &mut Draft<'_>,
+    reason: impl Fn(u64) -> (InterruptReason, Option<FileState>),
+) {
     let in_flight: Vec<_> = draft
         .run()
         .turns
         .iter()
-        .map(|(started, turn)| (*started, turn.node, turn.visit, turn.attempt))
+        .map(|(started, turn)| {
+            let alone = turn.files.as_ref().map(|files| files.alone);
+            (*started, turn.node, turn.visit, turn.attempt, alone)
+        })
         .collect();
-    for (turn, node, visit, attempt) in in_flight {
+    for (turn, node, visit, attempt, alone) in in_flight {
         let id = draft.run().node(node).0.clone();
-        let reason = reason(turn);
-        draft.emit_at(&id, TurnInterrupted { turn, visit, attempt, reason });
+        let (reason, files) = reason(turn);
+        let put_back = alone.filter(|_| reason != InterruptReason::Workspace);
+        draft.emit_at(&id, TurnInterrupted { turn, visit, attempt, reason, files, put_back });
     }
 }

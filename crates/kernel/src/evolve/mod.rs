@@ -1,5 +1,6 @@
 //! From events to state: the one deterministic materializer (X4).
 
+mod files;
 mod loops;
 mod payloads;
 mod people;
@@ -11,7 +12,7 @@ use std::sync::Arc;
 use materia_contract::{Event, EventBody, NodeId, RunCreated, StatePatched};
 
 use crate::ask::scope;
-use crate::state::{LoopState, Nodes, Phase, Run, Why};
+use crate::state::{Branch, Files, LoopState, Nodes, Phase, Run, Why};
 
 /// Applies one fact. Total, and the only code that changes a [`Run`].
 ///
@@ -33,6 +34,7 @@ pub fn evolve(run: &mut Run, event: &Event) {
             loops::go_back(run);
             run.phase = Phase::Running;
             run.stopping = false;
+            files::resumed(run, data);
             run.held.release_all(|held| held.why == Why::Interrupted || data.recast);
         }
         EventBody::RunWaiting(data) => run.phase = Phase::Waiting(data.clone()),
@@ -93,6 +95,8 @@ pub fn evolve(run: &mut Run, event: &Event) {
         }
         EventBody::StorageMeasured(data) => run.storage = Some(*data),
         EventBody::AgentsChosen(data) => run.agents = Arc::new(data.agents.clone()),
+        EventBody::WorkspacePublishing(_) => files::branch(run, Branch::Publishing),
+        EventBody::WorkspacePublished(_) => files::branch(run, Branch::Published),
         // Facts for whoever reads the journal; what they lead to is its own event.
         EventBody::OutputFieldsIgnored(_) | EventBody::LoopExhausted(_) => {}
     }
@@ -115,6 +119,7 @@ fn created(run: &mut Run, data: &RunCreated) {
     run.global = data.global_mode;
     run.agents = Arc::new(data.agents.clone());
     run.created = Some(Arc::new(data.clone()));
+    run.files = data.workspace.as_ref().map(|own| Box::new(Files::new(own.files.clone())));
     for index in 0..run.nodes.len() {
         turns::weigh(run, index);
     }

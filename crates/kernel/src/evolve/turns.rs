@@ -8,7 +8,7 @@ use materia_contract::{
 };
 use serde_json::Value;
 
-use super::{node, traces};
+use super::{files, node, traces};
 use crate::ask::budget::{self, Asks};
 use crate::ask::{given, items, output};
 use crate::state::{Caught, Held, LastOutput, Run, Turn, TurnWork, Why};
@@ -87,6 +87,7 @@ pub(super) fn turn_started(run: &mut Run, event: &Event, data: &TurnStarted) {
     }
     run.iterating.remove(&index);
     run.paused.remove(&index);
+    let files = files::started(run, data);
     let turn = Turn {
         node: index,
         visit: data.visit,
@@ -107,6 +108,7 @@ pub(super) fn turn_started(run: &mut Run, event: &Event, data: &TurnStarted) {
         manual,
         global_mode: data.global_mode.unwrap_or(run.global),
         script: data.script.clone(),
+        files,
     };
     run.turns.insert(event.seq, turn);
     weigh(run, index);
@@ -161,6 +163,7 @@ fn spend(run: &mut Run, node: usize, report: &TurnOutput) {
 
 pub(super) fn turn_completed(run: &mut Run, data: &TurnCompleted) {
     let turn = end_turn(run, data.turn);
+    files::ended(run, &data.report);
     spend(run, turn.node, &data.report);
     run.nodes[turn.node].completed += 1;
     let multi_turn = run.node(turn.node).1.multi_turn;
@@ -208,6 +211,7 @@ pub(super) fn turn_completed(run: &mut Run, data: &TurnCompleted) {
 
 pub(super) fn turn_failed(run: &mut Run, event: &Event, data: &TurnFailed) {
     let turn = end_turn(run, data.turn);
+    files::ended(run, &data.report);
     spend(run, turn.node, &data.report);
     let why = if data.repair {
         Why::Rejected(event.seq, data.message.clone())
@@ -243,6 +247,7 @@ fn leads_on(run: &Run, node: usize, code: ErrorCode) -> bool {
         | ErrorCode::EdgeExhausted
         | ErrorCode::NoAdvance
         | ErrorCode::GraphFailed
+        | ErrorCode::Workspace
         | ErrorCode::Internal => false,
     };
     of_turn && run.node(node).1.on_failure.is_some()
@@ -250,6 +255,7 @@ fn leads_on(run: &Run, node: usize, code: ErrorCode) -> bool {
 
 pub(super) fn turn_interrupted(run: &mut Run, event: &Event, data: &TurnInterrupted) {
     let turn = end_turn(run, data.turn);
+    files::interrupted(run, &turn, data);
     if let Some(entry) = &turn.script {
         let position = run.script.entry(entry.key.clone()).or_default();
         position.returned.insert(entry.index);

@@ -1,6 +1,7 @@
 //! What a run is: data, and the plainest questions about it. Nothing here knows a rule.
 
 mod cycles;
+mod files;
 mod held;
 mod inputs;
 mod loops;
@@ -17,6 +18,7 @@ mod turn;
 mod verdict;
 mod wiring;
 
+pub(crate) use files::{Branch, Checkout, Files};
 pub(crate) use held::{Held, HeldTurns, Why};
 pub(crate) use inputs::{Accepted, DeliveryQueue, InputBuffer, Late};
 pub(crate) use loops::{FollowUps, ItemId, LoopState, Region, Rounds, Traversed};
@@ -30,7 +32,7 @@ pub(crate) use ready::Ready;
 pub(crate) use requests::{Request, Requests};
 pub use run::Run;
 pub(crate) use trail::{Entry, Trail};
-pub(crate) use turn::{Caught, InFlightTurns, LastOutput, ScriptPosition};
+pub(crate) use turn::{Caught, InFlightTurns, LastOutput, ScriptPosition, TurnFiles};
 pub use turn::{Turn, TurnWork};
 pub use verdict::Verdict;
 pub(crate) use wiring::{Wired, Wiring};

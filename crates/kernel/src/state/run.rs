@@ -5,15 +5,17 @@ use std::sync::Arc;
 
 use materia_contract::time::Micros;
 use materia_contract::{
-    Answerers, Behavior, Budget, BudgetBound, EdgeId, EnvelopeKind, GlobalMode, Node, NodeBudgets,
-    NodeId, Pace, Plan, RunCreated, RunId, StorageMeasured, Timer, UsageTotals, Uuid, derived_id,
+    Answerers, Behavior, Budget, BudgetBound, EdgeId, EnvelopeKind, FileState, GlobalMode, Node,
+    NodeBudgets, NodeId, Pace, Plan, RunCreated, RunId, StorageMeasured, Timer, UsageTotals, Uuid,
+    derived_id,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{
-    Caught, DeliveryQueue, FollowUps, HeldTurns, LastOutput, Late, LoopState, Nodes, Payload,
-    Phase, Ready, Requests, ScriptPosition, Stall, Trail, Traversed, Turn, Verdict, Wired, Wiring,
+    Branch, Caught, DeliveryQueue, Files, FollowUps, HeldTurns, LastOutput, Late, LoopState, Nodes,
+    Payload, Phase, Ready, Requests, ScriptPosition, Stall, Trail, Traversed, Turn, Verdict, Wired,
+    Wiring,
 };
 
 use crate::tally::{Look, look};
@@ -100,6 +102,9 @@ pub struct Run {
     pub(crate) usage: UsageTotals,
     /// How far each list of the script has been used.
     pub(crate) script: BTreeMap<String, ScriptPosition>,
+    /// Its files, where it has a workspace of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) files: Option<Box<Files>>,
 }
 
 impl Run {
@@ -148,6 +153,7 @@ impl Run {
             verdict: Verdict::default(),
             usage: UsageTotals::default(),
             script: BTreeMap::new(),
+            files: None,
         }
     }
 
@@ -222,6 +228,18 @@ impl Run {
     #[must_use]
     pub fn run_dir(&self) -> &str {
         &self.run_dir
+    }
+
+    /// The files that its last event names, where it has a workspace of its own.
+    #[must_use]
+    pub fn files(&self) -> Option<&FileState> {
+        self.files.as_ref().map(|files| &files.last)
+    }
+
+    /// Whether its branch is owed to the user's repository.
+    #[must_use]
+    pub fn is_publishing(&self) -> bool {
+        self.files.as_ref().is_some_and(|files| files.branch == Branch::Publishing)
     }
 
     /// The turn in flight whose `turn.started` is at that place.

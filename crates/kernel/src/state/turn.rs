@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use materia_contract::time::Micros;
 use materia_contract::{
-    Artifact, ErrorCode, GlobalMode, PayloadContent, PayloadStatus, PromptLayer, ScriptEntry,
-    SessionRef, Uuid,
+    Artifact, ErrorCode, FileState, GlobalMode, PayloadContent, PayloadStatus, PromptLayer,
+    ScriptEntry, SessionRef, Uuid,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -57,6 +57,27 @@ pub struct Turn {
     pub global_mode: GlobalMode,
     /// The scripted answer that it takes.
     pub script: Option<ScriptEntry>,
+    /// The files that it began with, where the run has a workspace of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) files: Option<Box<TurnFiles>>,
+}
+
+/// The files that a turn began with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TurnFiles {
+    pub(crate) start: FileState,
+    /// Whether they are put back before it starts.
+    pub(crate) put_back: bool,
+    /// Whether no other turn was in flight meanwhile.
+    pub(crate) alone: bool,
+}
+
+impl Turn {
+    /// The files that it begins with in a workspace, and whether they are put back first.
+    #[must_use]
+    pub fn begins_with(&self) -> Option<(&FileState, bool)> {
+        self.files.as_ref().map(|files| (&files.start, files.put_back))
+    }
 }
 
 /// What a runner is given.

@@ -73,7 +73,7 @@ fn played(plan: Plan) -> (usize, usize) {
     while *run.phase() == Phase::Running {
         let turns = outstanding(&run).filter_map(|effect| match effect {
             Effect::StartTurn(turn) => Some(turn),
-            Effect::WakeAt(_) => None,
+            Effect::WakeAt(_) | Effect::Publish => None,
         });
         let output = || TurnOutput { output: "done".into(), ..TurnOutput::default() };
         let reports: Vec<Report> =

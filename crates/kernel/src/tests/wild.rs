@@ -122,7 +122,7 @@ impl Wild {
     fn input(&mut self) -> Input {
         let wake = outstanding(&self.run).find_map(|effect| match effect {
             Effect::WakeAt(at) => Some(at),
-            Effect::StartTurn(_) => None,
+            Effect::StartTurn(_) | Effect::Publish => None,
         });
         self.now = match wake.filter(|_| self.dice.percent(40)) {
             Some(at) => self.now.max(at),

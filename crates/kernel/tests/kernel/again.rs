@@ -75,7 +75,13 @@ fn what_could_have_started_must_have_started() {
 fn nothing_can_be_added_to_a_decision() {
     let mut journal = decisions();
     let last = journal[1].1.last().unwrap().clone();
-    let resumed = RunResumed { cwd: "/p".into(), run_dir: "/p/r".into(), recast: false };
+    let resumed = RunResumed {
+        cwd: "/p".into(),
+        run_dir: "/p/r".into(),
+        recast: false,
+        files: None,
+        put_back: false,
+    };
     let (seq, ts) = (last.seq + 1, last.ts + 1);
     journal[1].1.push(Event { seq, ts, body: resumed.into(), ..last });
     let expected = Divergence::Unexplained { seq, kind: "run.resumed" };

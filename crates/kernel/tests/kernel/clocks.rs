@@ -22,7 +22,7 @@ fn ticking(interval_ms: u64) -> Node {
 fn wakes(play: &Play) -> Option<i64> {
     outstanding(&play.run).find_map(|effect| match effect {
         Effect::WakeAt(at) => Some(at),
-        Effect::StartTurn(_) => None,
+        Effect::StartTurn(_) | Effect::Publish => None,
     })
 }
 

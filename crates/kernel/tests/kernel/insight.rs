@@ -46,7 +46,7 @@ fn a_run_says_where_it_is_and_what_it_may_do() {
     assert_eq!(run.node_budgets(&b), Some(both), "what a person gave it, and what it had");
     let resume = Input::taken_up(
         Do::Resume { pace: None },
-        RunPlace { cwd: "/q".into(), run_dir: "/q/r".into() },
+        RunPlace { cwd: "/q".into(), run_dir: "/q/r".into(), files: None },
     );
     step(&mut run, 9_900, resume).unwrap();
     assert_eq!((run.cwd(), run.run_dir()), ("/q", "/q/r"), "it has moved");

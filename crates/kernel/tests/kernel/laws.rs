@@ -193,7 +193,7 @@ proptest! {
         let first = history(plan.clone(), &moves);
         let second = history(plan, &moves);
         prop_assert_eq!(rendered(&first.1), rendered(&second.1));
-        let resume = || Input::taken_up(Do::Resume { pace: None }, RunPlace { cwd: "/x".into(), run_dir: "/x".into() });
+        let resume = || Input::taken_up(Do::Resume { pace: None }, RunPlace { cwd: "/x".into(), run_dir: "/x".into(), files: None });
         let decided = decide(&first.0, 99, resume());
         let stepped = step(&mut first.0.clone(), 99, resume());
         prop_assert_eq!(decided, stepped);

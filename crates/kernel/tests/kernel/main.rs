@@ -43,3 +43,4 @@ mod storage;
 mod stories;
 mod verdicts;
 mod withheld;
+mod workspaces;

@@ -3,8 +3,8 @@
 use indexmap::IndexMap;
 use materia_contract::{
     Behavior, Budget, Condition, Decided, Delivery, Do, Edge, EdgeId, ErrorCode, Event, EventBody,
-    Exit, Foreach, GlobalMode, Guard, JOURNAL_VERSION, Limits, Loop, Node, NodeId, Offered, Pace,
-    Parse, Plan, Routing, RunCreated, RunId, RunPlace, Test, TurnOutput,
+    Exit, Foreach, GlobalMode, Guard, JOURNAL_VERSION_OF_PROJECT, Limits, Loop, Node, NodeId,
+    Offered, Pace, Parse, Plan, Routing, RunCreated, RunId, RunPlace, Test, TurnOutput,
 };
 use materia_kernel::{
     Decision, Divergence, Effect, Input, Phase, Recomputation, Report, Run, TurnOutcome,
@@ -176,7 +176,8 @@ pub(crate) fn created(plan: Plan) -> RunCreated {
         link: None,
         state: serde_json::Map::new(),
         key: None,
-        journal_version: JOURNAL_VERSION,
+        workspace: None,
+        journal_version: JOURNAL_VERSION_OF_PROJECT,
     }
 }
 
@@ -270,6 +271,8 @@ fn line(event: &Event) -> String {
         EventBody::RunRevived(_) => "revived".into(),
         EventBody::MessageReceived(data) => format!("{node} was told: {}", data.text),
         EventBody::SocketFinished(_) => format!("{node} finished"),
+        EventBody::WorkspacePublishing(_) => "publishing".to_owned(),
+        EventBody::WorkspacePublished(data) => format!("published {}", data.branch),
         EventBody::StorageMeasured(data) => format!("keeps {} MB", data.used_mb),
         EventBody::AgentsChosen(data) => format!("{} agents chosen", data.agents.len()),
         EventBody::PayloadSuperseded(data) => format!("{node} superseded over {}", data.edge_id),
@@ -332,7 +335,7 @@ impl Play {
     pub(crate) fn turns(&self) -> Vec<u64> {
         let turn = |effect| match effect {
             Effect::StartTurn(turn) => Some(turn),
-            Effect::WakeAt(_) => None,
+            Effect::WakeAt(_) | Effect::Publish => None,
         };
         outstanding(&self.run).filter_map(turn).collect()
     }

@@ -279,7 +279,7 @@ fn started() -> Run {
 fn resume() -> Input {
     Input::taken_up(
         Do::Resume { pace: None },
-        RunPlace { cwd: "/q".into(), run_dir: "/q/r".into() },
+        RunPlace { cwd: "/q".into(), run_dir: "/q/r".into(), files: None },
     )
 }
 

@@ -11,13 +11,13 @@ use Condition::Always;
 fn in_flight(run: &Run) -> Vec<u64> {
     let turns = outstanding(run).filter_map(|effect| match effect {
         Effect::StartTurn(turn) => Some(turn),
-        Effect::WakeAt(_) => None,
+        Effect::WakeAt(_) | Effect::Publish => None,
     });
     turns.collect()
 }
 
 fn withheld(turn: u64) -> Input {
-    Input::Withheld { reports: Vec::new(), turn, message: "`run.sh` changed".into() }
+    Input::Withheld { reports: Vec::new(), turn, message: "`run.sh` changed".into(), files: None }
 }
 
 #[test]
@@ -55,8 +55,12 @@ fn what_else_was_under_way_counts_where_it_came_to_its_end() {
     let (mut run, _) = run(created, &["{}"]);
     let [b, c] = in_flight(&run)[..] else { panic!("two turns run: {:?}", in_flight(&run)) };
     let report = |turn| materia_kernel::Report { turn, outcome: outcome("{}") };
-    let input =
-        Input::Withheld { reports: vec![report(b), report(c)], turn: b, message: "x".into() };
+    let input = Input::Withheld {
+        reports: vec![report(b), report(c)],
+        turn: b,
+        message: "x".into(),
+        files: None,
+    };
     let events = step(&mut run, 9, input).unwrap();
     let kinds: Vec<&str> = events.iter().map(|event| event.body.type_name()).collect();
     // The turn that was not started has no report, whoever says so; nothing starts behind the other.

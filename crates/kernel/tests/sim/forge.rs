@@ -375,7 +375,7 @@ fn another_version(records: &[Record], world: &mut World<'_>) -> Option<Vec<Reco
     let mut forged = records.to_vec();
     let other =
         world.dice.pick(&["\"journalVersion\":4", "\"journalVersion\":3", "\"journalVersion\":1"]);
-    let version = format!("\"journalVersion\":{}", materia_contract::JOURNAL_VERSION);
+    let version = format!("\"journalVersion\":{}", materia_contract::JOURNAL_VERSION_OF_PROJECT);
     forged[0].data = forged[0].data.replace(&version, other);
     Some(forged)
 }

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use materia_contract::{
     Amount, Answerer, Answerers, Approval, Behavior, Budget, Condition, Consume, Control, Cron,
     DedupeBy, Delivery, DeliveryMode, Edge, EdgeId, Exit, Foreach, GlobalMode, Guard,
-    JOURNAL_VERSION, Limits, Loop, Node, NodeBudgets, NodeId, NodeMode, OnInterrupt,
+    JOURNAL_VERSION_OF_PROJECT, Limits, Loop, Node, NodeBudgets, NodeId, NodeMode, OnInterrupt,
     OutputSelector, Overflow, Pace, Parse, PayloadPart, Plan, Retries, Routing, RunCreated,
     SessionPolicy, Test, Transform, Trigger, VerdictFrom, on_failure_edge,
 };
@@ -35,7 +35,8 @@ pub(crate) fn created(dice: &mut Dice) -> RunCreated {
         state: serde_json::Map::new(),
         timeline: 0,
         key: None,
-        journal_version: JOURNAL_VERSION,
+        workspace: None,
+        journal_version: JOURNAL_VERSION_OF_PROJECT,
     }
 }
 

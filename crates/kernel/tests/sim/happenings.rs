@@ -105,7 +105,7 @@ impl World<'_> {
         let reports = self.some_reports(40);
         let in_flight: Vec<u64> = self.opinion.turns().map(|(turn, _)| turn).collect();
         let turn = if in_flight.is_empty() { 3 } else { *self.dice.pick(&in_flight) };
-        if self.take(Input::Withheld { reports, turn, message: "it changed".into() }) {
+        if self.take(Input::Withheld { reports, turn, message: "it changed".into(), files: None }) {
             self.seen.note("withheld");
         }
     }

@@ -144,6 +144,7 @@ impl World<'_> {
                 | WaitReason::Stall
                 | WaitReason::RunFor
                 | WaitReason::Trust
+                | WaitReason::Workspace
                 | WaitReason::Manual
                 | WaitReason::Approval
                 | WaitReason::MultiTurn,

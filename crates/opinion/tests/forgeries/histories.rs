@@ -95,7 +95,7 @@ impl Play {
         let owed = outstanding(&self.run);
         let turns = owed.filter_map(|effect| match effect {
             Effect::StartTurn(turn) => Some(turn),
-            Effect::WakeAt(_) => None,
+            Effect::WakeAt(_) | Effect::Publish => None,
         });
         turns.collect()
     }
@@ -114,7 +114,7 @@ impl Play {
     fn wake(&mut self) {
         let at = outstanding(&self.run).find_map(|effect| match effect {
             Effect::WakeAt(at) => Some(at),
-            Effect::StartTurn(_) => None,
+            Effect::StartTurn(_) | Effect::Publish => None,
         });
         self.now = self.now.max(at.unwrap());
         self.take(Input::tick());
@@ -212,7 +212,7 @@ pub(crate) fn withheld() -> History {
     let mut play = Play::begin("withheld", plans::sent_back());
     play.now += 10;
     let (turn, message) = (play.turns()[0], "it changed".to_owned());
-    play.take(Input::Withheld { reports: Vec::new(), turn, message });
+    play.take(Input::Withheld { reports: Vec::new(), turn, message, files: None });
     play.now += 10;
     play.take(Input::resume(None));
     play.answer(&json!({"sum": 3, "state": {"vcs": "git"}}));

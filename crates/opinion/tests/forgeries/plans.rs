@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use materia_contract::{
     Approval, Behavior, Budget, Condition, Delivery, DeliveryMode, Edge, EdgeId, Exit, GlobalMode,
-    JOURNAL_VERSION, Limits, Loop, Node, NodeId, Pace, Parse, Plan, Routing, RunCreated,
+    JOURNAL_VERSION_OF_PROJECT, Limits, Loop, Node, NodeId, Pace, Parse, Plan, Routing, RunCreated,
     ScriptBinding, Trigger,
 };
 
@@ -71,7 +71,8 @@ pub(crate) fn created(plan: Plan) -> RunCreated {
         state: serde_json::Map::new(),
         timeline: 0,
         key: None,
-        journal_version: JOURNAL_VERSION,
+        workspace: None,
+        journal_version: JOURNAL_VERSION_OF_PROJECT,
     }
 }
 

@@ -131,6 +131,7 @@ mod tests {
             manner: Manner::default(),
         };
         let order = TurnOrder {
+            files: None,
             run: RunId::new("r"),
             turn: 3,
             node: NodeId::new("a"),

@@ -188,6 +188,7 @@ mod tests {
             manner: Manner::default(),
         };
         TurnOrder {
+            files: None,
             run: RunId::new(run),
             turn: 3,
             node: NodeId::new("a"),

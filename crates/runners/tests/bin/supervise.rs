@@ -21,6 +21,7 @@ fn main() -> ExitCode {
 fn run(command: Vec<String>) -> ExitCode {
     let here = std::env::current_dir().expect("a current folder");
     let order = TurnOrder {
+        files: None,
         run: RunId::new("killed"),
         turn: 1,
         node: NodeId::new("Socket-1"),

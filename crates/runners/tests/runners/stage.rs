@@ -35,6 +35,7 @@ impl Stage {
         // The folder's random name makes the run's id unique on this machine.
         let unique = dir.path().file_name().unwrap().to_str().unwrap().replace('.', "");
         let order = TurnOrder {
+            files: None,
             run: RunId::new(format!("t{unique}-{}", std::process::id())),
             turn: 7,
             node: NodeId::new("Socket-1"),

@@ -439,6 +439,10 @@ mod tests {
             tools: None,
             schema: None,
             approved: None,
+            tree: None,
+            head: None,
+            refs: None,
+            put_back: false,
         }
     }
 
@@ -452,7 +456,11 @@ mod tests {
         screen.streamed(&RunId::new("c1"), &NodeId::new("nobody"), "lost");
         assert!(line(&screen).ends_with("WI-1  │ tw␛[2Jo"), "{}", line(&screen));
         let reason = InterruptReason::Stopped;
-        tell(&screen, 2, TurnInterrupted { turn: 1, visit: 1, attempt: 1, reason });
+        tell(
+            &screen,
+            2,
+            TurnInterrupted { turn: 1, visit: 1, attempt: 1, reason, files: None, put_back: None },
+        );
         assert!(line(&screen).ends_with("WI-1"), "{}", line(&screen));
         tell(&screen, 3, started());
         assert!(line(&screen).ends_with("WI-1"), "a new turn has said nothing: {}", line(&screen));

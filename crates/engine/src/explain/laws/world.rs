@@ -7,9 +7,9 @@ use indexmap::IndexMap;
 use materia_contract::{
     Amount, Approval, Behavior, Budget, ChainHash, Condition, Consume, Control, Decided, DedupeBy,
     Delivery, DeliveryMode, Do, Edge, EdgeId, ErrorCode, Event, Foreach, GlobalMode,
-    JOURNAL_VERSION, Limits, Loop, Node, NodeBudgets, NodeId, NodeMode, Offered, OnInterrupt,
-    Overflow, Pace, Parse, Plan, Record, Routing, RunCreated, RunId, Trigger, TurnOutput,
-    TurnUsage,
+    JOURNAL_VERSION_OF_PROJECT, Limits, Loop, Node, NodeBudgets, NodeId, NodeMode, Offered,
+    OnInterrupt, Overflow, Pace, Parse, Plan, Record, Routing, RunCreated, RunId, Trigger,
+    TurnOutput, TurnUsage,
 };
 use materia_kernel::{
     Decision, Effect, Input, Moment, Phase, Report, Run, TurnOutcome, is_idle, outstanding, take,
@@ -182,7 +182,8 @@ fn created(dice: &mut Dice) -> RunCreated {
         state: serde_json::Map::new(),
         timeline: 0,
         key: None,
-        journal_version: JOURNAL_VERSION,
+        workspace: None,
+        journal_version: JOURNAL_VERSION_OF_PROJECT,
     }
 }
 
@@ -199,7 +200,7 @@ pub(super) fn turns(run: &Run) -> Vec<u64> {
     outstanding(run)
         .filter_map(|effect| match effect {
             Effect::StartTurn(turn) => Some(turn),
-            Effect::WakeAt(_) => None,
+            Effect::WakeAt(_) | Effect::Publish => None,
         })
         .collect()
 }

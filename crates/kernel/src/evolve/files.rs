@@ -1,0 +1,62 @@
+//! The files of a run in a workspace.
+
+use materia_contract::{InterruptReason, RunResumed, TurnInterrupted, TurnOutput, TurnStarted};
+
+use crate::state::{Branch, Checkout, Run, Turn, TurnFiles};
+
+/// The files that a turn begins with. Turns that are in flight together are no longer alone.
+pub(super) fn started(run: &mut Run, data: &TurnStarted) -> Option<Box<TurnFiles>> {
+    let start = data.files()?;
+    let files = run.files.as_mut()?;
+    files.branch = Branch::Own;
+    if data.put_back {
+        files.checkout = Checkout::Same;
+    }
+    let alone = run.turns.is_empty();
+    for turn in run.turns.values_mut() {
+        if let Some(files) = &mut turn.files {
+            files.alone = false;
+        }
+    }
+    Some(Box::new(TurnFiles { start, put_back: data.put_back, alone }))
+}
+
+/// A turn ended by itself.
+pub(super) fn ended(run: &mut Run, report: &TurnOutput) {
+    if let (Some(files), Some(left)) = (&mut run.files, report.files_left()) {
+        files.left(left, report.off_base);
+    }
+}
+
+pub(super) fn interrupted(run: &mut Run, turn: &Turn, data: &TurnInterrupted) {
+    let (Some(files), Some(began)) = (&mut run.files, &turn.files) else { return };
+    let found = data.files.clone();
+    if data.reason == InterruptReason::Workspace {
+        files.checkout = found.map_or(Checkout::Unknown, Checkout::Changed);
+    } else if data.put_back == Some(true) {
+        (files.last, files.checkout) = (began.start.clone(), Checkout::PutBack);
+    } else if let Some(found) = found {
+        (files.last, files.checkout) = (found, Checkout::Same);
+    } else {
+        files.checkout = Checkout::Unknown;
+    }
+}
+
+pub(super) fn resumed(run: &mut Run, data: &RunResumed) {
+    let Some(files) = &mut run.files else { return };
+    files.off_base = false;
+    if files.branch == Branch::Publishing {
+        files.branch = Branch::Own;
+    }
+    if let Some(from) = &data.files {
+        (files.last, files.checkout) = (from.clone(), Checkout::Same);
+    } else if data.put_back {
+        files.checkout = Checkout::PutBack;
+    }
+}
+
+pub(super) fn branch(run: &mut Run, branch: Branch) {
+    if let Some(files) = &mut run.files {
+        files.branch = branch;
+    }
+}

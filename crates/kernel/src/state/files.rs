@@ -1,0 +1,54 @@
+//! The files of a run that has a workspace of its own.
+
+use materia_contract::FileState;
+use serde::{Deserialize, Serialize};
+
+/// The files of a run in a workspace, as far as its events say.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Files {
+    /// Those that the last event names.
+    pub(crate) last: FileState,
+    /// What the checkout holds.
+    pub(crate) checkout: Checkout,
+    /// Whether HEAD has left the base of the run.
+    pub(crate) off_base: bool,
+    /// How far its branch has come.
+    pub(crate) branch: Branch,
+}
+
+/// What the checkout of a workspace holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Checkout {
+    /// The files that the last event names.
+    Same,
+    /// Perhaps what an interrupted turn left: the next turn puts the files back.
+    PutBack,
+    /// What several interrupted turns left: whoever takes the run up finds out.
+    Unknown,
+    /// What somebody else left.
+    Changed(FileState),
+}
+
+/// How far the branch of a run has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Branch {
+    /// It is in the workspace.
+    Own,
+    /// It is being published.
+    Publishing,
+    /// It is in the user's repository, and nothing was started since.
+    Published,
+}
+
+impl Files {
+    pub(crate) fn new(first: FileState) -> Self {
+        Self { last: first, checkout: Checkout::Same, off_base: false, branch: Branch::Own }
+    }
+
+    /// A turn ended and left these files.
+    pub(crate) fn left(&mut self, files: FileState, off_base: bool) {
+        self.last = files;
+        self.off_base = off_base;
+        self.checkout = if off_base { Checkout::Unknown } else { Checkout::Same };
+    }
+}
