@@ -8,6 +8,7 @@ use materia_contract::{
 };
 
 use crate::chart::Chart;
+use crate::life::Life;
 use crate::state::{Decision, Opinion};
 use crate::{Checked, Objection, hold};
 
@@ -81,8 +82,10 @@ impl Opinion {
             })
     }
 
-    pub(crate) fn is_publishing(&self) -> bool {
-        self.files.as_ref().is_some_and(|files| files.publishing)
+    /// Whether its branch is owed to the user's repository.
+    #[must_use]
+    pub fn is_publishing(&self) -> bool {
+        self.life == Life::Running && self.files.as_ref().is_some_and(|files| files.publishing)
     }
 
     /// A turn begins with the files that the last event names.

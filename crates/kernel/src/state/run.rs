@@ -239,7 +239,8 @@ impl Run {
     /// Whether its branch is owed to the user's repository.
     #[must_use]
     pub fn is_publishing(&self) -> bool {
-        self.files.as_ref().is_some_and(|files| files.branch == Branch::Publishing)
+        let publishing = |files: &Files| files.branch == Branch::Publishing;
+        self.phase == Phase::Running && self.files.as_deref().is_some_and(publishing)
     }
 
     /// The turn in flight whose `turn.started` is at that place.

@@ -59,6 +59,25 @@ const UNFINDABLE: &[(&str, &str)] = &[
     ("run.created.state", "an input; it shows where a variable is read"),
     ("run.created.key", "the name under which somebody asked for it"),
     ("run.created.fork", "where a fork comes from is told by another journal"),
+    (
+        "run.created.workspace",
+        "the files that it began with are an input; they show where a turn starts",
+    ),
+    ("turn.completed.tree", "the files that a turn left; they show where another starts"),
+    ("turn.completed.head", "likewise"),
+    ("turn.completed.refs", "likewise"),
+    ("turn.completed.offBase", "likewise"),
+    ("turn.failed.tree", "likewise"),
+    ("turn.failed.head", "likewise"),
+    ("turn.failed.refs", "likewise"),
+    ("turn.failed.offBase", "likewise"),
+    (
+        "workspace.published",
+        "what became of a branch is an input, and the event is where it stands",
+    ),
+    ("input.input.published", "likewise"),
+    ("input.input.withheld.files", "where a run failed meanwhile, nothing came of it"),
+    ("input.input.unpublished", "why a branch was not published"),
 ];
 
 /// What came of it.

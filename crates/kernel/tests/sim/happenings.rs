@@ -8,6 +8,7 @@ use materia_kernel::{Acting, Input, Moment, Report, Run, evolve, step};
 use materia_opinion::Life;
 
 use crate::answers::{self, Mood};
+use crate::files;
 use crate::graph;
 use crate::world::{STOPPED, World, resume};
 
@@ -21,6 +22,12 @@ impl World<'_> {
         // Seldom, and without dice: all other histories stay as they are.
         if self.journal.len() % WITHHELD_EVERY == WITHHELD_EVERY - 1 {
             self.withhold();
+        }
+        if self.run.is_publishing() && self.dice.percent(70) {
+            let input =
+                if self.dice.percent(70) { files::published() } else { files::unpublished() };
+            assert!(self.take(input), "a branch that is being published");
+            return;
         }
         let choice = self.dice.weighted(&[
             (52, 0),

@@ -18,6 +18,7 @@ mod again;
 mod alter;
 mod answers;
 mod dice;
+mod files;
 mod forge;
 mod graph;
 mod happenings;

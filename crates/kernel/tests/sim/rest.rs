@@ -7,6 +7,7 @@ use materia_kernel::{Acting, Input, Moment, Phase, is_idle};
 use materia_opinion::Life;
 
 use crate::answers::Mood;
+use crate::files;
 use crate::world::{World, resume};
 
 /// A disk with room.
@@ -66,6 +67,8 @@ impl World<'_> {
                 let reports = in_flight.iter().map(|turn| self.report(*turn, Mood::Calm));
                 let reports = reports.collect();
                 assert!(self.take(Input::reports(reports)));
+            } else if self.run.is_publishing() {
+                assert!(self.take(files::published()));
             } else if is_idle(&self.run) {
                 assert!(self.take(Input::Idle));
             } else {

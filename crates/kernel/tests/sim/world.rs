@@ -10,6 +10,7 @@ use materia_kernel::{
 use materia_opinion::Opinion;
 
 use crate::dice::Dice;
+use crate::files;
 use crate::graph;
 use crate::notes::Notes;
 use crate::sometimes::Sometimes;
@@ -57,6 +58,9 @@ impl<'a> World<'a> {
         let mut dice = Dice::new(seed);
         let mut created = graph::created(&mut dice);
         created.timeline = if dice.percent(25) { dice.within(1, 3) } else { 0 };
+        if seed % 4 == 3 {
+            files::own(&mut created);
+        }
         let mut world = World::empty(run_id(), dice, BEGINNING, seen, tells);
         assert!(world.take(Input::Create(Box::new(created))));
         world
@@ -111,6 +115,7 @@ impl<'a> World<'a> {
         if self.tells {
             println!("-- {} {input:?}", self.now);
         }
+        let input = files::found(&self.run, self.journal.len(), input);
         let ticks = self.ticks(&input);
         let wall = self.now - self.behind;
         let now = Now { at: self.now, wall, until: None };
@@ -173,7 +178,8 @@ impl<'a> World<'a> {
         }
         let first = self.opinion.timers().next().map(Effect::WakeAt);
         let turns = self.opinion.turns().map(|(turn, _)| Effect::StartTurn(turn));
-        let expected: Vec<Effect> = turns.chain(first).collect();
+        let publish = self.opinion.is_publishing().then_some(Effect::Publish);
+        let expected: Vec<Effect> = turns.chain(publish).chain(first).collect();
         assert_eq!(outstanding(&self.folded).collect::<Vec<_>>(), expected, "what is outstanding");
     }
 
