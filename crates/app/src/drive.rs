@@ -8,13 +8,16 @@ use std::time::Duration;
 
 use materia_beneath::Anchor;
 use materia_contract::script::Script;
-use materia_contract::{Answerers, CastReport, Command, Do, Folders, Plan, RunCreated, RunId};
+use materia_contract::{
+    Answerers, CastReport, Command, Do, Folders, GoOnFrom, Plan, RunCreated, RunId,
+};
 use materia_engine::{
     DriveError, EngineError, Lease, LoadedRun, Observer, Options, Runner, SystemClock, World,
     blocking,
 };
 use materia_journal::SqliteJournal;
-use materia_runners::{MockRunner, Runners, ScriptedRunner, UtilityRunner};
+use materia_runners::{MockRunner, Runners, ScriptedRunner, UtilityRunner, WorkspaceRunner};
+use materia_workspace::Place;
 use tokio::runtime::Handle;
 
 use crate::Failure;
@@ -23,6 +26,7 @@ use crate::host::{Host, Setting, Underway};
 use crate::prepare::Prepared;
 use crate::project::{Found, Project};
 use crate::trust::Cleared;
+use crate::workspace;
 
 /// A run that is about to be driven.
 pub struct Drive {
@@ -46,6 +50,10 @@ pub struct Drive {
     pub agents: Option<Answerers>,
     /// The program that looks after what turns start.
     pub supervisor: PathBuf,
+    /// Its workspace, where it has one of its own.
+    pub own: Option<Place>,
+    /// The files from which a run in a workspace goes on.
+    pub go_on: GoOnFrom,
     /// How it is set going.
     pub start: Start,
 }
@@ -88,7 +96,6 @@ pub enum Outcome {
 
 impl Drive {
     /// A run of a project that is set going so. Who answers is as its journal has it.
-    #[must_use]
     pub fn new(
         project: &Project,
         cast: Found,
@@ -96,12 +103,20 @@ impl Drive {
         plan: Plan,
         supervisor: PathBuf,
         start: Start,
-    ) -> Self {
+    ) -> Result<Self, Failure> {
         let Found { root, journal, id } = cast;
         let Prepared { script, answering, .. } = prepared;
-        Self {
+        let own = match &start {
+            Start::Begin(created) => project.own_workspace(&id, created)?,
+            Start::CarryOn(_, loaded, _) => workspace::of_run(project, loaded.run())?,
+        };
+        let mut folders = project.folders(&root, &id);
+        if let Some(place) = &own {
+            folders.workspace = place.work_dir().to_string_lossy().into_owned();
+        }
+        Ok(Self {
             cleared,
-            folders: project.folders(&root, &id),
+            folders,
             root,
             journal,
             id,
@@ -110,8 +125,10 @@ impl Drive {
             answering,
             agents: None,
             supervisor,
+            own,
+            go_on: GoOnFrom::Usual,
             start,
-        }
+        })
     }
 
     /// Whether the run was there before.
@@ -198,6 +215,7 @@ impl Drive {
             timeline: timeline.unwrap_or_default(),
             folders: self.folders.clone(),
             agents: self.agents.clone(),
+            go_on: self.go_on,
             ..Options::default()
         };
         Ok(Setting { runner: self.runner()?, options, cleared: self.cleared.clone() })
@@ -211,12 +229,16 @@ impl Drive {
             let runner: Arc<dyn Runner> = Arc::new(ScriptedRunner::new(script.clone()));
             runner
         });
-        Ok(Arc::new(Runners {
+        let runners = Arc::new(Runners {
             agent: self.answering.runner(&self.supervisor)?,
             utility: Arc::new(UtilityRunner::new(self.supervisor.clone())),
             scripted,
             mock: Some(Arc::new(MockRunner::new(Arc::new(self.plan.clone())))),
-        }))
+        });
+        Ok(match &self.own {
+            Some(place) => Arc::new(WorkspaceRunner::new(runners, place.clone())),
+            None => runners,
+        })
     }
 }
 

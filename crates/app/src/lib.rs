@@ -68,6 +68,7 @@ pub mod trust;
 pub mod verify;
 pub mod view;
 pub mod walk;
+pub mod workspace;
 
 pub use failure::Failure;
 pub use host::Host;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use materia_contract::{Budget, GlobalMode, Pace};
+use materia_contract::{Budget, GlobalMode, GoOnFrom, Pace, WorkspaceKind};
 
 /// Options of a run. A path that is not absolute lies in the project's folder.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -26,6 +26,12 @@ pub struct RunOptions {
     pub interactive: bool,
     /// It begins though nothing is asked for.
     pub no_request: bool,
+    /// Where turns work; otherwise as the loadout or the configuration says.
+    pub workspace: Option<WorkspaceKind>,
+    /// A workspace of its own begins with the uncommitted changes of the project folder.
+    pub include_changes: bool,
+    /// The files from which a cast in a workspace goes on.
+    pub go_on: GoOnFrom,
     /// Bounds that weigh more than those of the configuration.
     pub budget: Budget,
 }
@@ -82,6 +88,11 @@ pub enum Contradiction {
     /// A script says nothing that could be recorded.
     #[error("a recording is of agents, and a script answers in their place")]
     RecordAndScript,
+    /// Only a copy can begin with or without changes.
+    #[error(
+        "changes are included in a workspace of its own, and this cast works in the project folder"
+    )]
+    ChangesWithoutWorkspace,
     /// A recording and a script would both answer.
     #[error("the recording and the script both answer every agent socket; choose one")]
     ReplayAndScript,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use materia_contract::{Amount, Budget};
+use materia_contract::{Amount, Budget, GoOnFrom, WorkspaceKind};
 
 /// Options of every command.
 #[derive(Args, Debug, Clone)]
@@ -126,6 +126,40 @@ pub(crate) struct RunOptions {
     /// Ask nothing on the terminal; a cast that needs a person waits (exit 3)
     #[arg(long, help_heading = "Options of a run")]
     pub no_input: bool,
+    /// The files from which a cast in a workspace goes on, as `resume` is told.
+    #[arg(skip)]
+    pub go_on: GoOnFrom,
+}
+
+/// Where the turns of a new cast work.
+#[derive(Args, Debug, Clone, Default)]
+pub(crate) struct Workspace {
+    /// Work in a copy of the git repository (own) or in the project folder (project)
+    #[arg(long, value_name = "WHERE", value_enum, help_heading = "Options of a run")]
+    pub workspace: Option<Where>,
+    /// Begin the copy with the uncommitted changes of the project folder
+    #[arg(long, help_heading = "Options of a run")]
+    pub include_changes: bool,
+}
+
+/// The words of `--workspace`.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub(crate) enum Where {
+    /// In the project folder
+    Project,
+    /// In a copy of the git repository that belongs to the cast
+    Own,
+}
+
+impl Workspace {
+    /// The same in the options of a run.
+    pub(crate) fn with(&self, options: materia_app::RunOptions) -> materia_app::RunOptions {
+        let workspace = self.workspace.map(|told| match told {
+            Where::Project => WorkspaceKind::Project,
+            Where::Own => WorkspaceKind::Own,
+        });
+        materia_app::RunOptions { workspace, include_changes: self.include_changes, ..options }
+    }
 }
 
 impl RunOptions {
@@ -141,6 +175,9 @@ impl RunOptions {
             planning: self.planning,
             interactive: self.interactive,
             no_request: false,
+            workspace: None,
+            include_changes: false,
+            go_on: self.go_on,
             budget: Budget::default(),
         }
     }

@@ -6,7 +6,7 @@ use materia_app::beside;
 use materia_app::drive::{Drive, Start};
 use materia_app::prepare::{self, Asked, Beginning, Origin, Prepared, Ready};
 use materia_app::trust::{Question, Trusted, Untrusted};
-use materia_contract::{GlobalMode, Plan, RunCreated, RunId};
+use materia_contract::{GlobalMode, Plan, RunId};
 
 use crate::args::RunOptions;
 use crate::detach;
@@ -66,12 +66,13 @@ pub(crate) fn ready(
     let supervisor = run::supervisor()?;
     let agents = beginning.answerers(&supervisor)?;
     let journal = terminal.warned(|warnings| beginning.open(warnings))?;
-    let (Beginning { prepared, root, id, created, .. }, cleared) = beginning.release();
+    let created = beginning.created(agents)?;
+    let (Beginning { prepared, root, id, .. }, cleared) = beginning.release();
     let (plan, begun) = (created.plan.clone(), id.clone());
     warn_of_others(project, &id, &plan, created.global_mode, terminal)?;
-    let start = Start::Begin(Box::new(RunCreated { agents, ..created }));
+    let start = Start::Begin(Box::new(created));
     let cast = Found { root, journal: Arc::new(journal), id };
-    let drive = Drive::new(project, cast, (prepared, cleared), plan, supervisor, start);
+    let drive = Drive::new(project, cast, (prepared, cleared), plan, supervisor, start)?;
     let provider = asked.options.provider.as_deref();
     Ok((detach::go(drive, project, provider, trusted.detach, terminal)?, begun))
 }

@@ -125,8 +125,8 @@ impl Carry<'_> {
         }
         begin::warn_of_others(project, &found.id, &plan, mode, terminal)?;
         let start = Start::CarryOn(lease, Box::new(loaded), Box::new(command));
-        let drive = Drive::new(project, found, (prepared, cleared), plan, supervisor, start);
-        let drive = Drive { agents, ..drive };
+        let drive = Drive::new(project, found, (prepared, cleared), plan, supervisor, start)?;
+        let drive = Drive { agents, go_on: options.go_on, ..drive };
         detach::go(drive, project, options.provider.as_deref(), options.detach, terminal)
     }
 }

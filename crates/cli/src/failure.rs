@@ -157,6 +157,9 @@ fn contradicts(options: &Contradiction) -> String {
                 "`--provider {name}` asks an agent, and the script answers every agent socket; choose one, or write `\"only\": true` into the script"
             );
         }
+        Contradiction::ChangesWithoutWorkspace => {
+            "`--include-changes` goes with `--workspace own`; in the project folder the changes are there anyway"
+        }
         Contradiction::OtherName => "`--cast-id` cannot give a cast another name",
         Contradiction::RealTime | Contradiction::NotPlanning => return options.to_string(),
         Contradiction::PaceOfAct => {

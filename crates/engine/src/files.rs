@@ -1,8 +1,10 @@
 //! The files of a run that has a workspace of its own: looked at when it is taken up, published at its end.
 
-use materia_contract::{FilesFound, GoOnFrom, Input};
+use materia_contract::{
+    EventBody, EventError, FileState, FilesFound, GoOnFrom, Input, OfTurn, RunId,
+};
 
-use crate::{Driver, EngineError, PublishOrder, World};
+use crate::{Driver, EngineError, Journal, PAGE_BYTES, PublishOrder, World};
 
 /// The files that whoever takes the run up finds; none where it works in the project folder.
 pub(crate) async fn found(
@@ -11,10 +13,8 @@ pub(crate) async fn found(
     go_on: GoOnFrom,
 ) -> Result<Option<FilesFound>, EngineError> {
     let run = driver.run();
-    if run.files().is_none() {
-        return Ok(None);
-    }
-    match world.runner.look(run.id()).await {
+    let Some(last) = run.files() else { return Ok(None) };
+    match world.runner.look(run.id(), last).await {
         Ok(files) => Ok(Some(FilesFound { files, go_on })),
         Err(message) => Err(EngineError::Workspace(run.id().clone(), message)),
     }
@@ -28,15 +28,70 @@ pub(crate) async fn publish(world: &World, driver: &Driver) -> Input {
     let (Some(workspace), Some(files)) = (own, run.files()) else {
         return Input::Unpublished { message: "the cast has no workspace".to_owned() };
     };
+    let named = match named(&*world.journal, run.id()).await {
+        Ok(named) => named,
+        Err(message) => return Input::Unpublished { message },
+    };
     let order = PublishOrder {
         run: run.id().clone(),
         workspace: workspace.clone(),
         files: files.clone(),
+        put_back: run.must_put_back(),
+        named,
         at: run.instant(),
         request: created.map(|created| created.request.clone()).unwrap_or_default(),
     };
     match world.runner.publish(order).await {
         Ok(published) => Input::Published(published),
         Err(message) => Input::Unpublished { message },
+    }
+}
+
+/// All files that the events of a run name, each once, in their order.
+async fn named(journal: &dyn Journal, run: &RunId) -> Result<Vec<FileState>, String> {
+    let mut named: Vec<FileState> = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    let mut after = 0;
+    loop {
+        let page = journal.read(run, after, PAGE_BYTES).await.map_err(|error| error.to_string())?;
+        for record in &page.records {
+            after = record.seq;
+            if !names_files(&record.kind) {
+                continue;
+            }
+            let body = match record.event() {
+                Ok(event) => event.body,
+                Err(EventError::Apart(_)) => continue,
+                Err(error) => return Err(error.to_string()),
+            };
+            if let Some(files) = files_of(&body)
+                && seen.insert((files.tree.clone(), files.head.clone(), files.refs.clone()))
+            {
+                named.push(files);
+            }
+        }
+        if page.records.is_empty() {
+            return Ok(named);
+        }
+    }
+}
+
+fn names_files(kind: &str) -> bool {
+    kind.starts_with("turn.") || matches!(kind, "run.created" | "run.resumed")
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "only these name files beside turns")]
+fn files_of(body: &EventBody) -> Option<FileState> {
+    match body.of_turn() {
+        Some(OfTurn::Started(data)) => return data.files(),
+        Some(OfTurn::Completed(data)) => return data.report.files_left(),
+        Some(OfTurn::Failed(data)) => return data.report.files_left(),
+        Some(OfTurn::Interrupted(data)) => return data.files.clone(),
+        None => {}
+    }
+    match body {
+        EventBody::RunCreated(data) => data.workspace.as_ref().map(|own| own.files.clone()),
+        EventBody::RunResumed(data) => data.files.clone(),
+        _ => None,
     }
 }

@@ -225,7 +225,11 @@ impl Opinion {
             self.decision.distrusts = Some((self.seq, node));
         }
         let Some(files) = &mut self.files else { return false };
-        withheld || files.off_base || std::mem::take(&mut files.publishing)
+        let unpublished = std::mem::take(&mut files.publishing);
+        if unpublished && files.holds == Holds::Last {
+            files.holds = Holds::Unknown;
+        }
+        withheld || files.off_base || unpublished
     }
 
     /// Whether a run that is complete but for its branch may say so: it publishes first.

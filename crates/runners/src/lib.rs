@@ -5,6 +5,7 @@
 //! * [`ScriptedRunner`] answers agent turns from a file, without a model.
 //! * [`TreeCheck`] looks at a project before a Planning turn and after it.
 //! * [`agents`] drives the coding agents that are installed.
+//! * [`WorkspaceRunner`] performs turns in a workspace of the cast's own.
 //! * [`Runners`] hands each turn to the one who can perform it. What comes back goes through one funnel
 //!   that takes [secrets](agents::Secrets) out.
 //!
@@ -28,6 +29,7 @@ mod spending;
 pub mod supervise;
 mod tree_check;
 mod utility;
+mod workspace;
 
 pub use dispatch::Runners;
 pub use mock::MockRunner;
@@ -40,3 +42,4 @@ pub use supervise::{
 };
 pub use tree_check::{ENTRIES_MAX, TreeCheck};
 pub use utility::{STREAM_BYTES_MAX, UtilityRunner, gap};
+pub use workspace::WorkspaceRunner;

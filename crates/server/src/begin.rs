@@ -174,8 +174,8 @@ fn begin(
         let agents = beginning.answerers(&supervisor)?;
         drop(beginning.open(&mut warnings)?);
         carry::tell(&warnings);
-        let (Beginning { prepared, root, id, created, .. }, cleared) = beginning.release();
         let missing = || Failure::storage("the journal is not there any more");
+        let (root, id) = (beginning.root.clone(), beginning.id.clone());
         let room = app.rooms.room(served, &root, &Handle::current())?.ok_or_else(missing)?;
         let taken = blocking(&*room.journal).head(&id).map_err(Failure::from)?.is_some();
         if taken && options.cast_id.is_none() && tries < TRIES_MAX {
@@ -186,11 +186,12 @@ fn begin(
         if taken {
             return Err(Failure::resolution(format!("there is a cast `{id}` already")).into());
         }
+        let created = RunCreated { key: Some(key.clone()), ..beginning.created(agents)? };
+        let (Beginning { prepared, .. }, cleared) = beginning.release();
         let plan = created.plan.clone();
-        let created = RunCreated { agents, key: Some(key.clone()), ..created };
         let cast = Found { root, journal: Arc::clone(&room.journal), id: id.clone() };
         let start = Start::Begin(Box::new(created));
-        let drive = Drive::new(project, cast, (prepared, cleared), plan, supervisor, start);
+        let drive = Drive::new(project, cast, (prepared, cleared), plan, supervisor, start)?;
         let named = Named { provider: body.provider.clone() };
         let under_way = carry::go(app, (served, &room), drive, &named)?;
         return Ok((room, id, under_way));

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use materia_app::prepare::{self, Origin, Ready};
 use materia_app::{Project, RunOptions};
 use materia_compiler::link::Invocation;
-use materia_contract::Budget;
 use materia_contract::api::StartBody;
+use materia_contract::{Budget, GoOnFrom};
 
 use crate::problem::Refused;
 
@@ -24,6 +24,9 @@ pub(crate) fn options(body: &StartBody) -> RunOptions {
         planning: body.planning,
         interactive: body.interactive,
         no_request: body.no_request,
+        workspace: body.workspace,
+        include_changes: body.include_changes,
+        go_on: GoOnFrom::Usual,
         budget: Budget {
             max_cost: body.max_cost.or(told.max_cost),
             max_turns: body.max_turns.or(told.max_turns),

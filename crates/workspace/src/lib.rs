@@ -21,6 +21,7 @@
 
 mod apply;
 mod back;
+mod base;
 mod create;
 mod diff;
 mod fault;
@@ -37,6 +38,7 @@ mod transfer;
 mod workspace;
 
 pub use apply::{Applied, ApplyRefusal, apply, casts_in, drop_cast, merged, published};
+pub use base::base_at;
 pub use create::create;
 pub use diff::{Diff, DiffOptions, FileChange};
 pub use fault::Fault;

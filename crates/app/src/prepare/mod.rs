@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use materia_compiler::{Compiled, Loaded};
 use materia_contract::script::Script;
 use materia_contract::{
-    Answerers, Behavior, Budget, Finding, GlobalMode, JOURNAL_VERSION_OF_PROJECT, Link, Plan,
-    Policy, RunCreated, RunId, ScriptBinding, places,
+    Answerers, Behavior, Budget, Finding, GlobalMode, JOURNAL_VERSION, JOURNAL_VERSION_OF_PROJECT,
+    Link, Plan, Policy, RunCreated, RunId, ScriptBinding, places,
 };
 use materia_engine::LoadedRun;
 use materia_journal::{Options, SqliteJournal};
@@ -32,6 +32,7 @@ use crate::options::{Contradiction, Named, RunOptions};
 use crate::profile;
 use crate::project::{self, Project};
 use crate::trust::{Begins, Begun, Gate, Runs, Starts, Trusted, Untrusted, Watch};
+use crate::workspace::{self, Wanted};
 pub use link::{Linking, link};
 
 /// What is asked for, and where.
@@ -146,7 +147,8 @@ pub struct Beginning {
     pub id: RunId,
     /// How it begins, as it is kept.
     pub created: RunCreated,
-    project_dir: PathBuf,
+    project: Project,
+    own: Option<Wanted>,
     journal: Options,
 }
 
@@ -204,6 +206,7 @@ pub fn cast(asked: &Asked<'_>, ready: Ready) -> Result<Untrusted<Beginning>, Fai
     };
     let answers = agents::answering(options, asking)?;
     refuse_doc_root(options.mode(), (project, &loaded), &plan)?;
+    let own = workspace::wanted(project, options, compiled.workspace, &plan, &mut warnings)?;
     let root = compiled.artifact_dir;
     let journal = project.options_to_write()?;
     project.refuse_links(&root)?;
@@ -224,8 +227,8 @@ pub fn cast(asked: &Asked<'_>, ready: Ready) -> Result<Untrusted<Beginning>, Fai
     };
     // What is kept does not say where on this machine anything is.
     let created = project.folders(&root, &id).kept(created);
-    let project_dir = project.dir.clone();
-    let beginning = Beginning { prepared, root, id, created, project_dir, journal };
+    let project = project.clone();
+    let beginning = Beginning { prepared, root, id, created, project, own, journal };
     Ok(gate.holds(beginning, question.into_iter().collect()))
 }
 
@@ -335,8 +338,16 @@ impl Trusted<Beginning> {
         profile::ready(self.prepared.loaded.shelf(), &scripts, warnings)?;
         warn_of_bounds(&self.created, warnings);
         let journal = SqliteJournal::open(&self.root, self.journal.clone())?;
-        project::keep_out_of_version_control(&self.root, &self.project_dir, warnings);
+        project::keep_out_of_version_control(&self.root, &self.project.dir, warnings);
         Ok(journal)
+    }
+
+    /// The cast as it begins with these agents. Its workspace is made here, where it has one of its own.
+    pub fn created(&self, agents: Answerers) -> Result<RunCreated, Failure> {
+        let created = RunCreated { agents, ..self.created.clone() };
+        let Some(own) = &self.own else { return Ok(created) };
+        let workspace = Some(own.make(&self.project, &self.id)?);
+        Ok(RunCreated { workspace, journal_version: JOURNAL_VERSION, ..created })
     }
 }
 

@@ -45,6 +45,9 @@ pub(crate) struct CastArgs {
     /// What it may spend.
     #[command(flatten)]
     bounds: Bounds,
+    /// Where its turns work.
+    #[command(flatten)]
+    workspace: args::Workspace,
     /// Options of the run.
     #[command(flatten)]
     options: args::RunOptions,
@@ -57,7 +60,8 @@ pub(crate) fn cast(
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
     let (no_request, budget) = (args.no_request, args.bounds.budget());
-    let options = RunOptions { no_request, budget, ..args.options.plain() };
+    let plain = args.workspace.with(args.options.plain());
+    let options = RunOptions { no_request, budget, ..plain };
     prepare::refuse_options(&options)?;
     let project = Project::here(global)?;
     let approvals = project.profile_dir().map(Path::to_owned);

@@ -2,7 +2,7 @@ use clap::Args;
 use materia_app::prepare::{self, Asked};
 use materia_compiler::link::Invocation;
 
-use crate::args::{Bounds, Global, RunOptions};
+use crate::args::{Bounds, Global, RunOptions, Workspace};
 use crate::begin::{self, Vouched};
 use crate::carry::Carry;
 use crate::failure::{Exit, Failure};
@@ -41,6 +41,9 @@ pub(crate) struct LinkArgs {
     /// What it may spend.
     #[command(flatten)]
     bounds: Bounds,
+    /// Where its turns work.
+    #[command(flatten)]
+    workspace: Workspace,
     /// Options of the run.
     #[command(flatten)]
     options: RunOptions,
@@ -53,7 +56,8 @@ pub(crate) fn link(
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
     let budget = args.bounds.budget();
-    let options = materia_app::RunOptions { budget, ..args.options.plain() };
+    let plain = args.workspace.with(args.options.plain());
+    let options = materia_app::RunOptions { budget, ..plain };
     prepare::refuse_options(&options)?;
     let asked = Invocation {
         from: args.from.clone(),

@@ -1,9 +1,10 @@
 use clap::Args;
-use materia_contract::{Do, Pace};
+use materia_contract::{Do, GoOnFrom, Pace};
 
 use crate::args::{Global, RunOptions};
 use crate::carry::Carry;
 use crate::failure::{Exit, Failure};
+use crate::project::Project;
 use crate::terminal::Terminal;
 
 /// Carry on a cast that was stopped, killed, or waits
@@ -17,6 +18,12 @@ pub(crate) struct ResumeArgs {
     /// The cast: its id, the beginning of it, or `last`
     #[arg(value_name = "ID")]
     id: String,
+    /// In a workspace: take back what somebody changed since the last turn
+    #[arg(long, conflicts_with = "from_base")]
+    put_back: bool,
+    /// In a workspace that is gone: begin again with the files of its base
+    #[arg(long)]
+    from_base: bool,
     /// Options of the run.
     #[command(flatten)]
     options: RunOptions,
@@ -29,6 +36,19 @@ pub(crate) fn resume(
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
     let pace = args.options.interactive.then_some(Pace::Interactive);
-    Carry { id: &args.id, options: &args.options, global, no_run: false }
+    let go_on = match (args.put_back, args.from_base) {
+        (true, _) => GoOnFrom::PutBack,
+        (_, true) => GoOnFrom::Found,
+        (false, false) => GoOnFrom::Usual,
+    };
+    if args.from_base {
+        let (project, found) = Project::with_cast(&args.id, global)?;
+        let (run, _) = materia_engine::load(found.journal(), &found.id)?;
+        if let Some(created) = run.created() {
+            project.make_workspace_again(&found.id, created)?;
+        }
+    }
+    let options = RunOptions { go_on, ..args.options.clone() };
+    Carry { id: &args.id, options: &options, global, no_run: false }
         .on(terminal, |_| Ok(Do::Resume { pace }))
 }

@@ -41,10 +41,10 @@ pub trait Runner: Send + Sync {
         Box::pin(std::future::ready(None))
     }
 
-    /// The files of a run in a workspace of its own, as they are now. An error says why they cannot be read, and what a
-    /// person can do.
-    fn look(&self, run: &RunId) -> BoxFuture<'static, Result<FileState, String>> {
-        let _ = run;
+    /// The files of a run in a workspace of its own, as they are now. Where they were deleted they are made again from
+    /// `last`. An error says why they cannot be read, and what a person can do.
+    fn look(&self, run: &RunId, last: &FileState) -> BoxFuture<'static, Result<FileState, String>> {
+        let _ = (run, last);
         Box::pin(std::future::ready(Err("this runner knows no workspaces".to_owned())))
     }
 
@@ -56,6 +56,12 @@ pub trait Runner: Send + Sync {
     ) -> BoxFuture<'static, Result<WorkspacePublished, String>> {
         drop(order);
         Box::pin(std::future::ready(Err("this runner knows no workspaces".to_owned())))
+    }
+
+    /// A run in a workspace of its own is complete, and that is durable: the workspace may go.
+    fn completed(&self, run: &RunId) -> BoxFuture<'static, ()> {
+        let _ = run;
+        Box::pin(std::future::ready(()))
     }
 
     /// Under simulated time: the instant at which a turn ends has come, and `order` says how it stands
@@ -177,6 +183,10 @@ pub struct PublishOrder {
     pub workspace: OwnWorkspace,
     /// The files that its last event names.
     pub files: FileState,
+    /// Whether the workspace is put back to them first.
+    pub put_back: bool,
+    /// All files that its events name, each once.
+    pub named: Vec<FileState>,
     /// The time of the event that asks for it, in microseconds since 1970.
     pub at: Micros,
     /// The request of the run.

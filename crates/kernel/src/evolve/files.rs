@@ -1,6 +1,8 @@
 //! The files of a run in a workspace.
 
-use materia_contract::{InterruptReason, RunResumed, TurnInterrupted, TurnOutput, TurnStarted};
+use materia_contract::{
+    InterruptReason, RunResumed, RunWaiting, TurnInterrupted, TurnOutput, TurnStarted, WaitReason,
+};
 
 use crate::state::{Branch, Checkout, Run, Turn, TurnFiles};
 
@@ -38,6 +40,16 @@ pub(super) fn interrupted(run: &mut Run, turn: &Turn, data: &TurnInterrupted) {
     } else if let Some(found) = found {
         (files.last, files.checkout) = (found, Checkout::Same);
     } else {
+        files.checkout = Checkout::Unknown;
+    }
+}
+
+/// A branch that could not be published: whoever carries the run on says which files count.
+pub(super) fn waits(run: &mut Run, data: &RunWaiting) {
+    let Some(files) = run.files.as_mut().filter(|_| data.reason == WaitReason::Workspace) else {
+        return;
+    };
+    if files.branch == Branch::Publishing && files.checkout == Checkout::Same {
         files.checkout = Checkout::Unknown;
     }
 }

@@ -37,7 +37,10 @@ pub fn evolve(run: &mut Run, event: &Event) {
             files::resumed(run, data);
             run.held.release_all(|held| held.why == Why::Interrupted || data.recast);
         }
-        EventBody::RunWaiting(data) => run.phase = Phase::Waiting(data.clone()),
+        EventBody::RunWaiting(data) => {
+            files::waits(run, data);
+            run.phase = Phase::Waiting(data.clone());
+        }
         EventBody::RunCompleted(_) => run.phase = Phase::Completed,
         EventBody::RunFailed(data) => run.phase = Phase::Failed(data.clone()),
         EventBody::RunAborted(_) => run.phase = Phase::Aborted,

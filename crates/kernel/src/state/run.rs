@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{
-    Branch, Caught, DeliveryQueue, Files, FollowUps, HeldTurns, LastOutput, Late, LoopState, Nodes,
-    Payload, Phase, Ready, Requests, ScriptPosition, Stall, Trail, Traversed, Turn, Verdict, Wired,
-    Wiring,
+    Branch, Caught, Checkout, DeliveryQueue, Files, FollowUps, HeldTurns, LastOutput, Late,
+    LoopState, Nodes, Payload, Phase, Ready, Requests, ScriptPosition, Stall, Trail, Traversed,
+    Turn, Verdict, Wired, Wiring,
 };
 
 use crate::tally::{Look, look};
@@ -234,6 +234,12 @@ impl Run {
     #[must_use]
     pub fn files(&self) -> Option<&FileState> {
         self.files.as_ref().map(|files| &files.last)
+    }
+
+    /// Whether the checkout may hold something else than [`files`](Self::files), which goes before anything is done.
+    #[must_use]
+    pub fn must_put_back(&self) -> bool {
+        self.files.as_ref().is_some_and(|files| files.checkout == Checkout::PutBack)
     }
 
     /// Whether its branch is owed to the user's repository.

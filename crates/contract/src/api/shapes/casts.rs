@@ -76,6 +76,10 @@ pub struct StartBody {
     pub cast_id: Option<String>,
     /// The agent of every socket that names none.
     pub provider: Option<String>,
+    /// Where turns work: `own` for a copy of the git repository; otherwise as the loadout or the configuration says.
+    pub workspace: Option<crate::WorkspaceKind>,
+    /// The copy begins with the uncommitted changes of the project folder.
+    pub include_changes: bool,
     /// Turns may write only under the folder of documents.
     pub planning: bool,
     /// No turn starts by itself.

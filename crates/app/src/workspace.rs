@@ -1,0 +1,214 @@
+//! The workspace of a cast: whether it has one of its own, and where (W1 to W3).
+
+use std::path::PathBuf;
+
+use materia_contract::{
+    Behavior, FileState, Identity, OwnWorkspace, Plan, RunCreated, RunId, WorkspaceKind,
+};
+use materia_kernel::Run;
+use materia_workspace::{Base, Look, Opened, Place, Source};
+
+use crate::failure::Failure;
+use crate::options::{Contradiction, RunOptions};
+use crate::project::Project;
+
+/// Scripts that work with jj alone.
+const OF_JJ: [&str; 2] = ["blackbelt-bootstrap.mjs", "blackbelt-maintain.mjs"];
+/// The script that looks which version control there is, so that a graph can do without jj.
+const LOOKS_FOR_JJ: &str = "detect-vcs.mjs";
+
+/// A workspace that a cast is to begin with. Nothing of it is there yet.
+#[derive(Debug, Clone)]
+pub(crate) struct Wanted {
+    base: Base,
+    include_changes: bool,
+    state_dir: PathBuf,
+}
+
+/// Looks whether a cast of this plan gets a workspace of its own, and refuses where it cannot have one.
+pub(crate) fn wanted(
+    project: &Project,
+    options: &RunOptions,
+    told: WorkspaceKind,
+    plan: &Plan,
+    warnings: &mut Vec<String>,
+) -> Result<Option<Wanted>, Failure> {
+    if options.workspace.unwrap_or(told) == WorkspaceKind::Project {
+        if options.include_changes {
+            return Err(Contradiction::ChangesWithoutWorkspace.into());
+        }
+        return Ok(None);
+    }
+    let Some(state_dir) = project.state_dir.clone() else {
+        return Err(Failure::resolution(
+            "a workspace of its own needs a state folder, and there is none; set MATERIA_STATE_DIR",
+        ));
+    };
+    let mut against = Vec::new();
+    if needs_jj(plan) {
+        against.push(format!(
+            "`{}` runs utilities that need jj, and a workspace is plain git",
+            plan.loadout
+        ));
+    }
+    let base = match materia_workspace::examine(&project.dir, &state_dir) {
+        Ok(base) => Some(base),
+        Err(refusals) => {
+            against.extend(refusals.into_iter().map(|refusal| refusal.message));
+            None
+        }
+    };
+    let Some(base) = base.filter(|_| against.is_empty()) else {
+        return Err(Failure::resolution(format!(
+            "the cast cannot have a workspace of its own: {}; `--workspace project` works in the project folder",
+            against.join("; ")
+        )));
+    };
+    warnings.extend(base.notes.iter().cloned());
+    let include_changes = options.include_changes;
+    if base.uncommitted > 0 && !include_changes {
+        let files = if base.uncommitted == 1 { "file is" } else { "files are" };
+        warnings.push(format!(
+            "{} changed {files} not committed and not in the workspace; `--include-changes` begins with them",
+            base.uncommitted
+        ));
+    }
+    Ok(Some(Wanted { base, include_changes, state_dir }))
+}
+
+fn needs_jj(plan: &Plan) -> bool {
+    let mut commands = plan.nodes.values().filter_map(|node| match &node.behavior {
+        Behavior::Utility { command, .. } => Some(command),
+        Behavior::Agent { .. } => None,
+    });
+    let names = |command: &Vec<String>, names: &[&str]| {
+        command.iter().any(|word| {
+            let file = word.rsplit('/').next().unwrap_or(word);
+            names.contains(&file)
+        })
+    };
+    let jj = |command: &Vec<String>| {
+        names(command, &OF_JJ)
+            || command.first().is_some_and(|word| word.rsplit('/').next() == Some("jj"))
+    };
+    let looks = commands.clone().any(|command| names(command, &[LOOKS_FOR_JJ]));
+    !looks && commands.any(jj)
+}
+
+impl Wanted {
+    /// Makes the workspace of a cast, or finds the one that a process made before it died.
+    pub(crate) fn make(&self, project: &Project, id: &RunId) -> Result<Box<OwnWorkspace>, Failure> {
+        let place = Place {
+            state_dir: self.state_dir.clone(),
+            project_dir: project.dir.clone(),
+            cast_id: id.to_string(),
+        };
+        let made = materia_workspace::create(&place, &self.base, self.include_changes);
+        let (_, look) = made.map_err(|fault| failure(&fault))?;
+        Ok(Box::new(own(&self.base, look)))
+    }
+}
+
+fn own(base: &Base, look: Look) -> OwnWorkspace {
+    let Look { tree, head, refs } = look;
+    let identity = base.identity.clone();
+    OwnWorkspace {
+        kind: WorkspaceKind::Own.word().to_owned(),
+        base: base.commit.clone(),
+        files: FileState { tree, head, refs },
+        git: base.git_version.clone(),
+        identity: Identity { name: identity.name, email: identity.email },
+    }
+}
+
+/// The place of a run's workspace. That of a fork is made where it is not there yet, with the files as of the event at
+/// which it was forked (W6).
+pub(crate) fn of_run(project: &Project, run: &Run) -> Result<Option<Place>, Failure> {
+    let Some(created) = run.created() else { return Ok(None) };
+    let Some(place) = project.own_workspace(run.id(), created)? else { return Ok(None) };
+    let gone = matches!(materia_workspace::open(&place), Ok(Opened::Gone));
+    if let (true, Some(from), Some(files)) = (gone, &created.fork, run.files()) {
+        make_fork(project, created, &from.cast_id, files, &place)?;
+    }
+    Ok(Some(place))
+}
+
+fn make_fork(
+    project: &Project,
+    created: &RunCreated,
+    from: &RunId,
+    files: &FileState,
+    place: &Place,
+) -> Result<(), Failure> {
+    let (Some(own), Some(parent)) = (&created.workspace, project.workspace(from)) else {
+        return Ok(());
+    };
+    let base = base_of(project, own)?;
+    let source = match materia_workspace::open(&parent) {
+        Ok(Opened::Here(_) | Opened::CheckoutGone(_)) => Source::Workspace(parent),
+        Ok(Opened::Gone) => Source::Published(from.to_string()),
+        Err(fault) => return Err(failure(&fault)),
+    };
+    let FileState { tree, head, refs } = files.clone();
+    let made = materia_workspace::fork(&source, &Look { tree, head, refs }, place, &base);
+    made.map(drop).map_err(|refusal| Failure::resolution(format!("the fork: {refusal}")))
+}
+
+/// The base that a cast began at.
+fn base_of(project: &Project, own: &OwnWorkspace) -> Result<Base, Failure> {
+    let identity = materia_workspace::Identity {
+        name: own.identity.name.clone(),
+        email: own.identity.email.clone(),
+    };
+    let base = materia_workspace::base_at(&project.dir, &own.base, own.git.clone(), identity);
+    base.map_err(|fault| failure(&fault))
+}
+
+fn failure(fault: &materia_workspace::Fault) -> Failure {
+    Failure::storage(format!("the workspace: {fault}"))
+}
+
+impl Project {
+    /// The place of a cast's workspace, whether there is one or not. Without a state folder there is none.
+    #[must_use]
+    pub fn workspace(&self, id: &RunId) -> Option<Place> {
+        let state_dir = self.state_dir.clone()?;
+        Some(Place { state_dir, project_dir: self.dir.clone(), cast_id: id.to_string() })
+    }
+
+    /// The place of the workspace of a cast that has one of its own.
+    pub fn own_workspace(
+        &self,
+        id: &RunId,
+        created: &RunCreated,
+    ) -> Result<Option<Place>, Failure> {
+        if created.workspace.is_none() {
+            return Ok(None);
+        }
+        let place = self.workspace(id);
+        place.map(Some).ok_or_else(|| {
+            Failure::resolution(format!(
+                "cast `{id}` has a workspace of its own in a state folder, and there is none; set MATERIA_STATE_DIR"
+            ))
+        })
+    }
+
+    /// Makes the workspace of a cast again from its base, where it is gone (W10).
+    pub fn make_workspace_again(&self, id: &RunId, created: &RunCreated) -> Result<(), Failure> {
+        let (Some(own), Some(place)) = (&created.workspace, self.own_workspace(id, created)?)
+        else {
+            return Err(Failure::resolution(format!(
+                "cast `{id}` works in the project folder; it has no workspace to begin again from"
+            )));
+        };
+        if !matches!(materia_workspace::open(&place), Ok(Opened::Gone)) {
+            return Err(Failure::resolution(format!(
+                "the workspace of cast `{id}` is there: `{}`; `resume --put-back` goes back to the last turn",
+                place.root().display()
+            )));
+        }
+        let base = base_of(self, own)?;
+        materia_workspace::create(&place, &base, false).map_err(|fault| failure(&fault))?;
+        Ok(())
+    }
+}

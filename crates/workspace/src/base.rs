@@ -1,0 +1,28 @@
+//! The base of a cast that began before.
+
+use std::path::Path;
+
+use crate::fault::Fault;
+use crate::listing::is_id;
+use crate::project::{Base, Project};
+use crate::settings::Identity;
+
+/// The base at a commit that a cast began at. It fails where the repository no longer has the commit.
+pub fn base_at(
+    project_dir: &Path,
+    commit: &str,
+    git_version: String,
+    identity: Identity,
+) -> Result<Base, Fault> {
+    let project = Project::open(project_dir)?;
+    let gone = || {
+        let folder = project_dir.display();
+        Fault::Unusable(format!("the repository of `{folder}` has no commit {commit} any more"))
+    };
+    let tree = match is_id(commit) {
+        true => project.id_of(&format!("{commit}^{{tree}}"))?.ok_or_else(gone)?,
+        false => return Err(gone()),
+    };
+    let (commit, notes, uncommitted) = (commit.to_owned(), Vec::new(), 0);
+    Ok(Base { commit, tree, git_version, identity, notes, uncommitted })
+}
