@@ -44,6 +44,8 @@ pub enum Hint {
     FindAgents,
     /// To say where the state folder is.
     NameState,
+    /// To work in the project folder instead.
+    InProject,
     /// To look at a journal, and to vouch for it.
     TrustJournal,
 }

@@ -26,7 +26,7 @@ mod walk;
 pub use anchor::Anchor;
 pub use folder::Folder;
 pub use own::make_own;
-pub use temporary::{Temporary, sweep};
+pub use temporary::{Temporary, sweep, sweep_now};
 pub use typed::Typed;
 
 #[cfg(test)]

@@ -91,8 +91,13 @@ impl Drop for Temporary {
 pub fn sweep() {
     static SWEPT: Once = Once::new();
     SWEPT.call_once(|| {
-        sweep_in(&std::env::temp_dir());
+        sweep_now();
     });
+}
+
+/// The same at once; says how many went.
+pub fn sweep_now() -> usize {
+    sweep_in(&std::env::temp_dir())
 }
 
 /// The same in `place`; says how many went.

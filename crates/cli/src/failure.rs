@@ -127,6 +127,7 @@ fn typed(hint: Hint) -> &'static str {
         Hint::OtherId => "choose another `--cast-id`",
         Hint::NameProfile => "set MATERIA_PROFILE_DIR or HOME",
         Hint::NameState => "set MATERIA_STATE_DIR to a folder of yours, or HOME",
+        Hint::InProject => "`--workspace project` works in the project folder",
         Hint::TrustJournal => {
             "look at it with `materia casts` and `materia replay ID`; if it is yours, run this again with --trust-journal"
         }

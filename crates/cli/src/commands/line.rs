@@ -3,10 +3,10 @@
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use super::{
-    abort, approve, attach, budget, cast, casts, check, compare, completions, conformance, demo,
-    doctor, events, export, finish, fork, grid, init, link, loadout, logs, man, materia, mode,
-    output, recast, replay, resume, revive, say, schemas, serve, show, skip, stop, trigger,
-    utility, why,
+    abort, approve, attach, budget, cast, casts, check, clean, compare, completions, conformance,
+    demo, doctor, events, export, finish, fork, grid, init, link, loadout, logs, man, materia,
+    mode, output, recast, replay, resume, revive, say, schemas, serve, show, skip, stop, trigger,
+    utility, why, workspace,
 };
 use crate::args::Global;
 
@@ -76,6 +76,8 @@ pub(crate) enum Command {
     Mode(mode::ModeArgs),
     Budget(budget::BudgetArgs),
     Abort(abort::AbortArgs),
+    Workspace(workspace::WorkspaceArgs),
+    Clean(clean::CleanArgs),
     Fork(fork::ForkArgs),
     Grid(grid::GridArgs),
     Loadout(loadout::LoadoutArgs),
@@ -140,6 +142,8 @@ impl Command {
             | Self::Mode(_)
             | Self::Budget(_)
             | Self::Abort(_)
+            | Self::Workspace(_)
+            | Self::Clean(_)
             | Self::Fork(_)
             | Self::Serve(_)
             | Self::Ui(_)

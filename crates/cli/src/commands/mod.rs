@@ -7,6 +7,7 @@ pub(crate) mod budget;
 pub(crate) mod cast;
 pub(crate) mod casts;
 pub(crate) mod check;
+pub(crate) mod clean;
 mod compare;
 pub(crate) mod completions;
 pub(crate) mod conformance;
@@ -39,6 +40,7 @@ pub(crate) mod stop;
 pub(crate) mod trigger;
 pub(crate) mod utility;
 pub(crate) mod why;
+pub(crate) mod workspace;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -47,7 +49,7 @@ use clap::FromArgMatches as _;
 use clap::error::ErrorKind;
 use materia_contract::{Finding, Severity};
 
-use crate::clean;
+use crate::clean as cleaning;
 use crate::failure::{Exit, Failure};
 use crate::terminal::Terminal;
 use line::{Cli, Command};
@@ -106,6 +108,8 @@ fn run(cli: &Cli, terminal: &mut Terminal) -> Result<Exit, Failure> {
         Command::Fork(args) => fork::fork(args, global, terminal),
         Command::Budget(args) => budget::budget(args, global, terminal),
         Command::Abort(args) => abort::abort(args, global, terminal),
+        Command::Workspace(args) => workspace::workspace(args, global, terminal),
+        Command::Clean(args) => clean::clean(args, global, terminal),
         Command::Grid(args) => grid::grid(args, global, terminal),
         Command::Loadout(args) => loadout::loadout(args, global, terminal),
         Command::Materia(args) => materia::materia(args, global, terminal),
@@ -157,7 +161,7 @@ fn explain(failure: Failure, terminal: &mut Terminal) -> Exit {
         }
         Failure::Refused(_) | Failure::Broken(_) | Failure::Output(_) => failure.to_string(),
     };
-    terminal.say(format_args!("error: {}", clean::clean(&told)));
+    terminal.say(format_args!("error: {}", cleaning::clean(&told)));
     if terminal.json
         && let Some(report) = failure.report()
         && let Err(error) = terminal.data(&report)
@@ -184,7 +188,7 @@ fn misused(error: &clap::Error) -> Exit {
         let first = text.split("\n\n").next().unwrap_or(&text);
         let message = first.trim().trim_start_matches("error: ");
         let mut terminal = Terminal::of_process(true, false);
-        if let Some(report) = Failure::usage(clean::clean(message)).report() {
+        if let Some(report) = Failure::usage(cleaning::clean(message)).report() {
             let _ = terminal.data(&report).and_then(|()| terminal.out.flush());
         }
     }

@@ -12,6 +12,7 @@ mod health;
 mod replay;
 mod told;
 mod why;
+mod workspace;
 
 pub use budget::BudgetBody;
 pub use compare::{
@@ -25,3 +26,6 @@ pub use health::{AgentHealth, Health, NodeRuntime, PlanningSupport, Sandbox};
 pub use replay::{Mismatch, ReplayBody, Verified};
 pub use told::Told;
 pub use why::{Because, Condition, Suggested, SuggestedStep, Suggestion, Why};
+pub use workspace::{
+    Cleaned, CleanedItem, WorkspaceBody, WorkspaceCommit, WorkspaceDiff, WorkspaceFile,
+};

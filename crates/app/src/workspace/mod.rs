@@ -1,5 +1,8 @@
 //! The workspace of a cast: whether it has one of its own, and where (W1 to W3).
 
+mod cleaning;
+mod result;
+
 use std::path::PathBuf;
 
 use materia_contract::{
@@ -8,9 +11,12 @@ use materia_contract::{
 use materia_kernel::Run;
 use materia_workspace::{Base, Look, Opened, Place, Source};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Hint};
 use crate::options::{Contradiction, RunOptions};
 use crate::project::Project;
+
+pub use cleaning::clean;
+pub use result::{apply, diff, discard, report};
 
 /// Scripts that work with jj alone.
 const OF_JJ: [&str; 2] = ["blackbelt-bootstrap.mjs", "blackbelt-maintain.mjs"];
@@ -40,9 +46,8 @@ pub(crate) fn wanted(
         return Ok(None);
     }
     let Some(state_dir) = project.state_dir.clone() else {
-        return Err(Failure::resolution(
-            "a workspace of its own needs a state folder, and there is none; set MATERIA_STATE_DIR",
-        ));
+        return Err(Failure::resolution("a workspace of its own needs a state folder")
+            .hint(Hint::NameState));
     };
     let mut against = Vec::new();
     if needs_jj(plan) {
@@ -60,16 +65,17 @@ pub(crate) fn wanted(
     };
     let Some(base) = base.filter(|_| against.is_empty()) else {
         return Err(Failure::resolution(format!(
-            "the cast cannot have a workspace of its own: {}; `--workspace project` works in the project folder",
+            "the cast cannot have a workspace of its own: {}",
             against.join("; ")
-        )));
+        ))
+        .hint(Hint::InProject));
     };
     warnings.extend(base.notes.iter().cloned());
     let include_changes = options.include_changes;
     if base.uncommitted > 0 && !include_changes {
         let files = if base.uncommitted == 1 { "file is" } else { "files are" };
         warnings.push(format!(
-            "{} changed {files} not committed and not in the workspace; `--include-changes` begins with them",
+            "{} changed {files} not committed and not in the workspace",
             base.uncommitted
         ));
     }
@@ -151,7 +157,7 @@ fn make_fork(
     };
     let FileState { tree, head, refs } = files.clone();
     let made = materia_workspace::fork(&source, &Look { tree, head, refs }, place, &base);
-    made.map(drop).map_err(|refusal| Failure::resolution(format!("the fork: {refusal}")))
+    made.map(|_| ()).map_err(|refusal| Failure::resolution(format!("the fork: {refusal}")))
 }
 
 /// The base that a cast began at.
@@ -187,9 +193,8 @@ impl Project {
         }
         let place = self.workspace(id);
         place.map(Some).ok_or_else(|| {
-            Failure::resolution(format!(
-                "cast `{id}` has a workspace of its own in a state folder, and there is none; set MATERIA_STATE_DIR"
-            ))
+            let message = format!("cast `{id}` has a workspace of its own in a state folder");
+            Failure::resolution(message).hint(Hint::NameState)
         })
     }
 
@@ -203,7 +208,7 @@ impl Project {
         };
         if !matches!(materia_workspace::open(&place), Ok(Opened::Gone)) {
             return Err(Failure::resolution(format!(
-                "the workspace of cast `{id}` is there: `{}`; `resume --put-back` goes back to the last turn",
+                "the workspace of cast `{id}` is there: `{}`",
                 place.root().display()
             )));
         }

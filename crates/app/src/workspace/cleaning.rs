@@ -1,0 +1,160 @@
+//! Removing what casts in workspaces no longer need (W9).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use materia_contract::body::{Cleaned, CleanedItem};
+use materia_contract::time::Micros;
+use materia_contract::{CastStatus, RunId};
+use materia_workspace::{Listed, Opened, Place};
+
+use super::{failure, result};
+use crate::failure::Failure;
+use crate::project::Project;
+
+/// Removes workspaces, branches and refs of completed or aborted casts of a project that nothing needs any more, and
+/// temporary folders. A branch that is not merged stays, and so does a cast that can go on.
+pub fn clean(project: &Project, ended_before: Micros, dry_run: bool) -> Result<Cleaned, Failure> {
+    let mut cleaned = Cleaned { dry_run, ..Cleaned::default() };
+    if let Some(state_dir) = project.state_dir.clone() {
+        let listed = materia_workspace::list(&state_dir).map_err(|fault| failure(&fault))?;
+        let mut places: BTreeMap<String, Listed> = listed
+            .into_iter()
+            .filter(|one| one.place.project_dir == project.dir)
+            .map(|one| (one.place.cast_id.clone(), one))
+            .collect();
+        let repository = materia_workspace::Project::find(&project.dir);
+        let repository = repository.map_err(|fault| failure(&fault))?;
+        let refs = match &repository {
+            Some(repository) => materia_workspace::casts_with_refs(repository),
+            None => Ok(BTreeSet::new()),
+        };
+        let refs = refs.map_err(|fault| failure(&fault))?;
+        let ids: BTreeSet<String> = places.keys().cloned().chain(refs.iter().cloned()).collect();
+        for name in ids {
+            let id = RunId::new(name.as_str());
+            let Some(ended) = ended(project, &id, ended_before)? else { continue };
+            let one = Leftover {
+                project,
+                repository: repository.as_ref(),
+                workspace: places.remove(&name),
+                has_refs: refs.contains(&name),
+                id,
+            };
+            one.clean(ended, &mut cleaned)?;
+        }
+    }
+    if !dry_run {
+        let count = materia_beneath::sweep_now();
+        if count > 0 {
+            let name = format!("{count} temporary folders of processes that are gone");
+            cleaned.items.push(CleanedItem {
+                kind: "temporary".into(),
+                cast_id: None,
+                name,
+                bytes: 0,
+            });
+        }
+    }
+    cleaned.bytes = cleaned.items.iter().map(|item| item.bytes).sum();
+    Ok(cleaned)
+}
+
+/// How a cast ended, where it ended long enough ago. One of a foreign journal is left alone.
+fn ended(project: &Project, id: &RunId, before: Micros) -> Result<Option<CastStatus>, Failure> {
+    let Ok(found) = project.find(id) else { return Ok(None) };
+    if found.is_foreign() {
+        return Ok(None);
+    }
+    let (run, _) = materia_engine::load(found.journal(), id)?;
+    let own = run.created().is_some_and(|created| created.workspace.is_some());
+    let status = run.phase().status();
+    let over = matches!(status, CastStatus::Completed | CastStatus::Aborted);
+    Ok((own && over && run.ts() < before).then_some(status))
+}
+
+/// What is left of a cast that has ended.
+struct Leftover<'a> {
+    project: &'a Project,
+    repository: Option<&'a materia_workspace::Project>,
+    workspace: Option<Listed>,
+    has_refs: bool,
+    id: RunId,
+}
+
+impl Leftover<'_> {
+    fn clean(self, status: CastStatus, cleaned: &mut Cleaned) -> Result<(), Failure> {
+        let Some(repository) = self.repository else { return Ok(()) };
+        let branch = materia_workspace::published(repository, self.id.as_str());
+        let branch = branch.map_err(|fault| failure(&fault))?;
+        let merged = branch.is_some() && result::is_merged(self.project, &self.id)?;
+        let unmerged = branch.is_some() && !merged;
+        let needed = self.workspace_is_needed(status, branch.is_some());
+        if let Some(listed) = self.workspace.as_ref().filter(|_| !needed) {
+            let name = listed.place.root().to_string_lossy().into_owned();
+            self.note("workspace", name, listed.bytes, cleaned);
+            if !cleaned.dry_run && unmerged {
+                remove(&listed.place)?;
+            }
+        }
+        // The refs keep the files of its events, so that it can be forked as long as its branch counts.
+        if unmerged || needed || !self.has_refs {
+            return Ok(());
+        }
+        if let Some(branch) = &branch {
+            self.note("branch", branch.branch.clone(), 0, cleaned);
+        }
+        self.note("refs", format!("refs/materia/{}", self.id), 0, cleaned);
+        if !cleaned.dry_run
+            && let Some(place) = self.project.workspace(&self.id)
+        {
+            materia_workspace::drop_cast(repository, &place).map_err(|fault| failure(&fault))?;
+        }
+        Ok(())
+    }
+
+    /// Whether the workspace holds something that is nowhere else.
+    fn workspace_is_needed(&self, status: CastStatus, published: bool) -> bool {
+        let Some(listed) = &self.workspace else { return false };
+        let (Ok(Opened::Here(workspace) | Opened::CheckoutGone(workspace)), Some(repository)) =
+            (materia_workspace::open(&listed.place), self.repository)
+        else {
+            return false;
+        };
+        if !matches!(workspace.must_stay(), Ok(None)) {
+            return true;
+        }
+        // A completed cast has published all of it, unless somebody removed the branch, which drops it.
+        if published || status == CastStatus::Completed {
+            return false;
+        }
+        !is_unchanged(&workspace, repository)
+    }
+
+    fn note(&self, kind: &str, name: String, bytes: u64, cleaned: &mut Cleaned) {
+        let (kind, cast_id) = (kind.to_owned(), Some(self.id.clone()));
+        cleaned.items.push(CleanedItem { kind, cast_id, name, bytes });
+    }
+}
+
+/// Whether a workspace holds the files of its base and no commit of its own.
+fn is_unchanged(
+    workspace: &materia_workspace::Workspace,
+    repository: &materia_workspace::Project,
+) -> bool {
+    let Ok(look) = workspace.look() else { return false };
+    let none = materia_workspace::DiffOptions { text_bytes_max: 0, context: 0 };
+    let same = repository.diff(workspace.base(), workspace.base(), none).is_ok();
+    same && look.head == workspace.base()
+        && workspace
+            .diff(workspace.base(), &look.tree, none)
+            .is_ok_and(|diff| diff.files.is_empty())
+}
+
+fn remove(place: &Place) -> Result<(), Failure> {
+    match materia_workspace::open(place).map_err(|fault| failure(&fault))? {
+        Opened::Here(workspace) | Opened::CheckoutGone(workspace) => {
+            workspace.remove().map_err(|fault| failure(&fault))
+        }
+        Opened::Gone => Ok(()),
+    }
+}

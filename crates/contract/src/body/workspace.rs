@@ -1,0 +1,100 @@
+//! The workspace of a cast, and what was cleaned up.
+
+use serde::{Deserialize, Serialize};
+
+use crate::RunId;
+use crate::schema::JsonSchema;
+
+/// Where the files of a cast are and what it changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkspaceBody {
+    /// The cast.
+    pub cast_id: RunId,
+    /// `own`, or `project` for a cast in the project folder, of which nothing below is known.
+    pub kind: String,
+    /// The folder with its files; absent where it was removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkout: Option<String>,
+    /// The commit that it began at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<String>,
+    /// Its branch in the user's repository, where it was published.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// The commit of that branch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published: Option<String>,
+    /// Whether a local branch outside `materia/` contains it.
+    #[serde(default)]
+    pub merged: bool,
+    /// Commits after the base, newest first.
+    #[serde(default)]
+    pub commits: Vec<WorkspaceCommit>,
+    /// Files that differ from the base.
+    #[serde(default)]
+    pub files: Vec<WorkspaceFile>,
+}
+
+/// A commit of a cast.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkspaceCommit {
+    /// Its id.
+    pub id: String,
+    /// The first line of its message.
+    pub subject: String,
+}
+
+/// A file that a cast changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkspaceFile {
+    /// Its path from the top of the repository.
+    pub path: String,
+    /// Lines that came; absent where it is not text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub added: Option<u64>,
+    /// Lines that went.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub removed: Option<u64>,
+}
+
+/// Files that differ, as text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkspaceDiff {
+    /// The files.
+    pub files: Vec<WorkspaceFile>,
+    /// A unified diff.
+    pub text: String,
+    /// Whether the text was cut.
+    pub cut: bool,
+}
+
+/// What `clean` removed, or would remove.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Cleaned {
+    /// Whether nothing was removed, because somebody only asks.
+    pub dry_run: bool,
+    /// What.
+    pub items: Vec<CleanedItem>,
+    /// Bytes on disk of all of it.
+    pub bytes: u64,
+}
+
+/// One thing that was removed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CleanedItem {
+    /// `workspace`, `branch`, `refs`, `temporary`.
+    pub kind: String,
+    /// The cast that it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cast_id: Option<RunId>,
+    /// Its path or name.
+    pub name: String,
+    /// Bytes on disk, where it takes any of its own.
+    pub bytes: u64,
+}
