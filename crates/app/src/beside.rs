@@ -19,12 +19,17 @@ pub fn may_write(plan: &Plan, mode: GlobalMode) -> bool {
     mode != GlobalMode::Planning && plan.nodes.values().any(writes)
 }
 
-/// Casts of a journal that are driven now. One that cannot be read is left out: it must not keep another from starting.
+/// Casts of a journal that are driven now in the project folder. One that cannot be read is left out: it must not keep
+/// another from starting.
 #[must_use]
 pub fn driven(journal: &SqliteJournal) -> Vec<DrivenCast> {
     let read = |cast_id: RunId| {
         let (run, _) = materia_engine::load(journal, &cast_id).ok()?;
-        let may_write = may_write(&run.created()?.plan, run.global_mode());
+        let created = run.created()?;
+        if created.workspace.is_some() {
+            return None;
+        }
+        let may_write = may_write(&created.plan, run.global_mode());
         Some(DrivenCast { cast_id, may_write })
     };
     journal.driven().into_iter().filter_map(read).collect()

@@ -91,11 +91,12 @@ impl Drop for Temporary {
 pub fn sweep() {
     static SWEPT: Once = Once::new();
     SWEPT.call_once(|| {
-        sweep_now();
+        let _ = sweep_now();
     });
 }
 
 /// The same at once; says how many went.
+#[must_use]
 pub fn sweep_now() -> usize {
     sweep_in(&std::env::temp_dir())
 }

@@ -69,7 +69,9 @@ pub(crate) fn ready(
     let created = beginning.created(agents)?;
     let (Beginning { prepared, root, id, .. }, cleared) = beginning.release();
     let (plan, begun) = (created.plan.clone(), id.clone());
-    warn_of_others(project, &id, &plan, created.global_mode, terminal)?;
+    if created.workspace.is_none() {
+        warn_of_others(project, &id, &plan, created.global_mode, terminal)?;
+    }
     let start = Start::Begin(Box::new(created));
     let cast = Found { root, journal: Arc::new(journal), id };
     let drive = Drive::new(project, cast, (prepared, cleared), plan, supervisor, start)?;

@@ -118,12 +118,15 @@ impl Carry<'_> {
         let agents = Some(agents).filter(|now| *now != rest.before);
         terminal.warned(|warnings| going_on.go_on(warnings))?;
         let (plan, mode) = (going_on.created().plan.clone(), going_on.created().global_mode);
+        let own = going_on.created().workspace.is_some();
         let (GoingOn { prepared, loaded, .. }, cleared) = going_on.release();
         let Going { found, lease, loaded, command } = rest.go_on(loaded)?;
         if let Some(words) = words {
             terminal.say(words);
         }
-        begin::warn_of_others(project, &found.id, &plan, mode, terminal)?;
+        if !own {
+            begin::warn_of_others(project, &found.id, &plan, mode, terminal)?;
+        }
         let start = Start::CarryOn(lease, Box::new(loaded), Box::new(command));
         let drive = Drive::new(project, found, (prepared, cleared), plan, supervisor, start)?;
         let drive = Drive { agents, go_on: options.go_on, ..drive };

@@ -45,10 +45,10 @@ pub enum InputOf<Created, Reported> {
         message: String,
         /// Where the files of the workspace are what changed: those that were found.
         #[serde(skip_serializing_if = "Option::is_none")]
-        files: Option<FileState>,
+        files: Option<Box<FileState>>,
     },
     /// The branch of the workspace is in the user's repository.
-    Published(WorkspacePublished),
+    Published(Box<WorkspacePublished>),
     /// The branch of the workspace could not be published; why, in a sentence.
     Unpublished {
         /// The sentence.

@@ -60,9 +60,9 @@ pub(crate) enum AnyInput<Created, Reported> {
         turn: u64,
         message: String,
         #[serde(default)]
-        files: Option<FileState>,
+        files: Option<Box<FileState>>,
     },
-    Published(WorkspacePublished),
+    Published(Box<WorkspacePublished>),
     Unpublished {
         message: String,
     },

@@ -42,7 +42,7 @@ pub(crate) async fn publish(world: &World, driver: &Driver) -> Input {
         request: created.map(|created| created.request.clone()).unwrap_or_default(),
     };
     match world.runner.publish(order).await {
-        Ok(published) => Input::Published(published),
+        Ok(published) => Input::Published(Box::new(published)),
         Err(message) => Input::Unpublished { message },
     }
 }

@@ -264,9 +264,10 @@ pub(crate) fn steps(run: &Run, what: Do, found: Option<FilesFound>) -> Steps {
         | Do::Crash => (crashed, false),
     };
     let (before, after) = (before.then(resume), after.then(resume));
-    let asked = match what {
-        Do::Resume { .. } | Do::Recast => Input::taken_up(what, place),
-        other => Input::act(other),
+    let asked = if matches!(what, Do::Resume { .. } | Do::Recast) {
+        Input::taken_up(what, place)
+    } else {
+        Input::act(what)
     };
     Steps { before, asked, after }
 }

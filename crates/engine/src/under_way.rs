@@ -126,6 +126,7 @@ impl UnderWay {
         let Some((turn, message, files)) = ended.iter().find_map(withheld) else {
             return Input::reports(in_order(ended));
         };
+        let files = files.map(Box::new);
         let mut reports = in_order(ended);
         reports.extend(self.end().await);
         reports.sort_by_key(|report| report.turn);

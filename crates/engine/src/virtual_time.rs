@@ -109,6 +109,7 @@ impl Simulation<'_> {
         files: Option<FileState>,
     ) -> Result<(), EngineError> {
         self.under_way.end().await;
+        let files = files.map(Box::new);
         let input = Input::Withheld { reports: Vec::new(), turn, message, files };
         Ok(self.driver.take(self.now, input).await?)
     }

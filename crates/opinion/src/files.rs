@@ -272,9 +272,9 @@ pub(crate) fn are_those_found(decision: &Decision, input: &RecordedInput) -> Che
     let object = |seq: u64, what: &str| Err(Objection { seq, what: what.to_owned() });
     let found = match input {
         RecordedInput::Moment(MomentOf { acts, .. }) => acts.iter().find_map(found_by),
-        RecordedInput::Withheld { files, .. } => {
-            files.clone().map(|files| FilesFound { files, go_on: GoOnFrom::Usual })
-        }
+        RecordedInput::Withheld { files, .. } => files
+            .as_deref()
+            .map(|files| FilesFound { files: files.clone(), go_on: GoOnFrom::Usual }),
         RecordedInput::Create(_)
         | RecordedInput::SetAgents(_)
         | RecordedInput::Measured(_)

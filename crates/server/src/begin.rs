@@ -175,8 +175,8 @@ fn begin(
         drop(beginning.open(&mut warnings)?);
         carry::tell(&warnings);
         let missing = || Failure::storage("the journal is not there any more");
-        let (root, id) = (beginning.root.clone(), beginning.id.clone());
-        let room = app.rooms.room(served, &root, &Handle::current())?.ok_or_else(missing)?;
+        let (casts, id) = (beginning.root.clone(), beginning.id.clone());
+        let room = app.rooms.room(served, &casts, &Handle::current())?.ok_or_else(missing)?;
         let taken = blocking(&*room.journal).head(&id).map_err(Failure::from)?.is_some();
         if taken && options.cast_id.is_none() && tries < TRIES_MAX {
             // Two casts of one instant were given one name.
@@ -189,7 +189,7 @@ fn begin(
         let created = RunCreated { key: Some(key.clone()), ..beginning.created(agents)? };
         let (Beginning { prepared, .. }, cleared) = beginning.release();
         let plan = created.plan.clone();
-        let cast = Found { root, journal: Arc::clone(&room.journal), id: id.clone() };
+        let cast = Found { root: casts, journal: Arc::clone(&room.journal), id: id.clone() };
         let start = Start::Begin(Box::new(created));
         let drive = Drive::new(project, cast, (prepared, cleared), plan, supervisor, start)?;
         let named = Named { provider: body.provider.clone() };

@@ -19,10 +19,10 @@ pub fn base_at(
         let folder = project_dir.display();
         Fault::Unusable(format!("the repository of `{folder}` has no commit {commit} any more"))
     };
-    let tree = match is_id(commit) {
-        true => project.id_of(&format!("{commit}^{{tree}}"))?.ok_or_else(gone)?,
-        false => return Err(gone()),
-    };
+    if !is_id(commit) {
+        return Err(gone());
+    }
+    let tree = project.id_of(&format!("{commit}^{{tree}}"))?.ok_or_else(gone)?;
     let (commit, notes, uncommitted) = (commit.to_owned(), Vec::new(), 0);
     Ok(Base { commit, tree, git_version, identity, notes, uncommitted })
 }

@@ -184,10 +184,10 @@ impl Watch {
 
 impl Watch {
     /// Refuses where a file of the project that agents take commands from is not as it was approved.
-    fn read_by_agents(&self) -> Result<(), String> {
+    fn read_by_agents(&self, folder: &Path) -> Result<(), String> {
         let Some(casts) = &self.starts.casts else { return Ok(()) };
         let home = materia_runners::agents::user_home();
-        let found = agent_files::of(&self.approved.project, casts, home.as_deref())
+        let found = agent_files::of(folder, casts, home.as_deref())
             .map_err(|failure| failure.to_string())?;
         let counts = |fact: &&Fact| {
             // That there are none is told only where there were some.
@@ -203,7 +203,13 @@ impl Watch {
 impl Approves for Watch {
     fn look(&self, order: &TurnOrder) -> Result<Vec<Pinned>, String> {
         if let Work::Agent { script: None, .. } = &order.work {
-            self.read_by_agents()?;
+            match &order.files {
+                None => self.read_by_agents(&self.approved.project)?,
+                // The copy has what was committed, which need not be what was approved.
+                Some(_) => self.read_by_agents(&order.cwd).map_err(|why| {
+                    format!("{why} as it is in the workspace `{}`", order.cwd.display())
+                })?,
+            }
         }
         self.approved.files(self.starts.of_turn(order))
     }

@@ -25,10 +25,10 @@ pub fn clean(project: &Project, ended_before: Micros, dry_run: bool) -> Result<C
         let repository = materia_workspace::Project::find(&project.dir);
         let repository = repository.map_err(|fault| failure(&fault))?;
         let refs = match &repository {
-            Some(repository) => materia_workspace::casts_with_refs(repository),
-            None => Ok(BTreeSet::new()),
+            Some(repository) => materia_workspace::casts_in(repository),
+            None => Ok(Vec::new()),
         };
-        let refs = refs.map_err(|fault| failure(&fault))?;
+        let refs: BTreeSet<String> = refs.map_err(|fault| failure(&fault))?.into_iter().collect();
         let ids: BTreeSet<String> = places.keys().cloned().chain(refs.iter().cloned()).collect();
         for name in ids {
             let id = RunId::new(name.as_str());

@@ -48,9 +48,14 @@ pub(crate) fn fork(
         Some(at) => at,
         None => act::fork_place(&found)?,
     };
-    let shares = format!(
-        "cast `{id}` shares events 1 to {at} of `{original}`; files are not part of a fork and are as they are now"
-    );
+    let (run, _) = materia_engine::load(found.journal(), &found.id)?;
+    let own = run.created().is_some_and(|created| created.workspace.is_some());
+    let files = if own {
+        format!("its workspace has the files as of event {at}")
+    } else {
+        "files are not part of a fork and are as they are now".to_owned()
+    };
+    let shares = format!("cast `{id}` shares events 1 to {at} of `{original}`; {files}");
     let options = RunOptions { cast_id: None, ..args.options.clone() };
     let carry = Carry { id: id.as_str(), options: &options, global, no_run: false };
     match act::fork(found, at, &id, options.interactive, None) {

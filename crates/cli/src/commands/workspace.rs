@@ -24,6 +24,7 @@ const SUBJECT_CHARS_MAX: usize = 100;
 #[command(
     after_help = "Examples:\n  materia workspace last\n  materia workspace last --diff\n  materia workspace last --apply\n  materia workspace last --drop"
 )]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct WorkspaceArgs {
     /// The cast: its id, the beginning of it, or `last`
     #[arg(value_name = "ID")]

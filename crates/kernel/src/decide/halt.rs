@@ -168,7 +168,7 @@ pub(crate) fn withheld(
     reports: Vec<Report>,
     turn: u64,
     message: String,
-    files: Option<FileState>,
+    files: Option<&FileState>,
 ) {
     // Nobody can have a report of a turn that was not started.
     let others = reports.into_iter().filter(|report| report.turn != turn).collect();
@@ -183,7 +183,7 @@ pub(crate) fn withheld(
         (InterruptReason::Trust, WaitReason::Trust)
     };
     settle::interrupt_each(draft, |one| {
-        if one == turn { (why, files.clone()) } else { (InterruptReason::Stopped, None) }
+        if one == turn { (why, files.cloned()) } else { (InterruptReason::Stopped, None) }
     });
     draft.emit(RunWaiting { reason, node, message });
 }

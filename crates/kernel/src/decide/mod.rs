@@ -100,10 +100,10 @@ pub fn take_with(
         }
         Input::Stopped { reports, message } => halt::stopped(&mut draft, reports, message),
         Input::Withheld { reports, turn, message, files } => {
-            halt::withheld(&mut draft, reports, turn, message, files);
+            halt::withheld(&mut draft, reports, turn, message, files.as_deref());
         }
         Input::Published(published) => {
-            draft.emit(published);
+            draft.emit(*published);
             schedule::go_on(&mut draft);
         }
         Input::Unpublished { message } => {
@@ -210,10 +210,14 @@ fn accept(run: &Run, input: &Input) -> Result<(), Rejection> {
         }
         (Phase::Running, Input::Idle) if !is_idle(run) => Err(Rejection::NotIdle),
         (Phase::Running | Phase::Waiting(_), Input::Measured(_))
-        | (Phase::Running, Input::Published(_) | Input::Unpublished { .. })
         | (
             Phase::Running,
-            Input::Stopped { .. } | Input::Withheld { .. } | Input::RunForElapsed | Input::Idle,
+            Input::Stopped { .. }
+            | Input::Withheld { .. }
+            | Input::Published(_)
+            | Input::Unpublished { .. }
+            | Input::RunForElapsed
+            | Input::Idle,
         ) => Ok(()),
     }
 }

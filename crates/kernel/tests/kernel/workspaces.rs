@@ -78,7 +78,7 @@ impl Stage {
 
     fn publish(&mut self) -> Vec<Event> {
         let (branch, commit) = ("materia/r".to_owned(), "c".to_owned());
-        self.take(Input::Published(WorkspacePublished { branch, commit, kept: None }))
+        self.take(Input::Published(Box::new(WorkspacePublished { branch, commit, kept: None })))
     }
 
     fn waits_for(&self) -> Option<WaitReason> {
@@ -208,7 +208,8 @@ fn files_that_somebody_changed_wait_for_a_person_who_decides() {
     {
         let mut stage = Stage::of(line());
         let turn = stage.turns()[0];
-        let (message, changed) = ("somebody changed it".to_owned(), Some(files("theirs")));
+        let (message, changed) =
+            ("somebody changed it".to_owned(), Some(Box::new(files("theirs"))));
         let reports = Vec::new();
         let events = stage.take(Input::Withheld { reports, turn, message, files: changed });
         assert_eq!(interrupted(&events)[0].reason, InterruptReason::Workspace);

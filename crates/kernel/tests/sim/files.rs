@@ -45,7 +45,7 @@ pub(crate) fn found(run: &Run, nth: usize, mut input: Input) -> Input {
         Input::Stopped { reports, .. } => left(reports, nth),
         Input::Withheld { reports, files, .. } => {
             left(reports, nth);
-            *files = (nth % 2 == 0).then(|| state(nth + 1));
+            *files = nth.is_multiple_of(2).then(|| Box::new(state(nth + 1)));
         }
         _ => {}
     }
@@ -65,7 +65,7 @@ fn left(reports: &mut [Report], nth: usize) {
 
 pub(crate) fn published() -> Input {
     let (branch, commit, kept) = ("materia/sim".into(), "c".into(), None);
-    Input::Published(WorkspacePublished { branch, commit, kept })
+    Input::Published(Box::new(WorkspacePublished { branch, commit, kept }))
 }
 
 pub(crate) fn unpublished() -> Input {
