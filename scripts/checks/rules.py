@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "rules.md"
 WHERE = ["crates", "conformance", "docs", "bench", "loadouts", "utilities", "examples"]
 KINDS = {".rs", ".md", ".json", ".mjs", ".py"}
-NAMED = re.compile(r"(?<![\w-])([GHXLUD]\d{1,2})(?![\w-])")
+NAMED = re.compile(r"(?<![\w-])([GHXLUDW]\d{1,2})(?![\w-])")
 DEFINED = re.compile(r"^\| ([A-Z]\d{1,2}) \|", re.MULTILINE)
 
 

@@ -71,7 +71,28 @@ impl Scratch {
         for (path, content) in &case.files {
             write(&scratch.path(path)?, &text(content)).map_err(failed)?;
         }
+        if case.git {
+            scratch.commit()?;
+        }
         Ok(scratch)
+    }
+
+    /// Makes the project a git repository with one commit. Settings of the user's count for nothing.
+    fn commit(&self) -> Result<(), String> {
+        let author = ["-c", "user.name=Case", "-c", "user.email=case@localhost"];
+        for words in
+            [&["init", "-q", "-b", "main"][..], &["add", "-A"], &["commit", "-q", "-m", "first"]]
+        {
+            let mut git = Command::new("git");
+            git.current_dir(self.project()).args(author).args(words);
+            git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+            let ran = git.output().map_err(|error| format!("git cannot be started: {error}"))?;
+            if !ran.status.success() {
+                let said = String::from_utf8_lossy(&ran.stderr);
+                return Err(format!("`git {}` failed: {said}", words.join(" ")));
+            }
+        }
+        Ok(())
     }
 
     fn project(&self) -> PathBuf {

@@ -22,6 +22,9 @@ pub struct Case {
     /// Files that lie in the project: path to content.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub files: IndexMap<String, Value>,
+    /// Whether the project is a git repository with one commit that has all of its files.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub git: bool,
     /// The arguments of `materia`.
     pub args: Vec<String>,
     /// What it reads on standard input.

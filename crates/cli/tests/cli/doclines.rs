@@ -113,7 +113,7 @@ fn every_command_line_is_understood() {
 
 #[test]
 fn every_json_of_the_pages_can_be_read() {
-    for name in ["README.md", "docs/guide.md", "examples/README.md"] {
+    for name in ["README.md", "docs/guide.md", "docs/workspaces.md", "examples/README.md"] {
         for block in blocks(&page(name), "json") {
             let read = jsonc_parser::parse_to_value(block, &jsonc_parser::ParseOptions::default());
             assert!(matches!(read, Ok(Some(_))), "{name}: {read:?}\n{block}");

@@ -24,3 +24,4 @@ mod serving;
 mod signals;
 mod tree;
 mod victim;
+mod workspaces;
