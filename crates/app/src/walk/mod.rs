@@ -263,6 +263,7 @@ impl<'a> Walking<'a> {
             config: None,
             script: Some(script.clone()),
             files: indexmap::IndexMap::new(),
+            git: false,
             args: ["cast", "--loadout", loadout.as_str(), "--cast-id", "c1", request]
                 .map(str::to_owned)
                 .to_vec(),

@@ -200,7 +200,7 @@ fn simulated_and_real_time_tell_the_same_story() {
     let config = json!({
         "loadouts": { "L": { "entry": "a", "sockets": {
             "a": { "materia": "M", "routing": "all", "edges": [
-                { "to": "b" }, { "to": "c" }, { "to": "d", "deliveryMode": "debounce", "debounceMs": 120 },
+                { "to": "b" }, { "to": "c" }, { "to": "d", "deliveryMode": "debounce", "debounceMs": 1200 },
                 { "to": "e", "where": never },
             ] },
             "b": { "materia": "M", "routing": "all", "edges": [{ "to": "d", "deliveryMode": "latest" }] },
@@ -211,8 +211,8 @@ fn simulated_and_real_time_tell_the_same_story() {
         "materia": { "M": { "prompt": "M." } },
     });
     let script = json!({ "turns": {
-        "a": [{ "text": "a" }], "b": [{ "text": "b", "delayMs": 60 }],
-        "c": [{ "text": "c", "delayMs": 240 }], "d": [{ "text": "1", "delayMs": 60 }],
+        "a": [{ "text": "a" }], "b": [{ "text": "b", "delayMs": 100 }],
+        "c": [{ "text": "c", "delayMs": 3000 }], "d": [{ "text": "1", "delayMs": 60 }],
     } });
     let bench = Bench::with(&config);
     bench.write("s.json", &script.to_string());

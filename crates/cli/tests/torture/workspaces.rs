@@ -15,9 +15,18 @@ use crate::random::{self, Random};
 const TURNS: [(&str, &str); 6] = [
     ("edit", "echo one > one.txt; mkdir -p sub; echo deep > sub/deep.txt; echo ignored > x.log"),
     ("commit", "git add -A && git commit -qm one && echo more >> one.txt"),
-    ("branch", "git commit -qam more && git checkout -qb side && echo side > side.txt && git add side.txt"),
-    ("side", "git commit -qm side && git rm -q sub/deep.txt && git commit -qm removed && git checkout -q - && echo main > main.txt"),
-    ("merge", "git add -A && git commit -qm main && git merge -q --no-edit side && git tag merged && git branch -D -q side"),
+    (
+        "branch",
+        "git commit -qam more && git checkout -qb side && echo side > side.txt && git add side.txt",
+    ),
+    (
+        "side",
+        "git commit -qm side && git rm -q sub/deep.txt && git commit -qm removed && git checkout -q - && echo main > main.txt",
+    ),
+    (
+        "merge",
+        "git add -A && git commit -qm main && git merge -q --no-edit side && git tag merged && git branch -D -q side",
+    ),
     ("rest", "echo rest > rest.txt; chmod +x rest.txt; ln -s rest.txt link"),
 ];
 
@@ -47,8 +56,12 @@ impl Stage {
         for (place, (name, script)) in TURNS.iter().enumerate() {
             let count = place + 1;
             let says = format!("printf '{{\"state\":{{\"done\":{count}}}}}'");
-            let command = ["sh", "-c", &format!("{author} {{ {script}; }} >&2; sleep 0.02; {says}")];
-            materia.insert((*name).to_owned(), json!({ "type": "utility", "parse": "json", "command": command }));
+            let command =
+                ["sh", "-c", &format!("{author} {{ {script}; }} >&2; sleep 0.02; {says}")];
+            materia.insert(
+                (*name).to_owned(),
+                json!({ "type": "utility", "parse": "json", "command": command }),
+            );
             let edges = names.get(place + 1).map(|to| json!([{ "when": "always", "to": to }]));
             let mut socket = json!({ "materia": name });
             if let Some(edges) = edges {
@@ -86,7 +99,9 @@ impl Stage {
             &self.bench.project(),
             &["log", "--topo-order", "--format=%T %s %an", &format!("main..materia/{id}")],
         );
-        let commits = log.lines().map(|line| line.replace(id, "ID")).collect();
+        // The order of commits on two branches depends on their dates.
+        let mut commits: Vec<String> = log.lines().map(|line| line.replace(id, "ID")).collect();
+        commits.sort();
         self.bench.run(&["replay", id]).exits(0);
         (report["state"].clone(), commits)
     }
@@ -132,7 +147,9 @@ fn killed_at_random_moments_a_workspace_ends_as_if_undisturbed() {
         if status.exit != 0 {
             assert!(stage.cast(&id).status().unwrap().success(), "SEED={seed} {id}");
         } else if status.json()["status"] != "completed" {
-            stage.bench.run(&["resume", &id]).exits(0);
+            let ran = stage.bench.run(&["resume", &id]);
+            let told = || stage.bench.run(&["logs", &id]).out;
+            assert_eq!(ran.exit, 0, "SEED={seed} {ran:?} {}", told());
         }
         assert_eq!(stage.result(&id), good, "SEED={seed} {id}");
         let events = stage.bench.run(&["events", &id, "--json"]).exits(0).lines();
@@ -156,7 +173,13 @@ fn git_folder(project: &Path) -> BTreeMap<String, Vec<u8>> {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             let name = path.strip_prefix(&top).unwrap().to_str().unwrap().to_owned();
-            let ours = ["objects", "refs/materia", "refs/heads/materia", "logs/refs/heads/materia", "logs/refs/materia"];
+            let ours = [
+                "objects",
+                "refs/materia",
+                "refs/heads/materia",
+                "logs/refs/heads/materia",
+                "logs/refs/materia",
+            ];
             if ours.contains(&name.as_str()) {
                 continue;
             }
@@ -212,7 +235,8 @@ fn after_many_casts_clean_finds_everything_that_may_go() {
     for n in 1..casts {
         git(&project, &["branch", "-q", "-D", &format!("materia/c{n}")]);
     }
-    let would = stage.bench.run(&["clean", "--older-than", "0", "--dry-run", "--json"]).exits(0).json();
+    let would =
+        stage.bench.run(&["clean", "--older-than", "0", "--dry-run", "--json"]).exits(0).json();
     let done = stage.bench.run(&["clean", "--older-than", "0", "--json"]).exits(0).json();
     assert_eq!(would["items"], done["items"]);
     assert_eq!(done["items"].as_array().unwrap().len(), casts + 1, "{done}");
@@ -224,7 +248,10 @@ fn after_many_casts_clean_finds_everything_that_may_go() {
 
 /// A cast that waits before its second turn.
 fn waiting(stage: &Stage) -> PathBuf {
-    stage.bench.run(&["cast", "--trust", "--workspace", "own", "--interactive", "--cast-id", "c", "go"]).exits(3);
+    stage
+        .bench
+        .run(&["cast", "--trust", "--workspace", "own", "--interactive", "--cast-id", "c", "go"])
+        .exits(3);
     stage.bench.run(&["trigger", "c", "edit"]).exits(3);
     stage.checkout("c")
 }
@@ -270,8 +297,11 @@ fn a_workspace_that_is_gone_begins_again_from_its_base() {
 #[test]
 fn two_casts_side_by_side_do_not_see_each_other() {
     let stage = Stage::new();
-    let mut children: Vec<_> = (0..3).map(|n| stage.cast(&format!("c{n}")).spawn().unwrap()).collect();
-    until("all of them end", || children.iter_mut().all(|child| child.try_wait().unwrap().is_some()));
+    let mut children: Vec<_> =
+        (0..3).map(|n| stage.cast(&format!("c{n}")).spawn().unwrap()).collect();
+    until("all of them end", || {
+        children.iter_mut().all(|child| child.try_wait().unwrap().is_some())
+    });
     let results: Vec<_> = (0..3).map(|n| stage.result(&format!("c{n}"))).collect();
     assert!(results.windows(2).all(|two| two[0] == two[1]), "{results:?}");
 }
