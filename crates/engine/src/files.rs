@@ -38,7 +38,7 @@ pub(crate) async fn publish(world: &World, driver: &Driver) -> Input {
         files: files.clone(),
         put_back: run.must_put_back(),
         named,
-        at: run.instant(),
+        at: run.files_at().unwrap_or_default(),
         request: created.map(|created| created.request.clone()).unwrap_or_default(),
     };
     match world.runner.publish(order).await {

@@ -1,6 +1,7 @@
 //! Putting files, HEAD and refs back to what a look found.
 
 use std::ffi::OsStr;
+use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +10,7 @@ use materia_beneath::Folder;
 use crate::fault::{At as _, Fault};
 use crate::git::{LIST_BYTES_MAX, WRITE_TIME_MAX};
 use crate::listing::{self, Listing, OURS, Target};
-use crate::look::Look;
+use crate::look::{HEAD_LOG, Look};
 use crate::workspace::Workspace;
 
 /// What stays in the git folder of the worktree; all else there belongs to something half done.
@@ -62,7 +63,20 @@ impl Workspace {
         self.set_head(&listing.head)?;
         // Where a file has its name, the turn that runs there will say so.
         let _ = self.make_work_dir();
+        self.cut_log(&repository, listing.log)?;
         self.reset_turn_index(&to.head)
+    }
+
+    /// Takes out of the log of HEAD what came later: `git checkout -` must mean the same as before.
+    fn cut_log(&self, repository: &Folder, bytes: u64) -> Result<(), Fault> {
+        let Ok(file) = repository.open(HEAD_LOG) else { return Ok(()) };
+        let place = self.place.repository().join(HEAD_LOG);
+        if file.metadata().at("read", &place)?.len() <= bytes {
+            return Ok(());
+        }
+        let mut kept = Vec::new();
+        file.take(bytes).read_to_end(&mut kept).at("read", &place)?;
+        repository.replace(HEAD_LOG, &kept).at("write", &place)
     }
 
     /// Makes the files again after they were deleted, with HEAD and refs as of a look.

@@ -120,7 +120,7 @@ fn renamed(
 }
 
 /// Which of these objects a repository does not have.
-fn missing(git: &Git, ids: &[&str]) -> Result<Vec<String>, Fault> {
+pub(crate) fn missing(git: &Git, ids: &[&str]) -> Result<Vec<String>, Fault> {
     let ids: Vec<&str> = ids.iter().copied().filter(|id| !is_zero(id)).collect();
     let call = git.call(["cat-file", "--batch-check=%(objectname)"]);
     let text = call.input(ids.join("\n") + "\n").most(LIST_BYTES_MAX).text()?;

@@ -24,6 +24,8 @@ pub(crate) struct Listing {
     pub(crate) head: Target,
     pub(crate) refs: BTreeMap<Vec<u8>, Target>,
     pub(crate) nested: Vec<Vec<u8>>,
+    /// How many bytes the log of HEAD had: `git checkout -` reads it.
+    pub(crate) log: u64,
 }
 
 impl Listing {
@@ -57,6 +59,9 @@ impl Listing {
         for (name, target) in &self.refs {
             line(target, name);
         }
+        if self.log > 0 {
+            text.extend_from_slice(format!("log {}\n", self.log).as_bytes());
+        }
         for path in &self.nested {
             // The end of a line may be part of a path.
             text.extend_from_slice(b"nested ");
@@ -77,11 +82,19 @@ impl Listing {
         if lines.next()? != FORMAT.as_bytes() {
             return None;
         }
-        let mut found =
-            Self { head: Target::Id(String::new()), refs: BTreeMap::new(), nested: Vec::new() };
+        let mut found = Self {
+            head: Target::Id(String::new()),
+            refs: BTreeMap::new(),
+            nested: Vec::new(),
+            log: 0,
+        };
         for line in lines {
             let space = line.iter().position(|byte| *byte == b' ')?;
             let (target, name) = (&line[..space], &line[space + 1..]);
+            if target == b"log" {
+                found.log = std::str::from_utf8(name).ok()?.parse().ok()?;
+                continue;
+            }
             if target == b"nested" {
                 found.nested.push(unescaped(name));
                 continue;

@@ -18,6 +18,8 @@ use crate::workspace::Workspace;
 
 /// The longest HEAD.
 const HEAD_BYTES_MAX: u64 = 4 * 1024;
+/// The log of HEAD of the checkout.
+pub(crate) const HEAD_LOG: &str = "worktrees/checkout/logs/HEAD";
 /// The file with the ids of the last look, by which the next one knows what has not changed.
 const LAST: &str = "last";
 /// The file with the listing of the last look.
@@ -103,7 +105,9 @@ impl Workspace {
         let list = self.git().call(["for-each-ref", format]).most(LIST_BYTES_MAX).bytes()?;
         let mut refs = listing::parse(&list);
         refs.retain(|name, _| !name.starts_with(OURS));
-        Ok(Listing { head: self.head(repository)?, refs, nested: Vec::new() })
+        let log = repository.open(HEAD_LOG).and_then(|file| file.metadata());
+        let log = log.map_or(0, |found| found.len());
+        Ok(Listing { head: self.head(repository)?, refs, nested: Vec::new(), log })
     }
 
     /// HEAD of the checkout, as its file says.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use crate::fault::Fault;
+use crate::fork::missing;
 use crate::git::WRITE_TIME_MAX;
 use crate::look::Look;
 use crate::project::Project;
@@ -101,6 +102,10 @@ impl Workspace {
             ids.extend([look.tree.as_str(), &look.head, &look.refs]);
         }
         ids.retain(|id| id.bytes().any(|it| it != b'0'));
+        // Files of a workspace that was deleted and made again are gone; whatever else events name is kept.
+        let all: Vec<&str> = ids.iter().copied().collect();
+        let gone = missing(&self.git(), &all)?;
+        ids.retain(|id| !gone.iter().any(|it| it == id));
         let wanted = ids.iter().copied().chain([commit.as_str()]);
         transfer(
             &self.git(),

@@ -187,7 +187,7 @@ pub struct PublishOrder {
     pub put_back: bool,
     /// All files that its events name, each once.
     pub named: Vec<FileState>,
-    /// The time of the event that asks for it, in microseconds since 1970.
+    /// The time of the event that names the files, in microseconds since 1970: the same however often it is asked.
     pub at: Micros,
     /// The request of the run.
     pub request: String,

@@ -25,12 +25,14 @@ pub(super) fn started(run: &mut Run, data: &TurnStarted) -> Option<Box<TurnFiles
 
 /// A turn ended by itself.
 pub(super) fn ended(run: &mut Run, report: &TurnOutput) {
+    let at = run.instant;
     if let (Some(files), Some(left)) = (&mut run.files, report.files_left()) {
-        files.left(left, report.off_base);
+        files.left(left, at, report.off_base);
     }
 }
 
 pub(super) fn interrupted(run: &mut Run, turn: &Turn, data: &TurnInterrupted) {
+    let at = run.instant;
     let (Some(files), Some(began)) = (&mut run.files, &turn.files) else { return };
     let found = data.files.clone();
     if data.reason == InterruptReason::Workspace {
@@ -38,7 +40,7 @@ pub(super) fn interrupted(run: &mut Run, turn: &Turn, data: &TurnInterrupted) {
     } else if data.put_back == Some(true) {
         (files.last, files.checkout) = (began.start.clone(), Checkout::PutBack);
     } else if let Some(found) = found {
-        (files.last, files.checkout) = (found, Checkout::Same);
+        (files.last, files.at, files.checkout) = (found, at, Checkout::Same);
     } else {
         files.checkout = Checkout::Unknown;
     }
@@ -55,13 +57,14 @@ pub(super) fn waits(run: &mut Run, data: &RunWaiting) {
 }
 
 pub(super) fn resumed(run: &mut Run, data: &RunResumed) {
+    let at = run.instant;
     let Some(files) = &mut run.files else { return };
     files.off_base = false;
     if files.branch == Branch::Publishing {
         files.branch = Branch::Own;
     }
     if let Some(from) = &data.files {
-        (files.last, files.checkout) = (from.clone(), Checkout::Same);
+        (files.last, files.at, files.checkout) = (from.clone(), at, Checkout::Same);
     } else if data.put_back {
         files.checkout = Checkout::PutBack;
     }

@@ -122,7 +122,8 @@ fn created(run: &mut Run, data: &RunCreated) {
     run.global = data.global_mode;
     run.agents = Arc::new(data.agents.clone());
     run.created = Some(Arc::new(data.clone()));
-    run.files = data.workspace.as_ref().map(|own| Box::new(Files::new(own.files.clone())));
+    let at = run.instant;
+    run.files = data.workspace.as_ref().map(|own| Box::new(Files::new(own.files.clone(), at)));
     for index in 0..run.nodes.len() {
         turns::weigh(run, index);
     }

@@ -1,6 +1,7 @@
 //! The files of a run that has a workspace of its own.
 
 use materia_contract::FileState;
+use materia_contract::time::Micros;
 use serde::{Deserialize, Serialize};
 
 /// The files of a run in a workspace, as far as its events say.
@@ -8,6 +9,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Files {
     /// Those that the last event names.
     pub(crate) last: FileState,
+    /// When that event came.
+    pub(crate) at: Micros,
     /// What the checkout holds.
     pub(crate) checkout: Checkout,
     /// Whether HEAD has left the base of the run.
@@ -41,13 +44,13 @@ pub(crate) enum Branch {
 }
 
 impl Files {
-    pub(crate) fn new(first: FileState) -> Self {
-        Self { last: first, checkout: Checkout::Same, off_base: false, branch: Branch::Own }
+    pub(crate) fn new(first: FileState, at: Micros) -> Self {
+        Self { last: first, at, checkout: Checkout::Same, off_base: false, branch: Branch::Own }
     }
 
     /// A turn ended and left these files.
-    pub(crate) fn left(&mut self, files: FileState, off_base: bool) {
-        self.last = files;
+    pub(crate) fn left(&mut self, files: FileState, at: Micros, off_base: bool) {
+        (self.last, self.at) = (files, at);
         self.off_base = off_base;
         self.checkout = if off_base { Checkout::Unknown } else { Checkout::Same };
     }

@@ -236,6 +236,12 @@ impl Run {
         self.files.as_ref().map(|files| &files.last)
     }
 
+    /// When the event came that names its files.
+    #[must_use]
+    pub fn files_at(&self) -> Option<Micros> {
+        self.files.as_ref().map(|files| files.at)
+    }
+
     /// Whether the checkout may hold something else than [`files`](Self::files), which goes before anything is done.
     #[must_use]
     pub fn must_put_back(&self) -> bool {
