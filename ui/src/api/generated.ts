@@ -37,19 +37,21 @@ export type UsageTotals = { "turns": number; "tokens": number; "cost"?: number |
 
 export type RunWaiting = { "reason": WaitReason; "node"?: (NodeId | null); "message": string };
 
-export type WaitReason = ("interactive" | "approval" | "stall" | "multi_turn" | "budget" | "manual" | "run_for" | "trust");
+export type WaitReason = ("interactive" | "approval" | "stall" | "multi_turn" | "budget" | "manual" | "run_for" | "trust" | "workspace");
 
 export type NodeId = string;
 
 export type RunFailed = { "code": ErrorCode; "message": string; "socket"?: (NodeId | null); "artifacts"?: (string)[]; "edgeId"?: (EdgeId | null) };
 
-export type ErrorCode = ("utility_failed" | "utility_timeout" | "contract_error" | "provider_failed" | "script_exhausted" | "edge_exhausted" | "no_advance" | "graph_failed" | "internal");
+export type ErrorCode = ("utility_failed" | "utility_timeout" | "contract_error" | "provider_failed" | "script_exhausted" | "edge_exhausted" | "no_advance" | "graph_failed" | "workspace" | "internal");
 
 export type EdgeId = string;
 
 export type Progress = { "done": number; "total": number };
 
-export type StartBody = { "project"?: string | null; "loadout"?: string | null; "link"?: (string)[] | null; "from"?: string | null; "request"?: string; "noRequest"?: boolean; "castId"?: string | null; "provider"?: string | null; "planning"?: boolean; "interactive"?: boolean; "budget"?: (Budget | null); "maxCost"?: number | null; "maxTurns"?: number | null; "maxTokens"?: number | null; "script"?: string | null; "virtualTime"?: boolean; "record"?: string | null; "replay"?: string | null };
+export type StartBody = { "project"?: string | null; "loadout"?: string | null; "link"?: (string)[] | null; "from"?: string | null; "request"?: string; "noRequest"?: boolean; "castId"?: string | null; "provider"?: string | null; "workspace"?: (WorkspaceKind | null); "includeChanges"?: boolean; "planning"?: boolean; "interactive"?: boolean; "budget"?: (Budget | null); "maxCost"?: number | null; "maxTurns"?: number | null; "maxTokens"?: number | null; "script"?: string | null; "virtualTime"?: boolean; "record"?: string | null; "replay"?: string | null };
+
+export type WorkspaceKind = ("project" | "own");
 
 export type Budget = { "maxTokens"?: number | null; "maxCost"?: number | null; "maxTurns"?: number | null; "warnAtPercent"?: number | null; "maxStorageMb"?: number | null };
 
@@ -161,9 +163,9 @@ export type LoopNow = { "id": string; "entry": number; "index": number; "total":
 
 export type EventsPage = { "items": (Json)[]; "next"?: number | null };
 
-export type EventLine = { "seq": number; "id": string; "runId": string; "ts": number; "wallTime": string; "nodeId"?: string | null; "inputHash"?: string | null; "prevHash": string; "hash": string } & ({ "type": "run.created"; "data": RunCreated } | { "type": "run.resumed"; "data": RunResumed } | { "type": "run.waiting"; "data": RunWaiting } | { "type": "run.completed"; "data": RunCompleted } | { "type": "run.failed"; "data": RunFailed } | { "type": "run.aborted"; "data": RunAborted } | { "type": "turn.started"; "data": TurnStarted } | { "type": "turn.completed"; "data": TurnCompleted } | { "type": "turn.failed"; "data": TurnFailed } | { "type": "turn.interrupted"; "data": TurnInterrupted } | { "type": "route.selected"; "data": RouteSelected } | { "type": "handoff.sent"; "data": HandoffSent } | { "type": "payload.delivered"; "data": PayloadDelivered } | { "type": "payload.consumed"; "data": PayloadConsumed } | { "type": "payload.superseded"; "data": PayloadSuperseded } | { "type": "payload.dropped"; "data": PayloadDropped } | { "type": "payload.deduplicated"; "data": PayloadDeduplicated } | { "type": "payload.filtered"; "data": PayloadFiltered } | { "type": "timer.set"; "data": TimerSet } | { "type": "timer.fired"; "data": TimerFired } | { "type": "turn.requested"; "data": TurnRequested } | { "type": "approval.requested"; "data": ApprovalRequested } | { "type": "approval.given"; "data": ApprovalGiven } | { "type": "approval.denied"; "data": ApprovalDenied } | { "type": "timeline.reached"; "data": TimelineReached } | { "type": "state.patched"; "data": StatePatched } | { "type": "output.fields_ignored"; "data": OutputFieldsIgnored } | { "type": "cursor.advanced"; "data": CursorAdvanced } | { "type": "loop.entered"; "data": LoopEntered } | { "type": "item.skipped"; "data": ItemSkipped } | { "type": "loop.exhausted"; "data": LoopExhausted } | { "type": "follow_up.captured"; "data": FollowUpCaptured } | { "type": "budget.warned"; "data": BudgetWarned } | { "type": "budget.changed"; "data": BudgetChanged } | { "type": "node.blocked"; "data": NodeBlocked } | { "type": "mode.changed"; "data": ModeChanged } | { "type": "run.revived"; "data": RunRevived } | { "type": "message.received"; "data": MessageReceived } | { "type": "socket.finished"; "data": SocketFinished } | { "type": "agents.chosen"; "data": AgentsChosen } | { "type": "storage.measured"; "data": StorageMeasured });
+export type EventLine = { "seq": number; "id": string; "runId": string; "ts": number; "wallTime": string; "nodeId"?: string | null; "inputHash"?: string | null; "prevHash": string; "hash": string } & ({ "type": "run.created"; "data": RunCreated } | { "type": "run.resumed"; "data": RunResumed } | { "type": "run.waiting"; "data": RunWaiting } | { "type": "run.completed"; "data": RunCompleted } | { "type": "run.failed"; "data": RunFailed } | { "type": "run.aborted"; "data": RunAborted } | { "type": "turn.started"; "data": TurnStarted } | { "type": "turn.completed"; "data": TurnCompleted } | { "type": "turn.failed"; "data": TurnFailed } | { "type": "turn.interrupted"; "data": TurnInterrupted } | { "type": "route.selected"; "data": RouteSelected } | { "type": "handoff.sent"; "data": HandoffSent } | { "type": "payload.delivered"; "data": PayloadDelivered } | { "type": "payload.consumed"; "data": PayloadConsumed } | { "type": "payload.superseded"; "data": PayloadSuperseded } | { "type": "payload.dropped"; "data": PayloadDropped } | { "type": "payload.deduplicated"; "data": PayloadDeduplicated } | { "type": "payload.filtered"; "data": PayloadFiltered } | { "type": "timer.set"; "data": TimerSet } | { "type": "timer.fired"; "data": TimerFired } | { "type": "turn.requested"; "data": TurnRequested } | { "type": "approval.requested"; "data": ApprovalRequested } | { "type": "approval.given"; "data": ApprovalGiven } | { "type": "approval.denied"; "data": ApprovalDenied } | { "type": "timeline.reached"; "data": TimelineReached } | { "type": "state.patched"; "data": StatePatched } | { "type": "output.fields_ignored"; "data": OutputFieldsIgnored } | { "type": "cursor.advanced"; "data": CursorAdvanced } | { "type": "loop.entered"; "data": LoopEntered } | { "type": "item.skipped"; "data": ItemSkipped } | { "type": "loop.exhausted"; "data": LoopExhausted } | { "type": "follow_up.captured"; "data": FollowUpCaptured } | { "type": "budget.warned"; "data": BudgetWarned } | { "type": "budget.changed"; "data": BudgetChanged } | { "type": "node.blocked"; "data": NodeBlocked } | { "type": "mode.changed"; "data": ModeChanged } | { "type": "run.revived"; "data": RunRevived } | { "type": "message.received"; "data": MessageReceived } | { "type": "socket.finished"; "data": SocketFinished } | { "type": "agents.chosen"; "data": AgentsChosen } | { "type": "storage.measured"; "data": StorageMeasured } | { "type": "workspace.publishing"; "data": WorkspacePublishing } | { "type": "workspace.published"; "data": WorkspacePublished });
 
-export type RunCreated = { "request": string; "plan": Plan; "planHash": string; "cwd": string; "runDir": string; "pace": Pace; "globalMode": GlobalMode; "virtualTime"?: boolean; "script"?: (ScriptBinding | null); "agents"?: { [key: string]: Answerer }; "fromCastId"?: string | null; "fork"?: (ForkedFrom | null); "timeline"?: number; "link"?: (Link | null); "state"?: { [key: string]: Json }; "key"?: (StartKey | null); "journalVersion": number };
+export type RunCreated = { "request": string; "plan": Plan; "planHash": string; "cwd": string; "runDir": string; "pace": Pace; "globalMode": GlobalMode; "virtualTime"?: boolean; "script"?: (ScriptBinding | null); "agents"?: { [key: string]: Answerer }; "fromCastId"?: string | null; "fork"?: (ForkedFrom | null); "timeline"?: number; "link"?: (Link | null); "state"?: { [key: string]: Json }; "key"?: (StartKey | null); "workspace"?: (OwnWorkspace | null); "journalVersion": number };
 
 export type ScriptBinding = { "path": string; "keys": { [key: string]: string } };
 
@@ -181,13 +183,17 @@ export type StartKey = { "key": CommandId; "body": string };
 
 export type CommandId = string;
 
-export type RunResumed = { "cwd": string; "runDir": string; "recast"?: boolean };
+export type OwnWorkspace = { "kind": string; "base": string; "tree": string; "head": string; "refs": string; "git": string; "identity": Identity };
+
+export type Identity = { "name": string; "email": string };
+
+export type RunResumed = { "cwd": string; "runDir": string; "recast"?: boolean; "tree"?: string; "head"?: string; "refs"?: string; "putBack"?: boolean };
 
 export type RunCompleted = { [key: string]: Json };
 
 export type RunAborted = { "reason": string };
 
-export type TurnStarted = { "visit": number; "attempt": number; "item"?: string | null; "itemLabel"?: string | null; "cause": Cause; "consumed": (string)[]; "prompt"?: string | null; "input"?: (UtilityInput | null); "layers"?: (PromptLayer)[]; "session"?: (SessionRef | null); "script"?: (ScriptEntry | null); "globalMode"?: (GlobalMode | null); "provider"?: string | null; "programVersion"?: string | null; "model"?: string | null; "tools"?: (ToolsDoc | null); "schema"?: Json; "approved"?: string | null };
+export type TurnStarted = { "visit": number; "attempt": number; "item"?: string | null; "itemLabel"?: string | null; "cause": Cause; "consumed": (string)[]; "prompt"?: string | null; "input"?: (UtilityInput | null); "layers"?: (PromptLayer)[]; "session"?: (SessionRef | null); "script"?: (ScriptEntry | null); "globalMode"?: (GlobalMode | null); "provider"?: string | null; "programVersion"?: string | null; "model"?: string | null; "tools"?: (ToolsDoc | null); "schema"?: Json; "approved"?: string | null; "tree"?: string | null; "head"?: string | null; "refs"?: string | null; "putBack"?: boolean };
 
 export type Cause = ({ "kind": "input" } | { "kind": "foreach"; "index": number } | { "kind": "retry"; "turn": number } | { "kind": "repair"; "turn": number } | { "kind": "manual" } | { "kind": "recast"; "turn": number });
 
@@ -199,7 +205,7 @@ export type SessionRef = { "id": string; "resume": boolean };
 
 export type ScriptEntry = { "key": string; "index": number };
 
-export type TurnCompleted = { "turn": number; "visit": number; "attempt": number; "satisfied"?: boolean | null; "object"?: [number, number] | null; "context"?: string | null; "workItems"?: (Json)[] | null; "output": string; "stderr"?: string; "exitCode"?: number | null; "signal"?: number | null; "durationMs"?: number | null; "stdoutDropped"?: number; "stderrDropped"?: number; "whole"?: string | null; "lossy"?: boolean; "usage"?: (TurnUsage | null); "artifacts"?: (Artifact)[]; "transcript"?: (Transcript | null); "files"?: (LeftFile)[]; "notes"?: (string)[]; "class"?: (FailureClass | null); "retryAfterMs"?: number | null };
+export type TurnCompleted = { "turn": number; "visit": number; "attempt": number; "satisfied"?: boolean | null; "object"?: [number, number] | null; "context"?: string | null; "workItems"?: (Json)[] | null; "output": string; "stderr"?: string; "exitCode"?: number | null; "signal"?: number | null; "durationMs"?: number | null; "stdoutDropped"?: number; "stderrDropped"?: number; "whole"?: string | null; "lossy"?: boolean; "usage"?: (TurnUsage | null); "artifacts"?: (Artifact)[]; "transcript"?: (Transcript | null); "files"?: (LeftFile)[]; "notes"?: (string)[]; "class"?: (FailureClass | null); "retryAfterMs"?: number | null; "tree"?: string | null; "head"?: string | null; "refs"?: string | null; "offBase"?: boolean };
 
 export type TurnUsage = { "inputTokens"?: number | null; "outputTokens"?: number | null; "cost"?: number | null };
 
@@ -211,11 +217,11 @@ export type LeftFile = { "kind": string; "name": string; "hash": string; "bytes"
 
 export type FailureClass = ("transient" | "rate_limit" | "auth" | "contract" | "permanent" | "session_lost");
 
-export type TurnFailed = { "turn": number; "visit": number; "attempt": number; "code": ErrorCode; "message": string; "repair"?: boolean; "retryAt"?: number | null; "sessionLost"?: boolean; "output": string; "stderr"?: string; "exitCode"?: number | null; "signal"?: number | null; "durationMs"?: number | null; "stdoutDropped"?: number; "stderrDropped"?: number; "whole"?: string | null; "lossy"?: boolean; "usage"?: (TurnUsage | null); "artifacts"?: (Artifact)[]; "transcript"?: (Transcript | null); "files"?: (LeftFile)[]; "notes"?: (string)[]; "class"?: (FailureClass | null); "retryAfterMs"?: number | null };
+export type TurnFailed = { "turn": number; "visit": number; "attempt": number; "code": ErrorCode; "message": string; "repair"?: boolean; "retryAt"?: number | null; "sessionLost"?: boolean; "output": string; "stderr"?: string; "exitCode"?: number | null; "signal"?: number | null; "durationMs"?: number | null; "stdoutDropped"?: number; "stderrDropped"?: number; "whole"?: string | null; "lossy"?: boolean; "usage"?: (TurnUsage | null); "artifacts"?: (Artifact)[]; "transcript"?: (Transcript | null); "files"?: (LeftFile)[]; "notes"?: (string)[]; "class"?: (FailureClass | null); "retryAfterMs"?: number | null; "tree"?: string | null; "head"?: string | null; "refs"?: string | null; "offBase"?: boolean };
 
-export type TurnInterrupted = { "turn": number; "visit": number; "attempt": number; "reason": InterruptReason };
+export type TurnInterrupted = { "turn": number; "visit": number; "attempt": number; "reason": InterruptReason; "tree"?: string; "head"?: string; "refs"?: string; "putBack"?: boolean | null };
 
-export type InterruptReason = ("crash" | "stopped" | "aborted" | "run_failed" | "run_for" | "trust");
+export type InterruptReason = ("crash" | "stopped" | "aborted" | "run_failed" | "run_for" | "trust" | "workspace");
 
 export type RouteSelected = { "turn"?: number | null; "edgeId"?: (EdgeId | null); "to": string; "satisfied"?: boolean | null };
 
@@ -300,6 +306,10 @@ export type AgentsChosen = { "agents": { [key: string]: Answerer } };
 export type StorageMeasured = { "usedMb": number; "freeMb": number; "floorMb": number; "disk"?: (DiskMeasured | null) };
 
 export type DiskMeasured = { "free": number; "floor": number };
+
+export type WorkspacePublishing = { [key: string]: Json };
+
+export type WorkspacePublished = { "branch": string; "commit": string; "kept"?: string | null };
 
 export type LiveWords = { "socket": NodeId; "kind": string; "text": string };
 
