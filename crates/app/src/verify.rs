@@ -19,7 +19,10 @@ pub fn replay(found: &Found, at: Option<u64>) -> Result<ReplayBody, Failure> {
     let id = &found.id;
     match materia_engine::replay(found.journal(), id, at) {
         Ok(replay) => match lost(found, &replay.left) {
-            None => Ok(ReplayBody::Verified(verified(id, replay))),
+            None => {
+                let gone = gone(found, &replay.left);
+                Ok(ReplayBody::Verified(Verified { gone, ..verified(id, replay) }))
+            }
             Some((seq, fault)) => Ok(mismatch(id, Some(seq), &fault)),
         },
         Err(ReplayError::Fault { run, seq, fault }) => {
@@ -55,6 +58,7 @@ fn lost(found: &Found, left: &[Left]) -> Option<(u64, String)> {
             return Some(format!("`{}` has no hash that can be read", left.path));
         };
         if left.is_blob
+            && !(left.is_transcript && blobs.is_gone(hash))
             && let Err(fault) = blobs.check(hash)
         {
             return Some(format!("of `{}` {fault}", left.path));
@@ -76,6 +80,14 @@ fn lost(found: &Found, left: &[Left]) -> Option<(u64, String)> {
     let more = format!("and {} more", faults.len().saturating_sub(LOST_TOLD_MAX));
     told.extend((faults.len() > LOST_TOLD_MAX).then_some(more.as_str()));
     Some((*seq, told.join("; ")))
+}
+
+/// How many transcripts were removed because of their age (W9).
+fn gone(found: &Found, left: &[Left]) -> u64 {
+    let blobs = FileBlobs::of(&found.root);
+    let transcripts = left.iter().filter(|left| left.is_transcript);
+    let hashes = transcripts.filter_map(|left| BlobHash::parse(&left.hash));
+    hashes.filter(|hash| blobs.is_gone(*hash)).count() as u64
 }
 
 /// What was found where an event says that a file is.
@@ -111,7 +123,7 @@ fn verified(id: &RunId, replay: Replay) -> Verified {
     let Replay { events, undecided, state, status, last_seq, last_hash, left: _ } = replay;
     let (cast_id, last_hash) = (id.clone(), last_hash.to_string());
     let ok = (undecided == 0).then_some(true);
-    Verified { cast_id, ok, events, undecided, status, state, last_seq, last_hash }
+    Verified { cast_id, ok, events, undecided, gone: 0, status, state, last_seq, last_hash }
 }
 
 fn mismatch(id: &RunId, seq: Option<u64>, fault: &str) -> ReplayBody {

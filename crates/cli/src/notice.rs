@@ -1,6 +1,7 @@
 //! Calling the person whom a cast waits for.
 
 use std::io::Write as _;
+use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 
 use materia_contract::{CastReport, CastStatus, search_path};
@@ -36,6 +37,8 @@ fn run(command: &[String], report: &CastReport, terminal: &Terminal) {
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
+        // A terminal that closes ends its foreground group; the call goes on.
+        .process_group(0)
         .spawn();
     if let Err(error) = started {
         terminal.say(format_args!("warning: `notify` cannot run `{program}`: {error}"));

@@ -164,6 +164,10 @@ fn tell(
         terminal.say(format_args!("  go on   {}", project.command(&way)));
     }
     let command = |name: &str| project.command(&format!("{name} {}", driven.id));
+    if report.workspace.is_some() && report.status == CastStatus::Completed {
+        let apply = project.command(&format!("workspace {} --apply", driven.id));
+        terminal.say(format_args!("  get it  {apply}"));
+    }
     terminal.say(format_args!("  look    {} · {}", command("show"), command("events")));
     Ok(())
 }

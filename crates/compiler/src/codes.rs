@@ -37,6 +37,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("config::too-large", "the file is larger than a configuration may be"),
     ("config::unknown-loadout", "the chosen loadout does not exist"),
     ("config::unreadable", "the file is there but cannot be read"),
+    ("config::workspace", "`workspace` is `own`, and a workspace of its own is not possible here"),
     ("delivery::bad-map", "a transform replaces something that is no part of a payload"),
     ("delivery::no-effect", "a field about delivery that changes nothing on this edge"),
     ("delivery::no-quiet-period", "an edge debounces and does not say for how long"),

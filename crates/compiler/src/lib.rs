@@ -48,6 +48,9 @@ pub use codes::CODES;
 pub use diff::{NoDocument, diff};
 pub use files::{CONFIG_BYTES_MAX, Sources};
 pub use layers::{Layer, LayerKind, Loaded, load, load_given};
-pub use project::{AGENT_FILES, AGENT_FOLDERS, NOT_OF_AGENTS, artifact_dir, unfit_doc_root};
+pub use project::{
+    AGENT_FILES, AGENT_FOLDERS, NOT_OF_AGENTS, artifact_dir, own_workspaces, refused_workspaces,
+    unfit_doc_root,
+};
 pub use schemas::{SCHEMAS, schema};
 pub use trust::{Part, PartKind, Program, materia_program, parts, taking_part};

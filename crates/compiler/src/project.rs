@@ -2,11 +2,12 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use materia_contract::{Loadout, WorkspaceKind};
+use materia_contract::{Finding, Loadout, WorkspaceKind};
 
 use crate::command::stays_inside;
 use crate::fault::{Fault, Faults};
 use crate::layers::{LayerKind, Loaded};
+use crate::locate::pointer;
 
 const ARTIFACT_DIR_DEFAULT: &str = ".materia";
 const DOC_ROOT_DEFAULT: &str = "docs";
@@ -40,6 +41,36 @@ pub(crate) fn workspace<'a>(
     }
     let own = told.any(|kind| kind == WorkspaceKind::Own);
     if own { WorkspaceKind::Own } else { WorkspaceKind::Project }
+}
+
+/// The places of the configuration that ask for workspaces of their own: with the loadout, where it is one's.
+pub fn own_workspaces(loaded: &Loaded) -> Vec<(Option<&str>, String)> {
+    let own = |kind: Option<WorkspaceKind>| kind == Some(WorkspaceKind::Own);
+    let of_config = own(loaded.config.workspace).then(|| (None, "/workspace".to_owned()));
+    let loadouts = loaded.config.loadouts.iter().filter(|(_, loadout)| own(loadout.workspace));
+    let of_loadouts =
+        loadouts.map(|(name, _)| (Some(name.as_str()), pointer(["loadouts", name, "workspace"])));
+    of_config.into_iter().chain(of_loadouts).collect()
+}
+
+/// Findings about places that ask for workspaces which cannot be had, each with its reason.
+#[must_use]
+pub fn refused_workspaces(loaded: &Loaded, refused: &[(String, String)]) -> Vec<Finding> {
+    let mut faults = Faults::default();
+    for (pointer, reason) in refused {
+        let message = format!("a workspace of its own is not possible here: {reason}");
+        let help = "deal with the reason, or write `\"workspace\": \"project\"`";
+        let fault = Fault::error("config::workspace", message).help(help);
+        // The layer is known of the nearest value around it that one layer gave as a whole.
+        let around =
+            std::iter::successors(Some(pointer.as_str()), |at| Some(at.rsplit_once('/')?.0));
+        let layer = around.filter(|at| !at.is_empty()).find_map(|at| loaded.origins.of(at));
+        faults.push(match layer {
+            Some(layer) => fault.at(layer, pointer),
+            None => fault,
+        });
+    }
+    faults.place(&loaded.layers)
 }
 
 /// The only folder that may be written to in Planning mode, relative to the project.

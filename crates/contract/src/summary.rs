@@ -107,6 +107,9 @@ pub struct CastReport {
     /// The newest answer: that of the socket that waits for a person, else of the last one that ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Said>,
+    /// `own` where it works in a copy of the repository and not in the project folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<String>,
 }
 
 /// What a socket asks of a person before it runs.

@@ -18,6 +18,8 @@ pub struct Left {
     /// Whether the journal's blobs must have it; otherwise the file is a copy of what the event has, or of a time
     /// when blobs were not kept.
     pub is_blob: bool,
+    /// Whether it is the transcript of an agent, which `clean` may remove after a while.
+    pub is_transcript: bool,
 }
 
 /// Keeps the files that a turn left. One that cannot be kept is not named: its event would promise too much.
@@ -55,9 +57,12 @@ pub(crate) fn named(event: &Event, blobs: bool) -> Vec<Left> {
     };
     let left = |path: &str, hash: &str, is_blob| {
         let (path, hash) = (path.to_owned(), hash.to_owned());
-        Left { seq: event.seq, path, hash, is_blob }
+        Left { seq: event.seq, path, hash, is_blob, is_transcript: false }
     };
-    let transcript = report.transcript.iter().map(|it| left(&it.path, &it.hash, blobs));
+    let transcript = report
+        .transcript
+        .iter()
+        .map(|it| Left { is_transcript: true, ..left(&it.path, &it.hash, blobs) });
     let files = report.files.iter().map(|it| left(&it.name, &it.hash, blobs));
     let artifacts = report.artifacts.iter().map(|it| left(&it.name, &it.hash, false));
     transcript.chain(files).chain(artifacts).collect()

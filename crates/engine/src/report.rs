@@ -74,6 +74,7 @@ pub fn report_at(
         elapsed_ms: span.map(|(began, newest)| {
             u64::try_from(newest.saturating_sub(began) / 1_000).unwrap_or(0)
         }),
+        workspace: created.workspace.as_ref().map(|own| own.kind.clone()),
         linked: link.map(LinkTarget::reference).collect(),
         link_id: created.link.as_ref().map(|link| link.loadout_id.clone()),
         visits: visits.into_list().into_iter().map(with_materia).collect(),

@@ -81,6 +81,26 @@ impl FileBlobs {
         Ok((file, found))
     }
 
+    /// Removes a blob that is too old to be kept. A file of its name with `.gone` behind it says that it was here.
+    pub fn discard(&self, hash: BlobHash) -> io::Result<u64> {
+        let path = self.path(hash);
+        let bytes = path.symlink_metadata()?.len();
+        let gone = gone(&path);
+        if !gone.exists() {
+            private::new_file(&gone)?;
+        }
+        sync_parent(&path)?;
+        fs::remove_file(&path)?;
+        Ok(bytes)
+    }
+
+    /// Whether a blob was removed because of its age.
+    #[must_use]
+    pub fn is_gone(&self, hash: BlobHash) -> bool {
+        let path = self.path(hash);
+        gone(&path).symlink_metadata().is_ok_and(|found| found.is_file()) && !path.exists()
+    }
+
     /// Puts into records what is kept apart from them.
     pub(crate) fn fill(&self, records: &mut [Record]) {
         for record in records {
@@ -145,6 +165,13 @@ impl FileBlobs {
         let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
         Ok((folder.join(format!(".new-{}-{number}", std::process::id())), path))
     }
+}
+
+/// The file that stands for a blob which was removed because of its age.
+fn gone(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".gone");
+    PathBuf::from(name)
 }
 
 fn unreadable(hash: BlobHash, error: &io::Error) -> BlobFault {
@@ -218,6 +245,21 @@ mod tests {
     async fn files_keep_the_contract() {
         let root = tempfile::tempdir().unwrap();
         blobs_contract::holds(&FileBlobs::of(root.path()), root.path()).await;
+    }
+
+    #[tokio::test]
+    async fn a_blob_that_was_discarded_is_known_to_be_gone() {
+        let root = tempfile::tempdir().unwrap();
+        let blobs = FileBlobs::of(root.path());
+        let hash = blobs.put(b"words".to_vec()).await.unwrap();
+        assert!(!blobs.is_gone(hash));
+        assert_eq!(blobs.discard(hash).unwrap(), 5);
+        assert!(blobs.is_gone(hash) && blobs.check(hash).is_err());
+        assert!(blobs.discard(hash).is_err(), "there is nothing left");
+        // Whoever keeps it again has it again.
+        blobs.put(b"words".to_vec()).await.unwrap();
+        assert!(!blobs.is_gone(hash) && blobs.check(hash).is_ok());
+        assert!(!blobs.is_gone(BlobHash::of(b"other")));
     }
 
     #[tokio::test]

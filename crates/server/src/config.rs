@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::{Response, StatusCode, header};
-use materia_app::{beside, grid, ownfile, project};
+use materia_app::{beside, grid, ownfile, project, workspace};
 use materia_compiler::{Layer, Loaded};
 use materia_contract::GlobalMode;
 use materia_contract::api::{
@@ -24,7 +24,9 @@ fn served(app: &App, asked: &Request) -> Result<Arc<Served>, Refused> {
 
 /// `GET /api/config`.
 pub(crate) fn config(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
-    let checked = served(app, asked)?.project.check();
+    let served = served(app, asked)?;
+    let mut checked = served.project.check();
+    checked.findings.extend(workspace::findings(&served.project, &checked.loaded));
     let items = ownfile::files(&checked.loaded);
     Ok(json(&ConfigBody { items, findings: checked.findings }))
 }
@@ -74,7 +76,9 @@ fn hash(text: &str) -> String {
 pub(crate) fn check(app: &App, asked: &Request) -> Result<Response<Body>, Refused> {
     let body: CheckBody = asked.json()?;
     let served = app.rooms.only(body.project.as_deref())?;
-    let findings = served.project.check_given(&body.files).findings;
+    let checked = served.project.check_given(&body.files);
+    let mut findings = checked.findings;
+    findings.extend(workspace::findings(&served.project, &checked.loaded));
     let plan = body.loadout.and_then(|name| {
         let checked = served.project.compile_given(&body.files, Some(&name));
         checked.made.filter(|_| !project::has_errors(&checked.findings))

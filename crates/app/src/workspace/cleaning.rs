@@ -2,9 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use materia_beneath::Folder;
 use materia_contract::body::{Cleaned, CleanedItem};
 use materia_contract::time::Micros;
-use materia_contract::{CastStatus, RunId};
+use materia_contract::{BlobHash, CastStatus, OfTurn, RunId};
+use materia_engine::{PAGE_BYTES, blocking};
+use materia_journal::{FileBlobs, SqliteJournal};
 use materia_workspace::{Listed, Opened, Place};
 
 use super::{failure, result};
@@ -43,6 +46,7 @@ pub fn clean(project: &Project, ended_before: Micros, dry_run: bool) -> Result<C
             one.clean(ended, &mut cleaned)?;
         }
     }
+    old_transcripts(project, ended_before, &mut cleaned)?;
     if !dry_run {
         let count = materia_beneath::sweep_now();
         if count > 0 {
@@ -57,6 +61,82 @@ pub fn clean(project: &Project, ended_before: Micros, dry_run: bool) -> Result<C
     }
     cleaned.bytes = cleaned.items.iter().map(|item| item.bytes).sum();
     Ok(cleaned)
+}
+
+/// Removes transcripts of agents whose casts ended long enough ago. One that another cast has too, such as a fork,
+/// stays as long as that one.
+fn old_transcripts(
+    project: &Project,
+    before: Micros,
+    cleaned: &mut Cleaned,
+) -> Result<(), Failure> {
+    for (root, journal) in project.journals()? {
+        if journal.is_foreign() {
+            continue;
+        }
+        let (mut old, mut kept) = (BTreeMap::new(), BTreeSet::new());
+        for line in blocking(&journal).runs()? {
+            let over = matches!(line.status, CastStatus::Completed | CastStatus::Aborted);
+            let (last, transcripts) = transcripts(&journal, &line.cast_id)?;
+            for (path, hash) in transcripts {
+                if over && last < before {
+                    old.entry(hash).or_insert_with(Vec::new).push((line.cast_id.clone(), path));
+                } else {
+                    kept.insert(hash);
+                }
+            }
+        }
+        let blobs = FileBlobs::of(&root);
+        for (hash, places) in old.into_iter().filter(|(hash, _)| !kept.contains(hash)) {
+            let (Ok(found), Some((id, path))) =
+                (blobs.path(hash).symlink_metadata(), places.first().cloned())
+            else {
+                continue;
+            };
+            let (kind, name, cast_id) = ("transcript".to_owned(), path, Some(id));
+            cleaned.items.push(CleanedItem { kind, cast_id, name, bytes: found.len() });
+            if cleaned.dry_run {
+                continue;
+            }
+            blobs.discard(hash).map_err(|error| Failure::storage(error.to_string()))?;
+            for (id, path) in places {
+                let folder = Folder::at_itself(&root.join(id.as_str()));
+                // Whoever has removed it already did the same.
+                let _ = folder.and_then(|folder| folder.remove_all(path));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// When the last event of a cast came, and the transcripts that its turns left.
+fn transcripts(
+    journal: &SqliteJournal,
+    id: &RunId,
+) -> Result<(Micros, Vec<(String, BlobHash)>), Failure> {
+    let (mut last, mut found, mut after) = (0, Vec::new(), 0);
+    loop {
+        let page = blocking(journal).read(id, after, PAGE_BYTES)?;
+        for record in &page.records {
+            (after, last) = (record.seq, record.ts);
+            if !matches!(record.kind.as_str(), "turn.completed" | "turn.failed") {
+                continue;
+            }
+            let Ok(event) = record.event() else { continue };
+            let report = match event.body.of_turn() {
+                Some(OfTurn::Completed(data)) => &data.report,
+                Some(OfTurn::Failed(data)) => &data.report,
+                Some(OfTurn::Started(_) | OfTurn::Interrupted(_)) | None => continue,
+            };
+            let transcript = report.transcript.as_ref();
+            found.extend(
+                transcript.and_then(|it| Some((it.path.clone(), BlobHash::parse(&it.hash)?))),
+            );
+        }
+        if page.end {
+            return Ok((last, found));
+        }
+    }
 }
 
 /// How a cast ended, where it ended long enough ago. One of a foreign journal is left alone.

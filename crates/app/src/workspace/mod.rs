@@ -5,8 +5,9 @@ mod result;
 
 use std::path::PathBuf;
 
+use materia_compiler::Loaded;
 use materia_contract::{
-    Behavior, FileState, Identity, OwnWorkspace, Plan, RunCreated, RunId, WorkspaceKind,
+    Behavior, FileState, Finding, Identity, OwnWorkspace, Plan, RunCreated, RunId, WorkspaceKind,
 };
 use materia_kernel::Run;
 use materia_workspace::{Base, Look, Opened, Place, Source};
@@ -80,6 +81,32 @@ pub(crate) fn wanted(
         ));
     }
     Ok(Some(Wanted { base, include_changes, state_dir }))
+}
+
+/// Findings about a configuration that asks for workspaces which cannot be had (W2). git is asked only where it does.
+#[must_use]
+pub fn findings(project: &Project, loaded: &Loaded) -> Vec<Finding> {
+    let places = materia_compiler::own_workspaces(loaded);
+    if places.is_empty() {
+        return Vec::new();
+    }
+    let state_dir = project.state_dir.clone().unwrap_or_default();
+    let mut refused = Vec::new();
+    if let Err(refusals) = materia_workspace::examine(&project.dir, &state_dir) {
+        for (_, pointer) in &places {
+            refused.extend(refusals.iter().map(|one| (pointer.clone(), one.message.clone())));
+        }
+    }
+    for (loadout, pointer) in places {
+        let Some(name) = loadout else { continue };
+        let (compiled, _) = materia_compiler::compile(loaded, Some(name));
+        if compiled.is_some_and(|compiled| needs_jj(&compiled.plan)) {
+            let reason =
+                format!("`{name}` runs utilities that need jj, and a workspace is plain git");
+            refused.push((pointer, reason));
+        }
+    }
+    materia_compiler::refused_workspaces(loaded, &refused)
 }
 
 fn needs_jj(plan: &Plan) -> bool {

@@ -2,6 +2,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use materia_app::workspace;
 use materia_compiler::LayerKind;
 use serde_json::json;
 
@@ -80,6 +81,7 @@ pub(crate) fn check(
         project.sources.flag_config.clone_from(&args.file);
     }
     let mut checked = project.check();
+    checked.findings.extend(workspace::findings(&project, &checked.loaded));
     if args.strict {
         checked.be_strict();
     }

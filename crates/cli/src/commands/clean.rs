@@ -13,8 +13,8 @@ const DAY: Duration = Duration::from_hours(24);
 
 /// Remove workspaces and branches that no cast of this project needs any more
 ///
-/// Removed are workspaces, merged branches and refs of completed or aborted casts, and temporary folders. A branch
-/// that is not merged and a cast that can go on stay.
+/// Removed are workspaces, merged branches, refs and transcripts of completed or aborted casts, and temporary folders.
+/// A branch that is not merged and a cast that can go on stay.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  materia clean --dry-run\n  materia clean --older-than 7d")]
 pub(crate) struct CleanArgs {

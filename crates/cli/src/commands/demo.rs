@@ -14,7 +14,7 @@ use crate::terminal::Terminal;
 /// to be looked at.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  materia demo\n  materia demo ~/materia-demo\n  materia demo --ui"
+    after_help = "Examples:\n  materia demo\n  materia demo ~/materia-demo\n  materia demo --workspace\n  materia demo --ui"
 )]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(crate) struct DemoArgs {
@@ -24,6 +24,9 @@ pub(crate) struct DemoArgs {
     /// Let the agents answer at once
     #[arg(long, hide = true)]
     at_once: bool,
+    /// Let the agents work in a copy of the scratch project's repository
+    #[arg(long, conflicts_with = "ui")]
+    workspace: bool,
     /// Open the page, and play the demo there
     #[arg(long)]
     ui: bool,
@@ -53,5 +56,5 @@ pub(crate) fn demo(
         let made = || crate::demo::for_page(args.folder.as_deref(), terminal);
         return serve::demo(made()?, listen, test_hooks, args.no_open, terminal);
     }
-    crate::demo::run(args.folder.as_deref(), args.at_once, global.json, terminal)
+    crate::demo::run(args.folder.as_deref(), args.at_once, args.workspace, global.json, terminal)
 }

@@ -74,6 +74,11 @@ fn tell(verified: &Verified, terminal: &mut Terminal) -> Result<(), Failure> {
              among them could be taken again, nor held to the rules"
         )?;
     }
+    if verified.gone > 0 {
+        let (gone, were) =
+            (verified.gone, if verified.gone == 1 { "transcript was" } else { "transcripts were" });
+        writeln!(terminal.out, "  {gone} {were} removed because of their age")?;
+    }
     writeln!(terminal.out, "  at event {last_seq} it is {}", status.word())?;
     writeln!(terminal.out, "  hash {last_hash}")?;
     let state = serde_json::to_string_pretty(state).map_err(std::io::Error::from)?;

@@ -64,6 +64,10 @@ pub(crate) fn show(
     writeln!(out, "events    {}", report.last_seq)?;
     let folder = found.root.join(report.cast_id.as_str());
     writeln!(out, "folder    {}", project.shown(&folder))?;
+    if report.workspace.is_some() {
+        let words = project.command(&format!("workspace {}", report.cast_id));
+        writeln!(out, "workspace a copy of the repository: {words}")?;
+    }
     tell_trouble(&report, out)?;
     tell_visits(&report, out)?;
     tell_answer(&report, &project, out)?;

@@ -50,7 +50,7 @@ impl Git {
 
     /// Whether the folder has a repository of its own.
     pub(super) fn has_repository(&self) -> bool {
-        self.folder.join(".git").is_dir()
+        self.folder.join(".git").exists()
     }
 
     /// Makes the repository.
@@ -65,9 +65,11 @@ impl Git {
         self.run(&["rev-parse", "--short", "HEAD"]).map(|name| name.trim().to_owned())
     }
 
-    /// The commits, newest first, one a line.
-    pub(super) fn log(&self) -> Result<String, GitError> {
-        self.run(&["log", "--oneline", "--no-decorate", "--no-color"])
+    /// The commits, newest first, one a line; with `all` those of every branch, which is then named.
+    pub(super) fn log(&self, all: bool) -> Result<String, GitError> {
+        let which: &[&str] =
+            if all { &["--branches", "--decorate=short"] } else { &["--no-decorate"] };
+        self.run(&[&["log", "--oneline", "--no-color"], which].concat())
     }
 
     fn run(&self, words: &[&str]) -> Result<String, GitError> {

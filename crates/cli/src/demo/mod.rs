@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use materia_app::RunOptions;
 use materia_app::prepare::{self, Asked, Origin, Ready};
-use materia_contract::{EventBody, RunId};
+use materia_contract::{EventBody, RunId, WorkspaceKind};
 use materia_server::Demo;
 
 use crate::args::Global;
@@ -37,6 +37,7 @@ const REQUEST: &str = "Make greet.sh greet people by name, also in French, and d
 pub(crate) fn run(
     wanted: Option<&Path>,
     at_once: bool,
+    workspace: bool,
     json: bool,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
@@ -49,15 +50,16 @@ pub(crate) fn run(
     let mut project = Project::here(&global)?;
     let profile = project.sources.profile_dir.take();
     project.sources.env_config = None;
-    let options =
-        RunOptions { script: Some(folder.join(scratch::SCRIPT)), ..RunOptions::default() };
+    let workspace = workspace.then_some(WorkspaceKind::Own);
+    let script = Some(folder.join(scratch::SCRIPT));
+    let options = RunOptions { script, workspace, ..RunOptions::default() };
     terminal.say(format_args!("Casting: {REQUEST}\n"));
     let request = REQUEST.to_owned();
     let asked = Asked { project: &project, approvals: profile, request, options: &options };
     let trusted = Vouched { project: true, journal: false, detach: false };
     let (exit, _) = begin::loadout(&project, &asked, None, trusted, terminal)?;
     if exit == Exit::Done {
-        tell(&project, terminal)?;
+        tell(&project, workspace.is_some(), terminal)?;
     }
     Ok(exit)
 }
@@ -99,28 +101,38 @@ fn set_up_git(folder: &Path, terminal: &Terminal) {
     }
 }
 
-fn tell(project: &Project, terminal: &Terminal) -> Result<(), Failure> {
+fn tell(project: &Project, own: bool, terminal: &Terminal) -> Result<(), Failure> {
     terminal.say("\nWhat happened");
     for line in sent_back(project)? {
         terminal.say(format_args!("  {line}"));
     }
     let git = Git::at(&project.dir);
     if git.has_repository()
-        && let Ok(log) = git.log()
+        && let Ok(log) = git.log(own)
     {
         terminal.say("  git log says:");
         for line in clean(&log).lines() {
             terminal.say(format_args!("    {line}"));
         }
     }
+    let made = if own { "as it was; what they made is in the branch" } else { "what they made" };
     terminal.say(format_args!(
         "\nWhere everything is: {}\n  \
            materia.json  the workflow, with comments\n  \
            script.json   what the scripted agents answered\n  \
-           greet.sh      what they made\n  \
+           greet.sh      {made}\n  \
            .materia/     the journal, and what each turn was given and gave back",
         clean(&project.dir.to_string_lossy())
     ));
+    if own {
+        terminal.say(
+            "\nThe agents worked in a copy. Your checkout is as it was; the result is the branch above.",
+        );
+        terminal.say("\nHow to get it");
+        for words in ["workspace last", "workspace last --diff", "workspace last --apply"] {
+            terminal.say(format_args!("  {}", project.command(words)));
+        }
+    }
     terminal.say("\nWhat to try next");
     terminal.say("  materia demo --ui  the same on a page, where you are asked once");
     for words in ["show last", "why last Socket-2", "replay last", "events last", "grid"] {

@@ -134,6 +134,27 @@ result 'It is done.'"#,
     asking.run(&["replay", "c1"]).exits(0);
 }
 
+/// W9: what is too old goes, and `replay` counts it; a cast that can go on keeps all of its own.
+#[test]
+fn clean_removes_transcripts_of_casts_that_ended() {
+    let asking = Asking::with_claude("cat > /dev/null; result 'It is done.'");
+    asking.run(&["cast", "--json", "--cast-id", "c1", "go"]).exits(0);
+    let path = ".materia/c1/sockets/a/1-1.transcript.jsonl";
+    let items = |args: &[&str]| {
+        let cleaned = asking.run(args).exits(0).json();
+        cleaned["items"].as_array().unwrap().iter().filter(|it| it["kind"] == "transcript").count()
+    };
+    assert_eq!(items(&["clean", "--json"]), 0, "it is not old enough");
+    assert_eq!(items(&["clean", "--json", "--older-than", "0", "--dry-run"]), 1);
+    assert!(asking.bench.has(path));
+    assert_eq!(items(&["clean", "--json", "--older-than", "0"]), 1);
+    assert!(!asking.bench.has(path));
+    let replayed = asking.run(&["replay", "c1", "--json"]).exits(0).json();
+    assert_eq!((&replayed["ok"], &replayed["gone"]), (&json!(true), &json!(1)));
+    assert_eq!(items(&["clean", "--json", "--older-than", "0"]), 0, "it is gone");
+    asking.run(&["show", "c1"]).exits(0);
+}
+
 #[test]
 fn a_failure_tells_its_class_and_when_to_try_again() {
     let asking = Asking::with_claude(

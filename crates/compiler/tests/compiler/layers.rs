@@ -197,6 +197,22 @@ fn a_link_in_the_project_cannot_move_its_artifacts_either() {
 }
 
 #[test]
+fn places_that_ask_for_workspaces_are_found_with_their_file() {
+    let project = Project::with(
+        r#"{"workspace": "own", "loadouts": {"L": {"workspace": "own"}, "M": {"workspace": "project"}}}"#,
+    );
+    let (loaded, _) = project.load();
+    let places = materia_compiler::own_workspaces(&loaded);
+    let pointers: Vec<&str> = places.iter().map(|(_, pointer)| pointer.as_str()).collect();
+    assert_eq!(pointers, ["/workspace", "/loadouts/L/workspace"]);
+    let refused = [("/loadouts/L/workspace".to_owned(), "no git".to_owned())];
+    let findings = materia_compiler::refused_workspaces(&loaded, &refused);
+    assert_eq!(findings[0].code, "config::workspace");
+    assert_eq!(findings[0].pointer, "/loadouts/L/workspace");
+    assert!(findings[0].message.contains("no git"));
+}
+
+#[test]
 fn the_doc_root_lies_inside_the_project_whoever_names_it() {
     for bad in ["", "/docs", "../docs"] {
         let mut project = Project::new();

@@ -27,6 +27,9 @@ pub struct Verified {
     /// How many of them another version wrote, by other rules or without what they were decided on: of those only the
     /// hashes could be checked.
     pub undecided: u64,
+    /// How many transcripts were removed because of their age.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub gone: u64,
     /// Where it stands.
     pub status: CastStatus,
     /// The variables.
@@ -35,6 +38,11 @@ pub struct Verified {
     pub last_seq: u64,
     /// Its hash.
     pub last_hash: String,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A cast of which something does not hold.

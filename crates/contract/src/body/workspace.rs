@@ -88,7 +88,7 @@ pub struct Cleaned {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CleanedItem {
-    /// `workspace`, `branch`, `refs`, `temporary`.
+    /// `workspace`, `branch`, `refs`, `transcript`, `temporary`.
     pub kind: String,
     /// The cast that it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
