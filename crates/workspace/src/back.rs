@@ -22,6 +22,7 @@ impl Workspace {
     /// Puts everything back to a look: files, HEAD, refs, index. Locks, half-done merges and repositories that are
     /// new among the files go, ignored files stay. It can be repeated after a crash. No turn may run.
     pub fn put_back(&self, to: &Look) -> Result<(), Fault> {
+        to.check()?;
         let _held = self.lock()?;
         let listing = self.listing_of(to)?;
         let (private, repository) = (self.private()?, self.repository()?);
@@ -81,6 +82,7 @@ impl Workspace {
 
     /// Makes the files again after they were deleted, with HEAD and refs as of a look.
     pub fn make_checkout(&self, to: &Look) -> Result<(), Fault> {
+        to.check()?;
         {
             let _held = self.lock()?;
             let root = Folder::at_itself(&self.place.root()).at("open", &self.place.root())?;

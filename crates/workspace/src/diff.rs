@@ -2,6 +2,7 @@
 
 use crate::fault::Fault;
 use crate::git::{Git, LIST_BYTES_MAX};
+use crate::look::check_object;
 use crate::project::Project;
 use crate::workspace::Workspace;
 
@@ -61,6 +62,8 @@ impl Project {
 }
 
 fn diff(git: &Git, from: &str, to: &str, options: DiffOptions) -> Result<Diff, Fault> {
+    check_object(from)?;
+    check_object(to)?;
     let files = files(git, from, to)?;
     if options.text_bytes_max == 0 {
         return Ok(Diff { files, text: String::new(), cut: true });

@@ -46,6 +46,7 @@ pub fn fork(
     base: &Base,
 ) -> Result<(Workspace, Look), ForkRefusal> {
     to.check()?;
+    at.check()?;
     match open(to)? {
         Opened::Here(workspace) => {
             let look = workspace.look()?;

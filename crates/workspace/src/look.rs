@@ -42,6 +42,22 @@ pub struct Look {
     pub refs: String,
 }
 
+impl Look {
+    /// Refuses words that are no object ids: journals name looks, and anything can stand in a journal.
+    pub(crate) fn check(&self) -> Result<(), Fault> {
+        [&self.tree, &self.head, &self.refs].into_iter().try_for_each(|id| check_object(id))
+    }
+}
+
+/// Refuses a word that is no object id: git would take it for an option or a name.
+pub(crate) fn check_object(id: &str) -> Result<(), Fault> {
+    if is_id(id) {
+        return Ok(());
+    }
+    let shown: String = id.chars().take(80).collect();
+    Err(Fault::Unusable(format!("`{}` is no id of a git object", shown.escape_debug())))
+}
+
 /// Files as our index has them now.
 pub(crate) struct Staged {
     pub(crate) tree: String,

@@ -77,6 +77,8 @@ impl Workspace {
     /// elsewhere is never overwritten.
     pub fn publish(&self, request: &Publish) -> Result<Published, PublishRefusal> {
         let _held = self.lock()?;
+        request.look.check()?;
+        request.looks.iter().try_for_each(Look::check)?;
         if !self.has_base_as_ancestor(&request.look)? {
             let (head, base) = (request.look.head.clone(), self.base.clone());
             return Err(PublishRefusal::BaseLost { head, base });

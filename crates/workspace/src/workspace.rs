@@ -164,6 +164,7 @@ impl Workspace {
 
     /// Whether HEAD of a look goes back to the base. A cast whose HEAD does not cannot be published.
     pub fn has_base_as_ancestor(&self, look: &Look) -> Result<bool, Fault> {
+        look.check()?;
         self.is_ancestor(&self.base, &look.head)
     }
 
