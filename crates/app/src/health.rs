@@ -4,7 +4,9 @@ use std::path::Path;
 
 use materia_compiler::{Layer, LayerKind, Loaded};
 use materia_contract::AgentDoc;
-use materia_contract::body::{AgentHealth, Health, NodeRuntime, PlanningSupport, Sandbox};
+use materia_contract::body::{
+    AgentHealth, GitProgram, Health, NodeRuntime, PlanningSupport, Sandbox,
+};
 use materia_contract::capability::{Capabilities, Guarded, SchemaSupport};
 use materia_runners::agents::{self, Examined, Fleet, Login};
 
@@ -72,7 +74,9 @@ pub async fn examine(
     });
     let sandbox = materia_runners::machine();
     let agents = found.into_iter().map(health).collect();
-    (Health { agents, uses, sandbox, gaps: gaps(sandbox), node }, nobody)
+    let git = tokio::task::spawn_blocking(materia_workspace::git_version).await.ok().flatten();
+    let git = git.map(|(version, workspaces)| GitProgram { version, workspaces });
+    (Health { agents, uses, sandbox, gaps: gaps(sandbox), node, git }, nobody)
 }
 
 fn health(one: Examined) -> AgentHealth {

@@ -22,6 +22,12 @@ pub enum Next {
         /// The bounds that it has.
         bounds: Vec<NodeBound>,
     },
+    /// Resume with the files that the last event names, without what somebody changed since (W10).
+    #[serde(rename = "resume")]
+    PutBack {
+        /// Always true.
+        put_back: bool,
+    },
     /// Exactly this.
     #[serde(untagged)]
     Do(Do),
@@ -126,10 +132,10 @@ impl<'a> Standing<'a> {
                     if by_hand.is_empty() { vec![resume()] } else { by_hand }
                 }
                 WaitReason::Stall => self.or_skip(resume()),
-                WaitReason::Interactive
-                | WaitReason::RunFor
-                | WaitReason::Trust
-                | WaitReason::Workspace => vec![resume()],
+                WaitReason::Workspace => vec![resume(), Next::PutBack { put_back: true }],
+                WaitReason::Interactive | WaitReason::RunFor | WaitReason::Trust => {
+                    vec![resume()]
+                }
             },
         }
     }

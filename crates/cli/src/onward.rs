@@ -17,6 +17,7 @@ pub(crate) fn ways(standing: &Standing<'_>) -> Vec<String> {
 fn words(next: &Next, id: &str) -> String {
     match next {
         Next::Say => format!("say {id} \"…\""),
+        Next::PutBack { .. } => format!("resume {id} --put-back"),
         Next::NodeBudget { node, bounds } => {
             let name = |bound: &NodeBound| match bound {
                 NodeBound::TimeMs => " --max-time-ms …",

@@ -12,7 +12,8 @@ use materia_app::standing::Standing;
 use materia_app::{Failure, RunOptions, castid};
 use materia_contract::api::{Acted, DriveBody, ForkBody};
 use materia_contract::{
-    Actor, Answer, Command, CommandId, Do, Event, EventBody, OpenQuestion, Receipt, RunId, StartKey,
+    Actor, Answer, Command, CommandId, Do, Event, EventBody, GoOnFrom, OpenQuestion, Receipt,
+    RunId, StartKey,
 };
 use materia_engine::{Journal, PAGE_BYTES, PostError, blocking, off_thread, refusal_of_ended};
 use materia_kernel::Run;
@@ -32,6 +33,9 @@ use crate::trust;
 
 /// How often is looked what became of a command.
 const LOOK: Duration = Duration::from_millis(5);
+
+/// The field of a `resume` that asks for the files that the last event names.
+const PUT_BACK: &str = "putBack";
 
 /// How long an act waits for its answer once the server ends.
 const ENDING_WAIT: Duration = Duration::from_secs(1);
@@ -59,6 +63,12 @@ pub(crate) async fn act(app: Arc<App>, asked: &Request) -> Result<Response<Body>
         let alone = app.keys.hold_cast(&cast.folder()).await;
         if cast.room.journal.is_driven(&cast.id).await.map_err(Failure::from)? {
             drop(alone);
+            if what.go_on() != GoOnFrom::Usual {
+                return Err(Refused::conflict(format!(
+                    "cast `{}` is under way; files are put back when a cast that rests goes on",
+                    cast.id
+                )));
+            }
             match submit(&app, &cast, &what, &key).await? {
                 Some(answer) => return Ok(answer),
                 // Nobody drives it any more.
@@ -106,6 +116,12 @@ impl Choice {
         Sender { name: Some(key.clone()), actor }
     }
 
+    /// The files from which a cast in a workspace goes on.
+    fn go_on(&self) -> GoOnFrom {
+        let put_back = self.word() == "resume" && self.body.get(PUT_BACK) == Some(&true.into());
+        if put_back { GoOnFrom::PutBack } else { GoOnFrom::Usual }
+    }
+
     /// Whether nothing was left to the cast.
     fn is_whole(&self) -> bool {
         self.body.get("node").is_some() || !matches!(self.word(), "approve" | "deny")
@@ -122,6 +138,10 @@ impl Choice {
         if let Some(fields) = body.as_object_mut() {
             // The key is the name of a command that comes over HTTP.
             fields.remove("id");
+            // It is no part of the command: whoever takes up the cast looks at the files.
+            if self.word() == "resume" && fields.get(PUT_BACK).is_some_and(Value::is_boolean) {
+                fields.remove(PUT_BACK);
+            }
         }
         let text = body.to_string();
         let command = Command::read(&text).map_err(|error| {
@@ -249,7 +269,8 @@ fn take(app: &Arc<App>, cast: &Cast, what: &Choice, key: &CommandId) -> Result<D
         // An act that would start a turn needs a driver; no process but this server drives the cast.
         Ok(Taken::Here(held)) if step::carries_on(&held.what) || held.starts_something() => {
             let wanted = Wanted::Do(held.what.clone());
-            carry::carry_on(app, cast, *held, &wanted, &Named::default()).map(Done::Goes)
+            let named = Named { go_on: what.go_on(), ..Named::default() };
+            carry::carry_on(app, cast, *held, &wanted, &named).map(Done::Goes)
         }
         Ok(Taken::Here(held)) => {
             held.note(&cast.served.project, supervisor)?;
@@ -281,7 +302,7 @@ impl From<Refused> for Chosen {
     }
 }
 
-fn refuse_foreign(cast: &Cast) -> Result<(), Refused> {
+pub(crate) fn refuse_foreign(cast: &Cast) -> Result<(), Refused> {
     if cast.room.journal.is_foreign() {
         return Err(Failure::trust(
             "the journal of this cast was not begun here by your materia: it can be looked at. `materia resume ID --trust-journal` vouches for it",
@@ -406,7 +427,7 @@ pub(crate) async fn drive(app: Arc<App>, asked: &Request) -> Result<Response<Bod
     let summary = off_thread(move || {
         let served = taking.rooms.only(body.project.as_deref())?;
         let cast = taking.rooms.find(Some(&served.id), &id, &Handle::current())?;
-        let named = Named { provider: body.provider.clone() };
+        let named = Named { provider: body.provider.clone(), ..Named::default() };
         let driven = blocking(cast.journal()).is_driven(&cast.id).map_err(Failure::from)?;
         if !driven {
             trust::carry_on(&taking, &cast, what, &named)?;

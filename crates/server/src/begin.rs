@@ -192,7 +192,7 @@ fn begin(
         let cast = Found { root: casts, journal: Arc::clone(&room.journal), id: id.clone() };
         let start = Start::Begin(Box::new(created));
         let drive = Drive::new(project, cast, (prepared, cleared), plan, supervisor, start)?;
-        let named = Named { provider: body.provider.clone() };
+        let named = Named { provider: body.provider.clone(), ..Named::default() };
         let under_way = carry::go(app, (served, &room), drive, &named)?;
         return Ok((room, id, under_way));
     }

@@ -51,7 +51,7 @@ pub(crate) fn carry_on(
     };
     let start = Start::CarryOn(lease, Box::new(loaded), Box::new(command));
     let drive = Drive::new(project, found, (prepared, cleared), plan, supervisor, start)?;
-    let drive = Drive { agents, ..drive };
+    let drive = Drive { agents, go_on: named.go_on, ..drive };
     tell(&warnings);
     go(app, (&cast.served, &cast.room), drive, named)
 }

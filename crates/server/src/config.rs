@@ -6,10 +6,10 @@ use axum::body::Body;
 use axum::http::{Response, StatusCode, header};
 use materia_app::{beside, grid, ownfile, project, workspace};
 use materia_compiler::{Layer, Loaded};
-use materia_contract::GlobalMode;
 use materia_contract::api::{
     Catalog, CatalogItem, CheckBody, ConfigBody, Findings, LoadoutView, SaveBody, Saved,
 };
+use materia_contract::{GlobalMode, WorkspaceKind};
 
 use tokio::runtime::Handle;
 
@@ -143,6 +143,8 @@ pub(crate) fn loadout(app: &App, asked: &Request) -> Result<Response<Body>, Refu
     if !checked.loaded.config.loadouts.contains_key(name) {
         return Err(Refused::unknown("there is no such loadout; GET /api/loadouts lists them"));
     }
+    let told = checked.made.as_ref().map(|made| made.workspace);
+    let workspace = told.unwrap_or(WorkspaceKind::Project);
     let plan = checked.made.map(|compiled| compiled.plan);
     let graph = plan.as_ref().map(grid::data);
     let may_write =
@@ -151,5 +153,5 @@ pub(crate) fn loadout(app: &App, asked: &Request) -> Result<Response<Body>, Refu
     let rooms = app.rooms.of(&served, &Handle::current()).unwrap_or_default();
     let beside = rooms.iter().flat_map(|room| beside::driven(&room.journal)).collect();
     let (name, findings) = (name.to_owned(), checked.findings);
-    Ok(json(&LoadoutView { name, graph, plan, findings, may_write, beside }))
+    Ok(json(&LoadoutView { name, graph, plan, findings, may_write, workspace, beside }))
 }

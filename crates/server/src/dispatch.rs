@@ -20,6 +20,7 @@ use crate::spill::spilled;
 use crate::state::App;
 use crate::{
     act, begin, config, demo, edit, events, inbox, list, metrics, page, query, stream, trust,
+    workspace,
 };
 
 /// The routes of the table, and the page for everything else.
@@ -188,6 +189,7 @@ async fn respond(
         | Name::Sent
         | Name::Compare
         | Name::File
+        | Name::WorkspaceDiff
         | Name::Blob => {
             let room = Arc::clone(&app.large).acquire_owned().await;
             let folder = app.settings.state_dir.clone();
@@ -201,6 +203,9 @@ async fn respond(
         | Name::Why
         | Name::Cost
         | Name::Files
+        | Name::Workspace
+        | Name::ApplyWorkspace
+        | Name::DropWorkspace
         | Name::Inbox
         | Name::Trust
         | Name::Approve
@@ -242,6 +247,10 @@ fn look(app: &Arc<App>, name: Name, asked: &Request) -> Result<Response<Body>, R
         Name::Cost => query::cost(app, asked),
         Name::Files => query::files(app, asked),
         Name::File => query::file(app, asked),
+        Name::Workspace => workspace::workspace(app, asked),
+        Name::WorkspaceDiff => workspace::diff(app, asked),
+        Name::ApplyWorkspace => workspace::apply(app, asked),
+        Name::DropWorkspace => workspace::discard(app, asked),
         Name::Blob => query::blob(app, asked),
         Name::Inbox => inbox::inbox(app, asked),
         Name::Trust => trust::list(app, asked),

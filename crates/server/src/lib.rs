@@ -51,6 +51,7 @@ mod state;
 mod stream;
 mod trust;
 mod wanted;
+mod workspace;
 
 pub use alone::is_held;
 pub use listen::{Listen, ListenError};

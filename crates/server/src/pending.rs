@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use materia_app::trust::{Question, Runs, Trusted, Untrusted};
 use materia_contract::api::{StartBody, TrustItem};
-use materia_contract::{Do, RunId};
+use materia_contract::{Do, GoOnFrom, RunId};
 
 use crate::problem::Refused;
 use crate::rooms::{Cast, Served};
@@ -14,6 +14,8 @@ use crate::rooms::{Cast, Served};
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Named {
     pub(crate) provider: Option<String>,
+    /// The files from which a cast in a workspace goes on.
+    pub(crate) go_on: GoOnFrom,
 }
 
 /// Questions that wait at the most; the oldest go.

@@ -270,7 +270,7 @@ fn carry_on_left(app: &Arc<App>, left: &[Entry]) {
             tracing::warn!(%id, "{DEATHS_MAX} servers in a row died while they drove it; it is carried on by hand only");
             continue;
         }
-        let named = Named { provider: entry.provider.clone() };
+        let named = Named { provider: entry.provider.clone(), ..Named::default() };
         if let Err(refused) = trust::resume(app, &cast, &named) {
             tracing::warn!(%id, why = refused.0.detail, "it is not carried on");
         }

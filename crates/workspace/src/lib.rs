@@ -45,7 +45,7 @@ pub use fault::Fault;
 pub use fork::{ForkRefusal, Source, fork};
 pub use look::Look;
 pub use place::{Listed, Place, list, project_hash};
-pub use project::{Base, Project, Refusal, RefusalCode, examine};
+pub use project::{Base, Project, Refusal, RefusalCode, examine, git_version};
 pub use publish::{Publish, PublishRefusal, Published};
 pub use repository::Repository;
 pub use settings::Identity;

@@ -210,6 +210,13 @@ pub(crate) fn id_of(git: &Git, name: &str) -> Result<Option<String>, Fault> {
     Ok(is_id(&id).then_some(id))
 }
 
+/// The version of git, and whether it is new enough for workspaces. `None` if there is no git.
+#[must_use]
+pub fn git_version() -> Option<(String, bool)> {
+    let (text, numbers) = version().ok()?;
+    Some((text, numbers >= VERSION_MIN))
+}
+
 /// Looks whether a project can have workspaces, and where one would begin. Says all reasons against it at once.
 pub fn examine(project_dir: &Path, state_dir: &Path) -> Result<Base, Vec<Refusal>> {
     use RefusalCode as Code;

@@ -313,7 +313,7 @@ export type WorkspacePublished = { "branch": string; "commit": string; "kept"?: 
 
 export type LiveWords = { "socket": NodeId; "kind": string; "text": string };
 
-export type TurnView = { "seq": number; "endSeq"?: number | null; "socket": NodeId; "materia": string; "visit": number; "attempt": number; "item"?: string | null; "itemLabel"?: string | null; "outcome": Outcome; "startedAt": string; "endedAt"?: string | null; "durationMs"?: number | null; "prompt"?: string | null; "layers": (PromptLayer)[]; "input"?: Json; "output"?: string | null; "parsed"?: Json; "stderr"?: string | null; "satisfied"?: boolean | null; "error"?: string | null; "usage"?: (TurnUsage | null); "provider"?: string | null; "model"?: string | null; "session"?: (SessionRef | null); "consumed": (string)[]; "artifacts": (FileItem)[] };
+export type TurnView = { "seq": number; "endSeq"?: number | null; "socket": NodeId; "materia": string; "visit": number; "attempt": number; "item"?: string | null; "itemLabel"?: string | null; "outcome": Outcome; "startedAt": string; "endedAt"?: string | null; "durationMs"?: number | null; "prompt"?: string | null; "layers": (PromptLayer)[]; "input"?: Json; "output"?: string | null; "parsed"?: Json; "stderr"?: string | null; "satisfied"?: boolean | null; "error"?: string | null; "usage"?: (TurnUsage | null); "provider"?: string | null; "model"?: string | null; "session"?: (SessionRef | null); "consumed": (string)[]; "changedFiles"?: boolean | null; "artifacts": (FileItem)[] };
 
 export type FileItem = { "path": string; "bytes": number };
 
@@ -337,13 +337,29 @@ export type Spent = { "socket"?: (NodeId | null); "materia"?: string | null; "it
 
 export type Files = { "items": (FileItem)[] };
 
+export type WorkspaceBody = { "castId": RunId; "kind": string; "checkout"?: string | null; "base"?: string | null; "branch"?: string | null; "published"?: string | null; "merged"?: boolean; "commits"?: (WorkspaceCommit)[]; "files"?: (WorkspaceFile)[] };
+
+export type WorkspaceCommit = { "id": string; "subject": string };
+
+export type WorkspaceFile = { "path": string; "added"?: number | null; "removed"?: number | null };
+
+export type WorkspaceDiff = { "files": (WorkspaceFile)[]; "text": string; "cut": boolean };
+
+export type WorkspaceActed = { "message": string; "workspace": WorkspaceBody };
+
+export type DropBody = { "confirm"?: boolean };
+
 export type Acted = { "events": (number)[]; "castId"?: (RunId | null); "waits"?: boolean; "questions"?: (OpenQuestion)[] };
 
-export type ActBody = (ForkBody | Do);
+export type ActBody = (ForkBody | ResumeBody | Do);
 
 export type ForkBody = { "do": ForkWord; "at"?: number | null; "castId"?: string | null; "interactive"?: boolean };
 
 export type ForkWord = ("fork");
+
+export type ResumeBody = { "do": ResumeWord; "putBack": boolean; "pace"?: (Pace | null) };
+
+export type ResumeWord = ("resume");
 
 export type DriveBody = { "project"?: string | null; "do"?: (Do | null); "needs"?: (string)[]; "provider"?: string | null };
 
@@ -355,7 +371,7 @@ export type ApprovalAsked = { "hash": string; "runs": string; "argv"?: (string)[
 
 export type Denied = { "seq": number; "at": string; "by": string; "reason"?: string | null };
 
-export type Health = { "agents": (AgentHealth)[]; "uses"?: string | null; "sandbox": Sandbox; "gaps"?: (string)[]; "node"?: (NodeRuntime | null) };
+export type Health = { "agents": (AgentHealth)[]; "uses"?: string | null; "sandbox": Sandbox; "gaps"?: (string)[]; "node"?: (NodeRuntime | null); "git"?: (GitProgram | null) };
 
 export type AgentHealth = { "name": string; "label": string; "installed": boolean; "path"?: string | null; "version"?: string | null; "testedWith": string; "loggedIn"?: boolean | null; "evidence"?: string | null; "capabilities": Capabilities; "missing"?: string | null; "notRun"?: boolean; "model"?: string | null };
 
@@ -370,6 +386,8 @@ export type Sandbox = { "landlock": number; "planning": PlanningSupport; "filter
 export type PlanningSupport = ("enforced" | "partial" | "unavailable");
 
 export type NodeRuntime = { "path": string; "version"?: string | null };
+
+export type GitProgram = { "version": string; "workspaces": boolean };
 
 export type TrustList = { "items": (TrustItem)[] };
 
@@ -395,7 +413,7 @@ export type CatalogItem = { "name": string; "layer": string; "file": string; "ac
 
 export type MateriaKind = ("agent" | "utility");
 
-export type LoadoutView = { "name": string; "graph"?: (Grid | null); "plan"?: (Plan | null); "findings": (Finding)[]; "mayWrite": boolean; "beside": (DrivenCast)[] };
+export type LoadoutView = { "name": string; "graph"?: (Grid | null); "plan"?: (Plan | null); "findings": (Finding)[]; "mayWrite": boolean; "workspace": WorkspaceKind; "beside": (DrivenCast)[] };
 
 export type DrivenCast = { "castId": RunId; "mayWrite": boolean };
 

@@ -14,4 +14,4 @@ pub use files::{file, files};
 pub use given::{given, sent};
 pub use inbox::inbox;
 pub use summary::summary;
-pub use turn::{turn, turns};
+pub use turn::{trees, turn, turns};

@@ -121,6 +121,7 @@ fn began(
         model: started.model.clone(),
         session: started.session.clone(),
         consumed: started.consumed.clone(),
+        changed_files: None,
         artifacts: Vec::new(),
     }
 }
@@ -132,7 +133,64 @@ fn end(
     began: &Event,
     view: &mut TurnView,
 ) -> Result<(), Failure> {
-    let mut after = began.seq;
+    let mut left = None;
+    let seq = view.seq;
+    until(journal, id, began.seq, |event| {
+        let is_end = note_end(event, began.wall, view);
+        if is_end {
+            left = tree_left(event, seq);
+        }
+        is_end
+    })?;
+    let first = match began.body.of_turn() {
+        Some(OfTurn::Started(started)) => started.tree.clone(),
+        Some(_) | None => None,
+    };
+    view.changed_files = first.zip(left).map(|(first, left)| first != left);
+    Ok(())
+}
+
+/// The trees that the turn of event `seq` began with and left.
+pub fn trees(journal: &dyn Journal, id: &RunId, seq: u64) -> Result<(String, String), Failure> {
+    let refused = |what: &str| Failure::resolution(format!("cast `{id}`: {what} at event {seq}"));
+    let none = || refused("no turn in a workspace began");
+    let before = seq.checked_sub(1).ok_or_else(none)?;
+    let record = blocking(journal).records(id, before, 1)?.into_iter().next().ok_or_else(none)?;
+    let event = record.event().map_err(|error| Failure::storage(error.to_string()))?;
+    let Some(OfTurn::Started(TurnStarted { tree: Some(first), .. })) = event.body.of_turn() else {
+        return Err(none());
+    };
+    let mut left = None;
+    until(journal, id, seq, |event| {
+        left = tree_left(event, seq);
+        left.is_some()
+    })?;
+    let left =
+        left.ok_or_else(|| refused("no files are known of the end of the turn that began"))?;
+    Ok((first.clone(), left))
+}
+
+/// The tree that a turn left, if this event is its end.
+fn tree_left(event: &Event, turn: u64) -> Option<String> {
+    match event.body.of_turn()? {
+        OfTurn::Completed(data) if data.turn == turn => data.report.tree.clone(),
+        OfTurn::Failed(data) if data.turn == turn => data.report.tree.clone(),
+        OfTurn::Interrupted(data) if data.turn == turn => {
+            data.files.as_ref().map(|files| files.tree.clone())
+        }
+        OfTurn::Started(_) | OfTurn::Completed(_) | OfTurn::Failed(_) | OfTurn::Interrupted(_) => {
+            None
+        }
+    }
+}
+
+/// Reads the events of turns behind one, until `is_end` says that it is the one.
+fn until(
+    journal: &dyn Journal,
+    id: &RunId,
+    mut after: u64,
+    mut is_end: impl FnMut(&Event) -> bool,
+) -> Result<(), Failure> {
     loop {
         let page = blocking(journal).read(id, after, PAGE_BYTES)?;
         for record in &page.records {
@@ -141,7 +199,7 @@ fn end(
                 continue;
             }
             let Ok(event) = record.event() else { continue };
-            if note_end(&event, began.wall, view) {
+            if is_end(&event) {
                 return Ok(());
             }
         }

@@ -104,6 +104,19 @@ fn show(health: &Health, nobody: Option<&str>, terminal: &mut Terminal) -> Resul
             writeln!(out, "Node is not installed; Gemini (20 or newer) and Pi (22.19) need it.")?;
         }
     }
+    match &health.git {
+        Some(git) if git.workspaces => writeln!(
+            out,
+            "git {} is new enough for `--workspace own`.",
+            one_line(&git.version, 40)
+        )?,
+        Some(git) => writeln!(
+            out,
+            "git {} is too old for `--workspace own`, which needs 2.41 or newer.",
+            one_line(&git.version, 40)
+        )?,
+        None => writeln!(out, "git is not installed; `--workspace own` needs 2.41 or newer.")?,
+    }
     let to_do = agents.iter().filter_map(|one| Some((one.name.as_str(), one.missing.as_ref()?)));
     let to_do: Vec<(&str, &String)> = to_do.collect();
     if !to_do.is_empty() {

@@ -56,6 +56,9 @@ pub(crate) fn init(args: &InitArgs, terminal: &mut Terminal) -> Result<Exit, Fai
     terminal.say(format_args!("wrote {PROJECT_FILE} ({})", template.name));
     terminal.say("  read    its comments say what to change and how to cast it");
     terminal.say("  next    materia check · materia grid · materia cast \"…\"");
+    terminal.say(
+        "          materia cast --workspace own \"…\" lets agents work in a copy of the repository",
+    );
     terminal
         .say("  editor  materia schemas .materia     completes and checks the file as you type");
     Ok(Exit::Done)

@@ -2,7 +2,7 @@
 
 use super::endpoint::{Access, Answer, Endpoint, Method, Param, of};
 use super::shapes as s;
-use crate::body::{Comparison, Difference, Health, Why};
+use crate::body::{Comparison, Difference, Health, Why, WorkspaceBody, WorkspaceDiff};
 use crate::{Envelope, EventLine};
 
 /// The name of an endpoint.
@@ -28,6 +28,10 @@ pub enum Name {
     Cost,
     Files,
     File,
+    Workspace,
+    WorkspaceDiff,
+    ApplyWorkspace,
+    DropWorkspace,
     Blob,
     Act,
     Drive,
@@ -254,6 +258,36 @@ pub const ENDPOINTS: &[Endpoint] = &[
         Answer::Json(of::<s::Files>),
     ),
     get(Name::File, "/api/casts/{id}/files/{*path}", "One of those files.", Answer::Bytes),
+    get(
+        Name::Workspace,
+        "/api/casts/{id}/workspace",
+        "Where the files of a cast are and what it changed, as `workspace --json` has it.",
+        Answer::Json(of::<WorkspaceBody>),
+    ),
+    Endpoint {
+        query: &[PROJECT, Param::number("turn", "only the turn that began at this event")],
+        ..get(
+            Name::WorkspaceDiff,
+            "/api/casts/{id}/workspace/diff",
+            "The changes of a cast in a workspace as text.",
+            Answer::Json(of::<WorkspaceDiff>),
+        )
+    },
+    post(
+        Name::ApplyWorkspace,
+        "/api/casts/{id}/workspace/apply",
+        "Merges the branch of a cast into the checkout of the project, or refuses and changes nothing.",
+        Answer::Json(of::<s::WorkspaceActed>),
+    ),
+    Endpoint {
+        body: Some(of::<s::DropBody>),
+        ..post(
+            Name::DropWorkspace,
+            "/api/casts/{id}/workspace/drop",
+            "Removes workspace, branch and refs of a cast that has ended.",
+            Answer::Json(of::<s::WorkspaceActed>),
+        )
+    },
     get(Name::Blob, "/api/blobs/{hash}", "A text that events name by its hash.", Answer::Bytes),
     Endpoint {
         body: Some(of::<s::ActBody>),

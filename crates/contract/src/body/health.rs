@@ -18,6 +18,18 @@ pub struct Health {
     pub gaps: Vec<String>,
     /// The runtime that some agents need; absent where it is not installed.
     pub node: Option<NodeRuntime>,
+    /// The git that workspaces use; absent where it is not installed.
+    pub git: Option<GitProgram>,
+}
+
+/// The git of this machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct GitProgram {
+    /// The version that it says.
+    pub version: String,
+    /// Whether it is new enough for workspaces.
+    pub workspaces: bool,
 }
 
 /// One agent.

@@ -22,7 +22,7 @@ pub use compare::{
 pub use diff::{Change, ChangedKind, Difference};
 pub use files::ConfigFile;
 pub use grid::{Advance, Grid, GridEdge, GridExit, GridFailure, GridLoop, GridSocket, SocketType};
-pub use health::{AgentHealth, Health, NodeRuntime, PlanningSupport, Sandbox};
+pub use health::{AgentHealth, GitProgram, Health, NodeRuntime, PlanningSupport, Sandbox};
 pub use replay::{Mismatch, ReplayBody, Verified};
 pub use told::Told;
 pub use why::{Because, Condition, Suggested, SuggestedStep, Suggestion, Why};

@@ -9,6 +9,7 @@ use materia_contract::api::{Answer as Shape, ENDPOINTS, Endpoint, Method, Name};
 use serde_json::{Value, json};
 
 use crate::stage::{Answer, CONFIG, Stage};
+use crate::workspaces;
 
 /// What is wrong with a value by a schema: the words that our schemas use, and no others.
 /// `whole` says that the schema says all of it.
@@ -120,6 +121,10 @@ fn check(described: &Value, endpoint: &Endpoint, answer: &Answer) {
 fn every_answer_is_as_it_is_described() {
     let stage = Stage::new();
     stage.trust();
+    workspaces::repository(&stage.project());
+    let own = json!({ "loadout": "Quick", "castId": "own", "workspace": "own", "request": "x" });
+    stage.post("/api/casts", &own);
+    stage.until("own", "completed");
     // Long enough to be kept apart, under its hash.
     let request = "x".repeat(70_000);
     for (id, loadout, status) in
@@ -151,6 +156,9 @@ fn every_answer_is_as_it_is_described() {
         let id = match endpoint.name {
             Name::Draft => "d0",
             Name::KeepDraft | Name::DropDraft => "d1",
+            Name::Workspace | Name::WorkspaceDiff | Name::ApplyWorkspace | Name::DropWorkspace => {
+                "own"
+            }
             _ => "one",
         };
         let seq = if endpoint.name == Name::Sent { &sent["items"][0]["seq"] } else { &turn };
@@ -177,6 +185,7 @@ fn every_answer_is_as_it_is_described() {
                 json!({ "loadout": "Quick", "request": "x", "files": {}, "choices": [] })
             }
             Name::Link => json!({ "parts": ["Quick", "Quick"], "files": {} }),
+            Name::DropWorkspace => json!({ "confirm": true }),
             Name::Session => json!({ "code": code }),
             Name::Try => json!({ "materia": "Say", "input": {}, "consent": agreed }),
             _ => json!({}),

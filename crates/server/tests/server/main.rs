@@ -12,3 +12,4 @@ mod lists;
 mod neighbours;
 mod stage;
 mod streams;
+mod workspaces;

@@ -3,7 +3,8 @@
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Do, OpenQuestion, RunId};
+use crate::body::WorkspaceBody;
+use crate::{Do, OpenQuestion, Pace, RunId};
 
 /// Something that is done to a cast: a command, or a fork.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -11,6 +12,8 @@ use crate::{Do, OpenQuestion, RunId};
 pub enum ActBody {
     /// A new cast that shares the history up to an event.
     Fork(ForkBody),
+    /// A cast goes on, in a workspace with the files that the last event names.
+    Resume(ResumeBody),
     /// A command.
     Do(Do),
 }
@@ -39,6 +42,46 @@ pub struct ForkBody {
 pub enum ForkWord {
     /// It.
     Fork,
+}
+
+/// A cast in a workspace goes on with the files that the last event names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ResumeBody {
+    /// Always `resume`.
+    #[serde(rename = "do")]
+    pub what: ResumeWord,
+    /// Takes back what somebody changed since the last turn.
+    pub put_back: bool,
+    /// Whether turns start by themselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pace: Option<Pace>,
+}
+
+/// The word `resume`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ResumeWord {
+    /// It.
+    Resume,
+}
+
+/// Removes workspace, branch and refs of a cast.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct DropBody {
+    /// Must be true: what is removed may be nowhere else.
+    pub confirm: bool,
+}
+
+/// What came of an act on a workspace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkspaceActed {
+    /// What was done, in a sentence.
+    pub message: String,
+    /// The workspace afterwards.
+    pub workspace: WorkspaceBody,
 }
 
 /// What came of an act.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::body::{ConfigFile, Grid};
-use crate::{Finding, MateriaKind, Parse, Plan, RunId};
+use crate::{Finding, MateriaKind, Parse, Plan, RunId, WorkspaceKind};
 
 /// A configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -119,6 +119,8 @@ pub struct LoadoutView {
     pub findings: Vec<Finding>,
     /// Whether its turns may change files of the project, unless the cast is in Planning.
     pub may_write: bool,
+    /// Where its turns work unless the cast says otherwise.
+    pub workspace: WorkspaceKind,
     /// The casts that are driven in the project's folder now.
     pub beside: Vec<DrivenCast>,
 }

@@ -11,7 +11,9 @@ mod turn;
 mod waits;
 
 pub use access::{Alive, Code, Problem, ServerFile, SessionBody, SessionKey};
-pub use act::{ActBody, Acted, DriveBody, ForkBody, ForkWord};
+pub use act::{
+    ActBody, Acted, DriveBody, DropBody, ForkBody, ForkWord, ResumeBody, ResumeWord, WorkspaceActed,
+};
 pub use cast::{CastView, EdgeNow, EventsPage, LiveWords, LoopNow, SocketNow, SocketState};
 pub use casts::{CastSummary, Casts, DemoView, Progress, StartBody};
 pub use config::{

@@ -78,6 +78,9 @@ pub struct TurnView {
     pub session: Option<SessionRef>,
     /// The payloads it took.
     pub consumed: Vec<Uuid>,
+    /// In a workspace: whether it changed files; absent where it has not ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed_files: Option<bool>,
     /// The files it left.
     pub artifacts: Vec<FileItem>,
 }
