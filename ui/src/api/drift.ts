@@ -28,6 +28,8 @@ export type Checked = [
   Held<Fits<P.Comparison, G.Comparison>>,
   Held<Fits<P.ComparedTurn, G.ComparedTurn>>,
   Held<Fits<P.TurnSide, G.TurnSide>>,
+  Held<Fits<P.Workspace, G.WorkspaceBody>>,
+  Held<Fits<P.WorkspaceDiff, G.WorkspaceDiff>>,
 ];
 
 /** Nothing is missing: a type that is `never` is no value. */
@@ -45,7 +47,9 @@ export const missing: Record<
   | Missing<P.Layer, G.PromptLayer>
   | Missing<P.Comparison, G.Comparison>
   | Missing<P.ComparedTurn, G.ComparedTurn>
-  | Missing<P.TurnSide, G.TurnSide>,
+  | Missing<P.TurnSide, G.TurnSide>
+  | Missing<P.Workspace, G.WorkspaceBody>
+  | Missing<P.WorkspaceDiff, G.WorkspaceDiff>,
   true
 > = {};
 /** The words of states are the same. */

@@ -4,6 +4,7 @@ export type CastStatus = "running" | "waiting" | "completed" | "failed" | "abort
 export type SocketState = "idle" | "queued" | "running" | "needs_you" | "done" | "failed" | "stalled" | "aborted";
 export type Pace = "AUTO" | "INTERACTIVE";
 export type GlobalMode = "PLANNING" | "IMPLEMENTATION";
+export type WorkspaceKind = "project" | "own";
 export type Condition = "always" | "satisfied" | "not_satisfied";
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
@@ -170,6 +171,7 @@ export interface CastView {
   project?: string;
   driven?: boolean;
   at?: number;
+  workspace?: WorkspaceKind;
   pace?: Pace;
   globalMode?: GlobalMode;
   budget?: Budget | null;
@@ -230,6 +232,8 @@ export interface TurnView {
   durationMs?: number | null;
   prompt?: string | null;
   layers: Layer[];
+  /** In a workspace: whether it changed files. */
+  changedFiles?: boolean | null;
   input?: Json;
   output?: string | null;
   parsed?: Json;
@@ -334,6 +338,27 @@ export interface NamedItem {
   active?: boolean;
   description?: string;
 }
+export interface Workspace {
+  castId: string;
+  kind: string;
+  checkout?: string | null;
+  base?: string | null;
+  branch?: string | null;
+  published?: string | null;
+  merged?: boolean;
+  commits?: { id: string; subject: string }[];
+  files?: WorkspaceFile[];
+}
+export interface WorkspaceFile {
+  path: string;
+  added?: number | null;
+  removed?: number | null;
+}
+export interface WorkspaceDiff {
+  files: WorkspaceFile[];
+  text: string;
+  cut: boolean;
+}
 export interface LoadoutView {
   name: string;
   layer?: string;
@@ -342,6 +367,7 @@ export interface LoadoutView {
   plan?: Plan;
   findings: Finding[];
   mayWrite: boolean;
+  workspace: WorkspaceKind;
   beside: { castId: string; mayWrite: boolean }[];
 }
 export interface Finding {

@@ -170,3 +170,19 @@ test("a state taken up in the middle knows which items were stopped, and believe
   expect(fromView(view, beside).loops.items?.skipped).toEqual([1]);
   expect(fromView(view).loops.items?.skipped).toEqual([]);
 });
+
+test("a cast in a workspace runs until its branch is published", () => {
+  const event = (seq: number, type: string, data: object) =>
+    ({ seq, ts: seq, wallTime: "", type, data }) as JournalEvent;
+  const created = event(1, "run.created", { ...demo.events[0]?.data, workspace: { kind: "own" } });
+  const begun = fold(emptyState("own"), [created, event(2, "workspace.publishing", {})]);
+  expect([begun.own, begun.publishing, begun.status]).toEqual([true, true, "running"]);
+  expect(sentence(begun)).toBe("Every turn has ended; its branch is being published.");
+  const data = { branch: "materia/own", commit: "0123456789abcdef" };
+  const ended = fold(begun, [event(3, "workspace.published", data), event(4, "run.completed", {})]);
+  expect([ended.publishing, ended.status, ended.marks.at(-1)?.text]).toEqual([
+    false,
+    "completed",
+    "published materia/own",
+  ]);
+});

@@ -82,6 +82,7 @@ const changes: Record<string, Change> = {
     state.budget = plan.budget ?? {};
     state.fromCastId = data.fromCastId ?? null;
     state.fork = data.fork ? { castId: data.fork.castId, seq: data.fork.seq } : null;
+    state.own = Boolean(data.workspace);
     state.variables = { ...(data.state ?? {}) };
     state.chapters.push({ from: 1, label: plan.nodes[plan.entry]?.materia ?? "Start" });
   },
@@ -94,6 +95,7 @@ const changes: Record<string, Change> = {
   },
   "run.waiting": (state, event) => {
     state.status = "waiting";
+    state.publishing = false;
     state.waiting = event.data;
     state.marks.push({ seq: event.seq, kind: "paused", text: String(event.data.message) });
   },
@@ -111,6 +113,13 @@ const changes: Record<string, Change> = {
     state.status = "aborted";
     state.waiting = null;
     state.abortReason = event.data.reason ?? null;
+  },
+  "workspace.publishing": (state) => {
+    state.publishing = true;
+  },
+  "workspace.published": (state, event) => {
+    state.publishing = false;
+    state.marks.push({ seq: event.seq, kind: "published", text: `published ${event.data.branch}` });
   },
   "turn.started": started,
   "turn.completed": (state, event, node) => {

@@ -50,6 +50,7 @@ export function fromView(view: CastView, beside: readonly JournalEvent[] = []): 
     waiting: view.waiting ?? null,
     error: view.error ?? null,
     fromCastId: view.fromCastId ?? null,
+    own: view.workspace === "own",
     verdict: view.verdict ?? view.visits.findLast((visit) => typeof visit.satisfied === "boolean")?.satisfied ?? null,
     variables: view.state,
     usage: view.usage,

@@ -63,7 +63,7 @@ export interface EdgeState {
   item: string | null;
   lastSeq: number;
 }
-export type MarkKind = "back" | "failed" | "asked" | "paused" | "said" | "resumed";
+export type MarkKind = "back" | "failed" | "asked" | "paused" | "said" | "resumed" | "published";
 export interface Mark {
   seq: number;
   kind: MarkKind;
@@ -95,6 +95,10 @@ export interface CastState {
   abortReason: string | null;
   fromCastId: string | null;
   fork: { castId: string; seq: number } | null;
+  /** Whether it works in a copy of the repository. */
+  own: boolean;
+  /** Whether its branch is being published: no turn is left, and it is not complete yet. */
+  publishing: boolean;
   /** The verdict so far (D65): that of the last turn that had one, or of all branches that ended with one. */
   verdict: boolean | null;
   /** Sockets at which a branch ended, where some socket takes every matching edge. */
@@ -147,6 +151,8 @@ export function emptyState(castId: string): CastState {
     abortReason: null,
     fromCastId: null,
     fork: null,
+    own: false,
+    publishing: false,
     verdict: null,
     ends: {},
     variables: {},

@@ -153,6 +153,7 @@ export function sentence(state: CastState): string {
   const open = state.turns.filter((turn) => turn.outcome === "running");
   const turn = open.at(-1);
   const done = progress(state);
+  if (!turn && state.publishing) return "Every turn has ended; its branch is being published.";
   if (!turn) return `Between turns. ${done}`.trim();
   const who = nameOf(state, turn.socket);
   const more = open.length > 1 ? ` ${open.length - 1} more under way.` : "";
@@ -174,6 +175,9 @@ function waitingSentence(state: CastState): string {
     return `${who} was refused${asked.reason ? `: ${oneLine(asked.reason, 120)}` : ""}. It waits until somebody approves it.`;
   if (reason === "approval") return `${who} asks before it runs.`;
   if (reason === "multi_turn") return `${who} has answered and waits for you.`;
+  // The folder and the commands stand where it is answered.
+  if (reason === "workspace" && message.startsWith("somebody changed"))
+    return "Somebody changed the files of its workspace: go on with them, or put them back.";
   return `${unquoted(message)}.`.replace(/\.\.$/, ".");
 }
 

@@ -20,6 +20,13 @@ test("each act has its command line", () => {
   );
   expect(line({ do: "skip" })).toBe("materia skip c1");
   expect(line({ do: "skip", loop: "workItems", reason: "enough" })).toBe("materia skip c1 workItems --reason enough");
+  expect(line({ do: "resume" })).toBe("materia resume c1");
+  expect(line({ do: "resume", putBack: true })).toBe("materia resume c1 --put-back");
+  expect(line({ do: "applyWorkspace" })).toBe("materia workspace c1 --apply");
+  expect(line({ do: "dropWorkspace" })).toBe("materia workspace c1 --drop");
+  expect(startLine({ request: "do it", workspace: "own", includeChanges: true }).join(" ")).toBe(
+    "materia cast --workspace own --include-changes do it",
+  );
   expect(line({ do: "pause" })).toBe("materia pause c1");
   expect(startLine({ request: "do it", loadout: "Demo", planning: true, budget: { maxTokens: 5 } }).join(" ")).toBe(
     "materia cast --loadout Demo --planning --max-tokens 5 do it",

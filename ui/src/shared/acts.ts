@@ -1,6 +1,6 @@
 // What a person can do to a cast, and the command line that does the same.
 import { newKey, post, segment } from "../api/client";
-import type { Budget, GlobalMode, Json, Pace } from "../api/types";
+import type { Budget, GlobalMode, Json, Pace, WorkspaceKind } from "../api/types";
 
 export type Act =
   | { do: "approve"; node: string; hash?: string }
@@ -9,7 +9,7 @@ export type Act =
   | { do: "trigger"; node: string; message?: string; approve?: boolean }
   | { do: "continue"; node?: string }
   | { do: "pause" }
-  | { do: "resume" }
+  | { do: "resume"; putBack?: boolean }
   | { do: "mode"; value: Pace }
   | { do: "globalMode"; value: GlobalMode }
   | { do: "budget"; budget: Budget }
@@ -19,15 +19,27 @@ export type Act =
   | { do: "stop" }
   | { do: "abort" }
   | { do: "skip"; loop?: string; reason?: string }
+  | { do: "applyWorkspace" }
+  | { do: "dropWorkspace" }
   | { do: "fork"; at?: number; castId?: string; interactive?: boolean };
 
 export interface Done {
   events?: number[];
   castId?: string;
+  /** What was done to a workspace. */
+  message?: string;
 }
+
+/** Acts on a workspace change no event of the cast, and have paths of their own. */
+const OF_WORKSPACE: Record<string, [string, object]> = {
+  applyWorkspace: ["apply", {}],
+  dropWorkspace: ["drop", { confirm: true }],
+};
 
 /** Does it. The key belongs to the click: pressing twice sends the same key and acts once. */
 export async function perform(castId: string, project: string | null, act: Act, key = newKey()): Promise<Done> {
+  const [path, given] = OF_WORKSPACE[act.do] ?? [];
+  if (path) return await post<Done>(`/casts/${segment(castId)}/workspace/${path}`, given, key, { project });
   // A fork is no command of its cast, and knows no sender.
   const body = act.do === "fork" ? act : { ...act, actor: "page" };
   return await post<Done>(`/casts/${segment(castId)}/commands`, body, key, { project });
@@ -65,6 +77,12 @@ export function commandLine(castId: string, act: Act): string[] {
         act.interactive ? "--interactive" : undefined,
         ...(act.castId ? ["--cast-id", act.castId] : []),
       );
+    case "resume":
+      return head("resume", act.putBack ? "--put-back" : undefined);
+    case "applyWorkspace":
+      return head("workspace", "--apply");
+    case "dropWorkspace":
+      return head("workspace", "--drop");
     case "stop":
       return head("pause");
     case "skip":
@@ -101,6 +119,8 @@ export interface Start {
   provider?: string;
   planning?: boolean;
   interactive?: boolean;
+  workspace?: WorkspaceKind;
+  includeChanges?: boolean;
   noRequest?: boolean;
   budget?: Budget;
 }
@@ -111,6 +131,8 @@ export function startLine(start: Start): string[] {
   if (start.provider) words.push("--provider", start.provider);
   if (start.planning) words.push("--planning");
   if (start.interactive) words.push("--interactive");
+  if (start.workspace) words.push("--workspace", start.workspace);
+  if (start.includeChanges) words.push("--include-changes");
   words.push(...budgetWords(start.budget ?? {}));
   if (start.request) words.push(...(start.from ? ["--"] : []), start.request);
   else words.push("--no-request");

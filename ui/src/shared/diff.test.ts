@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { diffLines, diffWords, unifiedRows } from "./diff";
+import { byFile, diffLines, diffWords, unifiedRows } from "./diff";
 
 test("a difference gives back both texts", () => {
   const [a, b] = ["greet.sh says Bonjour with --french.", "greet.sh takes --french off before it reads the name."];
@@ -29,4 +29,26 @@ test("rows of a unified diff have the numbers of their lines", () => {
     { kind: "same", line: 5, text: "three" },
   ]);
   expect(unifiedRows("no diff")).toBeNull();
+});
+
+test("a line of a hunk that looks like a head is a line", () => {
+  const text =
+    "diff --git a/x b/x\nnew file mode 100644\n--- a/x\n+++ b/x\n@@ -1,2 +1 @@\n--- gone\n same\n\\ No newline\n";
+  expect(unifiedRows(text)?.map((row) => row.kind)).toEqual([
+    "head",
+    "head",
+    "head",
+    "head",
+    "head",
+    "del",
+    "same",
+    "head",
+  ]);
+});
+
+test("a diff is told file by file", () => {
+  const one = "diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-diff --git\n+b\n";
+  const two = "diff --git a/y b/y\nindex 1..2 100644\nBinary files a/y and b/y differ\n";
+  expect(byFile(one + two)).toEqual(["@@ -1 +1 @@\n-diff --git\n+b\n", "Binary files a/y and b/y differ\n"]);
+  expect(byFile("")).toEqual([]);
 });

@@ -38,6 +38,8 @@ const words: Record<string, (data: any) => string> = {
   "budget.changed": (d) => `budget: ${JSON.stringify(d.budget ?? d.nodeBudgets)}`,
   "budget.warned": (d) => `${d.spent} of ${d.limit} ${d.bound} are spent`,
   "message.received": (d) => `is told: ${d.text}`,
+  "workspace.publishing": () => "its branch is being published",
+  "workspace.published": (d) => `${d.branch} is at ${String(d.commit).slice(0, 12)}${d.kept ? `; ${d.kept}` : ""}`,
   "node.blocked": (d) => `blocked: ${d.reason}`,
 };
 

@@ -1,5 +1,5 @@
 // What can be done to a cast, beside its head: the modes, pause, guide, fork, stop.
-import { MessageSquare, Pause, Play, RotateCcw, Square } from "lucide-react";
+import { MessageSquare, Pause, Play, RotateCcw, Square, Undo2 } from "lucide-react";
 import { useState } from "react";
 import { type CastState, nameOf } from "../../fold";
 import { ActButton, Confirm, type Target } from "../../shared/ActButton";
@@ -30,10 +30,18 @@ export function Acts({ state, past, target, socket, onDone }: ActProps & { past:
     <div className="acts">
       {over ? null : <Modes state={state} target={target} onDone={onDone} />}
       {over ? null : rests ? (
-        <ActButton target={target} act={{ do: "resume" }} onDone={onDone} testid="resume">
-          <Play className="ico" />
-          Resume
-        </ActButton>
+        <>
+          <ActButton target={target} act={{ do: "resume" }} onDone={onDone} testid="resume">
+            <Play className="ico" />
+            Resume
+          </ActButton>
+          {state.waiting?.reason === "workspace" ? (
+            <ActButton target={target} act={{ do: "resume", putBack: true }} onDone={onDone} testid="put-back">
+              <Undo2 className="ico" />
+              Put back
+            </ActButton>
+          ) : null}
+        </>
       ) : (
         <ActButton target={target} act={{ do: "pause" }} onDone={onDone} testid="pause">
           <Pause className="ico" />

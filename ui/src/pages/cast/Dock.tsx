@@ -1,18 +1,22 @@
-// The dock under the graph: timeline, events, output, state, cost.
+// The dock under the graph: timeline, events, output, state, cost, files.
 import { ChevronDown, ChevronUp, Maximize, X, ZoomIn } from "lucide-react";
 import { memo, type PointerEvent, useRef, useState } from "react";
 import type { CastState } from "../../fold";
+import type { Target } from "../../shared/ActButton";
 import type { CastStore } from "../../shared/cast-store";
+import { isExported } from "../../shared/exported";
 import { keep, kept } from "../../shared/kept";
 import { Seg, Tabs } from "../../shared/parts";
+import { useWide } from "../../shared/useWide";
 import { CostTab } from "./Cost";
 import { EventsTab } from "./Events";
 import { OutputLog } from "./OutputLog";
 import { StateTab } from "./StateTab";
 import { Timeline } from "./timeline";
 import { ALL, type Window, zoomed } from "./timeline/scale";
+import { WorkspaceTab } from "./Workspace";
 
-export type DockTab = "timeline" | "events" | "output" | "state" | "cost";
+export type DockTab = "timeline" | "events" | "output" | "state" | "cost" | "files";
 const HEIGHT = "materia.dock";
 
 export interface DockProps {
@@ -23,12 +27,16 @@ export interface DockProps {
   search: URLSearchParams;
   change: (changes: Record<string, string | number | null>, push?: boolean) => void;
   onSelect: (socket: string) => void;
+  target: Target;
 }
 
 /** It does not change with every word that a turn puts out. */
 export const Dock = memo(function Dock(props: DockProps) {
   const { state, search, change } = props;
-  const tab = (search.get("dock") as DockTab | null) ?? "timeline";
+  const wide = useWide(768);
+  const hasFiles = state.own && wide && !isExported();
+  const wanted = (search.get("dock") as DockTab | null) ?? "timeline";
+  const tab = wanted === "files" && !hasFiles ? "timeline" : wanted;
   const [height, setHeight] = useState(() => Number(kept(HEIGHT)) || 252);
   const [open, setOpen] = useState(true);
   const [view, setView] = useState<Window>(ALL);
@@ -80,6 +88,7 @@ export const Dock = memo(function Dock(props: DockProps) {
             { id: "output", label: "Output" },
             { id: "state", label: "State", count: Object.keys(state.variables).length },
             { id: "cost", label: "Cost" },
+            ...(hasFiles ? [{ id: "files" as const, label: "Files" }] : []),
           ]}
         />
         <span className="grow" />
@@ -102,6 +111,7 @@ export const Dock = memo(function Dock(props: DockProps) {
         {tab === "output" ? <OutputLog {...props} /> : null}
         {tab === "state" ? <StateTab {...props} /> : null}
         {tab === "cost" ? <CostTab state={state} /> : null}
+        {tab === "files" ? <WorkspaceTab state={state} target={props.target} past={props.past} /> : null}
       </div>
     </section>
   );

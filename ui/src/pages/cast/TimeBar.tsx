@@ -8,7 +8,15 @@ import { typing } from "../../shared/typing";
 
 const SPEEDS = [1, 5, 25] as const;
 const MARKS_MAX = 60;
-const signs: Record<MarkKind, string> = { back: "↺", failed: "×", asked: "?", paused: "‖", said: "“", resumed: "▸" };
+const signs: Record<MarkKind, string> = {
+  back: "↺",
+  failed: "×",
+  asked: "?",
+  paused: "‖",
+  said: "“",
+  resumed: "▸",
+  published: "⎇",
+};
 
 /** What is marked: a question and the wait for its answer are one thing. */
 export function shownMarks(marks: Mark[]): Mark[] {

@@ -13,6 +13,7 @@ import { oneLine } from "../../shared/text";
 import { resolved, type TurnLink } from "../../shared/turnLink";
 import { typing } from "../../shared/typing";
 import { useTries } from "../../shared/useLoad";
+import { useWide } from "../../shared/useWide";
 import { DemoEnd } from "./DemoEnd";
 import { Dock } from "./Dock";
 import { Header } from "./Header";
@@ -21,6 +22,7 @@ import { FocusPanel, type PanelTab } from "./panel";
 import { LinePanel } from "./panel/LinePanel";
 import { TimeBar } from "./TimeBar";
 import { cardsOf, linesOfState, regionsOf } from "./views";
+import { WorkspaceTab } from "./Workspace";
 
 declare global {
   interface Window {
@@ -175,6 +177,8 @@ function CastPage(props: CastPageProps) {
     () => (grid ? linesOf(grid).find((one) => one.id === search.get("line")) : undefined),
     [grid, search],
   );
+  // There the dock has no room, and what the cast changed stands under its outline.
+  const narrow = !useWide(768);
   const target = useMemo(() => ({ castId: state.castId, project }), [state.castId, project]);
   if (!grid) return null;
   return (
@@ -218,7 +222,22 @@ function CastPage(props: CastPageProps) {
           onSelect={select}
           onLine={pickLine}
         />
-        <Dock store={store} state={state} past={past} now={now} search={search} change={change} onSelect={select} />
+        {narrow && state.own && !isExported() ? (
+          <section className="narrow-files" aria-label="Files">
+            <h2>Files</h2>
+            <WorkspaceTab state={state} target={target} past={past} />
+          </section>
+        ) : null}
+        <Dock
+          store={store}
+          state={state}
+          past={past}
+          now={now}
+          search={search}
+          change={change}
+          onSelect={select}
+          target={target}
+        />
       </div>
       {line ? (
         <LinePanel
@@ -297,6 +316,7 @@ function Banner({ state, past, offline, seq, project }: BannerProps) {
               stall: "See the evidence",
               budget: "Raise the budget",
               trust: "Review what changed",
+              workspace: "Choose the files",
             }[state.waiting?.reason ?? ""] ?? "See what to do"}
           </Link>
         )}

@@ -15,6 +15,7 @@ import { Conversation } from "./Conversation";
 import { OtherCard } from "./Other";
 import { Stall } from "./Stall";
 import { TrustCards } from "./Trust";
+import { WorkspaceCard } from "./Workspace";
 
 const risk: Record<string, number> = { trust: 0, approval: 1, stall: 3, multi_turn: 2, budget: 4, manual: 5 };
 const titles: Record<string, string> = {
@@ -24,6 +25,7 @@ const titles: Record<string, string> = {
   budget: "Budget",
   manual: "Start",
   trust: "Trust",
+  workspace: "Files",
 };
 
 const isRefused = (item: InboxItem) => Boolean(item.approval?.denied);
@@ -46,6 +48,8 @@ export function titleOf(item: InboxItem, name = item.node ?? ""): string {
       return `${who} goes in circles`;
     case "budget":
       return "The budget is spent";
+    case "workspace":
+      return "The files of its workspace need a decision";
     case "trust":
       return "Its configuration is not approved";
     default:
@@ -270,6 +274,8 @@ function Card(props: CardProps) {
       return <Stall {...props} />;
     case "budget":
       return <BudgetCard {...props} />;
+    case "workspace":
+      return <WorkspaceCard {...props} />;
     default:
       return <OtherCard {...props} />;
   }

@@ -1,7 +1,7 @@
 // Launch: what should be done, by which loadout, with what bounds; and the command that does the same.
 import { useEffect, useMemo, useRef, useState } from "react";
 import { get, newKey, post, Refusal, segment } from "../../api/client";
-import type { AgentReport, Budget, LoadoutView, NamedItem, Page, Summary } from "../../api/types";
+import type { AgentReport, Budget, LoadoutView, NamedItem, Page, Summary, WorkspaceKind } from "../../api/types";
 import { MiniGraph } from "../../graph/MiniGraph";
 import { type Start, startLine } from "../../shared/acts";
 import { type Bounds, NO_BOUNDS, usualBounds } from "../../shared/bounds";
@@ -26,6 +26,9 @@ interface Draft {
   provider: string;
   pace: "AUTO" | "INTERACTIVE";
   mode: "PLANNING" | "IMPLEMENTATION";
+  /** Where turns work; as the loadout or the configuration says where nobody chose. */
+  workspace: WorkspaceKind | "";
+  includeChanges: boolean;
   budget: Bounds;
   project: string;
 }
@@ -36,6 +39,8 @@ const empty: Draft = {
   provider: "",
   pace: "AUTO",
   mode: "IMPLEMENTATION",
+  workspace: "",
+  includeChanges: false,
   budget: NO_BOUNDS,
   project: "",
 };
@@ -80,7 +85,10 @@ export function Launch({ onClose }: { onClose: () => void }) {
     `${project}:${chosen?.name}:${driven.map((cast) => cast.castId)}`,
   );
   const writes = draft.mode !== "PLANNING" && picture.value?.mayWrite;
-  const beside = (picture.value?.beside ?? []).filter((other) => writes || other.mayWrite);
+  const usual = picture.value?.workspace ?? "project";
+  const workspace = draft.workspace || usual;
+  const own = workspace === "own";
+  const beside = (own ? [] : (picture.value?.beside ?? [])).filter((other) => writes || other.mayWrite);
   const agents = useLoad(project ? () => get<AgentReport>("/agents", { project }) : null, `agents:${project}`);
   const there = (agents.value?.agents ?? []).filter((agent) => agent.installed);
   const past = useMemo(
@@ -103,6 +111,8 @@ export function Launch({ onClose }: { onClose: () => void }) {
     ...(here.provider ? { provider: here.provider } : {}),
     ...(draft.mode === "PLANNING" ? { planning: true } : {}),
     ...(draft.pace === "INTERACTIVE" ? { interactive: true } : {}),
+    ...(workspace === usual ? {} : { workspace }),
+    ...(own && draft.includeChanges ? { includeChanges: true } : {}),
     ...(draft.request.trim() ? {} : { noRequest: true }),
     ...(Object.keys(budget).length > 0 ? { budget } : {}),
   };
@@ -237,6 +247,30 @@ export function Launch({ onClose }: { onClose: () => void }) {
               />
             </div>
           </div>
+          <p className="lab">Work in</p>
+          <Seg
+            label="Work in"
+            now={workspace}
+            onPick={(picked) => set({ workspace: picked })}
+            items={[
+              { id: "project", label: "Project folder" },
+              { id: "own", label: "A copy of the repository" },
+            ]}
+          />
+          {own ? (
+            <>
+              <label className="check">
+                <input
+                  type="checkbox"
+                  checked={draft.includeChanges}
+                  data-testid="include-changes"
+                  onChange={(event) => set({ includeChanges: event.target.checked })}
+                />
+                Include uncommitted changes
+              </label>
+              <p className="faint sm">Your files stay as they are; the result is a branch that you can apply.</p>
+            </>
+          ) : null}
           <p className="lab">
             Budget <span className="faint">the cast waits for you when one is spent</span>
           </p>

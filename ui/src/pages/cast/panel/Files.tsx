@@ -6,6 +6,7 @@ import { DiffView } from "../../../shared/DiffView";
 import { bytes } from "../../../shared/format";
 import { ErrorBox, Foreign } from "../../../shared/parts";
 import { useLoad } from "../../../shared/useLoad";
+import { Changes } from "../Changes";
 import type { PanelProps } from ".";
 
 export function FilesTab({
@@ -33,10 +34,18 @@ export function FilesTab({
       : null,
     `${store.id}:${name}`,
   );
+  const changes = full?.changedFiles ? (
+    <>
+      <p className="sub">Changes in the workspace</p>
+      <Changes castId={store.id} project={store.project} turn={full.seq} />
+    </>
+  ) : null;
   if (files.length === 0)
-    return <p className="dim">{full ? "This turn left no files." : "No turn has ended here yet."}</p>;
+    return changes ?? <p className="dim">{full ? "This turn left no files." : "No turn has ended here yet."}</p>;
   return (
     <>
+      {changes}
+      {changes ? <p className="sub">Files that the turn left</p> : null}
       <ul className="files">
         {files.map((file) => (
           <li key={file.path}>

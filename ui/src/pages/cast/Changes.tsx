@@ -1,0 +1,80 @@
+// Files that differ, and the lines of the chosen one.
+import { useState } from "react";
+import { get, segment } from "../../api/client";
+import type { WorkspaceDiff, WorkspaceFile } from "../../api/types";
+import { DiffView } from "../../shared/DiffView";
+import { byFile } from "../../shared/diff";
+import { count } from "../../shared/format";
+import { ErrorBox, Foreign } from "../../shared/parts";
+import { useLoad } from "../../shared/useLoad";
+
+/** The most lines of one file that are drawn. */
+const LINES_MAX = 2_000;
+
+interface ChangesProps {
+  castId: string;
+  project: string | null;
+  /** The event that began the turn; the whole cast without it. */
+  turn?: number;
+  /** What the answer depends on besides. */
+  depends?: string;
+}
+
+export function Changes({ castId, project, turn, depends = "" }: ChangesProps) {
+  const [chosen, setChosen] = useState<string | null>(null);
+  const diff = useLoad(
+    () => get<WorkspaceDiff>(`/casts/${segment(castId)}/workspace/diff`, { project, turn }),
+    `${castId}:${turn ?? ""}:${depends}`,
+  );
+  if (diff.error) return <ErrorBox error={diff.error} />;
+  if (!diff.value)
+    return (
+      <p className="dim" role="status">
+        Reading…
+      </p>
+    );
+  const { files, text, cut } = diff.value;
+  if (files.length === 0) return <p className="dim">No file was changed.</p>;
+  const place = Math.max(
+    0,
+    files.findIndex((file) => file.path === chosen),
+  );
+  const lines = (byFile(text)[place] ?? "").split("\n");
+  const part = lines.slice(0, LINES_MAX).join("\n");
+  return (
+    <div className="changes" data-testid="changes">
+      <ul className="files">
+        {files.map((file, index) => (
+          <li key={file.path}>
+            <button
+              type="button"
+              className="btn quiet small"
+              aria-pressed={index === place}
+              onClick={() => setChosen(file.path)}
+            >
+              <span className="mono cut">
+                <Foreign text={file.path} />
+              </span>
+              <span className="faint nowrap">{linesOf(file)}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      <div className="chosen">
+        {part.trim() ? (
+          <DiffView text={part} />
+        ) : (
+          <p className="dim">{cut ? "The diff is too long to show this file." : "Its lines are the same."}</p>
+        )}
+        {lines.length > LINES_MAX ? (
+          <p className="dim">{count(lines.length - LINES_MAX)} more lines are not shown.</p>
+        ) : null}
+      </div>
+    </div>
+  );
+}
+
+function linesOf({ added, removed }: WorkspaceFile): string {
+  if (typeof added !== "number" || typeof removed !== "number") return "binary";
+  return `+${count(added)} −${count(removed)}`;
+}

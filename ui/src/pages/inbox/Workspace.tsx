@@ -1,0 +1,44 @@
+// The files of a workspace are not those that the last event names: go on with them, or put them back.
+import { ActButton } from "../../shared/ActButton";
+import { type Act, commandLine } from "../../shared/acts";
+import { Cli } from "../../shared/Cli";
+import { Foreign } from "../../shared/parts";
+import type { CardProps } from ".";
+import { targetOf } from "./target";
+
+const GO_ON: Act = { do: "resume" };
+const PUT_BACK: Act = { do: "resume", putBack: true };
+
+export function WorkspaceCard({ item, onAnswered }: CardProps) {
+  const target = targetOf(item);
+  return (
+    <>
+      <div className="ibody">
+        <p>
+          <Foreign text={item.message} />
+        </p>
+        <Cli words={commandLine(item.castId, GO_ON)} project={target.project} />
+        <Cli words={commandLine(item.castId, PUT_BACK)} project={target.project} />
+      </div>
+      <footer>
+        <ActButton
+          className="btn primary"
+          target={target}
+          act={GO_ON}
+          testid="go-on"
+          onDone={() => onAnswered(`Goes on with the files as they are: ${item.castId}`)}
+        >
+          Go on with the files as they are
+        </ActButton>
+        <ActButton
+          target={target}
+          act={PUT_BACK}
+          testid="put-back"
+          onDone={() => onAnswered(`Put back: ${item.castId}`)}
+        >
+          Put back
+        </ActButton>
+      </footer>
+    </>
+  );
+}
