@@ -195,8 +195,8 @@ impl Leftover<'_> {
     /// Whether the workspace holds something that is nowhere else.
     fn workspace_is_needed(&self, status: CastStatus, published: bool) -> bool {
         let Some(listed) = &self.workspace else { return false };
-        let (Ok(Opened::Here(workspace) | Opened::CheckoutGone(workspace)), Some(repository)) =
-            (materia_workspace::open(&listed.place), self.repository)
+        let Ok(Opened::Here(workspace) | Opened::CheckoutGone(workspace)) =
+            materia_workspace::open(&listed.place)
         else {
             return false;
         };
@@ -207,7 +207,7 @@ impl Leftover<'_> {
         if published || status == CastStatus::Completed {
             return false;
         }
-        !is_unchanged(&workspace, repository)
+        !is_unchanged(&workspace)
     }
 
     fn note(&self, kind: &str, name: String, bytes: u64, cleaned: &mut Cleaned) {
@@ -217,17 +217,12 @@ impl Leftover<'_> {
 }
 
 /// Whether a workspace holds the files of its base and no commit of its own.
-fn is_unchanged(
-    workspace: &materia_workspace::Workspace,
-    repository: &materia_workspace::Project,
-) -> bool {
+fn is_unchanged(workspace: &materia_workspace::Workspace) -> bool {
     let Ok(look) = workspace.look() else { return false };
     let none = materia_workspace::DiffOptions { text_bytes_max: 0, context: 0 };
-    let same = repository.diff(workspace.base(), workspace.base(), none).is_ok();
-    same && look.head == workspace.base()
-        && workspace
-            .diff(workspace.base(), &look.tree, none)
-            .is_ok_and(|diff| diff.files.is_empty())
+    let base = workspace.base();
+    look.head == base
+        && workspace.diff(base, &look.tree, none).is_ok_and(|diff| diff.files.is_empty())
 }
 
 fn remove(place: &Place) -> Result<(), Failure> {
