@@ -4,6 +4,8 @@ use materia_contract::{
     EventBody, EventError, FileState, FilesFound, GoOnFrom, Input, OfTurn, RunId,
 };
 
+use materia_kernel::Phase;
+
 use crate::{Driver, EngineError, Journal, PAGE_BYTES, PublishOrder, World};
 
 /// The files that whoever takes the run up finds; none where it works in the project folder.
@@ -14,9 +16,21 @@ pub(crate) async fn found(
 ) -> Result<Option<FilesFound>, EngineError> {
     let run = driver.run();
     let Some(last) = run.files() else { return Ok(None) };
+    // A run that rests was looked at when it came to rest; what a crash left is nobody's change.
+    let rested = *run.phase() != Phase::Running;
     match world.runner.look(run.id(), last).await {
-        Ok(files) => Ok(Some(FilesFound { files, go_on })),
+        Ok((files, changed)) => Ok(Some(FilesFound { files, go_on, changed: changed && rested })),
         Err(message) => Err(EngineError::Workspace(run.id().clone(), message)),
+    }
+}
+
+/// Looks at the files of a run that comes to rest, so that changes by somebody else show later.
+pub(crate) async fn rests(world: &World, driver: &Driver) {
+    let run = driver.run();
+    if let Some(last) = run.files()
+        && let Err(message) = world.runner.look(run.id(), last).await
+    {
+        tracing::warn!(run = %run.id(), message, "not looked at");
     }
 }
 

@@ -353,7 +353,9 @@ async fn to_rest(
         left.extend(left_in_inbox(world, driver.run().id()).await);
         Box::pin(take_all(world, &mut driver, left)).await?;
         if *driver.run().phase() != Phase::Running {
-            if driver.run().files().is_some() && *driver.run().phase() == Phase::Completed {
+            if *driver.run().phase() != Phase::Completed {
+                files::rests(world, &driver).await;
+            } else if driver.run().files().is_some() {
                 world.runner.completed(driver.run().id()).await;
             }
             let status = driver.run().phase().status().word();

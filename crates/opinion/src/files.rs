@@ -196,7 +196,8 @@ impl Opinion {
             Holds::Others(others) => Some(others.clone()),
             Holds::Last | Holds::Leftovers | Holds::Unknown => None,
         };
-        let known = matches!(files.holds, Holds::Last | Holds::Leftovers);
+        let leftovers = files.holds == Holds::Leftovers;
+        let known = leftovers || files.holds == Holds::Last;
         if let Some(from) = &data.files {
             (files.last, files.holds) = (from.clone(), Holds::Last);
         } else if data.put_back {
@@ -214,6 +215,7 @@ impl Opinion {
             put_back: data.put_back,
             others,
             known,
+            leftovers,
         });
         Ok(())
     }
@@ -265,6 +267,8 @@ pub(crate) struct Resumed {
     others: Option<FileState>,
     /// Whether the events named the files that the checkout held.
     known: bool,
+    /// Whether it held what an interrupted turn left.
+    leftovers: bool,
 }
 
 /// The files that a decision says were found are those of its input.
@@ -272,9 +276,11 @@ pub(crate) fn are_those_found(decision: &Decision, input: &RecordedInput) -> Che
     let object = |seq: u64, what: &str| Err(Objection { seq, what: what.to_owned() });
     let found = match input {
         RecordedInput::Moment(MomentOf { acts, .. }) => acts.iter().find_map(found_by),
-        RecordedInput::Withheld { files, .. } => files
-            .as_deref()
-            .map(|files| FilesFound { files: files.clone(), go_on: GoOnFrom::Usual }),
+        RecordedInput::Withheld { files, .. } => files.as_deref().map(|files| FilesFound {
+            files: files.clone(),
+            go_on: GoOnFrom::Usual,
+            changed: false,
+        }),
         RecordedInput::Create(_)
         | RecordedInput::SetAgents(_)
         | RecordedInput::Measured(_)
@@ -295,7 +301,8 @@ pub(crate) fn are_those_found(decision: &Decision, input: &RecordedInput) -> Che
     }
     let Some(from) = &resumed.files else { return Ok(()) };
     let of_others = resumed.others.as_ref() == Some(from);
-    let may = !resumed.known || go_on == GoOnFrom::Found;
+    let changed = found.as_ref().is_some_and(|found| found.changed);
+    let may = !resumed.known || go_on == GoOnFrom::Found || (changed && resumed.leftovers);
     if may && (Some(from) == files || of_others) {
         return Ok(());
     }

@@ -65,14 +65,22 @@ impl Runner for WorkspaceRunner {
         if order.files.is_some() { looked_at(&self.place, landed) } else { landed }
     }
 
-    fn look(&self, run: &RunId, last: &FileState) -> BoxFuture<'static, Result<FileState, String>> {
+    fn look(
+        &self,
+        run: &RunId,
+        last: &FileState,
+    ) -> BoxFuture<'static, Result<(FileState, bool), String>> {
         let (place, run, last) = (self.place.clone(), run.clone(), last.clone());
         Box::pin(off_thread(move || {
             let workspace = here(&place, &last).map_err(|error| match error {
                 Missing::Gone => gone(&place, &run),
                 Missing::Fault(fault) => fault.to_string(),
             })?;
-            workspace.look().map(state).map_err(|fault| fault.to_string())
+            let before = workspace.last_look();
+            let found = workspace.look().map_err(|fault| fault.to_string())?;
+            let same = |before: Look| before.tree == found.tree && before.head == found.head;
+            let changed = before.is_some_and(|before| !same(before));
+            Ok((state(found), changed))
         }))
     }
 

@@ -66,6 +66,12 @@ pub(crate) struct Staged {
 }
 
 impl Workspace {
+    /// The last look, if it is known.
+    #[must_use]
+    pub fn last_look(&self) -> Option<Look> {
+        last(&self.private().ok()?)
+    }
+
     /// Looks at the files and keeps what it found: garbage collection cannot take it away.
     pub fn look(&self) -> Result<Look, Fault> {
         let _held = self.lock()?;

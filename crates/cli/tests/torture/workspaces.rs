@@ -308,3 +308,25 @@ fn two_casts_side_by_side_do_not_see_each_other() {
     let results: Vec<_> = (0..3).map(|n| stage.result(&name(n))).collect();
     assert!(results.windows(2).all(|two| two[0] == two[1]), "{results:?}");
 }
+
+#[test]
+fn what_a_person_changed_after_ctrl_c_is_not_taken_back() {
+    for (option, kept) in [(None, true), (Some("--put-back"), false)] {
+        let stage = Stage::new();
+        let mut child = stage.cast("c").spawn().unwrap();
+        let begun = || {
+            let events = stage.bench.run(&["events", "c", "--json"]);
+            events.exit == 0 && events.lines().iter().any(|event| event["type"] == "turn.started")
+        };
+        until("a turn starts", begun);
+        let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+        kill_process(pid, Signal::INT).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        std::fs::write(stage.checkout("c").join("by-hand.txt"), "mine\n").unwrap();
+        let words: Vec<&str> = ["resume", "c"].into_iter().chain(option).collect();
+        stage.bench.run(&words).exits(0);
+        let files = git(&stage.bench.project(), &["ls-tree", "-r", "--name-only", "materia/c"]);
+        assert_eq!(files.contains("by-hand.txt"), kept, "{option:?}: {files}");
+        stage.bench.run(&["replay", "c"]).exits(0);
+    }
+}

@@ -53,6 +53,9 @@ pub struct FilesFound {
     /// Where the run goes on from.
     #[serde(default, skip_serializing_if = "GoOnFrom::is_usual")]
     pub go_on: GoOnFrom,
+    /// Whether somebody changed them since the run came to rest.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub changed: bool,
 }
 
 /// The files from which a run goes on (W10).

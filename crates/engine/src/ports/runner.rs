@@ -42,8 +42,12 @@ pub trait Runner: Send + Sync {
     }
 
     /// The files of a run in a workspace of its own, as they are now. Where they were deleted they are made again from
-    /// `last`. An error says why they cannot be read, and what a person can do.
-    fn look(&self, run: &RunId, last: &FileState) -> BoxFuture<'static, Result<FileState, String>> {
+    /// `last`. Also says whether they differ from those of the look before. An error says why they cannot be read, and what a person can do.
+    fn look(
+        &self,
+        run: &RunId,
+        last: &FileState,
+    ) -> BoxFuture<'static, Result<(FileState, bool), String>> {
         let _ = (run, last);
         Box::pin(std::future::ready(Err("this runner knows no workspaces".to_owned())))
     }

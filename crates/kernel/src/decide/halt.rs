@@ -114,8 +114,11 @@ fn resumed(run: &Run, place: RunPlace, recast: bool) -> RunResumed {
     let goes_on = |files, put_back| RunResumed { cwd, run_dir, recast, files, put_back };
     let Some(files) = &run.files else { return goes_on(None, false) };
     let go_on = found.as_ref().map_or(GoOnFrom::Usual, |found| found.go_on);
+    let changed = found.as_ref().is_some_and(|found| found.changed);
     let found = found.map(|found| found.files);
     match (go_on, &files.checkout) {
+        // What a person did while the run rested is not taken back unasked.
+        (GoOnFrom::Usual, Checkout::PutBack) if changed => goes_on(found, false),
         (GoOnFrom::Found, _) | (GoOnFrom::Usual, Checkout::Unknown) => {
             goes_on(found.filter(|found| *found != files.last), false)
         }

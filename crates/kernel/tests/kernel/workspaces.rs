@@ -71,7 +71,7 @@ impl Stage {
 
     /// Whoever takes the run up finds these files.
     fn resume(&mut self, name: &str, go_on: GoOnFrom) -> Vec<Event> {
-        let files = Some(FilesFound { files: files(name), go_on });
+        let files = Some(FilesFound { files: files(name), go_on, changed: false });
         let place = RunPlace { files, ..RunPlace::named() };
         self.take(Input::taken_up(Do::Resume { pace: None }, place))
     }
@@ -268,4 +268,21 @@ fn a_run_without_a_workspace_names_no_files() {
     assert!(!events.iter().any(|event| event.body.data_json().contains("\"tree\"")));
     let refused = decide(&run, 2_000, Input::Unpublished { message: "x".into() });
     assert_eq!(refused, Err(Rejection::NotPublishing));
+}
+
+#[test]
+fn changes_that_a_person_made_while_the_run_rested_are_kept() {
+    for (go_on, name, put_back) in
+        [(GoOnFrom::Usual, "theirs", false), (GoOnFrom::PutBack, "0", true)]
+    {
+        let mut stage = Stage::of(line());
+        let (reports, message) = (Vec::new(), "for now".to_owned());
+        stage.take(Input::Stopped { reports, message });
+        let found = Some(FilesFound { files: files("theirs"), go_on, changed: true });
+        let place = RunPlace { files: found, ..RunPlace::named() };
+        let events = stage.take(Input::taken_up(Do::Resume { pace: None }, place));
+        let again = started(&events);
+        assert_eq!((again.files(), again.put_back), (Some(files(name)), put_back));
+        stage.verify();
+    }
 }

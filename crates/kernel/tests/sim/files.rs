@@ -38,7 +38,8 @@ pub(crate) fn found(run: &Run, nth: usize, mut input: Input) -> Input {
                     _ => GoOnFrom::Usual,
                 };
                 if let Some(place) = place {
-                    place.files = Some(FilesFound { files: state(nth), go_on });
+                    place.files =
+                        Some(FilesFound { files: state(nth), go_on, changed: nth % 5 == 4 });
                 }
             }
         }
