@@ -6,6 +6,7 @@ use materia_app::beside;
 use materia_app::drive::{Drive, Start};
 use materia_app::prepare::{self, Asked, Beginning, Origin, Prepared, Ready};
 use materia_app::trust::{Question, Trusted, Untrusted};
+use materia_compiler::LayerKind;
 use materia_contract::{GlobalMode, Plan, RunId};
 
 use crate::args::RunOptions;
@@ -27,6 +28,12 @@ pub(crate) fn loadout(
     terminal: &mut Terminal,
 ) -> Result<(Exit, RunId), Failure> {
     let (loaded, compiled) = project.compile(loadout, terminal)?;
+    let shipped = |layer: &materia_compiler::Layer| layer.kind == LayerKind::Shipped;
+    if loaded.layers.iter().all(shipped)
+        && let Some(above) = project.configured_above()
+    {
+        terminal.say(format_args!("warning: {above}"));
+    }
     let made = Ready { loaded, compiled, origin: Origin::default() };
     ready(project, asked, made, trusted, terminal)
 }

@@ -42,6 +42,18 @@ impl Project {
         Ok(Self { project, repeated: repeated(global) })
     }
 
+    /// Where a folder above this one has a configuration that does not count here: a sentence that says so.
+    pub(crate) fn configured_above(&self) -> Option<String> {
+        let home = std::env::var_os("HOME").map(PathBuf::from);
+        let above =
+            self.project.dir.ancestors().skip(1).take_while(|it| Some(*it) != home.as_deref());
+        let found = above.into_iter().find(|it| it.join("materia.json").is_file())?;
+        let folder = crate::clean::one_line(&found.to_string_lossy(), 300);
+        Some(format!(
+            "`{folder}/materia.json` does not count in this folder; `materia -C {folder}` works in that project"
+        ))
+    }
+
     /// The same for a door that has no terminal.
     pub(crate) fn open_at(
         dir: &Path,

@@ -92,6 +92,9 @@ pub(crate) fn check(
     let files: Vec<String> = files.map(|layer| layer.shown.clone()).collect();
     if files.is_empty() {
         terminal.say("There is no configuration here; only what is shipped was checked.");
+        if let Some(above) = project.configured_above() {
+            terminal.say(format_args!("note: {above}"));
+        }
     }
     let loadouts = loaded.config.loadouts.len();
     let verdict = match found.len() {

@@ -117,3 +117,13 @@ fn a_cast_beside_another_in_the_same_folder_says_so() {
     let after = bench.run(&quick).exits(0);
     assert!(!after.err.contains("under way in this folder"), "{after:?}");
 }
+
+#[test]
+fn a_configuration_in_a_folder_above_is_named() {
+    let bench = Bench::with(&json!({ "loadouts": {} }));
+    bench.write("src/a.txt", "a");
+    let said = bench.run(&["-C", "src", "check"]).exits(0).err;
+    assert!(said.contains("materia.json` does not count in this folder"), "{said}");
+    assert!(said.contains("materia -C "), "{said}");
+    assert!(!bench.run(&["check"]).err.contains("does not count"));
+}
