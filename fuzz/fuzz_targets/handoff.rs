@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use materia_contract::{Behavior, Node, Parse};
-use materia_kernel::legacy::object_place;
+use materia_kernel::object_place;
 
 fuzz_target!(|text: &str| {
     let behavior = Behavior::Agent {

@@ -126,9 +126,10 @@ impl From<ReadError> for Failure {
 impl From<LoadError> for Failure {
     fn from(error: LoadError) -> Self {
         match error {
-            LoadError::Unknown(_) | LoadError::Newer { .. } | LoadError::NoSuchEvent { .. } => {
-                Self::resolution(error.to_string())
-            }
+            LoadError::Unknown(_)
+            | LoadError::Newer { .. }
+            | LoadError::Earlier { .. }
+            | LoadError::NoSuchEvent { .. } => Self::resolution(error.to_string()),
             LoadError::Read(_) | LoadError::Damaged { .. } => Self::storage(error.to_string()),
         }
     }

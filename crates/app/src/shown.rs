@@ -92,7 +92,7 @@ impl Shown {
     /// Passes over the next event without showing it.
     pub fn skip(&mut self, record: &Record) {
         if let Ok(event) = record.event() {
-            let _ = self.unfolding.see(record, &event);
+            let _ = self.unfolding.see(&event);
         }
         self.pass(record);
     }
@@ -104,7 +104,7 @@ impl Shown {
     /// The data of an event that keeps something in parts or names folders, with all of it.
     fn whole(&mut self, record: &Record) -> Option<Box<RawValue>> {
         let event = record.event().ok()?;
-        let Some(input) = self.unfolding.see(record, &event) else {
+        let Some(input) = self.unfolding.see(&event) else {
             let shown = self.folders.event(&event.body)?;
             return RawValue::from_string(shown.data_json()).ok();
         };

@@ -155,7 +155,7 @@ pub fn whole(
     for key in Strings::of(stored).filter(|text| text.is_key) {
         let raw = &stored[key.start..key.end];
         if raw == FIELD {
-            // Journals before version 4 have no references, and nothing is told apart from them.
+            // Whoever wrote it may have meant nothing by it.
             let Some(reference) = Reference::at(stored, &key) else { continue };
             if bytes > EVENT_BYTES_MAX {
                 let what = format!("its event names {bytes} bytes, and may name {EVENT_BYTES_MAX}");

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::time::DURATION_MS_MAX;
-use crate::{Actor, Do, content_hash, older};
+use crate::{Actor, Do, content_hash};
 
 /// The longest id of a command, in bytes.
 pub const COMMAND_ID_BYTES_MAX: usize = 200;
@@ -46,14 +46,10 @@ impl Command {
         content_hash(&value)
     }
 
-    /// Reads a command; an error says what is wrong with it. Commands that the version before left in a
-    /// journal are understood.
+    /// Reads a command; an error says what is wrong with it.
     pub fn read(text: &str) -> Result<Self, String> {
         let written: Map<String, Value> =
             serde_json::from_str(text).map_err(|error| error.to_string())?;
-        if written.contains_key("command") {
-            return older::command(text);
-        }
         let command: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let known = serde_json::to_value(&command).map_err(|error| error.to_string())?;
         let stray = written
@@ -122,23 +118,12 @@ impl std::fmt::Display for CommandId {
 
 impl<'de> Deserialize<'de> for CommandId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        /// Journals of the version before have numbers.
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Form {
-            Number(u64),
-            Text(String),
+        let text = String::deserialize(deserializer)?;
+        let made = text.strip_prefix('#').is_some_and(|rest| rest.parse::<u64>().is_ok());
+        if made {
+            return Ok(Self(text.into()));
         }
-        match Form::deserialize(deserializer)? {
-            Form::Number(number) => Ok(Self::numbered(number)),
-            Form::Text(text) => {
-                let made = text.strip_prefix('#').is_some_and(|rest| rest.parse::<u64>().is_ok());
-                if made {
-                    return Ok(Self(text.into()));
-                }
-                Self::parse(&text).map_err(serde::de::Error::custom)
-            }
-        }
+        Self::parse(&text).map_err(serde::de::Error::custom)
     }
 }
 
@@ -216,7 +201,7 @@ pub struct Receipt {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Budget, NodeId, Pace};
+    use crate::{Budget, NodeId};
     use serde_json::json;
 
     fn read(value: &Value) -> Result<Command, String> {
@@ -274,20 +259,6 @@ mod tests {
         ] {
             assert_ne!(command.body_hash(), other.body_hash());
         }
-    }
-
-    #[test]
-    fn commands_of_the_version_before_are_understood() {
-        let old = |value: Value| read(&value).map(|command| command.what);
-        assert_eq!(old(json!({"command": "stop"})), Ok(Do::Stop { message: None }));
-        let reason = Some("enough".to_owned());
-        assert_eq!(old(json!({"command": "abort", "reason": "enough"})), Ok(Do::Abort { reason }));
-        let act = json!({"command": "act", "act": {"do": "mode", "value": "AUTO"}});
-        assert_eq!(old(act), Ok(Do::Mode { value: Pace::Auto }));
-        let budget = Budget { max_turns: Some(3), ..Budget::default() };
-        let set = json!({"command": "budget", "budget": {"maxTurns": 3}});
-        assert_eq!(old(set), Ok(Do::Budget { budget }));
-        assert!(old(json!({"command": "fly"})).is_err());
     }
 
     #[test]

@@ -8,7 +8,10 @@ use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::time::Micros;
-use crate::{CommandId, Event, EventBody, Input, InputOf, NextTick, Report, TurnOutcome};
+use crate::{
+    CommandId, Event, EventBody, Input, InputOf, JOURNAL_VERSION_OF_PROJECT, NextTick, Report,
+    TurnOutcome,
+};
 
 /// What a decision rests on, as it is kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -31,7 +34,6 @@ pub struct Decided {
     pub ticks: Vec<NextTick>,
     /// The rules by which it was taken, see [`RULES_VERSION`]. Only the same rules make the same of an
     /// input again.
-    #[serde(default = "first_rules", skip_serializing_if = "is_first_rules")]
     pub rules: u32,
     /// What was decided on.
     pub input: RecordedInput,
@@ -41,15 +43,8 @@ pub struct Decided {
 /// input: another word in a prompt is enough.
 pub const RULES_VERSION: u32 = 5;
 
-/// Decisions that do not say by which rules they were taken are of the first ones.
-fn first_rules() -> u32 {
-    1
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
-fn is_first_rules(rules: &u32) -> bool {
-    *rules == first_rules()
-}
+/// The rules of the first program whose runs are still read.
+const RULES_LEAST: u32 = 3;
 
 /// Who acts on a run: `person`, `timeline`, the name of a program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -134,18 +129,10 @@ impl Decided {
         self.rules == RULES_VERSION
     }
 
-    /// Whether a program with these rules can have decided in a run of that journal version; `begins` says that it
-    /// created the run. `docs/journal.md` has the table.
+    /// Whether a program with these rules can have decided in a run of that journal version.
     #[must_use]
-    pub fn goes_with(&self, journal_version: u32, begins: bool) -> bool {
-        let (least, most) = match journal_version {
-            // Such runs began without inputs, and were carried on with them.
-            0..=2 => (1, 0),
-            3 => (1, 1),
-            4 => (1, 3),
-            _ => (3, u32::MAX),
-        };
-        self.rules >= least && (!begins || self.rules <= most)
+    pub fn goes_with(&self, journal_version: u32) -> bool {
+        journal_version >= JOURNAL_VERSION_OF_PROJECT && self.rules >= RULES_LEAST
     }
 
     /// The text that is kept, and hashed.
@@ -268,11 +255,9 @@ mod tests {
     }
 
     #[test]
-    fn a_decision_that_names_no_rules_is_of_the_first_ones() {
-        let text = r#"{"at":1,"input":"idle"}"#;
-        let decided = Decided::read(text).unwrap();
-        assert_eq!((decided.rules, decided.is_of_these_rules()), (1, false));
-        assert_eq!(decided.text(), text, "it is kept as it was, for its hash");
+    fn a_decision_names_its_rules() {
+        let error = Decided::read(r#"{"at":1,"input":"idle"}"#).unwrap_err();
+        assert!(error.to_string().contains("rules"), "{error}");
         let now = Decided::now(1, RecordedInput::Idle);
         assert_eq!(now.text(), format!(r#"{{"at":1,"rules":{RULES_VERSION},"input":"idle"}}"#));
         assert!(now.is_of_these_rules());

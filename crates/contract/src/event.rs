@@ -57,9 +57,6 @@ pub const JOURNAL_VERSION: u32 = 6;
 /// The version of runs without a workspace of their own.
 pub const JOURNAL_VERSION_OF_PROJECT: u32 = 5;
 
-/// From this version on every event follows from a decision that is kept with its input.
-pub const JOURNAL_VERSION_OF_INPUTS: u32 = 3;
-
 /// Something that has happened to a run, with its place and time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {

@@ -1,9 +1,8 @@
 //! What the world brings to a run: the one thing that a decision rests on besides the state.
 
 use crate::schema::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
-use crate::older::AnyInput;
 use crate::{
     Answerers, Do, ErrorCode, FileState, FilesFound, Pace, RunCreated, StorageMeasured, TurnOutput,
     WorkspacePublished, places,
@@ -14,8 +13,12 @@ use crate::{
 /// `Created` is what a creation holds and `Reported` a report: whole where the kernel takes an
 /// input, and a place in the events where a decision is kept (see
 /// [`RecordedInput`](crate::RecordedInput)).
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase",
+    bound(deserialize = "Created: Deserialize<'de>, Reported: Deserialize<'de>")
+)]
 pub enum InputOf<Created, Reported> {
     /// Somebody asks for a run of a plan.
     Create(Created),
@@ -28,7 +31,7 @@ pub enum InputOf<Created, Reported> {
     /// What was under way when somebody stopped the run has been ended.
     Stopped {
         /// Turns that ended by themselves before they were ended.
-        #[serde(skip_serializing_if = "Vec::is_empty")]
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         reports: Vec<Reported>,
         /// A sentence for whoever looks at it later.
         message: String,
@@ -37,14 +40,14 @@ pub enum InputOf<Created, Reported> {
     /// way has been ended.
     Withheld {
         /// Turns that ended by themselves before they were ended.
-        #[serde(skip_serializing_if = "Vec::is_empty")]
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         reports: Vec<Reported>,
         /// The place of its `turn.started`.
         turn: u64,
         /// A sentence that says what changed.
         message: String,
         /// Where the files of the workspace are what changed: those that were found.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         files: Option<Box<FileState>>,
     },
     /// The branch of the workspace is in the user's repository.
@@ -58,16 +61,6 @@ pub enum InputOf<Created, Reported> {
     RunForElapsed,
     /// Only a person can make anything happen now.
     Idle,
-}
-
-impl<'de, Created, Reported> Deserialize<'de> for InputOf<Created, Reported>
-where
-    Created: Deserialize<'de>,
-    Reported: Deserialize<'de>,
-{
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        AnyInput::deserialize(deserializer).map(Self::from)
-    }
 }
 
 /// An input as a run takes it.
@@ -134,7 +127,7 @@ pub struct RunPlace {
 }
 
 impl RunPlace {
-    /// The folders by their names, as every journal since version 4 says them.
+    /// The folders by their names, as every journal says them.
     #[must_use]
     pub fn named() -> Self {
         let (cwd, run_dir) = (places::WORKSPACE.to_owned(), places::RUN_DIR.to_owned());

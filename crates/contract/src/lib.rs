@@ -30,7 +30,6 @@ mod id;
 mod input;
 mod link;
 pub mod number;
-mod older;
 mod path;
 pub mod places;
 mod plan;

@@ -23,9 +23,6 @@ pub const PROFILE: &str = "{profile}";
 /// What follows is meant as it is written.
 pub const LITERAL: &str = "{}";
 
-/// The first version of the event vocabulary in which paths are named so.
-const SINCE_VERSION: u32 = 4;
-
 /// Where the folders of a run are on this machine. One that is empty is not known, and its name is left as
 /// it stands.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -136,9 +133,6 @@ impl Folders {
     /// A creation with the folders themselves.
     #[must_use]
     pub fn created(&self, created: &RunCreated) -> RunCreated {
-        if !created.names_folders() {
-            return created.clone();
-        }
         let text = |text: &str| self.found(text).into_owned();
         let mut whole = created.clone();
         (whole.cwd, whole.run_dir) = (text(&created.cwd), text(&created.run_dir));
@@ -159,20 +153,6 @@ impl Folders {
             .map(|script| crate::ScriptBinding { path: self.named(&script.path), ..script });
         let (cwd, run_dir) = (WORKSPACE.to_owned(), RUN_DIR.to_owned());
         RunCreated { cwd, run_dir, plan_hash: plan.hash(), plan, script, ..created }
-    }
-}
-
-impl RunCreated {
-    /// Whether names of folders stand for paths in it.
-    #[must_use]
-    pub fn names_folders(&self) -> bool {
-        self.journal_version >= SINCE_VERSION
-    }
-
-    /// Whether the files that its turns leave are kept by hash.
-    #[must_use]
-    pub fn keeps_blobs(&self) -> bool {
-        self.journal_version >= SINCE_VERSION
     }
 }
 

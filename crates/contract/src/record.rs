@@ -54,7 +54,7 @@ pub struct Record {
     /// The data with its long texts, or why one of them cannot be had; `None` where it has none.
     pub whole: Option<Result<String, BlobFault>>,
     /// What the decision rests on that begins with this event, as JSON text (see
-    /// [`Decided`](crate::Decided)). Journals before version 3 have none.
+    /// [`Decided`](crate::Decided)).
     pub input: Option<String>,
     /// The hash over all of the above and the hash before it.
     pub hash: ChainHash,

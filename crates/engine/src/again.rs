@@ -1,9 +1,9 @@
 //! Takes the decisions of a journal again while it is read, piece by piece.
 
-use materia_contract::{JOURNAL_VERSION_OF_INPUTS, Record, RunId};
+use materia_contract::{Record, RunId};
 use materia_kernel::{Divergence, Recomputation, Retaken, Run, cut};
 
-use crate::fold::{Fold, Piece};
+use crate::fold::{Piece, take};
 
 /// A run that decides again beside its journal.
 pub(crate) struct Again {
@@ -11,16 +11,15 @@ pub(crate) struct Again {
 }
 
 enum State {
-    /// Events that were kept without inputs, or decided by other rules: they can only be folded.
-    Folding(Box<Fold>),
+    /// Decisions by other rules: they can only be folded.
+    Folding(Box<Run>),
     Deciding(Box<Recomputation>),
 }
 
 /// What one more piece of a journal was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Took {
-    /// Events that were kept without their input, or decided by other rules: there is nothing to
-    /// decide again.
+    /// A decision by other rules, which cannot be taken again.
     Folded,
     /// A decision, up to its last event.
     Decision,
@@ -28,82 +27,60 @@ pub(crate) enum Took {
 
 impl Again {
     pub(crate) fn new(id: RunId) -> Self {
-        let fold = Fold::new(Run::new(id));
-        Self { state: State::Folding(Box::new(fold)) }
+        Self { state: State::Folding(Box::new(Run::new(id))) }
     }
 
     /// The run behind the last piece that was complete.
     pub(crate) fn run(&self) -> &Run {
         match &self.state {
-            State::Folding(fold) => &fold.run,
+            State::Folding(run) => run,
             State::Deciding(decided) => decided.run(),
         }
     }
 
     /// Takes a piece of the journal.
     pub(crate) fn piece(&mut self, piece: &Piece) -> Result<Took, Divergence> {
-        match piece {
-            Piece::Event(event, _) => {
-                if let State::Folding(fold) = &mut self.state {
-                    let (seq, kind) = (event.seq, event.body.type_name());
-                    fold.take_old(event).map_err(|_| Divergence::Unexplained { seq, kind })?;
-                    let version = fold.run.created().map_or(0, |created| created.journal_version);
-                    if version >= JOURNAL_VERSION_OF_INPUTS {
-                        return Err(Divergence::NoInput { seq, kind, version });
-                    }
-                }
-                Ok(Took::Folded)
-            }
-            Piece::Decision { decided, events, known: false, .. } => {
-                let mut fold = Fold::new(self.take_run());
-                let begins = fold.run.created().is_none();
-                for event in events {
-                    let (seq, kind) = (event.seq, event.body.type_name());
-                    fold.take_new(event).map_err(|_| Divergence::Unexplained { seq, kind })?;
-                }
-                let version = fold.run.created().map_or(0, |created| created.journal_version);
-                self.state = State::Folding(Box::new(fold));
-                if decided.goes_with(version, begins) {
-                    return Ok(Took::Folded);
-                }
-                Err(Divergence::OtherVersion { seq: piece.first(), rules: decided.rules, version })
-            }
-            Piece::Decision { decided, events, records, .. } => {
-                let retaken = self.deciding().next(decided, events)?;
-                same_bytes(&retaken, records)?;
-                Ok(Took::Decision)
-            }
+        let Piece { decided, events, records, known } = piece;
+        if *known {
+            let retaken = self.deciding().next(decided, events)?;
+            same_bytes(&retaken, records)?;
+            return Ok(Took::Decision);
         }
+        let mut run = self.take_run();
+        for event in events {
+            let (seq, kind) = (event.seq, event.body.type_name());
+            take(&mut run, event).map_err(|_| Divergence::Unexplained { seq, kind })?;
+        }
+        let version = run.created().map_or(0, |created| created.journal_version);
+        self.state = State::Folding(Box::new(run));
+        if decided.goes_with(version) {
+            return Ok(Took::Folded);
+        }
+        Err(Divergence::OtherVersion { seq: piece.first(), rules: decided.rules, version })
     }
 
     /// Takes a piece as a fork at event `at` has it, and gives it back.
     pub(crate) fn piece_up_to(&mut self, piece: Piece, at: u64) -> Result<Piece, Divergence> {
-        match &piece {
-            Piece::Decision { decided, events, .. }
-                if events.last().is_some_and(|last| last.seq > at) =>
-            {
-                let mut run = self.run().clone();
-                let (decided, events) = cut(&mut run, decided, events, at)?;
-                self.state = State::Deciding(Box::new(Recomputation::from(run)));
-                Ok(Piece::Decision { decided, events, records: Vec::new(), known: true })
-            }
-            Piece::Decision { .. } | Piece::Event(..) => {
-                self.piece(&piece)?;
-                Ok(piece)
-            }
+        if piece.end().0 <= at {
+            self.piece(&piece)?;
+            return Ok(piece);
         }
+        let mut run = self.run().clone();
+        let (decided, events) = cut(&mut run, &piece.decided, &piece.events, at)?;
+        self.state = State::Deciding(Box::new(Recomputation::from(run)));
+        Ok(Piece { decided, events, records: Vec::new(), known: true })
     }
 
     /// The run as it stands, for whoever puts it back.
     fn take_run(&mut self) -> Run {
-        let nothing = State::Folding(Box::new(Fold::new(Run::new(RunId::new("")))));
+        let nothing = State::Folding(Box::new(Run::new(RunId::new(""))));
         match std::mem::replace(&mut self.state, nothing) {
-            State::Folding(fold) => fold.run,
+            State::Folding(run) => *run,
             State::Deciding(again) => again.into_run(),
         }
     }
 
-    /// The run that decides again; what was folded before has no inputs to decide on.
+    /// The run that decides again; what was folded before was decided by other rules.
     fn deciding(&mut self) -> &mut Recomputation {
         if let State::Folding(_) = &self.state {
             let run = self.take_run();

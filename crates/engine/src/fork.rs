@@ -12,7 +12,7 @@ use materia_kernel::Divergence;
 
 use crate::again::Again;
 use crate::drive::keep_apart;
-use crate::fold::{Fold, Gather, Piece};
+use crate::fold::{Gather, Piece, take};
 use crate::load::{fresh, walk};
 use crate::{AppendError, Batch, Epoch, Journal, LoadError, LoadedRun, off_thread};
 
@@ -32,8 +32,7 @@ pub enum ForkError {
         /// What there is.
         last: u64,
     },
-    /// The original was written by another version, which did not keep where its decisions end or
-    /// decided by other rules.
+    /// The original was decided by the rules of another version.
     #[error(
         "cast `{run}` was written by another version up to event {at} and beyond: it can be forked at event {next}, \
          where something has been settled, but not in between"
@@ -127,23 +126,16 @@ pub fn forked(
     let Shared { pieces, hash } = shared(journal, from, at)?;
     let upto = pieces.last().map_or(at, |piece| piece.end().0);
     let mut loaded = fresh(id);
-    let mut fold = Fold::new(*loaded.run);
     let mut records: Vec<Record> = Vec::new();
     for piece in pieces {
-        let (input, mut events) = match piece {
-            Piece::Decision { decided, events, .. } => (Some(decided.text()), events),
-            Piece::Event(event, _) => (None, vec![*event]),
-        };
+        let Piece { decided, mut events, .. } = piece;
         if let Some(first) = events.first_mut() {
             says_where_it_comes_from(first, from, (at, upto), &hash, begun);
         }
-        let sealed = match input {
-            Some(input) => Record::seal_decision(input, &events, loaded.head),
-            None => events.iter().map(|event| Record::seal(event, loaded.head)).collect(),
-        };
+        let sealed = Record::seal_decision(decided.text(), &events, loaded.head);
         for (record, event) in sealed.iter().zip(&events) {
             let (run, seq) = (from.clone(), record.seq);
-            fold.take(record, event).map_err(|misfit| {
+            take(&mut loaded.run, event).map_err(|misfit| {
                 ForkError::Load(LoadError::Damaged { run, seq, what: misfit.to_string() })
             })?;
             loaded.visits.note(event);
@@ -151,7 +143,6 @@ pub fn forked(
         }
         records.extend(sealed);
     }
-    let loaded = LoadedRun { run: Box::new(fold.run), ..loaded };
     Ok(Forked { records: records.into(), loaded })
 }
 
@@ -169,14 +160,8 @@ fn shared(journal: &dyn Journal, from: &RunId, at: u64) -> Result<Shared, ForkEr
     let mut all: Vec<Piece> = Vec::new();
     let (mut last, mut hash) = (0, String::new());
     let mut unreadable = None;
-    // Without inputs, only a later instant shows that what came before was settled.
-    let (mut unsettled, mut wall) = (None, 0);
     walk(journal, from, 0, ChainHash::origin(from), |record, event| {
-        let follows = unsettled.map_or(last == at, |next| next == last);
-        if follows && record.input.is_none() && record.wall == wall {
-            unsettled = Some(record.seq);
-        }
-        (last, wall) = (record.seq, record.wall);
+        last = record.seq;
         if record.seq == at {
             hash = record.hash.to_string();
         }
@@ -199,9 +184,8 @@ fn shared(journal: &dyn Journal, from: &RunId, at: u64) -> Result<Shared, ForkEr
         all.extend(gather.rest());
     }
     // A decision by other rules cannot be taken again as far as `at`.
-    let whole = all.last().filter(|piece| piece.is_of_other_rules()).map(|piece| piece.end().0);
-    let unsettled = unsettled.filter(|_| all.iter().all(Piece::is_old));
-    if let Some(next) = unsettled.or(whole.filter(|end| *end > at)) {
+    let whole = all.last().filter(|piece| !piece.known).map(|piece| piece.end().0);
+    if let Some(next) = whole.filter(|end| *end > at) {
         return Err(ForkError::Unsettled { run: from.clone(), at, next });
     }
     let diverges =

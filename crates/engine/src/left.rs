@@ -15,8 +15,7 @@ pub struct Left {
     pub path: String,
     /// The hash of what it held.
     pub hash: String,
-    /// Whether the journal's blobs must have it; otherwise the file is a copy of what the event has, or of a time
-    /// when blobs were not kept.
+    /// Whether the journal's blobs must have it; otherwise the file is a copy of what the event has.
     pub is_blob: bool,
     /// Whether it is the transcript of an agent, which `clean` may remove after a while.
     pub is_transcript: bool,
@@ -47,9 +46,9 @@ async fn kept(journal: &dyn Journal, file: &Path, hash: &str) -> Result<(), Stri
     journal.blobs().keep(file, hash).await.map_err(|error| error.to_string())
 }
 
-/// The files that an event names; `blobs` says whether the run keeps blobs.
+/// The files that an event names.
 #[expect(clippy::wildcard_enum_match_arm, reason = "only the ends of turns name files")]
-pub(crate) fn named(event: &Event, blobs: bool) -> Vec<Left> {
+pub(crate) fn named(event: &Event) -> Vec<Left> {
     let report: &TurnOutput = match &event.body {
         EventBody::TurnCompleted(data) => &data.report,
         EventBody::TurnFailed(data) => &data.report,
@@ -62,8 +61,8 @@ pub(crate) fn named(event: &Event, blobs: bool) -> Vec<Left> {
     let transcript = report
         .transcript
         .iter()
-        .map(|it| Left { is_transcript: true, ..left(&it.path, &it.hash, blobs) });
-    let files = report.files.iter().map(|it| left(&it.name, &it.hash, blobs));
+        .map(|it| Left { is_transcript: true, ..left(&it.path, &it.hash, true) });
+    let files = report.files.iter().map(|it| left(&it.name, &it.hash, true));
     let artifacts = report.artifacts.iter().map(|it| left(&it.name, &it.hash, false));
     transcript.chain(files).chain(artifacts).collect()
 }

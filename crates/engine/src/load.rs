@@ -2,10 +2,13 @@
 
 use std::sync::{Arc, mpsc};
 
-use materia_contract::{ChainHash, Event, EventBody, JOURNAL_VERSION, Record, RunId};
+use materia_contract::{
+    ChainHash, Event, EventBody, JOURNAL_VERSION, JOURNAL_VERSION_OF_PROJECT, Record, RunCreated,
+    RunId,
+};
 use materia_kernel::{KERNEL_VERSION, Misfit, Run};
 
-use crate::fold::Fold;
+use crate::fold::take;
 use crate::visits::Visits;
 use crate::{
     Driver, Epoch, Journal, Observer, PAGE_BYTES, Page, ReadError, Snapshot, blocking, off_thread,
@@ -25,6 +28,14 @@ pub enum LoadError {
         "cast `{run}` was written by a newer version of materia (journal version {found}, this one knows {JOURNAL_VERSION})"
     )]
     Newer {
+        /// The run.
+        run: RunId,
+        /// Its version.
+        found: u32,
+    },
+    /// It was written by a program that was never released.
+    #[error("cast `{run}` was {}", earlier(*.found))]
+    Earlier {
         /// The run.
         run: RunId,
         /// Its version.
@@ -165,23 +176,23 @@ fn go_on(
     start: LoadedRun,
     at: Option<u64>,
 ) -> Result<LoadedRun, LoadError> {
-    let LoadedRun { run, mut head, mut visits } = start;
+    let LoadedRun { mut run, mut head, mut visits } = start;
+    run.created().map_or(Ok(()), |created| is_read(id, created))?;
     let (after, from) = (run.seq(), head);
-    let mut fold = Fold::new(*run);
     walk_to(journal, id, (after, from), at, |record, event| {
-        fold.take(record, event)?;
+        take(&mut run, event)?;
         visits.note(event);
         head = record.hash;
         Ok(())
     })?;
-    let last = fold.run.seq();
+    let last = run.seq();
     if last == 0 && at != Some(0) {
         return Err(LoadError::Unknown(id.clone()));
     }
     if let Some(asked) = at.filter(|asked| last < *asked) {
         return Err(LoadError::NoSuchEvent { run: id.clone(), asked, last });
     }
-    Ok(LoadedRun { run: Box::new(fold.run), head, visits })
+    Ok(LoadedRun { run, head, visits })
 }
 
 /// A snapshot that this program wrote, at an event that is still there.
@@ -248,6 +259,9 @@ fn walk_to(
         for record in records.iter().take_while(|record| record.seq <= to) {
             let damaged = |what| LoadError::Damaged { run: id.clone(), seq: record.seq, what };
             let event = record.event().map_err(|error| damaged(error.to_string()))?;
+            if let EventBody::RunCreated(created) = &event.body {
+                is_read(id, created)?;
+            }
             visit(record, &event).map_err(|misfit| damaged(misfit.to_string()))?;
         }
         Ok(())
@@ -275,6 +289,19 @@ fn walk_to(
         }
         Ok(())
     })
+}
+
+/// Refuses a run of a program that was never released.
+fn is_read(id: &RunId, created: &RunCreated) -> Result<(), LoadError> {
+    let found = created.journal_version;
+    if created.is_earlier() { Err(LoadError::Earlier { run: id.clone(), found }) } else { Ok(()) }
+}
+
+/// Says who wrote a run that is refused, and where it can be read.
+pub(crate) fn earlier(found: u32) -> String {
+    format!(
+        "written by an earlier, unreleased version of materia (journal version {found}; this one reads {JOURNAL_VERSION_OF_PROJECT} and {JOURNAL_VERSION}); look at it with that version, or move the journal away"
+    )
 }
 
 /// Pages that may lie between reading and visiting.

@@ -2,15 +2,15 @@
 
 use std::sync::{Arc, mpsc};
 
-use materia_contract::{CastStatus, ChainHash, Record, RunCreated, RunId};
+use materia_contract::{CastStatus, ChainHash, EventBody, Record, RunId};
 use materia_kernel::{Divergence, Misfit, Run};
 use materia_opinion::{Objection, Opinion};
 use serde_json::{Map, Value};
 
 use crate::again::{Again, Took};
-use crate::fold::{Fold, Gather, Piece};
+use crate::fold::{Gather, Piece, take};
 use crate::left::{self, Left};
-use crate::load::intact;
+use crate::load::{earlier, intact};
 use crate::{Journal, PAGE_BYTES, ReadError, blocking};
 
 /// What a replay found.
@@ -18,8 +18,8 @@ use crate::{Journal, PAGE_BYTES, ReadError, blocking};
 pub struct Replay {
     /// Events that were read and verified.
     pub events: u64,
-    /// How many events were kept without the input of their decision, or decided by the rules of another version: their
-    /// hashes were checked, but nothing says whether they follow.
+    /// How many events were decided by the rules of another version: their hashes were checked, but nothing says
+    /// whether they follow.
     pub undecided: u64,
     /// The state at the end, or at the place that was asked for.
     pub state: Map<String, Value>,
@@ -73,6 +73,9 @@ pub enum ReplayFault {
     /// The record is what was written, but does not follow from the inputs before it.
     #[error("{0}")]
     Diverges(Box<Divergence>),
+    /// The run was written by a program that was never released.
+    #[error("it was {}", earlier(*.0))]
+    Earlier(u32),
     /// It follows from its input, but the rules do not allow it there.
     #[error("{}", .0.what)]
     Objected(Objection),
@@ -191,16 +194,11 @@ fn judge(
         let mut page: Vec<Piece> = Vec::with_capacity(records.len() / 4);
         for record in records {
             let (seq, begins) = (record.seq, record.input.is_some());
-            let taken = record
-                .event()
-                .map_err(|error| error.to_string())
-                .and_then(|event| gather.take(record, event).map_err(|error| error.to_string()));
-            match taken {
+            match gathered(&mut gather, record) {
                 Ok(piece) => page.extend(piece),
-                Err(what) => {
+                Err(fault) => {
                     page.extend(gather.rest().filter(|_| begins));
                     let run = id.clone();
-                    let fault = ReplayFault::Damaged(what);
                     broken = Some(ReplayError::Fault { run, seq, fault });
                     break;
                 }
@@ -221,21 +219,30 @@ fn judge(
     objection
 }
 
-/// What is objected to in a page. Whoever objected once says no more. Journals before version 3 do not say
-/// enough to be judged and decisions by other rules are not for these to judge, nor is what follows them.
+/// Takes a record apart; gives the decision that is complete by it.
+fn gathered(gather: &mut Gather, record: Record) -> Result<Option<Piece>, ReplayFault> {
+    let event = record.event().map_err(|error| ReplayFault::Damaged(error.to_string()))?;
+    if let EventBody::RunCreated(created) = &event.body
+        && created.is_earlier()
+    {
+        return Err(ReplayFault::Earlier(created.journal_version));
+    }
+    gather.take(record, event).map_err(|error| ReplayFault::Damaged(error.to_string()))
+}
+
+/// What is objected to in a page. Whoever objected once says no more. Decisions by other rules are not for these
+/// to judge, nor is what follows them.
 fn first_objection(opinion: &mut Option<Opinion>, page: &[Piece]) -> Option<Objection> {
     for piece in page {
         let judging = opinion.as_mut()?;
-        let judged = match piece {
-            Piece::Event(..) | Piece::Decision { known: false, .. } => {
-                *opinion = None;
-                return None;
-            }
-            Piece::Decision { decided, events, .. } => events
-                .iter()
-                .try_for_each(|event| judging.see(event))
-                .and_then(|()| judging.decided(decided)),
-        };
+        if !piece.known {
+            *opinion = None;
+            return None;
+        }
+        let mut events = piece.events.iter();
+        let judged = events
+            .try_for_each(|event| judging.see(event))
+            .and_then(|()| judging.decided(&piece.decided));
         if let Err(objection) = judged {
             *opinion = None;
             return Some(objection);
@@ -264,10 +271,9 @@ fn decide_again(
             })?;
             folded.map_err(|misfit| fault(seq, ReplayFault::Damaged(misfit.to_string())))?;
             if took == Took::Folded {
-                undecided += piece.events().len() as u64;
+                undecided += piece.events.len() as u64;
             }
-            let blobs = again.run().created().is_some_and(RunCreated::keeps_blobs);
-            named.extend(piece.events().iter().flat_map(|event| left::named(event, blobs)));
+            named.extend(piece.events.iter().flat_map(left::named));
         }
     }
     if seq == 0 {
@@ -279,7 +285,7 @@ fn decide_again(
             let (run, last) = (id.clone(), seq);
             return Err(ReplayError::NoSuchEvent { run, asked, last });
         }
-        Some(_) => (&wanted.fold.run, wanted.hash),
+        Some(_) => (&wanted.run, wanted.hash),
     };
     Ok(Replay {
         events: seq,
@@ -296,28 +302,21 @@ fn decide_again(
 /// folding beside it would only cost time.
 struct Wanted {
     at: Option<u64>,
-    fold: Fold,
+    run: Run,
     hash: ChainHash,
 }
 
 impl Wanted {
     fn new(id: &RunId, at: Option<u64>) -> Self {
-        Self { at, fold: Fold::new(Run::new(id.clone())), hash: ChainHash::origin(id) }
+        Self { at, run: Run::new(id.clone()), hash: ChainHash::origin(id) }
     }
 
     fn take(&mut self, piece: &Piece) -> Result<(), Misfit> {
         let Some(at) = self.at.filter(|at| piece.first() <= *at) else { return Ok(()) };
-        match piece {
-            Piece::Event(event, hash) => {
-                self.fold.take_old(event)?;
-                self.hash = *hash;
-            }
-            Piece::Decision { events, records, .. } => {
-                for (event, record) in events.iter().zip(records).filter(|(it, _)| it.seq <= at) {
-                    self.fold.take_new(event)?;
-                    self.hash = record.hash;
-                }
-            }
+        let both = piece.events.iter().zip(&piece.records);
+        for (event, record) in both.filter(|(it, _)| it.seq <= at) {
+            take(&mut self.run, event)?;
+            self.hash = record.hash;
         }
         Ok(())
     }

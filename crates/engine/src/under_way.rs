@@ -278,11 +278,7 @@ pub(crate) fn order(driver: &Driver, folders: &Folders, started: u64) -> TurnOrd
     let work = match (&node.behavior, &turn.work) {
         (Behavior::Utility { command, .. }, TurnWork::Input(input)) => {
             let word = |word: &String| folders.found(word).into_owned();
-            let command = if created.names_folders() {
-                command.iter().map(word).collect()
-            } else {
-                command.clone()
-            };
+            let command = command.iter().map(word).collect();
             let input = folders.input(input).map_or_else(|| Arc::clone(input), Arc::new);
             Work::Utility { command, input, manner: Manner::of(node, &created.plan.limits) }
         }

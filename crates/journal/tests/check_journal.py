@@ -104,10 +104,6 @@ def event_id(cast, seq):
 
 def records(db, run):
     """Every event of a run with its hash; `input` is there where a decision begins."""
-    old = db.execute("SELECT place & 0xFFFFFFFFFF, ts, ts - lag, type, node, data, hash FROM events "
-                     "WHERE place >> 40 = ? ORDER BY place", (run,))
-    for row in old:
-        yield (*row[:6], None, row[6])
     rows = db.execute("SELECT place & 0xFFFFFFFFFF, ts, ts - lag, input, events, hashes FROM decisions "
                       "WHERE place >> 40 = ? ORDER BY place", (run,))
     for seq, ts, wall, given, events, hashes in rows:
@@ -263,15 +259,13 @@ class Fold:
 
 def check(db, run, cast, last_seq, last_hash, blobs):
     previous = derive_key("materia 2026-11-15 origin of a run", cast.encode())
-    fold, count, decisions, version = Fold(cast), 0, 0, 0
+    fold, count, decisions = Fold(cast), 0, 0
     blobs.checked = 0
     for seq, ts, wall, kind, node, data, given, found in records(db, run):
         count += 1
         if seq != count:
             raise Wrong(f"event {count}: event {seq} is in its place")
-        if given is None and decisions == 0:
-            pass  # Written before inputs were kept.
-        elif given is not None:
+        if given is not None:
             decisions += 1
             if "input" not in read(given) or "at" not in read(given):
                 raise Wrong(f"event {seq}: its input is none")
@@ -283,9 +277,9 @@ def check(db, run, cast, last_seq, last_hash, blobs):
         data = read(data)
         if "$blob" in json.dumps(data):
             data = blobs.whole(seq, data)
-        if kind == "run.created":
-            version = data["journalVersion"]
-        if version >= 4 and kind in ("turn.completed", "turn.failed"):
+        if kind == "run.created" and data["journalVersion"] not in (5, 6):
+            raise Wrong(f"event {seq}: its version is neither 5 nor 6")
+        if kind in ("turn.completed", "turn.failed"):
             for left in data.get("files", []) + [it for it in [data.get("transcript")] if it]:
                 blobs.get(seq, left["hash"])
         fold.take(seq, ts, kind, node, data)
@@ -297,8 +291,8 @@ def check(db, run, cast, last_seq, last_hash, blobs):
 
 def main(path):
     db = sqlite3.connect(path)
-    if db.execute("PRAGMA user_version").fetchone()[0] not in (2, 3, 4, 5, 6):
-        sys.exit(f"{path} has none of the formats 2 to 6")
+    if db.execute("PRAGMA user_version").fetchone()[0] != 6:
+        sys.exit(f"{path} is not of format 6")
     good, blobs = True, Blobs(os.path.join(os.path.dirname(path), "blobs"))
     runs = db.execute("SELECT runs.run, id, seq, hash FROM runs JOIN heads USING (run) ORDER BY 1")
     for run, cast, seq, found in runs.fetchall():

@@ -36,7 +36,6 @@ mod ask;
 mod decide;
 mod evolve;
 mod handoff;
-pub mod legacy;
 mod recompute;
 mod span;
 mod state;
@@ -57,6 +56,7 @@ pub use ask::insight::{
     iterates, loops, paused, question, questions, quiet_until, sent, spent_by, traversals,
     turns_in_flight, visits_of, waiting_envelopes, waiting_inputs,
 };
+pub use ask::output::object_place;
 pub use ask::owed::{Effect, is_idle, outstanding};
 pub use ask::route::matching;
 pub use ask::skipping::{NoSkip, could_skip};

@@ -74,18 +74,6 @@ pub enum Divergence {
         /// The decision's first event.
         seq: u64,
     },
-    /// It follows from no decision, in a run that keeps them all.
-    #[error(
-        "event {seq} (`{kind}`) is kept without the input of its decision, and its run says (`journalVersion` {version}) that it keeps them all"
-    )]
-    NoInput {
-        /// Its place.
-        seq: u64,
-        /// Its type.
-        kind: &'static str,
-        /// How the run was written, as its first event says.
-        version: u32,
-    },
     /// No program has both written such a run and decided by such rules.
     #[error(
         "the decision at event {seq} says `rules` {rules}, which does not go with `journalVersion` {version} of its run"
@@ -144,7 +132,6 @@ impl Divergence {
             | Self::Input { seq, .. }
             | Self::WentBack { seq, .. }
             | Self::Cut { seq }
-            | Self::NoInput { seq, .. }
             | Self::OtherVersion { seq, .. }
             | Self::OtherBytes { seq, .. }
             | Self::OtherInput { seq } => *seq,
@@ -176,7 +163,7 @@ impl Recomputation {
         Self { run: Run::new(id), at: None }
     }
 
-    /// Begins behind events that were kept without their inputs.
+    /// Begins behind decisions that were taken by other rules.
     #[must_use]
     pub fn from(run: Run) -> Self {
         Self { run, at: None }
@@ -242,10 +229,9 @@ impl Recomputation {
             if let Input::Create(created) = input { Some(&**created) } else { self.run.created() };
         let Some(created) = created else { return Ok(()) };
         let (rules, version) = (decided.rules, created.journal_version);
-        let begins = matches!(input, Input::Create(_));
         // Whoever needs no newer vocabulary does not name one.
         let needed = created.workspace.is_some() == (version > JOURNAL_VERSION_OF_PROJECT);
-        if version > JOURNAL_VERSION || !needed || !decided.goes_with(version, begins) {
+        if version > JOURNAL_VERSION || !needed || !decided.goes_with(version) {
             return Err(Divergence::OtherVersion { seq, rules, version });
         }
         if is_cut_rightly(seq, decided, created) { Ok(()) } else { Err(Divergence::Cut { seq }) }

@@ -222,8 +222,9 @@ impl Opinion {
         let Some(input) = data.input.as_ref().filter(|_| data.prompt.is_none()) else {
             return Err(self.objection("a utility is given an input and nothing else"));
         };
-        // Journals before version 3 have the object itself.
-        let Some(parts) = input.parts() else { return Ok(None) };
+        let Some(parts) = input.parts() else {
+            return Err(self.objection("its input is not kept in parts"));
+        };
         if let Some(held) = before {
             let same = parts.same_as == Some(held.started) && parts.fields.is_empty();
             hold!(self, same, "its input is that of the attempt before, {}", held.started);

@@ -90,7 +90,6 @@ impl Opinion {
             data.plan.hash() == data.plan_hash,
             "its plan is not the one that its hash names"
         );
-        self.beginning.named = data.journal_version >= 4;
         self.names_its_folders(&data.cwd, &data.run_dir)?;
         self.begins_with_files(data)?;
         let chart = Chart::of(&data.plan).map_err(|what| self.objection(what))?;
@@ -107,7 +106,6 @@ impl Opinion {
             global: data.global_mode,
             script: data.script.clone(),
             timeline: data.timeline,
-            named: self.beginning.named,
             simulated: data.virtual_time,
             forked_at: data.fork.as_ref().map(|fork| fork.seq),
             written_by: data.fork.as_ref().map_or_else(Vec::new, |fork| fork.written_by.clone()),
@@ -174,10 +172,10 @@ impl Opinion {
         Ok(())
     }
 
-    /// Since version 4 events name the folders of a run and do not say where they are.
+    /// Events name the folders of a run and do not say where they are.
     fn names_its_folders(&self, cwd: &str, run_dir: &str) -> Checked {
         let named = cwd == places::WORKSPACE && run_dir == places::RUN_DIR;
-        hold!(self, named || !self.beginning.named, "it says where its folders are");
+        hold!(self, named, "it says where its folders are");
         Ok(())
     }
 

@@ -88,8 +88,6 @@ pub(crate) struct Beginning {
     pub(crate) global: GlobalMode,
     pub(crate) script: Option<ScriptBinding>,
     pub(crate) timeline: u32,
-    /// Whether its events name folders and say no paths.
-    pub(crate) named: bool,
     /// Whether its clock is simulated.
     pub(crate) simulated: bool,
     /// Where it left the run that it was forked from.

@@ -91,7 +91,7 @@ pub(super) fn cast(side: &Side<'_>, after: u64) -> Result<Read, Failure> {
         for record in &page.records {
             seq = record.seq;
             let event = record.event().map_err(|error| Failure::storage(error.to_string()))?;
-            let input = unfolding.see(record, &event);
+            let input = unfolding.see(&event);
             if let EventBody::RunCreated(created) = &event.body {
                 forked_from = created.fork.as_ref().map(|fork| fork.cast_id.clone());
             }

@@ -160,6 +160,6 @@ fn push<T>(list: &mut VecDeque<T>, one: T) {
 
 /// The object that a turn put out, where its node reads one; found by the rule for its kind.
 fn object(node: &Node, output: &str) -> Option<Map<String, Value>> {
-    let (start, end) = materia_kernel::legacy::object_place(node, output)?;
+    let (start, end) = materia_kernel::object_place(node, output)?;
     serde_json::from_str(output[start..end].trim()).ok()
 }

@@ -28,7 +28,7 @@ pub fn turn(
         let plan = &before.created()?.plan;
         Some(plan.nodes.get(node)?.materia.clone())
     });
-    let input = Unfolding::behind(before).see(&record, &event);
+    let input = Unfolding::behind(before).see(&event);
     let input = input.map(|input| folders.input(&input).unwrap_or_else(|| Value::clone(&input)));
     let (Some(OfTurn::Started(started)), Some(socket)) = (event.body.of_turn(), &event.node) else {
         return Err(none());
@@ -56,7 +56,7 @@ pub fn turns(
         for record in &page.records {
             after = record.seq;
             let event = record.event().map_err(|error| Failure::storage(error.to_string()))?;
-            let input = unfolding.see(record, &event);
+            let input = unfolding.see(&event);
             match (event.body.of_turn(), &event.node) {
                 (Some(OfTurn::Started(started)), Some(socket)) => {
                     let plan = unfolding.run().created().map(|created| &created.plan);

@@ -60,6 +60,14 @@ pub struct RunCreated {
     pub journal_version: u32,
 }
 
+impl RunCreated {
+    /// Whether an earlier program wrote it that was never released. Such runs are refused.
+    #[must_use]
+    pub fn is_earlier(&self) -> bool {
+        self.journal_version < super::JOURNAL_VERSION_OF_PROJECT
+    }
+}
+
 /// The key under which a cast was asked for, and a hash of what was asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

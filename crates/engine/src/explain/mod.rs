@@ -22,7 +22,7 @@ pub use materia_contract::body::{Because, Condition, Suggested, SuggestedStep, S
 use materia_contract::{ChainHash, Do, NodeId, RunId};
 use materia_kernel::{Run, barred};
 
-use crate::fold::Fold;
+use crate::fold::take;
 use crate::load::walk;
 use crate::{Journal, LoadError};
 use attempt::is_alive;
@@ -65,18 +65,17 @@ pub fn why(
     node: &str,
     at: Option<u64>,
 ) -> Result<Why, WhyError> {
-    let mut fold = Fold::new(Run::new(id.clone()));
+    let mut run = Run::new(id.clone());
     let mut trail = Trail::default();
     let mut last = 0;
-    walk(journal, id, 0, ChainHash::origin(id), |record, event| {
+    walk(journal, id, 0, ChainHash::origin(id), |_, event| {
         last = event.seq;
         if at.is_none_or(|at| event.seq <= at) {
-            fold.take(record, event)?;
+            take(&mut run, event)?;
             trail.note(event);
         }
         Ok(())
     })?;
-    let run = fold.run;
     if let Some(asked) = at.filter(|at| last > 0 && (*at == 0 || *at > last)) {
         return Err(WhyError::NoSuchEvent { run: id.clone(), asked, last });
     }

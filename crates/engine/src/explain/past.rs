@@ -6,7 +6,7 @@ use materia_contract::{ChainHash, Event, Record, RunId};
 use materia_kernel::{Misfit, Run, cut};
 
 use super::attempt::is_alive;
-use crate::fold::{Fold, Gather, Piece};
+use crate::fold::{self, Gather, Piece};
 use crate::load::walk;
 use crate::{Journal, LoadError};
 
@@ -15,7 +15,7 @@ const ALIVE_MAX: usize = 24;
 
 /// Folds a run, and makes of it what forks at some events begin with.
 pub(super) struct Past<'a> {
-    fold: Fold,
+    run: Run,
     gather: Gather,
     /// The events that are asked for.
     wanted: &'a [u64],
@@ -37,7 +37,7 @@ pub(super) struct Settled {
 impl<'a> Past<'a> {
     pub(super) fn new(id: RunId, wanted: &'a [u64]) -> Self {
         Self {
-            fold: Fold::new(Run::new(id)),
+            run: Run::new(id),
             gather: Gather::default(),
             wanted,
             found: BTreeMap::new(),
@@ -68,25 +68,20 @@ impl<'a> Past<'a> {
         if first > last {
             return Ok(());
         }
-        match piece {
-            Piece::Event(event, _) => self.fold.take_old(event)?,
-            Piece::Decision { decided, events, .. } => {
-                for at in self.wanted.iter().filter(|at| (first..end).contains(at)) {
-                    let mut run = self.fold.run.clone();
-                    if cut(&mut run, decided, events, *at).is_ok() {
-                        self.found.insert(*at, run);
-                    }
-                }
-                for event in events {
-                    self.fold.take_new(event)?;
-                }
+        for at in self.wanted.iter().filter(|at| (first..end).contains(at)) {
+            let mut run = self.run.clone();
+            if cut(&mut run, &piece.decided, &piece.events, *at).is_ok() {
+                self.found.insert(*at, run);
             }
         }
+        for event in &piece.events {
+            fold::take(&mut self.run, event)?;
+        }
         if self.wanted.contains(&end) {
-            self.found.insert(end, self.fold.run.clone());
+            self.found.insert(end, self.run.clone());
         }
         // Where a decision ends the run, the event before it may be the one to go back to.
-        let alive = if is_alive(&self.fold.run) { end } else { end - 1 };
+        let alive = if is_alive(&self.run) { end } else { end - 1 };
         if alive >= first && alive <= last {
             if self.alive.len() == ALIVE_MAX {
                 self.alive.pop_front();

@@ -388,12 +388,12 @@ async fn knows_a_command_by_its_id(journal: &dyn Journal) {
 /// The beginning of a run as a list shows it.
 fn created(run: &RunId) -> Vec<Record> {
     let data = format!(
-        r#"{{"request":"{run}","planHash":"0","cwd":"/p","runDir":"/p/r","pace":"AUTO","globalMode":"IMPLEMENTATION","journalVersion":3,
+        r#"{{"request":"{run}","planHash":"0","cwd":"/p","runDir":"/p/r","pace":"AUTO","globalMode":"IMPLEMENTATION","journalVersion":5,
         "plan":{{"loadout":"L","entry":"a","docRoot":"docs","limits":{{"maxRepairs":1,"maxNoAdvanceCycles":3,"maxConcurrentTurns":64}},"nodes":{{}}}}}}"#
     );
     let body = materia_contract::EventBody::parse("run.created", &data).expect("it can be read");
     let event = Event { seq: 1, ts: 1, wall: 1, node: None, body };
-    let input = r#"{"at":1,"input":{"create":{}}}"#.to_owned();
+    let input = r#"{"at":1,"rules":5,"input":{"create":{}}}"#.to_owned();
     Record::seal_decision(input, &[event], ChainHash::origin(run))
 }
 

@@ -6,12 +6,12 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use materia_contract::{
     ChainHash, Command, CommandId, Condition, Decided, Delivery, DeliveryMode, Do, EventBody,
-    Folders, Node, NodeId, Pace, Parse, Record, Routing, RunCreated, RunId, Visit,
+    Folders, Node, NodeId, Pace, Parse, Record, Routing, RunCreated, RunId,
 };
 use materia_engine::{
-    Answer, Batch, Clock, EngineError, Epoch, ForkError, Journal, MemoryJournal, NoObserver,
-    Options, ReplayError, World, blocking, carry_on, cast, fork, load, load_to_drive, replay,
-    report, resume,
+    Answer, Batch, Clock, EngineError, Epoch, Journal, MemoryJournal, NoObserver, Options,
+    ReplayError, World, blocking, carry_on, cast, fork, load, load_to_drive, replay, report,
+    resume,
 };
 use materia_kernel::Phase;
 
@@ -286,64 +286,43 @@ async fn forged_journals_are_refused() {
     }
 }
 
-/// A journal as the version before has written it: without what the decisions rest on.
-async fn old() -> MemoryJournal {
-    let journal = lively().await;
+/// The same journal with other data in its first event, and hashes that hold.
+async fn of_version(version: u32) -> MemoryJournal {
     let mut head = ChainHash::origin(&id());
-    let records = blocking(&journal).records(&id(), 0, 10_000).unwrap().into_iter().map(|record| {
-        let mut event = record.event().unwrap();
-        if let EventBody::RunCreated(created) = &mut event.body {
-            created.journal_version = 2;
+    let records = blocking(&lively().await).records(&id(), 0, 10_000).unwrap();
+    let resealed = records.chunk_by(|_, next| next.input.is_none()).flat_map(|decision| {
+        let mut events: Vec<_> = decision.iter().map(|record| record.event().unwrap()).collect();
+        if let EventBody::RunCreated(created) = &mut events[0].body {
+            created.journal_version = version;
         }
-        let record = Record::seal(&event, head);
-        head = record.hash;
-        record
+        let sealed = Record::seal_decision(decision[0].input.clone().unwrap(), &events, head);
+        head = sealed.last().unwrap().hash;
+        sealed
     });
-    let old = MemoryJournal::default();
-    let records = records.collect();
-    let batch = Batch {
-        run: id(),
-        epoch: Epoch::default(),
-        after: 0,
-        records,
-        receipt: None,
-        verdict: None,
-    };
-    old.append(batch).await.unwrap();
-    old
+    let (run, epoch) = (id(), Epoch::default());
+    let batch =
+        Batch { run, epoch, after: 0, records: resealed.collect(), receipt: None, verdict: None };
+    let journal = MemoryJournal::default();
+    journal.append(batch).await.unwrap();
+    journal
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_older_journal_is_read_and_told_apart() {
-    let (new, old) = (lively().await, old().await);
-    let (whole, kept) = (replay(&new, &id(), None).unwrap(), replay(&old, &id(), None).unwrap());
-    assert_eq!((kept.events, kept.undecided), (whole.events, whole.events));
-    assert_eq!((&kept.state, kept.status, whole.undecided), (&whole.state, whole.status, 0));
-    let visits = |journal: &_| {
-        let visits = report(journal, &id(), &Folders::default()).unwrap().visits;
-        // How long something took differs from one time to the other.
-        let timeless = |visit| Visit { duration_ms: None, ..visit };
-        visits.into_iter().map(timeless).collect::<Vec<_>>()
-    };
-    assert_eq!(visits(&old), visits(&new));
-    // Where its decisions end shows only by the next instant: in between it cannot be forked.
-    let records = blocking(&old).records(&id(), 0, 10_000).unwrap();
-    for at in 1..whole.events {
-        let [one, next] = [at - 1, at].map(|place| &records[usize::try_from(place).unwrap()]);
-        let copy = RunId::new(format!("fork-{at}"));
-        let forked = fork(Arc::new(old.clone()), &id(), at, &copy, Epoch::default()).await;
-        if one.wall == next.wall {
-            let settled = records.iter().rfind(|it| it.wall == one.wall).unwrap().seq;
-            let Err(ForkError::Unsettled { next, .. }) = forked else {
-                panic!("at {at}: {forked:?}")
-            };
-            assert_eq!(next, settled, "at {at}");
-        } else {
-            forked.unwrap();
-            replay(&old, &copy, None).unwrap();
+async fn a_run_of_an_unreleased_version_is_refused_by_name() {
+    replay(&of_version(5).await, &id(), None).unwrap();
+    for version in 1..5 {
+        let journal = of_version(version).await;
+        let told = format!("unreleased version of materia (journal version {version};");
+        let copy = RunId::new("copy");
+        let forked = fork(Arc::new(journal.clone()), &id(), 3, &copy, Epoch::default()).await;
+        for error in [
+            replay(&journal, &id(), None).unwrap_err().to_string(),
+            load_to_drive(&journal, &id()).unwrap_err().to_string(),
+            report(&journal, &id(), &Folders::default()).unwrap_err().to_string(),
+            forked.unwrap_err().to_string(),
+        ] {
+            assert!(error.contains(&told), "{error}");
         }
-        let [was, is] = [&old, &new].map(|it| replay(it, &id(), Some(at)).unwrap());
-        assert_eq!((was.last_seq, &was.state, was.status), (at, &is.state, is.status));
     }
 }
 

@@ -8,7 +8,7 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use serde::Deserialize;
 
 use super::decisions::{self, Scratch};
-use super::{inbox, lease, legacy, list, snapshots};
+use super::{inbox, lease, list, snapshots};
 
 /// How often the head of a run that goes on is noted. Noting it with every step would make a second
 /// page durable each time, for no more than the few events since: those have the chain of hashes.
@@ -31,8 +31,6 @@ struct Place {
     /// The last event that was written here. Only who holds the claim on a run writes to it; if somebody
     /// else has done so all the same, the next decision finds its place taken.
     last: u64,
-    /// Whether that event follows from a decision. From then on all do.
-    decided: bool,
 }
 
 /// What is remembered from one batch to the next.
@@ -104,9 +102,7 @@ impl Appender {
         connection: &Connection,
         batch: &Batch,
     ) -> rusqlite::Result<Answer> {
-        let begins = batch.records.iter().position(|record| record.input.is_some());
-        let (undecided, decided) = batch.records.split_at(begins.unwrap_or(batch.records.len()));
-        if let Some(fault) = misplaced(batch).or_else(|| decisions::misfit(decided)) {
+        if let Some(fault) = misplaced(batch).or_else(|| decisions::misfit(&batch.records)) {
             return Ok(Err(AppendError::Storage(fault)));
         }
         if let Some(fenced) = self.fenced(connection, batch)? {
@@ -123,10 +119,6 @@ impl Appender {
             Ok(found) => found,
             Err(error) => return Ok(Err(error)),
         };
-        if let (Some(record), Some(Place { decided: true, .. })) = (undecided.first(), found) {
-            let fault = format!("event {} follows from no decision", record.seq);
-            return Ok(Err(AppendError::Storage(fault)));
-        }
         let place = match (found, batch.records.first()) {
             (Some(place), _) => Some(place),
             (None, Some(first)) => Some(add_run(connection, &batch.run, first)?),
@@ -134,7 +126,7 @@ impl Appender {
             (None, None) => None,
         };
         if let Some(place) = place {
-            if let Err(actual) = self.add(connection, place, undecided, decided)? {
+            if let Err(actual) = self.add(connection, place, &batch.records)? {
                 return Ok(Err(conflict(batch, actual.last)));
             }
             note(connection, place, batch)?;
@@ -142,8 +134,7 @@ impl Appender {
                 self.keep_snapshot(connection, place, &batch.run)?;
             }
             let last = batch.records.last().map_or(place.last, |record| record.seq);
-            let decided = place.decided || !decided.is_empty();
-            self.remember(&batch.run, Place { last, decided, ..place });
+            self.remember(&batch.run, Place { last, ..place });
         }
         if let Some(receipt) = &batch.receipt {
             inbox::answer(connection, &batch.run, receipt)?;
@@ -162,9 +153,8 @@ impl Appender {
         batch: &Batch,
     ) -> rusqlite::Result<Result<Option<Place>, AppendError>> {
         let known = self.places.get(&batch.run).copied();
-        // A decision finds its place taken if somebody else was here. Not so where it follows on
-        // events without one, which have a table of their own: there the end is looked up.
-        if let Some(place) = known.filter(|place| place.decided && place.last == batch.after)
+        // A decision finds its place taken if somebody else was here.
+        if let Some(place) = known.filter(|place| place.last == batch.after)
             && !batch.records.is_empty()
         {
             return Ok(Ok(Some(place)));
@@ -183,14 +173,12 @@ impl Appender {
         &mut self,
         connection: &Connection,
         place: Place,
-        undecided: &[Record],
-        decided: &[Record],
+        records: &[Record],
     ) -> rusqlite::Result<Result<(), Place>> {
-        legacy::add(connection, place.key, undecided)?;
-        for (nth, decision) in decisions::of(decided).enumerate() {
+        for (nth, decision) in decisions::of(records).enumerate() {
             match decisions::add(connection, &mut self.scratch, place.key, decision) {
                 // Nothing of this batch has been written: the others of its group can go on.
-                Err(error) if nth == 0 && place.decided && is_taken(&error) => {
+                Err(error) if nth == 0 && is_taken(&error) => {
                     return Ok(Err(end_of(connection, place.key)?));
                 }
                 added => added?,
@@ -249,11 +237,8 @@ fn find_run(connection: &Connection, run: &RunId) -> rusqlite::Result<Option<i64
 
 /// Where a run ends now, whoever has written to it.
 fn end_of(connection: &Connection, key: i64) -> rusqlite::Result<Place> {
-    if let Some((last, ..)) = decisions::last(connection, key)? {
-        return Ok(Place { key, last, decided: true });
-    }
-    let last = legacy::last(connection, key)?.map_or(0, |(last, ..)| last);
-    Ok(Place { key, last, decided: false })
+    let last = decisions::last(connection, key)?.map_or(0, |(last, ..)| last);
+    Ok(Place { key, last })
 }
 
 /// The status that a run has behind a batch, if the batch says.
@@ -331,5 +316,5 @@ fn add_run(connection: &Connection, run: &RunId, first: &Record) -> rusqlite::Re
     connection
         .prepare_cached("INSERT INTO heads (run, seq, hash) VALUES (?1, 0, ?2)")?
         .execute(params![key, origin.0])?;
-    Ok(Place { key, last: 0, decided: false })
+    Ok(Place { key, last: 0 })
 }

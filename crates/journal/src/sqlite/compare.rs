@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
-use super::schema::{self, FORMATS, SchemaFault};
+use super::schema::{self, SchemaFault};
 
 /// How many differences are named.
 const TOLD_MAX: usize = 3;
@@ -13,15 +13,11 @@ const TOLD_MAX: usize = 3;
 /// How much of a name that somebody else chose is shown.
 const NAME_CHARS_MAX: usize = 60;
 
-/// The fingerprint of each format, from 1: what is found has to have it.
-const FINGERPRINTS: [&str; FORMATS] = [
-    "b6f173ad630f5532478101162555f714",
-    "8bbde7f74a0259f6ab0232e92cd9ae09",
-    "c73b184372defef67c7b0e6ecde107b8",
-    "1636456dfb2fdaf55f81b5bd7e3cb639",
-    "a4ea05784cc254a6f3db50f904cf112c",
-    "5960b2009f132c5237b22d72f0efe354",
-];
+/// The fingerprint of our own tables: what is found has to have it.
+const FINGERPRINT: &str = "3a28e5b2056c0348db90a7194843010d";
+
+/// That of journals which were begun while there was one more table, `events`. Nothing in it is read.
+const FINGERPRINT_WITH_EVENTS: &str = "5960b2009f132c5237b22d72f0efe354";
 
 /// Something that is defined in a file: its kind, its name, the table it belongs to, and its text.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -58,13 +54,13 @@ fn shown(value: ValueRef<'_>) -> String {
     }
 }
 
-/// Refuses a file that is made of anything but what its format is made of.
-pub(super) fn with_own(format: i64, found: &[Object]) -> Result<(), SchemaFault> {
-    let Some(nth) = usize::try_from(format - 1).ok() else { return Ok(()) };
-    if FINGERPRINTS.get(nth).is_some_and(|own| *own == fingerprint(found)) {
+/// Refuses a file that is made of anything but what a journal is made of.
+pub(super) fn with_own(found: &[Object]) -> Result<(), SchemaFault> {
+    if [FINGERPRINT, FINGERPRINT_WITH_EVENTS].contains(&fingerprint(found).as_str()) {
         return Ok(());
     }
-    let own = schema::of_format(format)?;
+    let own = objects(&schema::in_memory()?)?;
+    // Another version of SQLite may put them in other words.
     if own == found {
         return Ok(());
     }
@@ -129,23 +125,20 @@ fn brief(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::schema::FORMAT;
     use super::*;
 
     #[test]
-    fn the_fingerprints_are_those_of_the_formats() {
-        let made = (1..=FORMAT).map(|format| fingerprint(&schema::of_format(format).unwrap()));
-        let made: Vec<String> = made.collect();
-        assert_eq!(made, FINGERPRINTS);
+    fn the_fingerprint_is_that_of_our_tables() {
+        let own = objects(&schema::in_memory().unwrap()).unwrap();
+        assert_eq!(fingerprint(&own), FINGERPRINT);
     }
 
     #[test]
     fn whatever_is_different_is_named() {
         let differs = |change: &str| {
-            let connection = Connection::open_in_memory().unwrap();
-            schema::make(&connection, 0, FORMAT).unwrap();
+            let connection = schema::in_memory().unwrap();
             connection.execute_batch(change).unwrap();
-            match with_own(FORMAT, &objects(&connection).unwrap()) {
+            match with_own(&objects(&connection).unwrap()) {
                 Ok(()) => String::new(),
                 Err(SchemaFault::Altered(what)) => what,
                 Err(other) => panic!("{other:?}"),

@@ -45,9 +45,9 @@ const READER_CACHE_KIB: u32 = 256;
 /// Statements that a connection keeps prepared.
 const STATEMENTS_KEPT: usize = 32;
 
-/// How a file can be used.
+/// How a file can be used, and further connections to it are opened.
 #[derive(Debug, Clone)]
-enum Access {
+pub(super) enum Way {
     /// With other processes, by SQLite's locks.
     Shared,
     /// As it lies there: nothing can be written, so nothing can change.
@@ -56,21 +56,8 @@ enum Access {
     Image(Arc<Image>),
 }
 
-/// How further connections to a file are opened.
-#[derive(Debug, Clone)]
-pub(super) struct Way {
-    access: Access,
-    /// Its format; an older one that nobody may change here.
-    format: i64,
-}
-
-impl Way {
-    /// The way to a file that is up to date.
-    pub(super) const SHARED: Self = Self { access: Access::Shared, format: schema::FORMAT };
-}
-
-/// Opens for appending; brings the file to the current format. It is there, if empty, and for its owner alone:
-/// so are the files that SQLite makes beside it. `id` is the journal's, if it has none yet.
+/// Opens for appending; makes the tables of an empty file. It is there, and for its owner alone: so are the files
+/// that SQLite makes beside it. `id` is that of a journal that begins here.
 pub(super) fn for_writing(
     path: &Path,
     options: &Options,
@@ -97,7 +84,7 @@ pub(super) fn for_writing(
         if let Some(pages) = options.pages_max {
             connection.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))?;
         }
-        schema::migrate(&mut connection, id)?;
+        schema::begin(&mut connection, id)?;
         // From here on whoever writes waits as long as they like; SQLite does not wait for them.
         connection.busy_handler(None::<fn(i32) -> bool>)?;
         Ok(Ok(connection))
@@ -111,31 +98,23 @@ pub(super) fn for_reading(
     options: &Options,
 ) -> Result<Option<(Connection, Way)>, OpenError> {
     let patience = options.busy_timeout;
-    let shared = patiently_opened(path, || match probe(path, &Access::Shared, patience) {
+    let shared = patiently_opened(path, || match probe(path, &Way::Shared, patience) {
         Err(SchemaFault::Sqlite(error)) if is_read_only(&error) => Ok(None),
         result => result.map(Some),
     })?;
-    let (access, probed) = match shared {
-        Some(probed) => (Access::Shared, probed),
+    let (way, probed) = match shared {
+        Some(probed) => (Way::Shared, probed),
         None if log_is_empty(path) => {
-            let probed = patiently_opened(path, || probe(path, &Access::Immutable, patience))?;
-            (Access::Immutable, probed)
+            let probed = patiently_opened(path, || probe(path, &Way::Immutable, patience))?;
+            (Way::Immutable, probed)
         }
         None => {
             let what = "its log holds events that only a process that may write here can read";
             return Err(OpenError::ReadOnly { path: path.to_owned(), what: what.to_owned() });
         }
     };
-    let (mut connection, format) = probed;
-    if format == 0 {
-        return Ok(None);
-    }
-    let format = patiently_opened(path, || match schema::migrate(&mut connection, None) {
-        Err(SchemaFault::Sqlite(error)) if is_read_only(&error) => Ok(format),
-        migrated => migrated.map(|()| schema::FORMAT),
-    })?;
-    schema::stand_in(&connection, format).map_err(|error| open_error(path, &error))?;
-    Ok(Some((connection, Way { access, format })))
+    let (connection, format) = probed;
+    Ok((format != 0).then_some((connection, way)))
 }
 
 /// Opens a foreign file for reading, without making or changing any file; `None` if it has no tables.
@@ -145,23 +124,23 @@ pub(super) fn only_looking(
 ) -> Result<Option<(Connection, Way)>, OpenError> {
     let image = Image::of(path)
         .map_err(|error| OpenError::Storage { path: path.to_owned(), what: error.to_string() })?;
-    let access = image.map_or(Access::Immutable, |image| Access::Image(Arc::new(image)));
-    let (connection, format) =
-        patiently_opened(path, || probe(path, &access, options.busy_timeout))?;
-    if format == 0 {
-        return Ok(None);
-    }
-    schema::stand_in(&connection, format).map_err(|error| open_error(path, &error))?;
-    Ok(Some((connection, Way { access, format })))
+    let way = image.map_or(Way::Immutable, |image| Way::Image(Arc::new(image)));
+    let (connection, format) = patiently_opened(path, || probe(path, &way, options.busy_timeout))?;
+    Ok((format != 0).then_some((connection, way)))
 }
 
 /// Opens one more connection for reading, to a file that was opened before.
 pub(super) fn reader(path: &Path, way: &Way, patience: Duration) -> rusqlite::Result<Connection> {
-    let (connection, format) = match probe(path, &way.access, patience) {
-        Ok(probed) => probed,
+    let connection = match probe(path, way, patience) {
+        Ok((connection, _)) => connection,
         Err(SchemaFault::Sqlite(error)) => return Err(error),
         // It was ours when it was opened first.
-        Err(SchemaFault::Newer(_) | SchemaFault::Foreign | SchemaFault::Altered(_)) => {
+        Err(
+            SchemaFault::Newer(_)
+            | SchemaFault::Earlier(_)
+            | SchemaFault::Foreign
+            | SchemaFault::Altered(_),
+        ) => {
             return Err(rusqlite::Error::SqliteFailure(
                 rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT),
                 Some("its tables were altered while it was open".to_owned()),
@@ -169,30 +148,25 @@ pub(super) fn reader(path: &Path, way: &Way, patience: Duration) -> rusqlite::Re
         }
     };
     connection.pragma_update(None, "cache_size", -i64::from(READER_CACHE_KIB))?;
-    schema::stand_in(&connection, format.min(way.format))?;
     Ok(connection)
 }
 
-fn bare_reader(path: &Path, access: &Access, patience: Duration) -> rusqlite::Result<Connection> {
+fn bare_reader(path: &Path, way: &Way, patience: Duration) -> rusqlite::Result<Connection> {
     let read_only = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
         | OpenFlags::SQLITE_OPEN_URI;
-    match access {
-        Access::Shared => {
+    match way {
+        Way::Shared => {
             let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
             connect(path, flags, patience)
         }
-        Access::Immutable => connect(Path::new(&immutable_uri(path)), read_only, patience),
-        Access::Image(image) => tuned(image.connect()?, patience),
+        Way::Immutable => connect(Path::new(&immutable_uri(path)), read_only, patience),
+        Way::Image(image) => tuned(image.connect()?, patience),
     }
 }
 
-fn probe(
-    path: &Path,
-    access: &Access,
-    patience: Duration,
-) -> Result<(Connection, i64), SchemaFault> {
-    let connection = bare_reader(path, access, patience)?;
+fn probe(path: &Path, way: &Way, patience: Duration) -> Result<(Connection, i64), SchemaFault> {
+    let connection = bare_reader(path, way, patience)?;
     let format = schema::format(&connection)?;
     Ok((connection, format))
 }
@@ -267,6 +241,9 @@ fn patiently_opened<T>(
         SchemaFault::Sqlite(error) => open_error(path, &error),
         SchemaFault::Newer(found) => {
             OpenError::Newer { path: path.to_owned(), found, known: schema::FORMAT }
+        }
+        SchemaFault::Earlier(found) => {
+            OpenError::Earlier { path: path.to_owned(), found, known: schema::FORMAT }
         }
         SchemaFault::Foreign => OpenError::Damaged {
             path: path.to_owned(),

@@ -58,10 +58,12 @@ impl ToSql for Text<'_> {
     }
 }
 
-/// Why records are not those of decisions, if they are not.
-///
-/// A row has one time for all of its events, so they must follow one another without a gap (D5).
+/// Why records are not those of decisions, if they are not: the first begins one, and a row has one time
+/// for all of its events, so they must follow one another without a gap (D5).
 pub(super) fn misfit(records: &[Record]) -> Option<String> {
+    if let Some(record) = records.first().filter(|record| record.input.is_none()) {
+        return Some(format!("event {} follows from no decision", record.seq));
+    }
     let gap = |pair: &[Record]| {
         let [one, next] = pair else { return false };
         next.ts != one.ts.wrapping_add(1) || next.wall != one.wall

@@ -25,7 +25,6 @@ mod fault;
 mod image;
 mod inbox;
 mod lease;
-mod legacy;
 mod list;
 mod options;
 mod own;

@@ -40,7 +40,7 @@ pub enum OpenError {
     },
     /// A newer version has written it.
     #[error(
-        "`{}` has format {found}, and this version of materia knows only formats up to {known}: use a newer materia, or another artifact folder",
+        "`{}` has format {found}, and this version of materia knows only format {known}: use a newer materia, or another artifact folder",
         .path.display()
     )]
     Newer {
@@ -48,7 +48,20 @@ pub enum OpenError {
         path: PathBuf,
         /// The format it has.
         found: i64,
-        /// The newest format this version knows.
+        /// The format that this version knows.
+        known: i64,
+    },
+    /// An earlier version has written it that was never released.
+    #[error(
+        "`{}` was written by an earlier, unreleased version of materia (format {found}; this one reads {known}): look at it with that version, or move it away",
+        .path.display()
+    )]
+    Earlier {
+        /// The file.
+        path: PathBuf,
+        /// The format it has.
+        found: i64,
+        /// The format that this version knows.
         known: i64,
     },
     /// It is no journal, or no longer one.

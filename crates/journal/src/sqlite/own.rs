@@ -126,9 +126,9 @@ fn clear(connection: &mut Connection, id: &str) -> Result<Adopted, Unfit> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let is = |question: &str| transaction.query_row(question, [], |row| row.get::<_, bool>(0));
     // Those of a cast that is yet to come would be found in its place.
-    if is("SELECT EXISTS (SELECT 1 FROM decisions WHERE place >> 40 NOT IN (SELECT run FROM runs))
-               OR EXISTS (SELECT 1 FROM events WHERE place >> 40 NOT IN (SELECT run FROM runs))")?
-    {
+    if is(
+        "SELECT EXISTS (SELECT 1 FROM decisions WHERE place >> 40 NOT IN (SELECT run FROM runs))",
+    )? {
         return Err(Unfit::Damaged("it has events of no cast"));
     }
     if is("SELECT EXISTS (SELECT 1 FROM runs WHERE run < 1 OR run >= 8388608)")? {
@@ -148,6 +148,6 @@ fn clear(connection: &mut Connection, id: &str) -> Result<Adopted, Unfit> {
 impl SqliteJournal {
     /// A journal whose file is there, with connections of this kind.
     pub(super) fn opened(path: &Path, options: Options, id: Option<String>) -> Self {
-        Self::new(path, options, Way::SHARED, id)
+        Self::new(path, options, Way::Shared, id)
     }
 }

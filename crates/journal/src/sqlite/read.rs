@@ -13,7 +13,7 @@ use rusqlite::Connection;
 use rusqlite::types::{FromSqlError, ValueRef};
 
 use super::fault::{Fault, is_damage};
-use super::{decisions, legacy, schema};
+use super::{decisions, schema};
 
 /// For how many bytes of records room is made at once, at the most.
 const RESERVE_MAX: usize = 256 << 10;
@@ -75,9 +75,7 @@ fn visit_each(
     let (key, seq) = (known.key, known.seq);
     let record = blank();
     let mut walk = Walk { run, known, after, last: after, record, visit };
-    if legacy::visit(connection, key, &mut walk)?.is_break()
-        || decisions::visit(connection, key, &mut walk)?.is_break()
-    {
+    if decisions::visit(connection, key, &mut walk)?.is_break() {
         return Ok(());
     }
     if walk.last < seq {
@@ -233,11 +231,7 @@ pub(super) fn head(connection: &Connection, run: &RunId) -> Result<Option<Head>,
         return Ok(None);
     };
     let damaged = |what: String| Fault::at(run, known.seq, what);
-    let last = match decisions::last(connection, known.key) {
-        Ok(None) => legacy::last(connection, known.key),
-        found => found,
-    };
-    let last = last.map_err(|error| {
+    let last = decisions::last(connection, known.key).map_err(|error| {
         if error.sqlite_error_code().is_none() { damaged(error.to_string()) } else { error.into() }
     })?;
     let missing = || damaged("it is missing".to_owned());

@@ -42,7 +42,7 @@ impl<'a> Inputs<'a> {
         if matches!(self.fold, Fold::None) && event.is_some_and(is_in_parts) {
             self.fold = self.before(record.seq)?;
         }
-        Ok(self.fold.see(record, event))
+        Ok(self.fold.see(event))
     }
 
     /// The fold of everything before the event at `seq`.
@@ -51,7 +51,7 @@ impl<'a> Inputs<'a> {
         let start = (0, ChainHash::origin(self.run));
         checked(self.journal, self.run, start, &mut |records| {
             for record in records.iter().take_while(|record| record.seq < seq) {
-                fold.see(record, record.event().ok().as_ref());
+                fold.see(record.event().ok().as_ref());
             }
             Ok(records.last().is_some_and(|last| last.seq + 1 < seq))
         })?;
@@ -60,9 +60,9 @@ impl<'a> Inputs<'a> {
 }
 
 impl Fold {
-    fn see(&mut self, record: &Record, event: Option<&Event>) -> Option<Arc<Value>> {
+    fn see(&mut self, event: Option<&Event>) -> Option<Arc<Value>> {
         match (&mut *self, event) {
-            (Self::Done(unfolding), Some(event)) => unfolding.see(record, event),
+            (Self::Done(unfolding), Some(event)) => unfolding.see(event),
             (Self::Done(_), None) => {
                 *self = Self::Lost;
                 None

@@ -5,16 +5,14 @@ use materia_engine::{Journal, ReadError, blocking};
 use materia_journal::{JOURNAL_FILE, Options, SqliteJournal};
 use tempfile::tempdir;
 
-use crate::story::{Form, Story, first_misfit};
-
-const FORMS: [Form; 2] = [Form::Decided, Form::Legacy];
+use crate::story::{Story, first_misfit};
 
 /// A few runs of some length, closed.
-async fn written(root: &Path, form: Form) -> Vec<Story> {
+async fn written(root: &Path) -> Vec<Story> {
     let journal = SqliteJournal::open(root, Options::default()).unwrap();
     let mut stories = Vec::new();
     for name in ["one", "two", "three"] {
-        let mut story = Story::begun_as(name, form);
+        let mut story = Story::begun(name);
         for visit in 1..=40 {
             let extra = serde_json::json!({ "output": format!("{name} says {visit}") });
             story.utility_turn(visit, extra);
@@ -57,14 +55,8 @@ fn scattered(seed: &mut u64) -> usize {
 
 #[tokio::test]
 async fn a_flipped_byte_is_never_read_as_if_nothing_were() {
-    for form in FORMS {
-        flip_bytes(form).await;
-    }
-}
-
-async fn flip_bytes(form: Form) {
     let root = tempdir().unwrap();
-    let stories = written(root.path(), form).await;
+    let stories = written(root.path()).await;
     let whole = std::fs::read(root.path().join(JOURNAL_FILE)).unwrap();
     let other = tempdir().unwrap();
     let mut seed = 42;
@@ -90,14 +82,8 @@ async fn flip_bytes(form: Form) {
 
 #[tokio::test]
 async fn a_flip_in_the_text_of_one_run_leaves_the_others_readable() {
-    for form in FORMS {
-        flip_in_text(form).await;
-    }
-}
-
-async fn flip_in_text(form: Form) {
     let root = tempdir().unwrap();
-    let stories = written(root.path(), form).await;
+    let stories = written(root.path()).await;
     let path = root.path().join(JOURNAL_FILE);
     let mut bytes = std::fs::read(&path).unwrap();
     let needle = b"two says 17";
@@ -113,9 +99,9 @@ async fn flip_in_text(form: Form) {
 }
 
 /// Edits a closed journal by hand and reads one run.
-async fn read_after(form: Form, sql: &str) -> (Story, Result<Vec<Record>, ReadError>) {
+async fn read_after(sql: &str) -> (Story, Result<Vec<Record>, ReadError>) {
     let root = tempdir().unwrap();
-    let mut stories = written(root.path(), form).await;
+    let mut stories = written(root.path()).await;
     let edit = rusqlite::Connection::open(root.path().join(JOURNAL_FILE)).unwrap();
     edit.execute_batch(sql).unwrap();
     drop(edit);
@@ -134,29 +120,18 @@ fn place(result: Result<Vec<Record>, ReadError>) -> String {
 }
 
 /// Where a read finds damage after an edit of the first run's row at `seq`.
-async fn place_after(form: Form, table: &str, edit: &str, seq: u64) -> String {
+async fn place_after(edit: &str, seq: u64) -> String {
     let sql = match edit {
-        "delete" => format!("DELETE FROM {table} WHERE place = (1 << 40) + {seq}"),
-        set => format!("UPDATE {table} SET {set} WHERE place = (1 << 40) + {seq}"),
+        "delete" => format!("DELETE FROM decisions WHERE place = (1 << 40) + {seq}"),
+        set => format!("UPDATE decisions SET {set} WHERE place = (1 << 40) + {seq}"),
     };
-    place(read_after(form, &sql).await.1)
-}
-
-#[tokio::test]
-async fn damage_is_named_by_its_place() {
-    let cut = "DELETE FROM events WHERE place > (1 << 40) + 70 AND place < 2 << 40";
-    assert_eq!(place(read_after(Form::Legacy, cut).await.1), "event 71 of cast `one`");
-    let edits = [("delete", 5), ("hash = x'00'", 9), ("data = CAST(x'ff' AS TEXT)", 3)];
-    for (edit, seq) in edits {
-        let found = place_after(Form::Legacy, "events", edit, seq).await;
-        assert_eq!(found, format!("event {seq} of cast `one`"), "{edit}");
-    }
+    place(read_after(&sql).await.1)
 }
 
 #[tokio::test]
 async fn damage_in_a_decision_is_named_by_the_place_of_its_event() {
     let cut = "DELETE FROM decisions WHERE place > (1 << 40) + 70 AND place < 2 << 40";
-    assert_eq!(place(read_after(Form::Decided, cut).await.1), "event 72 of cast `one`");
+    assert_eq!(place(read_after(cut).await.1), "event 72 of cast `one`");
     // Each decision but the first and the last has two events, the first of which is even.
     let edits = [
         ("delete", 6, 6),
@@ -176,19 +151,13 @@ async fn damage_in_a_decision_is_named_by_the_place_of_its_event() {
         ("input = CAST(x'ff' AS TEXT)", 8, 8),
     ];
     for (edit, at, seq) in edits {
-        let found = place_after(Form::Decided, "decisions", edit, at).await;
+        let found = place_after(edit, at).await;
         assert_eq!(found, format!("event {seq} of cast `one`"), "{edit}");
     }
 }
 
 #[tokio::test]
 async fn a_changed_event_breaks_the_chain_at_its_place() {
-    let changes = ["data = replace(data, 'one says', 'one said')", "ts = ts + 1", "type = 'x.y'"];
-    for change in changes {
-        let sql = format!("UPDATE events SET {change} WHERE place = (1 << 40) + 11");
-        let (story, read) = read_after(Form::Legacy, &sql).await;
-        assert_eq!(first_misfit(&story.run, &read.unwrap()), Some(11), "{change}");
-    }
     let changes = [
         ("events = replace(events, 'one says', 'one said')", 11),
         ("events = replace(events, 'turn.completed', 'turn.failed')", 11),
@@ -201,7 +170,7 @@ async fn a_changed_event_breaks_the_chain_at_its_place() {
     ];
     for (change, seq) in changes {
         let sql = format!("UPDATE decisions SET {change} WHERE place = (1 << 40) + 10");
-        let (story, read) = read_after(Form::Decided, &sql).await;
+        let (story, read) = read_after(&sql).await;
         assert_eq!(first_misfit(&story.run, &read.unwrap()), Some(seq), "{change}");
     }
 }
@@ -209,7 +178,7 @@ async fn a_changed_event_breaks_the_chain_at_its_place() {
 #[tokio::test]
 async fn an_unknown_run_is_not_damage() {
     let root = tempdir().unwrap();
-    written(root.path(), Form::Decided).await;
+    written(root.path()).await;
     let journal = SqliteJournal::open_existing(root.path()).unwrap().unwrap();
     assert!(blocking(&journal).records(&RunId::new("four"), 0, 10).unwrap().is_empty());
     assert!(blocking(&journal).snapshot(&RunId::new("four")).unwrap().is_none());

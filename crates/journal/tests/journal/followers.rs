@@ -40,7 +40,7 @@ fn created() -> RunCreated {
     nodes.insert("z".into(), node(Vec::new()));
     let created = json!({
         "request": "go", "planHash": "0", "cwd": "/p", "runDir": "/p/r",
-        "pace": "AUTO", "globalMode": "IMPLEMENTATION", "journalVersion": 2,
+        "pace": "AUTO", "globalMode": "IMPLEMENTATION", "journalVersion": 5,
         "plan": {
             "loadout": "L", "entry": "a", "docRoot": "docs", "nodes": nodes,
             "limits": {"maxRepairs": 1, "maxNoAdvanceCycles": 3, "maxConcurrentTurns": 64},

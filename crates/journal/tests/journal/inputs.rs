@@ -28,7 +28,7 @@ fn created() -> RunCreated {
         |from: &str, to: &str| json!([{"id": format!("{from}->{to}"), "when": "always", "to": to}]);
     let created = json!({
         "request": "go", "planHash": "0", "cwd": "/p", "runDir": "/p/r",
-        "pace": "AUTO", "globalMode": "IMPLEMENTATION", "journalVersion": 3,
+        "pace": "AUTO", "globalMode": "IMPLEMENTATION", "journalVersion": 5,
         "plan": {
             "loadout": "L", "entry": "a", "docRoot": "docs",
             "nodes": {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tempfile::tempdir;
 
 use crate::inputs::run_of_utilities;
-use crate::story::{Form, Story};
+use crate::story::Story;
 
 /// What the other program says of each cast, and whether it is content. `None` where there is no
 /// Python.
@@ -29,22 +29,16 @@ fn checked(root: &Path) -> Option<(Vec<Value>, bool)> {
     Some((lines, output.status.success()))
 }
 
-/// Four casts: a real one, one of each form, and one that begins in the old form. Gives how many
-/// events and decisions the real one has.
+/// Three casts, of which one is real. Gives how many events and decisions that one has.
 async fn written(root: &Path) -> (usize, usize) {
     let journal = Arc::new(SqliteJournal::open(root, Options::default()).unwrap());
     let real = RunId::new("real");
     run_of_utilities(Arc::clone(&journal), &real).await;
     let records = blocking(&*journal).records(&real, 0, 1_000).unwrap();
     let decisions = records.iter().filter(|record| record.input.is_some()).count();
-    for (name, first, then) in [
-        ("new", Form::Decided, Form::Decided),
-        ("old", Form::Legacy, Form::Legacy),
-        ("both", Form::Legacy, Form::Decided),
-    ] {
-        let mut story = Story::begun_as(name, first);
+    for name in ["one", "other"] {
+        let mut story = Story::begun(name);
         story.utility_turn(1, json!({"output": "ü \"quoted\"\n".repeat(400)}));
-        story.form = then;
         story.agent_turn(1, "{\"satisfied\": true}");
         story.completed();
         journal.append(story.whole()).await.unwrap();
@@ -65,14 +59,14 @@ async fn others_can_check_a_journal() {
         })
     };
     assert_eq!(casts[0], line("real", events, decisions, 3));
-    assert_eq!(casts[1..], [line("new", 6, 5, 0), line("old", 6, 0, 0), line("both", 6, 3, 0)]);
+    assert_eq!(casts[1..], [line("one", 6, 5, 0), line("other", 6, 5, 0)]);
 }
 
 #[tokio::test]
 async fn others_can_check_long_texts_and_find_what_was_changed_in_them() {
     let root = tempdir().unwrap();
     let journal = SqliteJournal::open(root.path(), Options::default()).unwrap();
-    let mut story = Story::begun_as("long", Form::Decided);
+    let mut story = Story::begun("long");
     let honest = json!({"$blob": "said", "$$blob": ["too"]});
     story.utility_turn(1, json!({"output": "ü \"quoted\"\n".repeat(6_000), "workItems": [honest]}));
     story.completed();
@@ -98,12 +92,11 @@ async fn others_can_check_long_texts_and_find_what_was_changed_in_them() {
 async fn others_find_what_was_changed() {
     let edits = [
         ("UPDATE decisions SET events = replace(events, 'params', 'Params')", "real", "event 1:"),
-        ("UPDATE decisions SET input = input || ' ' WHERE place & 255 = 6", "new", "event 6:"),
-        ("UPDATE decisions SET ts = ts + 1 WHERE place & 255 = 4", "new", "event 4:"),
-        ("UPDATE events SET node = 'x' WHERE place & 255 = 3", "both", "event 3:"),
-        ("DELETE FROM decisions WHERE place & 255 = 4", "both", "event 4:"),
-        ("DELETE FROM events WHERE place & 255 = 6", "old", "event 6:"),
-        ("UPDATE heads SET hash = zeroblob(32)", "new", "event 6:"),
+        ("UPDATE decisions SET input = input || ' ' WHERE place & 255 = 6", "one", "event 6:"),
+        ("UPDATE decisions SET ts = ts + 1 WHERE place & 255 = 4", "one", "event 4:"),
+        ("DELETE FROM decisions WHERE place & 255 = 4", "other", "event 4:"),
+        ("DELETE FROM decisions WHERE place & 255 = 6", "other", "event 6:"),
+        ("UPDATE heads SET hash = zeroblob(32)", "one", "event 6:"),
     ];
     for (edit, cast, place) in edits {
         let root = tempdir().unwrap();

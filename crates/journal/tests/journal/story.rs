@@ -1,8 +1,8 @@
-//! Sealed events to put into journals, with the decisions they follow from or without.
+//! Sealed events to put into journals, with the decisions they follow from.
 
 #![allow(clippy::needless_pass_by_value, reason = "literals are handed in")]
 
-use materia_contract::{ChainHash, Event, EventBody, NodeId, Record, RunId};
+use materia_contract::{ChainHash, Event, EventBody, NodeId, RULES_VERSION, Record, RunId};
 use materia_engine::journal_contract::sample_records;
 use materia_engine::{Batch, Committed, Epoch};
 use serde_json::{Value, json};
@@ -10,29 +10,15 @@ use serde_json::{Value, json};
 /// A run that is told event by event.
 pub(crate) struct Story {
     pub(crate) run: RunId,
-    pub(crate) form: Form,
     pub(crate) events: Vec<Event>,
     pub(crate) records: Vec<Record>,
-}
-
-/// How events are kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// With what they follow from.
-    Decided,
-    /// As the version before kept them.
-    Legacy,
 }
 
 impl Story {
     /// A cast with a utility `hello` and an agent `ask`.
     pub(crate) fn begun(run: &str) -> Self {
-        Self::begun_as(run, Form::Decided)
-    }
-
-    pub(crate) fn begun_as(run: &str, form: Form) -> Self {
         let (run, events, records) = (RunId::new(run), Vec::new(), Vec::new());
-        let mut story = Self { run, form, events, records };
+        let mut story = Self { run, events, records };
         let utility = json!({"type": "utility", "command": ["echo", "hi"], "params": {}});
         let agent = json!({"type": "agent", "prompt": "Ask."});
         story.tell(
@@ -40,7 +26,7 @@ impl Story {
             "run.created",
             json!({
                 "request": "greet", "planHash": "0", "cwd": "/p", "runDir": "/p/.materia/r",
-                "pace": "AUTO", "globalMode": "IMPLEMENTATION", "journalVersion": 1,
+                "pace": "AUTO", "globalMode": "IMPLEMENTATION", "journalVersion": 5,
                 "plan": {
                     "loadout": "Greeting", "entry": "hello", "docRoot": "docs",
                     "limits": {"maxRepairs": 1, "maxNoAdvanceCycles": 3, "maxConcurrentTurns": 64},
@@ -68,17 +54,8 @@ impl Story {
                 Event { seq, ts, wall, node: node.map(NodeId::new), body }
             })
             .collect();
-        let input = json!({"at": wall, "input": "idle"}).to_string();
-        match self.form {
-            Form::Decided => {
-                self.records.extend(Record::seal_decision(input, &events, self.last_hash()));
-            }
-            Form::Legacy => {
-                for event in &events {
-                    self.records.push(Record::seal(event, self.last_hash()));
-                }
-            }
-        }
+        let input = json!({"at": wall, "rules": RULES_VERSION, "input": "idle"}).to_string();
+        self.records.extend(Record::seal_decision(input, &events, self.last_hash()));
         self.events.extend(events);
         first
     }
@@ -139,9 +116,7 @@ impl Story {
         let mut after = 0;
         while after < self.records.len() {
             let mut to = self.records.len().min(after + size);
-            while self.form == Form::Decided
-                && self.records.get(to).is_some_and(|next| next.input.is_none())
-            {
+            while self.records.get(to).is_some_and(|next| next.input.is_none()) {
                 to += 1;
             }
             batches.push(self.batch(after, to));

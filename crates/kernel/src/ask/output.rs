@@ -151,6 +151,13 @@ pub(crate) fn find_object(node: &Node, text: &str) -> Result<Found, String> {
     Ok(found)
 }
 
+/// Where the object of an output stands, where its node reads one.
+#[must_use]
+pub fn object_place(node: &Node, output: &str) -> Option<(usize, usize)> {
+    let found = || find_object(node, output).map(|found| found.place);
+    (node.parse == Parse::Json).then(|| found().unwrap_or((0, output.len())))
+}
+
 /// An integer that the reader would round breaks the contract (D55).
 fn held(json: &str) -> Result<(), String> {
     match number::too_wide(json) {

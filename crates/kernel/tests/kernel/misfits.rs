@@ -5,8 +5,7 @@ use materia_contract::{
     NextTick, NodeId, PayloadConsumed, RunId, Timer, TimerFired, Trigger, TurnCompleted,
     TurnOutput, Uuid,
 };
-use materia_kernel::legacy::object_place;
-use materia_kernel::{Rejection, Run, fits, step, take_with};
+use materia_kernel::{Rejection, Run, fits, object_place, step, take_with};
 
 use crate::play::{NodeExt as _, Play, agent, created, keep, plan, recomputed, utility};
 
@@ -117,7 +116,7 @@ fn the_word_says_what_differs() {
 }
 
 #[test]
-fn the_object_of_an_older_journal_is_found_again() {
+fn the_object_of_an_output_is_found() {
     let text = "so: {\"satisfied\": true} it is";
     assert_eq!(object_place(&agent(), text), Some((4, 23)));
     assert_eq!(object_place(&agent(), "none"), Some((0, 4)));

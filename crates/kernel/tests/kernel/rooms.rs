@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Each room with those it may use beside itself. What is not named here may use everything.
-const ROOMS: [(&str, &[&str]); 9] = [
+const ROOMS: [(&str, &[&str]); 8] = [
     ("words", &[]),
     ("span", &[]),
     ("tally", &[]),
@@ -12,7 +12,6 @@ const ROOMS: [(&str, &[&str]); 9] = [
     ("state", &["span", "tally", "words"]),
     ("ask", &["handoff", "span", "state", "tally", "words"]),
     ("evolve", &["ask", "span", "state", "words"]),
-    ("legacy", &["ask", "state"]),
     ("decide", &["ask", "evolve", "span", "state", "tally", "words"]),
 ];
 

@@ -1,11 +1,10 @@
-//! What happens seldom: journals of before, a loop that is entered once more, a failure that is caught.
+//! What happens seldom: a loop that is entered once more, a failure that is caught.
 
 use materia_contract::{
-    Artifact, Condition, Do, Edge, ErrorCode, Event, EventBody, RunCreated, RunId, Trigger,
-    TurnOutput, on_failure_edge,
+    Artifact, Condition, Do, Edge, ErrorCode, RunCreated, RunId, Trigger, TurnOutput,
+    on_failure_edge,
 };
-use materia_kernel::legacy::completed;
-use materia_kernel::{Acting, Input, Moment, Report, Run, TurnOutcome, evolve, step};
+use materia_kernel::{Acting, Input, Moment, Report, Run, TurnOutcome, step};
 use serde_json::json;
 
 use crate::play::{
@@ -14,50 +13,6 @@ use crate::play::{
 };
 
 use Condition::{Always, NotSatisfied, Satisfied};
-
-/// The event as journals before version 3 had it: what the fold worked out is left out.
-fn of_before(event: &Event) -> Event {
-    let mut old = event.clone();
-    match &mut old.body {
-        EventBody::TurnCompleted(data) => (data.object, data.work_items) = (None, None),
-        EventBody::LoopEntered(data) => data.items = None,
-        EventBody::CursorAdvanced(data) => data.items = None,
-        EventBody::HandoffSent(data) => (data.mapped, data.sameness) = (None, None),
-        _ => {}
-    }
-    old
-}
-
-#[test]
-fn what_old_journals_left_out_is_found_out_again() {
-    // A generator and its loop, a list of a socket's own, and a loop whose list comes only with its first turn.
-    let nodes = plan([
-        ("a", utility().generator().edge(Always, "b")),
-        ("b", utility().advances(Always).edge(Always, "b")),
-        ("c", utility().text().each("state.list").edge(Always, "d")),
-        ("d", utility().advances(Always).edge(Always, "d")),
-    ]);
-    let nodes = looped(nodes, "items", &["b"], Some("a"), &[("b", Always, "c")]);
-    let mut nodes = looped(nodes, "late", &["d"], None, &[]);
-    nodes.loops["late"].items = Some("state.later".parse().unwrap());
-    nodes.loops["late"].cursor = "lateIndex".into();
-    let work = r#"{"workItems": [{"title": "x", "context": "1"}, {"title": "y", "context": "2"}]}"#;
-    let (b, d) = (r#"{"state": {"list": [1, 2]}}"#, r#"{"state": {"later": [7, 8]}}"#);
-    let (_, events) = run(created(nodes), &[work, b, b, "one", "two", d, d]);
-    assert!(tell(&events).ends_with("completed"), "{}", tell(&events));
-    let mut folded = Run::new(RunId::new("r"));
-    let mut lists = Vec::new();
-    for event in &events {
-        let found = completed(&folded, of_before(event));
-        let now = json!([found.node, found.body]);
-        assert_eq!(now, json!([event.node, event.body]), "event {}", event.seq);
-        if let EventBody::CursorAdvanced(data) = &found.body {
-            lists.push(data.items.as_ref().map(|items| items.len()));
-        }
-        evolve(&mut folded, event);
-    }
-    assert!(lists.contains(&Some(2)) && lists.contains(&None), "{lists:?}");
-}
 
 #[test]
 fn a_reason_from_outside_is_for_the_first_item_of_the_next_entry() {

@@ -104,28 +104,6 @@ impl Stage {
         }
         note_head(&connection, key, last, head);
     }
-
-    /// Moves the decisions of a cast into rows without inputs, as a version before kept them, with hashes that hold.
-    pub(crate) fn without_inputs(&self, cast: &str) {
-        let connection = rusqlite::Connection::open(self.journal()).unwrap();
-        let key = key(&connection, cast);
-        let mut head = ChainHash::origin(&RunId::new(cast));
-        let mut last = 0;
-        for record in decisions(&connection, key).concat() {
-            let mut record = Record { input: None, ..record };
-            record.hash = record.hash_after(head);
-            (head, last) = (record.hash, record.seq);
-            let Record { ts, wall, kind, node, data, .. } = &record;
-            connection
-                .execute(
-                    "INSERT INTO events (place, ts, lag, type, node, data, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-                    rusqlite::params![(key << 40) | last.cast_signed(), ts, ts - wall, kind, node, data, head.0],
-                )
-                .unwrap();
-        }
-        connection.execute("DELETE FROM decisions WHERE place >> 40 = ?1", [key]).unwrap();
-        note_head(&connection, key, last, head);
-    }
 }
 
 /// A word without its quotes, whatever it holds.

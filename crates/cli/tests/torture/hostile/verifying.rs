@@ -55,9 +55,6 @@ fn what_these_rules_cannot_decide_is_neither_right_nor_wrong() {
 
 #[test]
 fn rows_that_contradict_the_first_event_are_forged() {
-    let stage = Stage::shipped(Who::Me);
-    stage.without_inputs("c0");
-    assert_eq!(fails(&stage, "no inputs"), 1);
     // Rules and versions of which no program had both.
     for (from, to) in [
         (rules(), "\"rules\":2"),
