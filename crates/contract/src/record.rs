@@ -86,12 +86,6 @@ impl Record {
         events.iter().map(seal).collect()
     }
 
-    /// Seals an event that begins no decision behind `previous`.
-    #[must_use]
-    pub fn seal(event: &Event, previous: ChainHash) -> Self {
-        Self::sealed(event, None, previous)
-    }
-
     fn sealed(event: &Event, input: Option<String>, previous: ChainHash) -> Self {
         let whole = event.body.data_json();
         let (data, whole) = match blob::apart(&whole) {
@@ -355,7 +349,7 @@ mod tests {
                     node: node.map(str::to_owned),
                     data: "x".repeat(length),
                     input: input.map(str::to_owned),
-                    ..Record::seal(&sample(), previous)
+                    ..Record::sealed(&sample(), None, previous)
                 };
                 let mut bytes = vec![7_u8; 32];
                 for number in [7_i64, 12, 9] {
@@ -390,13 +384,13 @@ mod tests {
 
     #[test]
     fn a_record_reads_back_as_its_event() {
-        let sealed = Record::seal(&sample(), ChainHash::origin(&RunId::new("r")));
+        let sealed = Record::sealed(&sample(), None, ChainHash::origin(&RunId::new("r")));
         assert_eq!(sealed.event().unwrap(), sample());
     }
 
     #[test]
     fn ids_that_could_become_paths_are_no_ids() {
-        let sealed = Record::seal(&sample(), ChainHash::origin(&RunId::new("r")));
+        let sealed = Record::sealed(&sample(), None, ChainHash::origin(&RunId::new("r")));
         for bad in ["../../x", "/etc", "a/b", "..", "end", "", "a\0b"] {
             let forged = Record { node: Some(bad.to_owned()), ..sealed.clone() };
             assert!(matches!(forged.event(), Err(EventError::BadNode(_))), "{bad:?}");
@@ -407,7 +401,7 @@ mod tests {
     fn a_long_text_is_named_in_what_is_hashed_and_there_in_what_is_read() {
         let reason = "x".repeat(blob::INLINE_BYTES_MAX + 1);
         let event = Event { body: crate::RunAborted { reason: reason.clone() }.into(), ..sample() };
-        let sealed = Record::seal(&event, ChainHash::origin(&RunId::new("r")));
+        let sealed = Record::sealed(&event, None, ChainHash::origin(&RunId::new("r")));
         assert!(sealed.data.len() < 200, "{}", sealed.data);
         assert_eq!(sealed.event().unwrap(), event);
         let [blob] = &sealed.blobs()[..] else { panic!("one text is kept apart") };

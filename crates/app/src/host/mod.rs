@@ -15,10 +15,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use materia_contract::{CastStatus, Command, CommandId, Do, Receipt, RunCreated, RunId};
+use materia_contract::{Command, CommandId, Do, Receipt, RunCreated, RunId};
 use materia_engine::{
-    Asks, BoxFuture, Clock, Delivered, EngineError, Journal, Lease, LoadError, LoadedRun, Observer,
-    Options, PAGE_BYTES, PostError, Posted, Runner, Tail, World, look_after, off_thread,
+    Asks, BoxFuture, Clock, Delivered, EngineError, Journal, Lease, LoadedRun, Observer, Options,
+    PostError, Posted, Runner, Tail, World, look_after,
 };
 use materia_kernel::Phase;
 use tokio::runtime::Handle;
@@ -176,33 +176,6 @@ impl Host {
             }
             materia_engine::carry_on(&world, lease, taken, command, options, &mut asks).await
         })
-    }
-
-    /// Carries on every run that its process has left, for which `known` says what it needs; it is given the run as it
-    /// was read and gives it back. One that somebody else drives is left alone.
-    pub async fn resume_all(
-        &self,
-        mut known: impl FnMut(LoadedRun) -> Option<(LoadedRun, Setting)>,
-    ) -> Result<Vec<Underway>, EngineError> {
-        let (mut resumed, mut cursor) = (Vec::new(), None);
-        loop {
-            let page = self.shared.journal.runs(cursor.as_ref(), PAGE_BYTES).await;
-            let page = page.map_err(LoadError::from)?;
-            for line in page.lines.iter().filter(|line| line.status == CastStatus::Running) {
-                let id = &line.cast_id;
-                let Ok(lease) = self.shared.journal.claim(id).await else { continue };
-                let (journal, wanted) = (Arc::clone(&self.shared.journal), id.clone());
-                let taken =
-                    off_thread(move || materia_engine::load_to_drive(&*journal, &wanted)).await;
-                let Some((taken, setting)) = known(taken?) else { continue };
-                let command = Command::person(Do::Resume { pace: None });
-                resumed.push(self.carry_on(lease, taken, command, setting));
-            }
-            cursor = page.next;
-            if cursor.is_none() {
-                return Ok(resumed);
-            }
-        }
     }
 
     /// Sends a command to a run, whoever drives it, and waits for what becomes of it for at most so long.

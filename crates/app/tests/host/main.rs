@@ -14,7 +14,7 @@ use futures_util::StreamExt as _;
 use materia_app::host::{Host, Setting, Submitted};
 use materia_app::trust::{Cleared, Gate};
 use materia_contract::{
-    Answer, Behavior, Budget, Command, CommandId, Do, ErrorCode, GlobalMode,
+    Answer, Behavior, Budget, CastStatus, Command, CommandId, Do, ErrorCode, GlobalMode,
     JOURNAL_VERSION_OF_PROJECT, Limits, Node, NodeId, Pace, Plan, Receipt, RunCreated, RunId,
     Trigger, TurnOutput,
 };
@@ -294,7 +294,8 @@ async fn everything_is_stopped_and_carried_on() {
     }
     // A host that stopped in good order has left nothing to carry on by itself.
     let (host, journal) = host(root.path());
-    assert!(host.resume_all(|_| panic!("none is left")).await.unwrap().is_empty());
+    let left = blocking(&*journal).runs().unwrap();
+    assert!(left.iter().all(|line| line.status != CastStatus::Running));
     // People can, and one that was left in the middle is.
     for id in &ids[..10] {
         let lease = journal.claim(id).await.unwrap();

@@ -202,8 +202,8 @@ fn altered(records: &[Record], change: impl Fn(&mut EventBody)) -> Vec<Record> {
     let alter = |record: &Record| {
         let mut event = record.event().unwrap();
         change(&mut event.body);
-        let data = Record::seal(&event, ChainHash::origin(&id())).data;
-        Record { data, ..record.clone() }
+        let sealed = Record::seal_decision(String::new(), &[event], ChainHash::origin(&id()));
+        Record { data: sealed[0].data.clone(), ..record.clone() }
     };
     records.iter().map(alter).collect()
 }

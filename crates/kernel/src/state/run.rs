@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use materia_contract::time::Micros;
 use materia_contract::{
-    Answerers, Behavior, Budget, BudgetBound, EdgeId, EnvelopeKind, FileState, GlobalMode, Node,
-    NodeBudgets, NodeId, Pace, Plan, RunCreated, RunId, StorageMeasured, Timer, UsageTotals, Uuid,
-    derived_id,
+    Answerers, Budget, BudgetBound, EdgeId, EnvelopeKind, FileState, GlobalMode, Node, NodeBudgets,
+    NodeId, Pace, Plan, RunCreated, RunId, StorageMeasured, Timer, UsageTotals, Uuid, derived_id,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -407,14 +406,5 @@ impl Run {
     /// What a turn could take of an edge whose payloads are attached only when one is put together.
     pub(crate) fn late(&self, edge: &EdgeId) -> Late {
         self.queues.get(edge).map(DeliveryQueue::late).unwrap_or_default()
-    }
-
-    /// The command of a utility node, if it is one.
-    #[must_use]
-    pub fn command_of(&self, turn: &Turn) -> Option<&[String]> {
-        match &self.node_of(turn).1.behavior {
-            Behavior::Utility { command, .. } => Some(command),
-            Behavior::Agent { .. } => None,
-        }
     }
 }

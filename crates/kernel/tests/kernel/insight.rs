@@ -52,23 +52,6 @@ fn a_run_says_where_it_is_and_what_it_may_do() {
     assert_eq!((run.cwd(), run.run_dir()), ("/q", "/q/r"), "it has moved");
 }
 
-#[test]
-fn a_turn_of_a_utility_has_its_command_and_that_of_an_agent_has_none() {
-    let mut nodes = plan([("a", agent().text().edge(Always, "b")), ("b", utility())]);
-    let command = vec!["node".to_owned(), "check.js".to_owned()];
-    let params = serde_json::Map::new();
-    nodes.nodes["b"].behavior =
-        materia_contract::Behavior::Utility { command: command.clone(), params };
-    let mut play = Play::of(nodes);
-    let command_now = |play: &Play| {
-        let turn = play.run.turn(play.turns()[0]).unwrap();
-        play.run.command_of(turn).map(<[String]>::to_vec)
-    };
-    assert_eq!(command_now(&play), None);
-    play.end("go");
-    assert_eq!(command_now(&play), Some(command));
-}
-
 fn offer_as(play: &mut Play, edge: &str, id: u128) {
     let payload_id = Some(Uuid::from_u128(id));
     let payload = Offered { payload_id, message: Some("x".into()), ..Offered::default() };

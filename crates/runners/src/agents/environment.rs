@@ -57,12 +57,6 @@ const COMMON: [&str; 46] = [
     "CI",
 ];
 
-/// The names that every agent sees.
-#[must_use]
-pub fn common_names() -> &'static [&'static str] {
-    &COMMON
-}
-
 /// Whether a list of names lets a variable through; a final `*` stands for any rest.
 #[must_use]
 pub fn allows(names: &[String], variable: &str) -> bool {

@@ -52,7 +52,7 @@ use std::path::PathBuf;
 pub use crate::redact::{MARK, Redactor, Secrets};
 pub use ask::{AgentSession, AgentSettings, Ask, SessionPlan};
 pub use ear::OUTPUT_BYTES_MAX;
-pub use environment::{allows, common_names};
+pub use environment::allows;
 pub use examine::{Examined, Login, Runtime, examine, node, versions};
 pub use failure::{AgentFault, FailureClass};
 pub use fleet::{Agent, Fleet, NoAgent, Rules, user_home};
