@@ -1,3 +1,4 @@
+PRAGMA foreign_keys = OFF;
 PRAGMA user_version = 6;
 BEGIN TRANSACTION;
 CREATE TABLE chapters (
