@@ -71,7 +71,7 @@ pub(crate) fn measure(report: &mut Report, _: &Wanted) -> Outcome<()> {
     Ok(())
 }
 
-/// What a piece of work gives, and its milliseconds.
+/// Runs `work`; gives its result and the milliseconds that it took.
 fn timed<T>(work: impl FnOnce() -> Outcome<T>) -> Outcome<(T, f64)> {
     let begun = Instant::now();
     let made = work()?;

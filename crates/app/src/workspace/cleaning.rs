@@ -101,7 +101,7 @@ fn old_transcripts(
             blobs.discard(hash).map_err(|error| Failure::storage(error.to_string()))?;
             for (id, path) in places {
                 let folder = Folder::at_itself(&root.join(id.as_str()));
-                // Whoever has removed it already did the same.
+                // It may have been removed by hand.
                 let _ = folder.and_then(|folder| folder.remove_all(path));
             }
         }
@@ -152,7 +152,7 @@ fn ended(project: &Project, id: &RunId, before: Micros) -> Result<Option<CastSta
     Ok((own && over && run.ts() < before).then_some(status))
 }
 
-/// What is left of a cast that has ended.
+/// Workspace, branch and refs of a cast that has ended.
 struct Leftover<'a> {
     project: &'a Project,
     repository: Option<&'a materia_workspace::Project>,

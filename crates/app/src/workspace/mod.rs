@@ -154,8 +154,8 @@ fn own(base: &Base, look: Look) -> OwnWorkspace {
     }
 }
 
-/// The place of a run's workspace. That of a fork is made where it is not there yet, with the files as of the event at
-/// which it was forked (W6).
+/// The place of a run's workspace. A fork without a workspace gets one here, with the files of the event at which it
+/// was forked (W6).
 pub(crate) fn of_run(project: &Project, run: &Run) -> Result<Option<Place>, Failure> {
     let Some(created) = run.created() else { return Ok(None) };
     let Some(place) = project.own_workspace(run.id(), created)? else { return Ok(None) };

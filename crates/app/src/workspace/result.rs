@@ -1,4 +1,4 @@
-//! What a cast in a workspace came to: looked at, merged, or dropped (W8).
+//! Shows, merges and drops the result of a cast in a workspace (W8).
 
 use materia_contract::body::{WorkspaceBody, WorkspaceCommit, WorkspaceDiff, WorkspaceFile};
 use materia_contract::{CastStatus, RunCreated, RunId, WorkspaceKind};
@@ -61,7 +61,7 @@ fn files(changes: Vec<FileChange>) -> Vec<WorkspaceFile> {
     changes.into_iter().map(file).collect()
 }
 
-/// The difference between two trees of a cast; without them that of all it changed since its base.
+/// The difference between two trees of a cast, or, without them, between its base and its present files.
 pub fn diff(
     project: &Project,
     id: &RunId,

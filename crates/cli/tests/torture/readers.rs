@@ -151,7 +151,7 @@ fn readers_that_take_nothing_take_bounded_memory_and_it_comes_back() {
     assert!(most <= before + READERS as u64 * EACH, "{before} KiB, then {most} KiB");
     idle();
     comes_back(server.id(), before, before + FIRST_TIME);
-    // What it keeps of these it keeps of any number.
+    // More readers must not add to what the first ones left.
     let before = resident(server.id());
     stuck(&bench, server.id(), STREAMS);
     idle();

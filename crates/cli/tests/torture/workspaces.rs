@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use crate::bench::{Bench, until};
 use crate::random::{self, Random};
 
-/// What the turns do: edits, commits, another branch, a merge, ignored files. What is staged does not
-/// outlive an interrupted turn (W5), so that each turn stages what it commits.
+/// The scripts of the turns: edits, commits, another branch, a merge, ignored files. Staged files do not outlive an
+/// interrupted turn (W5), so each turn stages what it commits.
 const TURNS: [(&str, &str); 6] = [
     ("edit", "echo one > one.txt; mkdir -p sub; echo deep > sub/deep.txt; echo ignored > x.log"),
     ("commit", "git add -A && git commit -qm one && echo more >> one.txt"),
@@ -94,7 +94,7 @@ impl Stage {
         command
     }
 
-    /// What a cast came to: its variables, the tree of its branch, and its commits without their dates.
+    /// The result of a cast: its variables, and the trees and subjects of its commits.
     fn result(&self, id: &str) -> (Value, Vec<String>) {
         let report = self.bench.run(&["show", id, "--json"]).exits(0).json();
         assert_eq!(report["status"], "completed", "{report}");

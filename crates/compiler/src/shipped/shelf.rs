@@ -80,7 +80,7 @@ impl Shelf {
         Self { folder, manifest, shared, original: None, profile }
     }
 
-    /// Looks at a profile with that of the original system below it, as their configurations lie (D52).
+    /// Reads the user's profile first and the profile of the original system behind it, as for configurations (D52).
     #[must_use]
     pub fn over(original: Option<&Path>, profile: &Path) -> Self {
         let original = original.filter(|original| *original != profile).map(Original::of);

@@ -313,7 +313,7 @@ fn without_a_manifest_every_other_file_is_its_owners() {
     assert_eq!(profile.current(), "join.mjs");
 }
 
-/// The folder may be that of the original system, too: `PI_MATERIA_PROFILE_DIR` names one profile for both (D52).
+/// `PI_MATERIA_PROFILE_DIR` can name one folder as the profile of both systems (D52).
 #[test]
 fn in_a_profile_that_the_original_system_fills_only_changed_scripts_count() {
     const SHA256: &str = "fd64ce27836ed73b7786925f0e60870b429d6c854070d26b90c9842258c5036f";
