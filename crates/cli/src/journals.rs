@@ -1,6 +1,5 @@
 //! Asking a person about a journal that somebody else may have written.
 
-use std::io::BufRead;
 use std::path::Path;
 
 use crate::args::Global;
@@ -68,9 +67,6 @@ fn ask(project: &Project, root: &Path, trusted: bool, terminal: &Terminal) -> Re
         )));
     }
     terminal.say(format_args!("{why}."));
-    terminal.err.write("Is it yours, and may it be carried on? [y/N] ");
-    let mut answer = String::new();
-    let read = std::io::stdin().lock().read_line(&mut answer);
-    let yes = read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes" | "Yes" | "YES");
+    let yes = terminal.confirms("Is it yours, and may it be carried on?");
     if yes { Ok(()) } else { Err(Failure::trust("the journal was left alone; nothing ran")) }
 }

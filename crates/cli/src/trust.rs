@@ -1,7 +1,5 @@
 //! Asking a person about what would run.
 
-use std::io::BufRead;
-
 use materia_app::trust::Question;
 
 use crate::failure::Failure;
@@ -21,9 +19,9 @@ pub(crate) fn ask(
         )));
     }
     terminal.say(format_args!("Nobody has approved {subject}:\n{whole}"));
-    terminal.err.write("Approve it? [y/N] ");
-    let mut answer = String::new();
-    let read = std::io::stdin().lock().read_line(&mut answer);
-    let yes = read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes" | "Yes" | "YES");
-    if yes { Ok(()) } else { Err(Failure::trust("it was not approved; nothing ran")) }
+    if terminal.confirms("Approve it?") {
+        Ok(())
+    } else {
+        Err(Failure::trust("it was not approved; nothing ran"))
+    }
 }

@@ -1,7 +1,7 @@
 //! Where output goes.
 
 use std::fmt::Display;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufRead as _, IsTerminal, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
@@ -45,6 +45,15 @@ impl Terminal {
             can_ask: watched && !quiet && io::stdin().is_terminal(),
             looked_at: io::stdout().is_terminal(),
         }
+    }
+
+    /// Asks a question that is answered with yes or no; anything but a yes is a no. Only where a person can be asked.
+    #[must_use]
+    pub fn confirms(&self, question: &str) -> bool {
+        self.err.write(&format!("{question} [y/N] "));
+        let mut answer = String::new();
+        let read = io::stdin().lock().read_line(&mut answer);
+        read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes" | "Yes" | "YES")
     }
 
     /// Prints one JSON value on a line of its own.

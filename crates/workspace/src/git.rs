@@ -182,33 +182,12 @@ impl Git {
     }
 
     fn command(&self) -> Result<Command, Fault> {
-        let mut git = Command::new(program()?);
+        let mut git = isolated(program()?, &self.dir);
         if let Some(source) = &self.attributes {
             git.arg(format!("--attr-source={source}"));
         }
-        for setting in SETTINGS {
-            git.args(["-c", setting]);
-        }
-        git.env_clear()
-            .envs([
-                ("LC_ALL", "C"),
-                ("GIT_CONFIG_NOSYSTEM", "1"),
-                ("GIT_CONFIG_SYSTEM", "/dev/null"),
-                ("GIT_CONFIG_GLOBAL", "/dev/null"),
-                ("GIT_ATTR_NOSYSTEM", "1"),
-                ("GIT_LITERAL_PATHSPECS", if self.globs { "0" } else { "1" }),
-                ("GIT_NO_LAZY_FETCH", "1"),
-                ("GIT_NO_REPLACE_OBJECTS", "1"),
-                ("GIT_OPTIONAL_LOCKS", if self.locks { "1" } else { "0" }),
-                ("GIT_TERMINAL_PROMPT", "0"),
-                ("GIT_ALLOW_PROTOCOL", "none"),
-                ("GIT_EDITOR", "false"),
-                ("GIT_PAGER", "cat"),
-                ("GIT_GRAFT_FILE", "/dev/null"),
-            ])
-            .env("HOME", "/nonexistent")
-            .env("XDG_CONFIG_HOME", "/nonexistent")
-            .env("GIT_DIR", &self.dir)
+        git.env("GIT_LITERAL_PATHSPECS", if self.globs { "0" } else { "1" })
+            .env("GIT_OPTIONAL_LOCKS", if self.locks { "1" } else { "0" })
             .current_dir(self.top.as_deref().unwrap_or(Path::new("/")));
         if let Some(common) = &self.common {
             git.env("GIT_COMMON_DIR", common);
@@ -231,6 +210,36 @@ impl Git {
         }
         Ok(git)
     }
+}
+
+/// A call of git in a git folder, with an empty environment and no settings but those of that folder and ours.
+#[must_use]
+pub fn isolated(program: &Path, git_dir: &Path) -> Command {
+    let mut git = Command::new(program);
+    for setting in SETTINGS {
+        git.args(["-c", setting]);
+    }
+    git.env_clear()
+        .envs([
+            ("LC_ALL", "C"),
+            ("GIT_CONFIG_NOSYSTEM", "1"),
+            ("GIT_CONFIG_SYSTEM", "/dev/null"),
+            ("GIT_CONFIG_GLOBAL", "/dev/null"),
+            ("GIT_ATTR_NOSYSTEM", "1"),
+            ("GIT_LITERAL_PATHSPECS", "1"),
+            ("GIT_NO_LAZY_FETCH", "1"),
+            ("GIT_NO_REPLACE_OBJECTS", "1"),
+            ("GIT_OPTIONAL_LOCKS", "0"),
+            ("GIT_TERMINAL_PROMPT", "0"),
+            ("GIT_ALLOW_PROTOCOL", "none"),
+            ("GIT_EDITOR", "false"),
+            ("GIT_PAGER", "cat"),
+            ("GIT_GRAFT_FILE", "/dev/null"),
+            ("HOME", "/nonexistent"),
+            ("XDG_CONFIG_HOME", "/nonexistent"),
+        ])
+        .env("GIT_DIR", git_dir);
+    git
 }
 
 /// A path in quotes, as lists of object folders have it: a colon or the end of a line in it does not count.

@@ -43,6 +43,7 @@ pub use create::create;
 pub use diff::{Diff, DiffOptions, FileChange};
 pub use fault::Fault;
 pub use fork::{ForkRefusal, Source, fork};
+pub use git::isolated;
 pub use look::Look;
 pub use place::{Listed, Place, list, project_hash};
 pub use project::{Base, Project, Refusal, RefusalCode, examine, git_version};

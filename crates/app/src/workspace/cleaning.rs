@@ -172,7 +172,7 @@ impl Leftover<'_> {
         if let Some(listed) = self.workspace.as_ref().filter(|_| !needed) {
             let name = listed.place.root().to_string_lossy().into_owned();
             self.note("workspace", name, listed.bytes, cleaned);
-            if !cleaned.dry_run && unmerged {
+            if !cleaned.dry_run {
                 remove(&listed.place)?;
             }
         }
@@ -195,10 +195,11 @@ impl Leftover<'_> {
     /// Whether the workspace holds something that is nowhere else.
     fn workspace_is_needed(&self, status: CastStatus, published: bool) -> bool {
         let Some(listed) = &self.workspace else { return false };
-        let Ok(Opened::Here(workspace) | Opened::CheckoutGone(workspace)) =
-            materia_workspace::open(&listed.place)
-        else {
-            return false;
+        let workspace = match materia_workspace::open(&listed.place) {
+            Ok(Opened::Here(workspace) | Opened::CheckoutGone(workspace)) => workspace,
+            Ok(Opened::Gone) => return false,
+            // What cannot be read may hold work.
+            Err(_) => return true,
         };
         if !matches!(workspace.must_stay(), Ok(None)) {
             return true;

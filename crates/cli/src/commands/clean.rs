@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use clap::Args;
+use materia_contract::time::wall_time;
 use materia_engine::{Clock as _, SystemClock};
 
 use crate::args::Global;
@@ -67,7 +68,7 @@ pub(crate) fn clean(
         writeln!(out, "{verb} {} {}{size}", item.kind, one_line(&item.name, usize::MAX))?;
     }
     match cleaned.items.len() {
-        0 => writeln!(out, "nothing to remove")?,
+        0 => writeln!(out, "nothing to remove of casts that ended before {}", wall_time(before))?,
         count => writeln!(out, "{verb} {count} things, {} KB", cleaned.bytes.div_ceil(1024))?,
     }
     Ok(Exit::Done)

@@ -1,5 +1,3 @@
-use std::io::BufRead as _;
-
 use clap::Args;
 use materia_app::workspace;
 use materia_contract::body::WorkspaceBody;
@@ -98,23 +96,20 @@ pub(crate) fn workspace(
 fn ask(report: &WorkspaceBody, terminal: &Terminal) -> Result<(), Failure> {
     let id = &report.cast_id;
     let commits = report.commits.len();
-    let lost = match (report.merged, report.files.len()) {
+    let state = match (report.merged, report.files.len()) {
         (true, _) => "its branch is merged".to_owned(),
         (false, 0) => "it changed nothing".to_owned(),
         (false, files) => format!("its branch is not merged: {commits} commits, {files} files"),
     };
     if !terminal.can_ask {
         return Err(Failure::usage(format!(
-            "`{id}`: {lost}; nothing was removed. `--yes` removes it without asking"
+            "nothing was removed, because nobody can be asked here; `--yes` removes the workspace, branch and refs of `{id}` without asking ({state})"
         )));
     }
-    terminal
-        .err
-        .write(&format!("Remove the workspace, branch and refs of `{id}` ({lost})? [y/N] "));
-    let mut answer = String::new();
-    let read = std::io::stdin().lock().read_line(&mut answer);
-    let yes = read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes" | "Yes" | "YES");
-    if yes { Ok(()) } else { Err(Failure::usage("nothing was removed")) }
+    if terminal.confirms(&format!("Remove the workspace, branch and refs of `{id}` ({state})?")) {
+        return Ok(());
+    }
+    Err(Failure::usage("nothing was removed"))
 }
 
 fn tell(report: &WorkspaceBody, project: &Project, terminal: &mut Terminal) -> Result<(), Failure> {

@@ -330,3 +330,34 @@ fn what_a_person_changed_after_ctrl_c_is_not_taken_back() {
         stage.bench.run(&["replay", "c"]).exits(0);
     }
 }
+
+#[test]
+fn clean_keeps_the_work_of_an_aborted_cast_and_removes_an_unchanged_one() {
+    let stage = Stage::new();
+    let clean = || stage.bench.run(&["clean", "--older-than", "0", "--json"]).exits(0).json();
+    let begin = ["cast", "--trust", "--workspace", "own", "--interactive", "--cast-id"];
+    for id in ["changed", "unchanged", "without-refs"] {
+        stage.bench.run(&[&begin[..], &[id, "go"]].concat()).exits(3);
+    }
+    stage.bench.run(&["trigger", "changed", "edit"]).exits(3);
+    assert_eq!(clean()["items"], json!([]), "they can go on");
+    for id in ["changed", "unchanged", "without-refs"] {
+        stage.bench.run(&["abort", id]).exits(0);
+    }
+    git(&stage.bench.project(), &["update-ref", "-d", "refs/materia/without-refs/base"]);
+    let folders = ["unchanged", "without-refs"].map(|id| stage.checkout(id));
+    let kept = stage.checkout("changed");
+    let cleaned = clean();
+    let of = |id: &str| {
+        let items = cleaned["items"].as_array().unwrap().iter();
+        items
+            .filter(|item| item["castId"] == id)
+            .map(|item| item["kind"].clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(of("unchanged"), ["workspace", "refs"], "{cleaned}");
+    assert_eq!(of("without-refs"), ["workspace"], "{cleaned}");
+    assert_eq!(of("changed"), Vec::<Value>::new());
+    assert!(folders.iter().all(|folder| !folder.exists()));
+    assert!(kept.join("one.txt").exists());
+}

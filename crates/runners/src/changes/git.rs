@@ -1,4 +1,4 @@
-//! Calls of git with no settings but ours.
+//! Calls of git for a look at what a turn changed, under the sandbox.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -21,22 +21,8 @@ const CALL_MAX: Duration = Duration::from_secs(20);
 /// How often it is looked whether anybody still waits.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Settings of ours, whatever the user's are. What names a program is named here as well, though no other settings
-/// are read: one more lock on a door that nobody has the key to.
-const SETTINGS: [&str; 12] = [
-    "core.fsmonitor=false",
-    "core.hooksPath=/dev/null",
-    "core.untrackedCache=false",
-    "core.quotePath=false",
-    "core.safecrlf=false",
-    "core.attributesFile=/dev/null",
-    "core.excludesFile=/dev/null",
-    "core.pager=cat",
-    "core.commitGraph=false",
-    "submodule.recurse=false",
-    "diff.ignoreSubmodules=all",
-    "protocol.allow=never",
-];
+/// Patterns of the user's count for nothing in a look.
+const NO_FILES: [&str; 2] = ["core.attributesFile=/dev/null", "core.excludesFile=/dev/null"];
 
 /// Where programs of the system find what runs them.
 const LOADERS: [&str; 5] = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/libexec/git-core"];
@@ -100,28 +86,12 @@ impl Git<'_> {
         input: Option<File>,
         most: usize,
     ) -> Option<Vec<u8>> {
-        let mut git = Command::new(&self.program.path);
+        let mut git = materia_workspace::isolated(&self.program.path, self.own);
         let taken_over = self.settings.iter().map(String::as_str);
-        for setting in taken_over.chain(SETTINGS) {
+        for setting in taken_over.chain(NO_FILES) {
             git.args(["-c", setting]);
         }
         git.args(words)
-            .env_clear()
-            .envs([
-                ("LC_ALL", "C"),
-                ("GIT_CONFIG_NOSYSTEM", "1"),
-                ("GIT_CONFIG_SYSTEM", "/dev/null"),
-                ("GIT_CONFIG_GLOBAL", "/dev/null"),
-                ("GIT_ATTR_NOSYSTEM", "1"),
-                ("GIT_LITERAL_PATHSPECS", "1"),
-                ("GIT_NO_LAZY_FETCH", "1"),
-                ("GIT_NO_REPLACE_OBJECTS", "1"),
-                ("GIT_OPTIONAL_LOCKS", "0"),
-                ("GIT_TERMINAL_PROMPT", "0"),
-            ])
-            .env("HOME", self.own)
-            .env("XDG_CONFIG_HOME", self.own)
-            .env("GIT_DIR", self.own)
             .env("GIT_WORK_TREE", self.top)
             .env("GIT_ALTERNATE_OBJECT_DIRECTORIES", std::env::join_paths(self.objects).ok()?)
             .current_dir(self.top)

@@ -33,6 +33,8 @@ pub(crate) const VARIABLE: &str = "MATERIA_TURN";
 
 /// How long killed processes may take to go.
 const KILLED_BY: Duration = Duration::from_secs(5);
+/// How long a process may take to load another program.
+const EXEC_BY: Duration = Duration::from_secs(2);
 /// The longest pause between two looks.
 const PAUSE_MAX: Duration = Duration::from_millis(50);
 
@@ -109,7 +111,8 @@ fn keys(run: &RunId, run_dir: &Path) -> [String; 2] {
 /// Kills whoever carries a mark that is `wanted`, again and again, until nobody is left. Ourselves and those who
 /// started us are spared: a turn may well run materia.
 fn sweep(wanted: &dyn Fn(&[u8]) -> bool) -> Vec<i32> {
-    let end = Instant::now() + KILLED_BY;
+    let begun = Instant::now();
+    let (end, unclear_until) = (begun + KILLED_BY, begun + EXEC_BY);
     let mut pause = Duration::from_millis(1);
     loop {
         // Looked for anew: a supervisor that is being killed may still be making one.
@@ -129,7 +132,10 @@ fn sweep(wanted: &dyn Fn(&[u8]) -> bool) -> Vec<i32> {
         left.extend(groups.iter().flat_map(Group::living));
         left.sort_unstable();
         left.dedup();
-        if left.is_empty() || Instant::now() >= end {
+        let now = Instant::now();
+        // A process in the middle of `exec` shows neither arguments nor environment yet: look again.
+        let unclear = now < unclear_until && all.iter().any(is_in_exec);
+        if now >= end || (left.is_empty() && !unclear) {
             return left;
         }
         for seen in found {
@@ -159,6 +165,15 @@ fn carried(seen: &Seen) -> Option<Vec<u8>> {
         let mut words = words.split(|byte| *byte == 0).skip(1);
         (words.next()? == ARGUMENT.as_bytes()).then(|| words.next().map(<[u8]>::to_vec))?
     })
+}
+
+/// Whether a process has replaced its memory and the kernel has not put arguments and environment into it yet. Kernel
+/// threads, which have neither, have no program file; what another user's process holds cannot be read.
+fn is_in_exec(seen: &Seen) -> bool {
+    let empty =
+        |file| fs::read(format!("/proc/{}/{file}", seen.pid)).is_ok_and(|bytes| bytes.is_empty());
+    let runs_a_file = || fs::read_link(format!("/proc/{}/exe", seen.pid)).is_ok();
+    !seen.zombie && !seen.leaderless && empty("cmdline") && empty("environ") && runs_a_file()
 }
 
 /// What a process shows of its memory. One whose first thread has ended shows it by its other threads alone.

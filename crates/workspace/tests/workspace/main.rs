@@ -8,6 +8,7 @@ mod common;
 mod crash;
 mod create;
 mod examine;
+mod forged;
 mod hostile;
 mod look;
 mod publish;
