@@ -146,6 +146,7 @@ impl Trusted<Trial> {
                 command: self.command().to_vec(),
                 input: Arc::new(input),
                 manner: Manner::of(node, &self.plan.limits),
+                script: None,
             },
             cwd: project.dir.clone(),
             run_dir: folder.0.clone(),

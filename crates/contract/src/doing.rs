@@ -175,8 +175,7 @@ impl Do {
         }
     }
 
-    /// Whether it belongs to an instant, beside whatever else happens at it (D7), and so can stand in a
-    /// timeline. Everything else is done alone.
+    /// Whether it belongs to an instant, beside whatever else happens at it (D7). Everything else is done alone.
     #[must_use]
     pub fn is_of_an_instant(&self) -> bool {
         match self {
@@ -199,6 +198,20 @@ impl Do {
             | Self::Stop { .. }
             | Self::Abort { .. } => false,
         }
+    }
+
+    /// Whether a timeline may do it. What does not belong to an instant stands alone at its instant there.
+    #[must_use]
+    pub fn may_be_scripted(&self) -> bool {
+        let alone = matches!(
+            self,
+            Self::Say { .. }
+                | Self::Continue { .. }
+                | Self::Skip { .. }
+                | Self::Budget { .. }
+                | Self::NodeBudget { .. }
+        );
+        alone || self.is_of_an_instant()
     }
 
     /// Whether it can set a run going again that has ended.

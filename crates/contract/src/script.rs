@@ -1,4 +1,4 @@
-//! The scripted provider's file: answers for agent turns, without a model.
+//! A script: answers for turns of agents without a model, and of utilities without a program.
 
 use crate::schema::JsonSchema;
 use indexmap::IndexMap;
@@ -16,6 +16,10 @@ pub struct Script {
     /// shared by all sockets that use its key.
     #[serde(default)]
     pub turns: IndexMap<String, Vec<Answer>>,
+    /// Results of utilities, by socket id or materia name, like `turns`. Where there is a list, no program
+    /// is started; other utilities run.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub utilities: IndexMap<String, Vec<UtilityAnswer>>,
     /// Whether the last answer of a list is given again when the list runs out.
     #[serde(default)]
     pub repeat_last: bool,
@@ -65,4 +69,30 @@ pub struct Answer {
     /// Artifacts it leaves: kind to content.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub artifacts: IndexMap<String, String>,
+}
+
+/// One result of a utility, as if its program had run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct UtilityAnswer {
+    /// Its standard output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stdout: Option<String>,
+    /// Its standard error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stderr: Option<String>,
+    /// Its exit code; 0 where it is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// How long it takes.
+    #[serde(
+        default,
+        deserialize_with = "optional_duration_ms",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(range(max = crate::time::DURATION_MS_MAX))]
+    pub delay_ms: Option<u64>,
+    /// The program cannot be run, for this reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
 }

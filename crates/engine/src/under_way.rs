@@ -280,7 +280,8 @@ pub(crate) fn order(driver: &Driver, folders: &Folders, started: u64) -> TurnOrd
             let word = |word: &String| folders.found(word).into_owned();
             let command = command.iter().map(word).collect();
             let input = folders.input(input).map_or_else(|| Arc::clone(input), Arc::new);
-            Work::Utility { command, input, manner: Manner::of(node, &created.plan.limits) }
+            let manner = Manner::of(node, &created.plan.limits);
+            Work::Utility { command, input, manner, script: turn.script.clone() }
         }
         (Behavior::Agent { tools, model, provider, .. }, TurnWork::Prompt(prompt)) => Work::Agent {
             prompt: prompt.clone(),

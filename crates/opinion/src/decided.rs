@@ -149,7 +149,9 @@ impl Opinion {
             RecordedInput::Moment(MomentOf { reports, acts }) => {
                 self.ended_as_reported(decision, reports)?;
                 if let Some(acting) = alone(input) {
-                    return if !reports.is_empty() || leads_to(acting, opening) {
+                    let due = u32::from(acting.timeline.is_some());
+                    let reached = self.life == Life::Failed || decision.reached == due;
+                    return if reached && (!reports.is_empty() || leads_to(acting, opening)) {
                         Ok(())
                     } else {
                         object(decision.first, "its input leads to something else")
@@ -212,6 +214,9 @@ fn is_instant(input: &RecordedInput) -> bool {
 
 /// Whether what is done alone begins with such an event.
 fn leads_to(acting: &Acting, opening: &str) -> bool {
+    if acting.timeline.is_some() {
+        return opening == "timeline.reached";
+    }
     match &acting.act {
         Do::Revive => opening == "run.revived",
         Do::Skip { .. } => opening == "item.skipped",

@@ -88,20 +88,20 @@ impl Opinion {
             | EventBody::ItemSkipped(_)
             | EventBody::SocketFinished(_) => Part::Arrivals,
             EventBody::TimelineReached(data) => match data.act {
-                Do::Offer { .. } | Do::Trigger { .. } | Do::Approve { .. } | Do::Deny { .. } => {
-                    Part::Arrivals
-                }
+                Do::Offer { .. }
+                | Do::Trigger { .. }
+                | Do::Approve { .. }
+                | Do::Deny { .. }
+                | Do::Say { .. }
+                | Do::Continue { .. }
+                | Do::Skip { .. } => Part::Arrivals,
+                Do::Budget { .. } | Do::NodeBudget { .. } => Part::Ends,
                 Do::Mode { .. } | Do::Pause | Do::GlobalMode { .. } | Do::Crash => {
                     Part::ModeChanges
                 }
-                Do::Say { .. }
-                | Do::Continue { .. }
-                | Do::Budget { .. }
-                | Do::NodeBudget { .. }
-                | Do::Resume { .. }
+                Do::Resume { .. }
                 | Do::Recast
                 | Do::Revive
-                | Do::Skip { .. }
                 | Do::Stop { .. }
                 | Do::Abort { .. } => {
                     let what = format!("`{}` cannot stand in a timeline", data.act.name());

@@ -77,8 +77,12 @@ impl Opinion {
         );
         self.timeline = self.timeline.saturating_add(1);
         self.decision.reached = self.decision.reached.saturating_add(1);
-        if let Do::Trigger { node, .. } | Do::Approve { node, .. } | Do::Deny { node, .. } =
-            &data.act
+        if let Do::Trigger { node, .. }
+        | Do::Approve { node, .. }
+        | Do::Deny { node, .. }
+        | Do::NodeBudget { node, .. }
+        | Do::Say { node: Some(node), .. }
+        | Do::Continue { node: Some(node) } = &data.act
         {
             let chart = self.chart()?;
             self.place(&chart, node)?;

@@ -15,7 +15,7 @@ use crate::{leftovers, spending};
 pub struct Runners {
     /// Runs local programs.
     pub utility: Arc<dyn Runner>,
-    /// Answers agent turns from a script; absent where there is none.
+    /// Answers turns from a script; absent where there is none.
     pub scripted: Option<Arc<dyn Runner>>,
     /// Answers for the provider `mock`.
     pub mock: Option<Arc<dyn Runner>>,
@@ -60,7 +60,9 @@ impl Runners {
     /// the one to say so.
     fn of(&self, order: &TurnOrder) -> Option<&Arc<dyn Runner>> {
         match &order.work {
-            Work::Utility { .. } => Some(&self.utility),
+            Work::Utility { script: None, .. } => Some(&self.utility),
+            // Never its program: whoever approved the cast was told that the script answers.
+            Work::Utility { script: Some(_), .. } => self.scripted.as_ref(),
             Work::Agent { script: Some(_), .. } => self.scripted.as_ref().or(self.agent.as_ref()),
             Work::Agent { provider, .. } if provider.as_deref() == Some(MOCK) => self.mock.as_ref(),
             Work::Agent { .. } => self.agent.as_ref().or(self.scripted.as_ref()),
@@ -72,12 +74,21 @@ impl Runners {
         if let Some(runner) = self.of(&job) {
             return runner.run(job);
         }
-        let message = format!(
-            "socket `{}` asks an agent, and nobody is there to be asked; \
-             `--script FILE` answers in its place",
-            job.node
-        );
-        let report = faulted(ErrorCode::ProviderFailed, message);
+        let (code, message) = match &job.work {
+            Work::Utility { .. } => (
+                ErrorCode::ScriptExhausted,
+                format!("the script that answers socket `{}` is not there", job.node),
+            ),
+            Work::Agent { .. } => (
+                ErrorCode::ProviderFailed,
+                format!(
+                    "socket `{}` asks an agent, and nobody is there to be asked; \
+                     `--script FILE` answers in its place",
+                    job.node
+                ),
+            ),
+        };
+        let report = faulted(code, message);
         Box::pin(std::future::ready(report))
     }
 }

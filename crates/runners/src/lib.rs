@@ -35,7 +35,7 @@ pub use dispatch::Runners;
 pub use mock::MockRunner;
 pub use pinned::{content, file_hasher, hash_content, open_regular};
 pub use scripted::{
-    SCRIPT_BYTES_MAX, ScriptError, ScriptedRunner, bind, load, timeline_faults, unmatched_keys,
+    SCRIPT_BYTES_MAX, ScriptError, ScriptedRunner, bind, faults, load, unmatched_keys,
 };
 pub use supervise::{
     InTurn, PlanningSupport, Processes, machine, name_driver, own_turn, planning_support, shield,

@@ -1,4 +1,4 @@
-//! The script that answers the agents of a run.
+//! The script that answers turns of a run.
 
 use std::path::Path;
 
@@ -32,22 +32,21 @@ pub(super) fn read(
         Some(_) | None => {}
     }
     if let Some(script) = &mut script {
-        timeline(script, virtual_time, plan)?;
+        fit(script, virtual_time, plan)?;
     }
     Ok(script)
 }
 
-/// Puts a timeline in order, and refuses one that cannot be played.
-fn timeline(script: &mut Script, virtual_time: bool, plan: &Plan) -> Result<(), Failure> {
-    if script.timeline.is_empty() {
-        return Ok(());
-    }
-    if !virtual_time {
+/// Refuses a script that does not fit the plan, and puts its timeline in order.
+fn fit(script: &mut Script, virtual_time: bool, plan: &Plan) -> Result<(), Failure> {
+    if !script.timeline.is_empty() && !virtual_time {
         return Err(Contradiction::TimelineInRealTime.into());
     }
-    let faults = materia_runners::timeline_faults(script, plan);
+    let faults = materia_runners::faults(script, plan);
     if !faults.is_empty() {
-        return Err(Failure::resolution(faults.join("\n")));
+        let faults =
+            faults.iter().map(|fault| format!("the script: {}", clean::one_line(fault, 400)));
+        return Err(Failure::resolution(faults.collect::<Vec<_>>().join("\n")));
     }
     materia_kernel::order_timeline(&mut script.timeline);
     Ok(())

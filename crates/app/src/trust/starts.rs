@@ -60,11 +60,11 @@ impl Starts {
     /// The programs that a turn starts.
     fn of_turn(&self, order: &TurnOrder) -> &[Program] {
         match &order.work {
-            Work::Utility { .. } => {
+            // A script answers in its place.
+            Work::Utility { script: Some(_), .. } | Work::Agent { script: Some(_), .. } => &[],
+            Work::Utility { script: None, .. } => {
                 self.utilities.get(&order.node).map_or(&[], std::slice::from_ref)
             }
-            // A script answers in its place.
-            Work::Agent { script: Some(_), .. } => &[],
             Work::Agent { provider, .. } => {
                 let named = provider.as_ref().and_then(|name| self.agents.get(name));
                 named.map_or(&[], Vec::as_slice)

@@ -28,7 +28,7 @@ pub struct RunCreated {
     /// Whether time is simulated.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub virtual_time: bool,
-    /// The script that answers agent turns, if one does.
+    /// The script that answers turns, if one does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script: Option<ScriptBinding>,
     /// Who answers its agent sockets, as it was found out before it began; those that the script answers
@@ -110,7 +110,7 @@ pub struct ForkedFrom {
 pub struct ScriptBinding {
     /// The file, as [`places`](crate::places) names it where it lies in the project.
     pub path: String,
-    /// The key that each agent node uses; nodes without one are not in it.
+    /// The key that each node uses; nodes without one are not in it. A utility that is in it never starts its program.
     pub keys: IndexMap<NodeId, String>,
 }
 

@@ -237,6 +237,8 @@ pub enum Work {
         input: Arc<Value>,
         /// How it runs.
         manner: Manner,
+        /// The scripted result to give instead, if a script has one. Then no program may be started.
+        script: Option<ScriptEntry>,
     },
     /// Ask an agent.
     Agent {

@@ -50,11 +50,19 @@ pub fn order_timeline(entries: &mut [TimelineEntry]) {
     entries.sort_by_key(|entry| (entry.at_ms, class(&entry.act)));
 }
 
+/// Whether a timeline may do something alone now: always, while the run goes on.
+pub(crate) fn accept_alone(run: &Run) -> Result<(), Rejection> {
+    match run.phase {
+        Phase::Completed | Phase::Failed(_) | Phase::Aborted => {
+            Err(Rejection::Ended(run.phase.status()))
+        }
+        Phase::New | Phase::Running | Phase::Waiting(_) => Ok(()),
+    }
+}
+
 /// Whether a person may do this now. A timeline may always: what has no effect has none.
 pub(crate) fn accept(run: &Run, act: &Do, of_timeline: bool) -> Result<(), Rejection> {
-    if let Phase::Completed | Phase::Failed(_) | Phase::Aborted = run.phase {
-        return Err(Rejection::Ended(run.phase.status()));
-    }
+    accept_alone(run)?;
     let known = |node: &NodeId| {
         let found = run.plan().nodes.contains_key(node);
         if found { Ok(()) } else { Err(Rejection::UnknownNode(node.clone())) }

@@ -21,7 +21,7 @@ mod timers;
 use materia_contract::time::Micros;
 use materia_contract::{
     Acting, AgentsChosen, Cron, Event, InFirstEvent, Input, Moment, MomentOf, NextTick, NodeId,
-    RecordedInput, RunCreated, RunWaiting, Timer, Trigger, WaitReason,
+    RecordedInput, RunCreated, RunWaiting, TimelineReached, Timer, Trigger, WaitReason,
 };
 
 pub use acts::order_timeline;
@@ -229,8 +229,10 @@ fn accept_moment(run: &Run, moment: &Moment) -> Result<(), Rejection> {
     for Acting { act, timeline, .. } in &moment.acts {
         if act.is_of_an_instant() {
             acts::accept(run, act, timeline.is_some())?;
-        } else if moment.acts.len() > 1 || timeline.is_some() {
+        } else if moment.acts.len() > 1 || (timeline.is_some() && !act.may_be_scripted()) {
             return Err(Rejection::NotBeside(act.name()));
+        } else if timeline.is_some() {
+            acts::accept_alone(run)?;
         } else {
             alone::accept(run, act)?;
         }
@@ -259,7 +261,14 @@ fn instant(draft: &mut Draft<'_>, moment: Moment) {
     if let [Acting { act, .. }] = acts.as_slice()
         && !act.is_of_an_instant()
     {
-        let Acting { act, place, .. } = acts.remove(0);
+        let Acting { act, place, timeline } = acts.remove(0);
+        if let Some(index) = timeline {
+            draft.emit(TimelineReached { index, act: act.clone() });
+            // What a timeline does and the run does not take has no effect.
+            if alone::accept(draft.run(), &act).is_err() {
+                return schedule::go_on(draft);
+            }
+        }
         alone::perform(draft, act, place);
         return;
     }

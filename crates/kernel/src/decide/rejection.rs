@@ -96,7 +96,7 @@ pub enum Rejection {
         why: NoWayOn,
     },
     /// It cannot happen at one instant with other things.
-    #[error("`{0}` is done alone: it cannot stand beside other acts, nor in a timeline")]
+    #[error("`{0}` is done alone: it cannot stand beside other acts")]
     NotBeside(&'static str),
     /// The sender knows an older run, or another one.
     #[error("the cast is at event {actual}, and this was meant for it at event {expected}")]

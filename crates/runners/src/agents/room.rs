@@ -129,6 +129,7 @@ mod tests {
             command: Vec::new(),
             input: Arc::new(serde_json::json!({})),
             manner: Manner::default(),
+            script: None,
         };
         let order = TurnOrder {
             files: None,

@@ -4,9 +4,11 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use materia_contract::TimelineEntry;
 use materia_contract::number;
-use materia_contract::script::Script;
-use materia_contract::{Behavior, Do, Edge, NodeId, Plan, ScriptBinding};
+use materia_contract::script::{Answer, Script, UtilityAnswer};
+use materia_contract::{Behavior, Plan, ScriptBinding};
+use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::plain;
@@ -71,11 +73,50 @@ pub fn load(path: &Path) -> Result<Script, ScriptError> {
         let message = error.to_string();
         // The place is a field of its own here.
         let place = format!(" at line {line} column {column}");
-        let message = plain::words(message.strip_suffix(&place).unwrap_or(&message));
+        let first = plain::words(message.strip_suffix(&place).unwrap_or(&message));
+        let message = all_at_once(bytes).unwrap_or(first);
         ScriptError::Invalid { path: path.to_owned(), line, column, message }
     })?;
     stray_fields(bytes, &script, path)?;
     Ok(script)
+}
+
+/// Every part of a script that cannot be read, with its place, where there are several.
+fn all_at_once(bytes: &[u8]) -> Option<String> {
+    let Ok(Value::Object(fields)) = serde_json::from_slice(bytes) else { return None };
+    let mut wrong = Vec::new();
+    let mut look = |place: String, error: Option<serde_json::Error>| {
+        wrong.extend(error.map(|error| format!("`{place}`: {}", plain::words(&error.to_string()))));
+    };
+    for (field, value) in &fields {
+        match (field.as_str(), value) {
+            ("turns" | "utilities", Value::Object(lists)) => {
+                for (key, list) in lists {
+                    let Value::Array(list) = list else {
+                        look(format!("{field}.{key}"), Vec::<Value>::deserialize(list).err());
+                        continue;
+                    };
+                    for (place, one) in list.iter().enumerate() {
+                        let error = match field.as_str() {
+                            "turns" => Answer::deserialize(one).err(),
+                            _ => UtilityAnswer::deserialize(one).err(),
+                        };
+                        look(format!("{field}.{key}[{place}]"), error);
+                    }
+                }
+            }
+            ("timeline", Value::Array(list)) => {
+                for (place, one) in list.iter().enumerate() {
+                    look(format!("timeline[{place}]"), TimelineEntry::deserialize(one).err());
+                }
+            }
+            (_, value) => {
+                let alone = Value::Object([(field.clone(), value.clone())].into_iter().collect());
+                look(field.clone(), Script::deserialize(alone).err());
+            }
+        }
+    }
+    (wrong.len() > 1).then(|| wrong.join("\n"))
 }
 
 /// An integer that the reader would round is refused with its place (D55). Bytes that are no text are
@@ -99,76 +140,42 @@ fn stray_fields(bytes: &[u8], script: &Script, path: &Path) -> Result<(), Script
         return Ok(());
     }
     let written: Value = serde_json::from_slice(bytes).unwrap_or_default();
+    let mut stray = Vec::new();
     for (place, entry) in script.timeline.iter().enumerate() {
         let known = serde_json::to_value(entry).unwrap_or_default();
         let fields = written["timeline"][place].as_object();
-        let stray = fields
+        let more = fields
             .into_iter()
             .flatten()
-            .find(|(field, value)| known.get(*field).is_none() && !value.is_null());
-        if let Some((field, _)) = stray {
-            let message = format!(
-                "entry {place} of the timeline has a field `{field}`, which it does not take"
-            );
-            return Err(ScriptError::Timeline { path: path.to_owned(), message });
-        }
+            .filter(|(field, value)| known.get(*field).is_none() && !value.is_null());
+        stray.extend(more.map(|(field, _)| {
+            format!("entry {place} of the timeline has a field `{field}`, which it does not take")
+        }));
     }
-    Ok(())
+    if stray.is_empty() {
+        return Ok(());
+    }
+    Err(ScriptError::Timeline { path: path.to_owned(), message: stray.join("\n") })
 }
 
-/// What of a timeline names nothing in the plan, in words.
-#[must_use]
-pub fn timeline_faults(script: &Script, plan: &Plan) -> Vec<String> {
-    let entries = script.timeline.iter().enumerate();
-    let faults = entries.filter_map(|(place, entry)| match &entry.act {
-        Do::Offer { edge, .. } => {
-            let named = |id: &NodeId, one: &Edge| {
-                one.id.as_str() == edge || *edge == format!("{id}->{}", one.target())
-            };
-            let known =
-                plan.nodes.iter().any(|(id, node)| node.edges.iter().any(|one| named(id, one)));
-            (!known).then(|| format!("entry {place} of the timeline: there is no edge `{edge}`"))
-        }
-        Do::Trigger { node, .. } | Do::Approve { node, .. } | Do::Deny { node, .. } => {
-            let known = plan.nodes.contains_key(node);
-            (!known).then(|| format!("entry {place} of the timeline: there is no socket `{node}`"))
-        }
-        Do::Mode { .. } | Do::Pause | Do::GlobalMode { .. } | Do::Crash => None,
-        Do::Say { .. }
-        | Do::Continue { .. }
-        | Do::Budget { .. }
-        | Do::NodeBudget { .. }
-        | Do::Resume { .. }
-        | Do::Recast
-        | Do::Revive
-        | Do::Skip { .. }
-        | Do::Stop { .. }
-        | Do::Abort { .. } => Some(format!(
-            "entry {place} of the timeline: `{}` cannot stand in one; only offer, trigger, approve, deny, \
-             mode, pause, globalMode and crash can",
-            entry.act.name()
-        )),
-    });
-    faults.collect()
-}
-
-/// Says which list of `script` answers each agent node of `plan`.
+/// Says which list of `script` answers each node of `plan`.
 ///
-/// The node's own id wins over the name of its materia. Nodes for which the script has neither
-/// are left out: their turns fail when they come, not before.
+/// The node's own id wins over the name of its materia. Agents for which the script has neither are left out: their
+/// turns fail when they come, not before. Utilities that are left out run.
 #[must_use]
 pub fn bind(script: &Script, path: &str, plan: &Plan) -> ScriptBinding {
-    let keys = plan.nodes.iter().filter_map(|(id, node)| match node.behavior {
-        Behavior::Agent { .. } => [id.as_str(), &node.materia]
-            .into_iter()
-            .find(|key| script.turns.contains_key(*key))
-            .map(|key| (id.clone(), key.to_owned())),
-        Behavior::Utility { .. } => None,
+    let keys = plan.nodes.iter().filter_map(|(id, node)| {
+        let has = |key: &&str| match node.behavior {
+            Behavior::Agent { .. } => script.turns.contains_key(*key),
+            Behavior::Utility { .. } => script.utilities.contains_key(*key),
+        };
+        let key = [id.as_str(), &node.materia].into_iter().find(has)?;
+        Some((id.clone(), key.to_owned()))
     });
     ScriptBinding { path: path.to_owned(), keys: keys.collect() }
 }
 
-/// The keys of `script` that name neither a node of `plan` nor the materia of one.
+/// The keys of `turns` that name neither a node of `plan` nor the materia of one.
 #[must_use]
 pub fn unmatched_keys(script: &Script, plan: &Plan) -> Vec<String> {
     let known =

@@ -1,10 +1,12 @@
-//! The scripted provider: answers agent turns from a file, without a model.
+//! The scripted provider: answers turns from a file, those of agents without a model and those of utilities
+//! without a program.
 //!
 //! Which answer a turn takes is not decided here: the position in each list is a fold over the
 //! events of the run and arrives with the turn. So the same turn always gets the same answer,
 //! also after a crash.
 
 mod diff;
+mod faults;
 mod file;
 mod plain;
 mod writes;
@@ -17,11 +19,12 @@ use materia_contract::{Artifact, ErrorCode, GlobalMode, ScriptEntry, TurnOutput,
 use materia_engine::{BoxFuture, Runner, TurnFault, TurnJob, TurnOrder, TurnReport, Work};
 
 use crate::dispatch::faulted;
-use crate::leaving;
+use crate::{leaving, utility};
 
-pub use file::{SCRIPT_BYTES_MAX, ScriptError, bind, load, timeline_faults, unmatched_keys};
+pub use faults::faults;
+pub use file::{SCRIPT_BYTES_MAX, ScriptError, bind, load, unmatched_keys};
 
-/// Answers agent turns from a script.
+/// Answers turns from a script.
 #[derive(Debug, Clone)]
 pub struct ScriptedRunner {
     script: Arc<Script>,
@@ -39,32 +42,46 @@ impl Runner for ScriptedRunner {
     fn run(&self, job: TurnJob) -> BoxFuture<'static, TurnReport> {
         let script = Arc::clone(&self.script);
         Box::pin(async move {
-            let found = match &job.work {
-                Work::Agent { script: Some(entry), .. } => find(&script, entry)
-                    .map_err(|message| faulted(ErrorCode::ScriptExhausted, message)),
+            match &job.work {
+                Work::Agent { script: Some(entry), .. } => match agents(&script, entry) {
+                    Ok(answer) => give(&job, answer).await,
+                    Err(message) => faulted(ErrorCode::ScriptExhausted, message),
+                },
+                Work::Utility { script: Some(entry), command, manner, .. } => {
+                    let found = find(
+                        script.utilities.get(&entry.key),
+                        script.repeat_last,
+                        "utilities",
+                        entry,
+                    );
+                    match found {
+                        Ok(answer) => {
+                            let answered =
+                                |late| utility::answered(&job, (command, manner), answer, late);
+                            timed(&job, answer.delay_ms, ErrorCode::UtilityFailed, answered).await
+                        }
+                        Err(message) => faulted(ErrorCode::ScriptExhausted, message),
+                    }
+                }
                 Work::Agent { script: None, .. } => {
                     let message = format!(
                         "the script has no answers for socket `{}`: neither its id nor the \
                          name of its materia is a key under `turns`",
                         job.node
                     );
-                    Err(faulted(ErrorCode::ScriptExhausted, message))
+                    faulted(ErrorCode::ScriptExhausted, message)
                 }
-                Work::Utility { .. } => {
+                Work::Utility { script: None, .. } => {
                     let message = format!("socket `{}` is a utility, no agent", job.node);
-                    Err(faulted(ErrorCode::Internal, message))
+                    faulted(ErrorCode::Internal, message)
                 }
-            };
-            match found {
-                Ok(answer) => give(&job, answer).await,
-                Err(report) => report,
             }
         })
     }
 
     fn land(&self, order: &TurnOrder, report: TurnReport) -> TurnReport {
         let Work::Agent { script: Some(entry), .. } = &order.work else { return report };
-        match find(&self.script, entry) {
+        match agents(&self.script, entry) {
             Ok(answer) if report.outcome.is_ok() => {
                 TurnReport { outcome: left(order, answer), ..report }
             }
@@ -73,14 +90,24 @@ impl Runner for ScriptedRunner {
     }
 }
 
-/// The answer at a position, or the sentence that says why there is none.
-fn find<'a>(script: &'a Script, entry: &ScriptEntry) -> Result<&'a Answer, String> {
+/// The answer of an agent at a position, or why there is none.
+fn agents<'a>(script: &'a Script, entry: &ScriptEntry) -> Result<&'a Answer, String> {
+    find(script.turns.get(&entry.key), script.repeat_last, "turns", entry)
+}
+
+/// The entry of a list at a position, or the sentence that says why there is none.
+fn find<'a, T>(
+    list: Option<&'a Vec<T>>,
+    repeat_last: bool,
+    field: &str,
+    entry: &ScriptEntry,
+) -> Result<&'a T, String> {
     let ScriptEntry { key, index } = entry;
-    let Some(list) = script.turns.get(key) else {
-        return Err(format!("the script no longer has a list `{key}` under `turns`"));
+    let Some(list) = list else {
+        return Err(format!("the script no longer has a list `{key}` under `{field}`"));
     };
     let position = usize::try_from(*index).unwrap_or(usize::MAX);
-    let again = list.last().filter(|_| script.repeat_last);
+    let again = list.last().filter(|_| repeat_last);
     list.get(position).or(again).ok_or_else(|| match list.len() {
         0 => format!("the script's list `{key}` is empty"),
         1 => format!("the script's list `{key}` ran out after its only answer"),
@@ -90,26 +117,11 @@ fn find<'a>(script: &'a Script, entry: &ScriptEntry) -> Result<&'a Answer, Strin
 
 /// Gives an answer: waits as long as it takes, changes the files it changes, and reports.
 async fn give(job: &TurnJob, answer: &Answer) -> TurnReport {
-    let mut stop = job.control.stop.clone();
-    let delay = Duration::from_millis(answer.delay_ms.unwrap_or(0));
-    let late = job.timeout.filter(|limit| delay > *limit);
-    let taken = late.unwrap_or(delay);
     // A model speaks while it works; so does its stand-in.
     if let Some(text) = &answer.text {
         job.control.live.say(text);
     }
-    if !job.virtual_time && !taken.is_zero() {
-        tokio::select! {
-            biased;
-            () = stop.asked() => {
-                let message = format!("socket `{}` was stopped", job.node);
-                return faulted(ErrorCode::ProviderFailed, message);
-            }
-            () = tokio::time::sleep(taken) => {}
-        }
-    }
-    let after = if job.virtual_time { taken } else { Duration::ZERO };
-    let outcome = match late {
+    let ended = |late: Option<Duration>| match late {
         Some(limit) => {
             let limit = limit.as_millis();
             Err(fault(format!("the answer took longer than its limit of {limit} ms"), None))
@@ -122,7 +134,32 @@ async fn give(job: &TurnJob, answer: &Answer) -> TurnReport {
         }
         None => left(job, answer),
     };
-    TurnReport { outcome, after }
+    timed(job, answer.delay_ms, ErrorCode::ProviderFailed, ended).await
+}
+
+/// Waits as long as an answer takes, at most as long as its turn may. `ended` gets the limit where that was reached.
+/// A turn that is stopped meanwhile has failed with `stopped`.
+async fn timed(
+    job: &TurnJob,
+    delay_ms: Option<u64>,
+    stopped: ErrorCode,
+    ended: impl FnOnce(Option<Duration>) -> Result<TurnOutput, TurnFault>,
+) -> TurnReport {
+    let mut stop = job.control.stop.clone();
+    let delay = Duration::from_millis(delay_ms.unwrap_or(0));
+    let late = job.timeout.filter(|limit| delay > *limit);
+    let taken = late.unwrap_or(delay);
+    if !job.virtual_time && !taken.is_zero() {
+        tokio::select! {
+            biased;
+            () = stop.asked() => {
+                return faulted(stopped, format!("socket `{}` was stopped", job.node));
+            }
+            () = tokio::time::sleep(taken) => {}
+        }
+    }
+    let after = if job.virtual_time { taken } else { Duration::ZERO };
+    TurnReport { outcome: ended(late), after }
 }
 
 /// The end of an answer: it changes the files it changes, and says what it says.

@@ -52,6 +52,7 @@ fn a_thing(wanted: &str) -> String {
     match wanted {
         "a sequence" => "a list",
         "a map" | "struct Script" => "an object",
+        "struct UtilityAnswer" => "a result, such as {\"stdout\": \"done\"},",
         "struct Answer" => "an answer, such as {\"text\": \"done\"},",
         "struct TurnUsage" => "an object such as {\"inputTokens\": 10}",
         "a boolean" => "true or false",

@@ -201,6 +201,7 @@ mod tests {
             command: Vec::new(),
             input: std::sync::Arc::new(serde_json::json!({})),
             manner: Manner::default(),
+            script: None,
         };
         TurnOrder {
             files: None,

@@ -9,6 +9,7 @@ mod frames;
 pub(crate) mod link;
 pub(crate) mod report;
 mod room;
+mod scripted;
 mod words;
 
 use std::io;
@@ -28,6 +29,8 @@ use crate::{guard, leaving, pinned, place, planning};
 use capture::Streams;
 use link::{Ending, Link};
 use room::Room;
+
+pub(crate) use scripted::answered;
 
 pub use capture::{STREAM_BYTES_MAX, gap};
 
@@ -61,7 +64,7 @@ impl Runner for UtilityRunner {
         let runner = self.clone();
         Box::pin(async move {
             match &job.work {
-                Work::Utility { command, input, manner } => {
+                Work::Utility { command, input, manner, .. } => {
                     let stop = job.control.stop.clone();
                     runner.perform(&job, command, input, manner, stop).await
                 }

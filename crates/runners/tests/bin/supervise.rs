@@ -31,6 +31,7 @@ fn run(command: Vec<String>) -> ExitCode {
             command,
             input: Arc::new(serde_json::json!({})),
             manner: materia_engine::Manner::default(),
+            script: None,
         },
         cwd: here.clone(),
         run_dir: here.join("run"),

@@ -311,3 +311,58 @@ fn turns_go_to_the_runner_of_their_kind() {
     assert_eq!(fault.code, ErrorCode::ProviderFailed);
     assert!(fault.message.contains("--script FILE"), "{}", fault.message);
 }
+
+/// The report of a utility, answered by this list.
+fn answered(stage: &Stage, results: &Value) -> TurnReport {
+    let mut job = stage.command(&["touch", "ran"], json!({}));
+    if let Work::Utility { script, .. } = &mut job.order.work {
+        *script = Some(ScriptEntry { key: "U".to_owned(), index: 0 });
+    }
+    let runners = Runners {
+        utility: Arc::new(stage.runner.clone()),
+        scripted: Some(Arc::new(ScriptedRunner::new(script(json!({"utilities": {"U": results}}))))),
+        mock: None,
+        agent: None,
+    };
+    let report = perform(&runners, job, StopSource::new().1);
+    assert!(!stage.cwd().join("ran").exists(), "the program was started");
+    report
+}
+
+/// V0: a result of a script is reported as a program's own, and no program is started.
+#[test]
+fn a_utility_is_answered_and_its_program_is_not_started() {
+    let mut stage = Stage::new();
+    stage.job.virtual_time = true;
+    stage.job.timeout = Some(Duration::from_millis(100));
+    let report = answered(&stage, &json!([{"stdout": "out", "stderr": "err", "delayMs": 40}]));
+    let output = report.outcome.unwrap();
+    assert_eq!((output.output.as_str(), output.stderr.as_str()), ("out", "err"));
+    assert_eq!((output.exit_code, report.after), (Some(0), Duration::from_millis(40)));
+    let fault = |results| answered(&stage, &results).outcome.unwrap_err();
+    let failed = fault(json!([{"exitCode": 3, "stderr": "no host"}]));
+    assert_eq!((failed.code, failed.report.exit_code), (ErrorCode::UtilityFailed, Some(3)));
+    assert_eq!(failed.message, "`touch ran` exited with code 3; stderr: no host");
+    let missing = fault(json!([{"error": "not found"}]));
+    assert_eq!(missing.code, ErrorCode::UtilityFailed);
+    assert_eq!(missing.message, "`touch ran` was not run: not found");
+    let late = fault(json!([{"delayMs": 500}]));
+    assert_eq!(late.code, ErrorCode::UtilityTimeout);
+    assert!(late.message.contains("limit of 100 ms"), "{}", late.message);
+    assert_eq!(fault(json!([])).code, ErrorCode::ScriptExhausted);
+}
+
+/// V0: without the script nothing is started either.
+#[test]
+fn a_utility_that_a_script_answers_never_falls_back_to_its_program() {
+    let stage = Stage::new();
+    let mut job = stage.command(&["touch", "ran"], json!({}));
+    if let Work::Utility { script, .. } = &mut job.order.work {
+        *script = Some(ScriptEntry { key: "U".to_owned(), index: 0 });
+    }
+    let utility = Arc::new(stage.runner.clone());
+    let runners = Runners { utility, scripted: None, mock: None, agent: None };
+    let fault = perform(&runners, job, StopSource::new().1).outcome.unwrap_err();
+    assert_eq!(fault.code, ErrorCode::ScriptExhausted);
+    assert!(!stage.cwd().join("ran").exists());
+}

@@ -45,6 +45,7 @@ impl Stage {
                 command: Vec::new(),
                 input: Arc::new(json!({"a": 1})),
                 manner: Manner::default(),
+                script: None,
             },
             cwd,
             run_dir,
@@ -76,7 +77,7 @@ impl Stage {
             Work::Utility { manner, .. } => manner.clone(),
             Work::Agent { .. } => Manner::default(),
         };
-        of(&self.job, Work::Utility { command, input: Arc::new(input), manner })
+        of(&self.job, Work::Utility { command, input: Arc::new(input), manner, script: None })
     }
 
     /// Runs a command to its end.
