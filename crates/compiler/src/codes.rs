@@ -71,6 +71,7 @@ pub const CODES: &[(&str, &str)] = &[
         "all edges of a socket may fail, and the cast then ends there, perhaps with items left",
     ),
     ("graph::needs-json", "something reads the output of a socket that does not parse it as JSON"),
+    ("graph::no-bound", "a scheduled socket ticks without end"),
     ("graph::no-end", "sockets lead round in a circle that no way leads out of"),
     ("graph::no-entry", "the loadout does not say where it begins"),
     ("graph::no-materia", "the socket does not say what runs there"),

@@ -56,7 +56,7 @@ pub use ask::insight::{
     iterates, loops, paused, question, questions, quiet_until, sent, spent_by, traversals,
     turns_in_flight, visits_of, waiting_envelopes, waiting_inputs,
 };
-pub use ask::output::object_place;
+pub use ask::output::{needs_verdict, object_place};
 pub use ask::owed::{Effect, is_idle, outstanding};
 pub use ask::route::matching;
 pub use ask::skipping::{NoSkip, could_skip};
@@ -66,6 +66,7 @@ pub use decide::{
 pub use evolve::evolve;
 pub use materia_contract::{Acting, Input, Moment, Report, TurnOutcome};
 pub use recompute::{Divergence, Recomputation, Retaken, cut};
+pub use state::cycles::without_bound as endless_nodes;
 pub use state::{Phase, Run, Turn, TurnWork, Verdict};
 
 /// The state of a graph while it runs, folded from its events by [`evolve`]: the materialized view of the

@@ -3,10 +3,10 @@
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use super::{
-    abort, approve, attach, budget, cast, casts, check, clean, compare, completions, conformance,
-    demo, doctor, events, export, finish, fork, grid, init, link, loadout, logs, man, materia,
-    mode, output, recast, replay, resume, revive, say, schemas, serve, show, skip, stop, trigger,
-    utility, why, workspace,
+    abort, approve, attach, bounds, budget, cast, casts, check, clean, compare, completions,
+    conformance, demo, doctor, events, export, finish, fork, grid, init, link, loadout, logs, man,
+    materia, mode, output, recast, replay, resume, revive, say, schemas, serve, show, skip, stop,
+    trigger, utility, why, workspace,
 };
 use crate::args::Global;
 
@@ -58,6 +58,7 @@ pub(crate) enum Command {
     Cast(cast::CastArgs),
     Link(link::LinkArgs),
     Check(check::CheckArgs),
+    Bounds(bounds::BoundsArgs),
     Casts(casts::CastsArgs),
     Show(show::ShowArgs),
     Output(output::OutputArgs),
@@ -110,6 +111,7 @@ impl Command {
             Self::Loadout(args) => args.writes(),
             Self::Materia(args) => args.writes(),
             Self::Check(_)
+            | Self::Bounds(_)
             | Self::Casts(_)
             | Self::Show(_)
             | Self::Output(_)

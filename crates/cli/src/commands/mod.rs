@@ -3,6 +3,7 @@
 pub(crate) mod abort;
 pub(crate) mod approve;
 pub(crate) mod attach;
+mod bounds;
 pub(crate) mod budget;
 pub(crate) mod cast;
 pub(crate) mod casts;
@@ -87,6 +88,7 @@ fn run(cli: &Cli, terminal: &mut Terminal) -> Result<Exit, Failure> {
         Command::Cast(args) => cast::cast(args, global, terminal),
         Command::Link(args) => link::link(args, global, terminal),
         Command::Check(args) => check::check(args, global, terminal),
+        Command::Bounds(args) => bounds::bounds(args, global, terminal),
         Command::Casts(args) => casts::casts(args, global, terminal),
         Command::Init(args) => init::init(args, terminal),
         Command::Show(args) => show::show(args, global, terminal),

@@ -10,7 +10,7 @@ fn ticking(ends_with: &str) -> Bench {
     Bench::with(&json!({
         "loadouts": { "L": { "entry": "look", "sockets": {
             "look": {
-                "materia": "Look", "trigger": "scheduled", "intervalMs": 100, "routing": "all",
+                "materia": "Look", "trigger": "scheduled", "intervalMs": 100, "budgets": { "turns": 1000 }, "routing": "all",
                 "edges": [{ "when": "satisfied", "to": "tell", "dedupeBy": "contentHash" }],
             },
             "tell": {

@@ -1,7 +1,7 @@
 //! Circles: of dataflow that nothing bounds (D23), of steps that no way leads out of (D22), of sockets that
 //! wait for each other.
 
-use materia_contract::{Condition, Edge, Node, Plan, Routing};
+use materia_contract::{Condition, Edge, Node, Plan, Routing, Trigger};
 
 use super::loadout::Scope;
 use crate::fault::{Fault, Faults};
@@ -41,6 +41,24 @@ pub(super) fn find_unbounded(scope: &Scope<'_>, plan: &Plan, faults: &mut Faults
         let help = "give an edge of the cycle a `maxTraversals`, the socket `budgets.turns`, or the configuration a `budget.maxTurns`";
         let place = scope.place.child("sockets").child(id.as_str());
         faults.push(place.mark(fault).help(help));
+    }
+}
+
+/// Reports scheduled sockets whose ticks no budget of turns ends.
+pub(super) fn find_ticking(scope: &Scope<'_>, plan: &Plan, faults: &mut Faults) {
+    if plan.budget.max_turns.is_some() {
+        return;
+    }
+    for (id, node) in &plan.nodes {
+        let turns = node.budgets.and_then(|budgets| budgets.turns);
+        let ticks = node.interval_ms.is_some_and(|interval| interval > 0) || node.cron.is_some();
+        if node.trigger != Trigger::Scheduled || !ticks || turns.is_some() {
+            continue;
+        }
+        let message = format!("`{id}` ticks without end: nothing bounds its turns");
+        let fault = Fault::warning("graph::no-bound", message);
+        let help = "give the socket `budgets.turns`, or the configuration a `budget.maxTurns`";
+        faults.push(scope.place.child("sockets").child(id.as_str()).mark(fault).help(help));
     }
 }
 

@@ -72,6 +72,7 @@ pub(super) fn build<'a>(
         doc_root: doc_root(loaded),
     };
     cycle::find_unbounded(&scope, &plan, faults);
+    cycle::find_ticking(&scope, &plan, faults);
     cycle::find_endless(&scope, &plan, faults);
     cycle::find_dependency_circles(&scope, &plan, faults);
     agent::plan(loaded, &plan, None, faults);

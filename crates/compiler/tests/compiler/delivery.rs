@@ -97,7 +97,12 @@ fn a_schedule_has_an_interval_and_an_interval_a_schedule() {
         "error trigger::no-interval 2:37 /loadouts/L/sockets/a/trigger: this socket is scheduled at no interval
          warning trigger::no-effect 3:40 /loadouts/L/sockets/b/intervalMs: `intervalMs` needs `trigger: scheduled`",
     );
-    let fine = r#""a": {"materia": "text", "trigger": "scheduled", "intervalMs": 1}"#;
+    let endless = r#""a": {"materia": "text", "trigger": "scheduled", "intervalMs": 1}"#;
+    assert_found(
+        &loadout(endless),
+        "warning graph::no-bound 2:6 /loadouts/L/sockets/a: `a` ticks without end: nothing bounds its turns",
+    );
+    let fine = r#""a": {"materia": "text", "trigger": "scheduled", "intervalMs": 1, "budgets": {"turns": 9}}"#;
     assert_found(&loadout(fine), "");
 }
 

@@ -107,7 +107,7 @@ fn fields_of_the_original_system_are_mentioned_once_a_file() {
 #[test]
 fn no_field_of_the_format_is_without_effect() {
     let text = loadout(
-        r#""a": {"materia": "text", "approval": "before", "trigger": "scheduled", "intervalMs": 5, "outputSelector": "composite",
+        r#""a": {"materia": "text", "approval": "before", "trigger": "scheduled", "intervalMs": 5, "budgets": {"turns": 9}, "outputSelector": "composite",
             "artifacts": ["diff"], "policy": {"tools": "readOnly", "write": ["docs"], "network": false},
             "edges": [{"to": "b", "deliveryMode": "latest", "maxBuffered": 1, "dedupeBy": "contentHash", "dedupeWindowMs": 5,
                 "transform": {"where": {"path": "$.status.ok", "equals": false}, "map": {"message": "$.structured.diff"}}}]},

@@ -139,7 +139,7 @@ fn cycles_of_dataflow_want_a_bound() {
 fn a_schedule_can_be_read_and_comes() {
     let with = |fields: &str| {
         checked(&loadout(&format!(
-            r#""a": {{"materia": "text", "trigger": "scheduled", {fields}}}"#
+            r#""a": {{"materia": "text", "trigger": "scheduled", "budgets": {{"turns": 9}}, {fields}}}"#
         )))
     };
     assert_eq!(with(r#""cron": "30 6 * * mon-fri", "timezone": "Europe/Zurich""#), "");

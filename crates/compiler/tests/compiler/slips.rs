@@ -69,7 +69,7 @@ fn nothing_to_ask_and_nothing_to_spend() {
 
 #[test]
 fn an_interval_of_nothing_is_told_once() {
-    let socket = r#""a": {"materia": "text", "trigger": "scheduled", "intervalMs": 0}"#;
+    let socket = r#""a": {"materia": "text", "trigger": "scheduled", "intervalMs": 0, "budgets": {"turns": 9}}"#;
     let found = checked(&loadout(socket));
     assert_eq!(found.lines().count(), 1, "{found}");
     assert!(found.contains("`intervalMs` must be at least 1"), "{found}");

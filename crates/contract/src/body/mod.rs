@@ -3,6 +3,7 @@
 //!
 //! Each is a type with a schema of its own under `schemas/`, so that whoever reads one need not guess.
 
+mod bounds;
 mod budget;
 mod compare;
 mod diff;
@@ -14,6 +15,9 @@ mod told;
 mod why;
 mod workspace;
 
+pub use bounds::{
+    BoundOf, BoundsBody, CastBound, CostBound, NoBound, PastTurns, Quantiles, SocketBound,
+};
 pub use budget::BudgetBody;
 pub use compare::{
     Compared, ComparedAspect, ComparedRoute, ComparedTotals, ComparedTurn, ComparedValue,

@@ -122,6 +122,12 @@ fn is_utility(node: &Node) -> bool {
     matches!(node.behavior, Behavior::Utility { .. })
 }
 
+/// Whether an answer of this node breaks its contract where it has no verdict (H11).
+#[must_use]
+pub fn needs_verdict(node: &Node) -> bool {
+    needs(node).verdict
+}
+
 /// What the graph needs of a node's output.
 ///
 /// An agent must give the verdict that an edge or `advance` reads (H11). A utility may leave it

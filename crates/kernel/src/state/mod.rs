@@ -1,6 +1,6 @@
 //! What a run is: data, and the plainest questions about it. Nothing here knows a rule.
 
-mod cycles;
+pub(crate) mod cycles;
 mod files;
 mod held;
 mod inputs;

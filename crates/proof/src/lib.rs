@@ -1,0 +1,5 @@
+//! What a plan can do, found out before it does it.
+//!
+//! [`bounds`] says from the plan alone how many turns each node can have at most.
+
+pub mod bounds;
