@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Every rule that a comment, a test, a case or a page names stands in docs/rules.md."""
+"""Every rule that a comment, a test, a case or a page names stands in docs/reference/rules.md."""
 
 import re
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "rules.md"
+PAGE = ROOT / "docs" / "reference" / "rules.md"
 WHERE = ["crates", "conformance", "docs", "bench", "loadouts", "utilities", "examples"]
 KINDS = {".rs", ".md", ".json", ".mjs", ".py"}
 NAMED = re.compile(r"(?<![\w-])([GHXLUDW]\d{1,2})(?![\w-])")
@@ -31,7 +31,7 @@ def main():
             if rule not in known:
                 missing.setdefault(rule, path.relative_to(ROOT))
     for rule, path in sorted(missing.items()):
-        print(f"{path} names {rule}, which docs/rules.md does not explain", file=sys.stderr)
+        print(f"{path} names {rule}, which docs/reference/rules.md does not explain", file=sys.stderr)
     print(f"{len(known)} rules, {len(named)} of them named, {len(missing)} unexplained")
     sys.exit(1 if missing or not named else 0)
 

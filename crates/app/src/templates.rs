@@ -33,7 +33,7 @@ pub const TEMPLATES: [Template; 6] = [
     },
     Template {
         name: "test-and-fix",
-        about: "runs the tests; an agent mends what fails, at most five times",
+        about: "runs the tests; an agent fixes what fails, at most five times",
         text: include_str!("templates/test-and-fix.json"),
     },
     Template {

@@ -178,7 +178,7 @@ pub fn mend_views(found: &Found, folders: &Folders) -> Mending {
             "The files beside the journal lacked {events} events; they are there now."
         )),
         Ok(CatchUp::Rebuilt { why, .. }) => {
-            Mending::Done(format!("The files beside the journal were made anew: {why}."))
+            Mending::Done(format!("The files beside the journal were written again: {why}."))
         }
         Err(error) => Mending::Failed(format!("the files beside the journal: {error}")),
     }

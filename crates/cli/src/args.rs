@@ -36,7 +36,7 @@ pub(crate) struct Global {
 /// The option of commands that carry a cast on unless they are told not to.
 #[derive(Args, Debug, Clone, Default)]
 pub(crate) struct NoRun {
-    /// Only note it: whoever carries the cast on does it first
+    /// Only store the command; the next `resume` carries it out first
     #[arg(long)]
     pub no_run: bool,
 }

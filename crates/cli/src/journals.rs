@@ -57,7 +57,7 @@ fn ask(project: &Project, root: &Path, trusted: bool, terminal: &Terminal) -> Re
     }
     let file = project.shown(&project.journal_file(root));
     let why = format!(
-        "`{file}` was not begun here by your materia: it came with the project, or was copied or restored. Whoever wrote it has a say in what its casts do next"
+        "`{file}` was not begun here by your materia: it came with the project, or was copied or restored. Its author can decide what its casts do next"
     );
     if !terminal.can_ask {
         let looks = ["casts", "replay ID"].map(|words| format!("`{}`", project.command(words)));

@@ -79,7 +79,7 @@ pub(crate) fn go(
     let restored = driven.as_ref().ok().filter(|driven| driven.journal.times_restored() > 0);
     if let Some(driven) = restored {
         terminal.say(
-            "warning: the journal was removed while the cast ran; it was written again from what was still open, and the files beside it are made anew",
+            "warning: the journal was removed while the cast ran; it was written again from what was still open, and the files beside it are written again",
         );
         // What was written before lies in folders that are no longer there.
         let root = driven.folder.parent().unwrap_or(&driven.folder);
@@ -89,7 +89,7 @@ pub(crate) fn go(
         }
     } else if let Err(problem) = views.flush() {
         terminal.say(format_args!(
-            "warning: the files beside the journal are not complete: {problem}; `{replay}` mends them"
+            "warning: the files beside the journal are not complete: {problem}; `{replay}` repairs them"
         ));
     }
     conclude(driven?, project, interrupted.load(Ordering::Relaxed), terminal)
@@ -118,7 +118,7 @@ fn conclude(
                 terminal.data(&report)?;
             }
             return Err(Failure::Broken(format!(
-                "{error}\nWhat was recorded until then is kept. Once that is mended, `{}` carries on.",
+                "{error}\nWhat was recorded until then is kept. When that is fixed, `{}` goes on.",
                 project.command(&format!("resume {}", driven.id))
             )));
         }

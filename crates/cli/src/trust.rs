@@ -15,10 +15,10 @@ pub(crate) fn ask(
     let (subject, whole) = (question.subject(), question.whole(&|words| project.command(words)));
     if !terminal.can_ask {
         return Err(Failure::trust(format!(
-            "nobody has approved {subject}:\n{whole}\nNothing ran. Look at it, then run this again with --trust"
+            "not approved yet: {subject}\n{whole}\nNothing ran. Look at it, then run this again with --trust"
         )));
     }
-    terminal.say(format_args!("Nobody has approved {subject}:\n{whole}"));
+    terminal.say(format_args!("Not approved yet: {subject}\n{whole}"));
     if terminal.confirms("Approve it?") {
         Ok(())
     } else {

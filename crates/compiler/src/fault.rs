@@ -188,7 +188,7 @@ fn left_out(count: usize) -> Option<Finding> {
         code: "document::too-many".to_owned(),
         severity: Severity::Info,
         message: format!("{count} more findings are not shown"),
-        help: Some("mend the ones above and check again".to_owned()),
+        help: Some("fix the ones above and check again".to_owned()),
         file: None,
         pointer: String::new(),
         line: None,

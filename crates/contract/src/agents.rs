@@ -1,4 +1,4 @@
-//! What a configuration says about the agents themselves: how they are started and what they cost.
+//! Settings of agents: how they are started, and prices of tokens.
 
 use crate::schema::JsonSchema;
 use indexmap::IndexMap;
@@ -6,35 +6,43 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Amount, Extra};
 
-/// How one agent is started.
+/// Settings of one agent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentDoc {
-    /// `acp` for a program that speaks the Agent Client Protocol; left out for a known agent.
+    /// `acp` for a program that speaks the Agent Client Protocol. Leave it out for a known agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["acp"]))]
     pub protocol: Option<AgentProtocol>,
-    /// The program and its first arguments; its usual name on the path if left out.
+    /// The program and its first arguments. A known agent is found on `PATH` by its usual name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = [["opencode", "acp"]]))]
     pub command: Option<Vec<String>>,
-    /// Further arguments.
+    /// More arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("examples" = [["--verbose"]]))]
     pub args: Vec<String>,
-    /// Further environment variables it may see, by name; a final `*` stands for any rest.
+    /// Names of more environment variables that the agent may see. `*` at the end matches any rest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("examples" = [["OPENCODE_*"]]))]
     pub env: Vec<String>,
-    /// The model it runs on where a materia names none.
+    /// The model for materia that name none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["sonnet"]))]
     pub model: Option<String>,
-    /// How often it may try a failed request again by itself; 2 if left out.
+    /// How often the agent itself may repeat a failed request, if it has such a setting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = 2, "examples" = [0]))]
     pub retries: Option<u32>,
-    /// How long it may say nothing.
+    /// How long the agent may be silent before it is stopped, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = crate::time::DURATION_MS_MAX))]
+    #[schemars(extend("default" = 900000, "examples" = [600000]))]
     pub idle_ms: Option<u64>,
-    /// The most one turn may cost, where the agent can be told.
+    /// The most that one turn may cost, if the agent has such a setting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = crate::AMOUNT_MAX))]
+    #[schemars(extend("examples" = [1.5]))]
     pub max_turn_cost: Option<Amount>,
     /// Fields this version does not know.
     #[serde(flatten)]
@@ -49,34 +57,39 @@ pub enum AgentProtocol {
     Acp,
 }
 
-/// What tokens cost, for agents that report tokens only.
+/// Prices of tokens, for agents that report no cost.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PricesDoc {
-    /// The day on which the prices were looked up.
+    /// The day on which you looked up the prices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["2026-11-01"]))]
     pub date: Option<String>,
-    /// The prices, by the name of the model.
+    /// The prices, by model.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    #[schemars(extend("examples" = [{"gpt-5": {"input": 1.25, "output": 10, "cached": 0.125}}]))]
     pub models: IndexMap<String, PriceDoc>,
     /// Fields this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
 }
 
-/// What a million tokens of one model cost.
+/// Prices of a million tokens of one model.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PriceDoc {
-    /// Tokens read.
+    /// The price of a million input tokens.
     #[schemars(range(min = 0))]
+    #[schemars(extend("examples" = [1.25]))]
     pub input: f64,
-    /// Tokens written.
+    /// The price of a million output tokens.
     #[schemars(range(min = 0))]
+    #[schemars(extend("examples" = [10]))]
     pub output: f64,
-    /// Tokens read from a cache; as `input` if left out.
+    /// The price of a million input tokens that were read from a cache. By default the price of `input`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0))]
+    #[schemars(extend("examples" = [0.125]))]
     pub cached: Option<f64>,
     /// Fields this version does not know.
     #[serde(flatten)]

@@ -34,45 +34,59 @@ pub type Extra = IndexMap<String, Value>;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
-    /// The schema that editors use to complete this file.
+    /// The JSON Schema that an editor uses to complete and check this file. `materia schemas .materia` writes it.
     #[serde(rename = "$schema", default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = [".materia/config.schema.json"]))]
     pub schema: Option<String>,
-    /// Where casts are kept, relative to the project; `.materia` if left out.
+    /// The folder in which casts are stored. A path in a project's own file must stay inside the project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = ".materia", "examples" = [".materia"]))]
     pub artifact_dir: Option<String>,
-    /// The loadout that `materia cast` takes when none is named.
+    /// The loadout that `materia cast` runs without `--loadout`. If it is missing, your only loadout runs, or
+    /// `Full-Auto` if you have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["Test-And-Fix"]))]
     pub active_loadout: Option<String>,
-    /// The graphs, by name.
+    /// Your graphs, by name. A loadout replaces a shipped one with the same name.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    #[schemars(extend("examples" = [{"Hello": {"entry": "hello", "sockets": {"hello": {"materia": "Say-Hello"}}}}]))]
     pub loadouts: IndexMap<String, Loadout>,
-    /// The reusable behaviours, by name.
+    /// Your agents and utilities, by name. A materia replaces a shipped one with the same name.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    #[schemars(extend("examples" = [{"Test": {"type": "utility", "command": ["npm", "test"]}}]))]
     pub materia: IndexMap<String, Materia>,
-    /// Bounds that keep a cast from going on for ever.
+    /// Limits on repetition, retries, parallel turns and storage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = [{"maxRetries": 2}]))]
     pub limits: Option<LimitsDoc>,
-    /// What a cast may spend.
+    /// The most that one cast may spend. A cast that reaches it waits for you.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = [{"maxCost": 5, "maxTurns": 40}]))]
     pub budget: Option<BudgetDoc>,
-    /// The only folder that turns may write to in Planning mode; `docs` if left out.
+    /// The only folder that turns may write to in Planning mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = "docs", "examples" = ["docs"]))]
     pub doc_root: Option<String>,
-    /// Where turns work: `project`, the default, or `own`, a copy of the git repository for each cast.
+    /// The folder that turns work in: the project itself, or a copy of the git repository for each cast.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = "project", "examples" = ["own"]))]
     pub workspace: Option<WorkspaceKind>,
-    /// The agent of every materia that names none; the first installed one if left out.
+    /// The agent for every materia that names none. If it is missing, the first installed agent is used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["codex"]))]
     pub provider: Option<String>,
-    /// How agents are started, by name: a known one, or one that speaks a known protocol.
+    /// Settings for agents, by name. Add a new name with `"protocol": "acp"` to use another program.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    #[schemars(extend("examples" = [{"claude": {"model": "sonnet"}}]))]
     pub agents: IndexMap<String, AgentDoc>,
-    /// What tokens cost, for agents that report tokens only.
+    /// Prices of tokens, for agents that report tokens but no cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = [{"date": "2026-11-01", "models": {"gpt-5": {"input": 1.25, "output": 10}}}]))]
     pub prices: Option<PricesDoc>,
-    /// The command that calls you where a cast waits, as a list; the message is its last argument. It counts in
-    /// your profile only.
+    /// The command that runs when a cast begins to wait. The message is its last argument. Only the value in your
+    /// profile is used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = [["notify-send", "Materia"]]))]
     pub notify: Option<Vec<String>>,
     /// Fields this version does not know.
     #[serde(flatten)]
@@ -83,20 +97,26 @@ pub struct Config {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Loadout {
-    /// The socket that a cast begins with.
+    /// The socket that runs first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["plan"]))]
     pub entry: Option<String>,
-    /// What the loadout is for.
+    /// A sentence about the loadout, shown in lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["Runs the tests and lets an agent fix what fails."]))]
     pub description: Option<String>,
-    /// Where its turns work; it wins over the configuration's `workspace`.
+    /// The folder that turns of this loadout work in. It overrides `workspace` of the configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["own"]))]
     pub workspace: Option<WorkspaceKind>,
-    /// The placed nodes, by id.
+    /// The sockets, by id. An id has 1 to 64 of `A-Z a-z 0-9 . _ -`, starts with a letter or digit, and is not
+    /// `end` or `fail`.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    #[schemars(extend("examples" = [{"test": {"materia": "Test"}}]))]
     pub sockets: IndexMap<String, Socket>,
-    /// Regions that run once for each work item, by id.
+    /// Loops, by id. The sockets in a loop run once for each work item.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    #[schemars(extend("examples" = [{"items": {"sockets": ["build"], "consumes": {"from": "plan", "output": "workItems"}}}]))]
     pub loops: IndexMap<String, LoopDoc>,
     /// Fields this version does not know.
     #[serde(flatten)]

@@ -60,7 +60,7 @@ pub const JOURNAL_VERSION_OF_PROJECT: u32 = 5;
 /// Something that has happened to a run, with its place and time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// Its place in the run, from 1, without gaps.
+    /// Its number in the run: 1, 2, 3, ….
     pub seq: u64,
     /// The run's logical time: strictly increasing.
     pub ts: Micros,
@@ -149,59 +149,59 @@ macro_rules! events {
 }
 
 events! {
-    /// A run came to be, with its plan and its request.
+    /// A run began. The event holds its plan and its request.
     "run.created" => RunCreated boxed,
-    /// A stopped run goes on.
+    /// A stopped run continues.
     "run.resumed" => RunResumed,
     /// A run stopped and waits for a person.
     "run.waiting" => RunWaiting,
-    /// A run reached its end.
+    /// A run completed.
     "run.completed" => RunCompleted,
-    /// A run stopped short.
+    /// A run failed.
     "run.failed" => RunFailed,
     /// A person ended a run.
     "run.aborted" => RunAborted,
-    /// A turn is about to begin, with exactly these inputs.
+    /// A turn is about to start, with exactly these inputs.
     "turn.started" => TurnStarted,
-    /// A turn came to its end with a result.
+    /// A turn ended with a result.
     "turn.completed" => TurnCompleted,
-    /// A turn came to its end without a usable result.
+    /// A turn ended without a usable result.
     "turn.failed" => TurnFailed,
-    /// Nobody knows how a turn ended: its process or ours was stopped.
+    /// The end of a turn is unknown, because its process or Materia was stopped.
     "turn.interrupted" => TurnInterrupted,
-    /// A way out of a node was chosen.
+    /// The edge that leads on from a node was chosen.
     "route.selected" => RouteSelected,
-    /// A payload crossed an edge.
+    /// A payload was sent over an edge.
     "handoff.sent" => HandoffSent,
-    /// A payload was attached to a node's inputs.
+    /// A payload was added to the inputs of a node.
     "payload.delivered" => PayloadDelivered,
     /// A turn took a payload.
     "payload.consumed" => PayloadConsumed,
-    /// A newer payload took the place of one that waited.
+    /// A newer payload replaced one that waited.
     "payload.superseded" => PayloadSuperseded,
-    /// A payload found no room.
+    /// A payload was dropped because its edge was full or its node busy.
     "payload.dropped" => PayloadDropped,
     /// A payload equals one that was accepted before.
     "payload.deduplicated" => PayloadDeduplicated,
     /// A payload does not pass the transform of its edge.
     "payload.filtered" => PayloadFiltered,
-    /// Something will happen at an instant, unless it is moved.
+    /// A timer was set, or moved to another time.
     "timer.set" => TimerSet,
-    /// The instant has come.
+    /// A timer reached its time.
     "timer.fired" => TimerFired,
     /// A person asked for a turn.
     "turn.requested" => TurnRequested,
-    /// A turn waits for a person's consent.
+    /// A turn waits for the approval of a person.
     "approval.requested" => ApprovalRequested,
-    /// A person consented to a turn.
+    /// A person approved a turn.
     "approval.given" => ApprovalGiven,
     /// A person refused a turn.
     "approval.denied" => ApprovalDenied,
     /// An entry of the script's timeline took effect.
     "timeline.reached" => TimelineReached,
-    /// Variables got new values.
+    /// Variables of the state changed.
     "state.patched" => StatePatched,
-    /// An output had fields that have no meaning there.
+    /// Fields of an output were ignored.
     "output.fields_ignored" => OutputFieldsIgnored,
     /// A `foreach` or a loop moved to its next item.
     "cursor.advanced" => CursorAdvanced,
@@ -211,28 +211,28 @@ events! {
     "item.skipped" => ItemSkipped,
     /// A loop has no item left.
     "loop.exhausted" => LoopExhausted,
-    /// A result was sent back, and why is kept for whoever works on it next.
+    /// A result was sent back. The reason is kept for the next prompt.
     "follow_up.captured" => FollowUpCaptured,
-    /// Spending came near its bound.
+    /// Spending reached the warning share of its budget.
     "budget.warned" => BudgetWarned,
-    /// A person gave the run, or one node, another budget.
+    /// A person changed the budget of the run or of one node.
     "budget.changed" => BudgetChanged,
-    /// A node has spent its budget; its inputs are kept.
+    /// A node reached its budget. Its inputs are kept.
     "node.blocked" => NodeBlocked,
-    /// Whether the scheduler starts turns, or what turns may write, has changed.
+    /// The pace (AUTO, INTERACTIVE) or the global mode (PLANNING, IMPLEMENTATION) changed.
     "mode.changed" => ModeChanged,
-    /// A person gave an exhausted run further allowance.
+    /// A person let an exhausted run use its edges again.
     "run.revived" => RunRevived,
-    /// A person said something to a node.
+    /// A person sent a message to a node.
     "message.received" => MessageReceived,
     /// A person finished a multi-turn socket.
     "socket.finished" => SocketFinished,
-    /// Others answer the agent sockets from here on.
+    /// Other agents, or other versions of them, answer from now on.
     "agents.chosen" => AgentsChosen,
-    /// What it keeps was measured, and that decides whether anything may start.
+    /// The storage of the run, or free space on its disk, was measured. It decides whether turns may start.
     "storage.measured" => StorageMeasured,
-    /// Nothing is left to do; the branch of the workspace goes to the user's repository.
+    /// The work is done. The branch of the workspace is being written to the user's repository.
     "workspace.publishing" => WorkspacePublishing,
-    /// The branch is there.
+    /// The branch of the workspace is in the user's repository.
     "workspace.published" => WorkspacePublished,
 }

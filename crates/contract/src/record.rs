@@ -46,7 +46,7 @@ pub struct Record {
     pub wall: Micros,
     /// The event's type.
     pub kind: String,
-    /// The node it is about.
+    /// The node that the event concerns.
     pub node: Option<String>,
     /// The event's data as it is stored: JSON text, in which long texts are named by their hash (see
     /// [`blob`]). This is what is hashed.
@@ -110,7 +110,7 @@ impl Record {
     /// The hash this record must have if it stands behind `previous`.
     ///
     /// Every stored field is covered, each with its length, so that no byte can move from one
-    /// field to the next unseen. `docs/journal.md` has the form, byte by byte.
+    /// field to the next unseen. `docs/reference/journal.md` has the form, byte by byte.
     #[must_use]
     pub fn hash_after(&self, previous: ChainHash) -> ChainHash {
         let node = self.node.as_deref();
@@ -244,9 +244,9 @@ fn raw(text: &str) -> std::borrow::Cow<'_, RawValue> {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ShownEvent<'a> {
-    /// Its place in the run, from 1, without gaps.
+    /// Its number in the run, from 1, without gaps.
     pub seq: u64,
-    /// Its id, derived from run and place.
+    /// Its id, computed from the run and the number.
     pub id: Uuid,
     /// The run.
     pub run_id: &'a str,
@@ -257,17 +257,17 @@ pub struct ShownEvent<'a> {
     /// The event's type.
     #[serde(rename = "type")]
     pub kind: &'a str,
-    /// The node it is about.
+    /// The node that the event concerns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node_id: Option<&'a str>,
     /// The event's data.
     pub data: std::borrow::Cow<'a, RawValue>,
-    /// The hash of what the decision rests on that begins with it.
+    /// The hash of the input of the decision that begins with this event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input_hash: Option<String>,
     /// The hash of the event before it.
     pub prev_hash: String,
-    /// The hash of this one.
+    /// The hash of this event.
     pub hash: String,
 }
 
@@ -275,9 +275,9 @@ pub struct ShownEvent<'a> {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EventLine {
-    /// Its place in the run, from 1, without gaps.
+    /// Its number in the run, from 1, without gaps.
     pub seq: u64,
-    /// Its id, derived from run and place.
+    /// Its id, computed from the run and the number.
     pub id: Uuid,
     /// The run.
     pub run_id: String,
@@ -285,15 +285,15 @@ pub struct EventLine {
     pub ts: Micros,
     /// Wall time: RFC 3339, UTC, three decimals.
     pub wall_time: String,
-    /// The node it is about.
+    /// The node that the event concerns.
     #[serde(default)]
     pub node_id: Option<String>,
-    /// The hash of what the decision rests on that begins with it.
+    /// The hash of the input of the decision that begins with this event.
     #[serde(default)]
     pub input_hash: Option<String>,
     /// The hash of the event before it.
     pub prev_hash: String,
-    /// The hash of this one.
+    /// The hash of this event.
     pub hash: String,
     /// What happened: `type` and `data`.
     #[serde(flatten)]

@@ -57,7 +57,7 @@ pub enum EngineError {
     #[error(transparent)]
     Drive(#[from] DriveError),
     /// Somebody else drives it by now.
-    #[error("cast `{0}` was lost to somebody else, who drives it now; its turns here were ended")]
+    #[error("another process runs cast `{0}` now; its turns here were ended")]
     Lost(RunId),
     /// The id is taken.
     #[error("there is a cast `{0}` already")]

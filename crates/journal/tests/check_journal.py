@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks a journal of materia, from docs/journal.md alone.
+"""Checks a journal of materia, from docs/reference/journal.md alone.
 
     python3 check_journal.py journal.db
 

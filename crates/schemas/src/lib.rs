@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn the_documentation_names_all_that_can_be_decided_on() {
-        let journal = include_str!("../../../docs/journal.md");
+        let journal = include_str!("../../../docs/reference/journal.md");
         let inputs = names(&schemars::schema_for!(materia_contract::RecordedInput));
         let acts = names(&schemars::schema_for!(materia_contract::Do));
         assert!(
@@ -141,13 +141,13 @@ mod tests {
         for input in inputs {
             assert!(
                 journal.contains(&format!("\"{input}\"")),
-                "docs/journal.md says nothing of `{input}`"
+                "docs/reference/journal.md says nothing of `{input}`"
             );
         }
         for act in acts {
             assert!(
                 journal.contains(&format!("`{act}`")),
-                "docs/journal.md says nothing of `{act}`"
+                "docs/reference/journal.md says nothing of `{act}`"
             );
         }
     }

@@ -28,7 +28,7 @@ pub fn openapi() -> Value {
         "info": {
             "title": "Materia",
             "version": env!("CARGO_PKG_VERSION"),
-            "description": "The server of materia. docs/server.md tells it by example."
+            "description": "The server of materia. docs/reference/server.md tells it by example."
         },
         "paths": paths,
         "components": {

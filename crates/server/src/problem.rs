@@ -46,7 +46,7 @@ impl Refused {
 
     /// Somebody has to approve something first.
     pub(crate) fn trust(questions: Vec<TrustItem>) -> Self {
-        let detail = "nobody has approved what would run; nothing ran. Look at it, then approve it by its hash (POST /api/trust)";
+        let detail = "what would run is not approved; nothing ran. Look at it, then approve it by its hash (POST /api/trust)";
         let mut refused = Self::new(StatusCode::CONFLICT, TRUST_REQUIRED, detail);
         refused.0.questions = questions;
         refused

@@ -14,7 +14,7 @@ use super::shell::{self, WORDS_MAX, assignment, base, pieces};
 use super::tools;
 
 /// What is said where there are more.
-const UNSEEN: &str = "more words than are looked at";
+const UNSEEN: &str = "more words than Materia reads";
 /// How deep commands within commands are looked at.
 const DEPTH_MAX: usize = 6;
 /// How many folders files are looked for in.

@@ -23,7 +23,7 @@ Examples:
 
 Ctrl-C stops the cast in good order; `materia resume last` carries on.";
 
-/// Run a loadout, here and now
+/// Run a loadout in this terminal
 ///
 /// Runs the active loadout, or the one that is named, until it completes, fails or needs a
 /// person. Every step is durable before the next one starts.
@@ -33,13 +33,13 @@ pub(crate) struct CastArgs {
     /// The loadout to run; otherwise the active one
     #[arg(long, value_name = "NAME")]
     loadout: Option<String>,
-    /// What is asked for; words are joined by one space. `-` alone reads it from standard input
+    /// The request; words are joined by one space. `-` alone reads it from standard input
     #[arg(value_name = "PROMPT")]
     prompt: Vec<String>,
-    /// Read what is asked for from FILE
+    /// Read the request from FILE
     #[arg(long, value_name = "FILE", conflicts_with_all = ["prompt", "no_request"])]
     request_file: Option<PathBuf>,
-    /// Begin though nothing is asked for
+    /// Begin without a request
     #[arg(long, conflicts_with = "prompt")]
     no_request: bool,
     /// What it may spend.

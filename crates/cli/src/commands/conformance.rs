@@ -15,11 +15,11 @@ use crate::terminal::Terminal;
 /// Run the conformance cases: behaviour as data
 ///
 /// Each case is a JSON file with a configuration, arguments and what must come out. It runs in
-/// a scratch project of its own, with this same binary. A case says which programs run, so cases that
-/// nobody has approved are asked about, like the configuration of a project.
+/// a scratch project of its own, with this same binary. A case says which programs run, so you are
+/// asked to approve new cases, like the configuration of a project.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  materia conformance\n  materia conformance conformance/graph\n  materia conformance --trust --coverage\n\nExit status: 0 none failed, 1 some did, 2 no case was found, or nobody has approved them."
+    after_help = "Examples:\n  materia conformance\n  materia conformance conformance/graph\n  materia conformance --trust --coverage\n\nExit status: 0 none failed, 1 some did, 2 no case was found, or they are not approved."
 )]
 pub(crate) struct ConformanceArgs {
     /// A folder of cases, or one case

@@ -16,7 +16,7 @@ use crate::terminal::Terminal;
 
 /// Print every event of a cast
 ///
-/// Every one is held to its hash while it is printed. One that was altered is printed all the same, and that
+/// Every one is held to its hash while it is printed. One that was altered is still printed, and that
 /// is said on standard error.
 #[derive(Args, Debug)]
 #[command(

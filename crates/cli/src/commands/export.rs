@@ -12,7 +12,7 @@ use crate::typed;
 /// Write one cast as a page that opens without a server
 ///
 /// The file holds the events, the turns with what they were given and gave back, and the page that shows them. It
-/// only reads. Secrets are taken out of what turns say before it is kept; look through the file all the same before you
+/// only reads. Secrets are taken out of what turns say before it is kept; still look through the file before you
 /// give it to others.
 #[derive(Args, Debug)]
 #[command(

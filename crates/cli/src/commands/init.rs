@@ -8,7 +8,7 @@ use crate::terminal::Terminal;
 const LIST: &str = "\
 Templates:
   hello                  one program: the smallest loadout
-  test-and-fix           runs the tests; an agent mends what fails, at most five times
+  test-and-fix           runs the tests; an agent fixes what fails, at most five times
   plan-build-review      plans work items, then builds and reviews each of them
   fan-out-review         three reviewers at once, a join, one summary
   watch                  looks every ten minutes, and into what is wrong

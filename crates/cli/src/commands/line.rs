@@ -17,7 +17,7 @@ First steps:
   materia init test-and-fix     a configuration to begin with
   materia check                 is the configuration in this folder sound?
   materia grid                  what would run, drawn as text
-  materia cast \"fix the tests\"  run it, here and now
+  materia cast \"fix the tests\"  run it in this terminal
   materia show last             what came of it
   materia events last           every event of it
   materia resume last           carry on after Ctrl-C, a crash or a question
@@ -38,7 +38,7 @@ Exit status:
 
 /// Runs graphs of agents and local programs, and remembers every step
 ///
-/// Words for people go to standard error, data to standard output.
+/// Messages go to standard error, data to standard output.
 #[derive(Parser, Debug)]
 #[command(name = "materia", version, after_help = FIRST_STEPS)]
 #[command(arg_required_else_help = true, max_term_width = 100)]

@@ -17,7 +17,7 @@ Examples:
   materia link 'loadout:My Review' materia:Narrate -- look at the last commit
   materia link --from last Chain-Context Build -- go on with the next step
 
-A target is `materia:NAME`, `loadout:NAME`, or NAME where only one thing bears it. The graph of
+A target is `materia:NAME`, `loadout:NAME`, or NAME if only one thing has that name. The graph of
 a linked cast is drawn by `materia grid ID`.";
 
 /// Chain materia and loadouts into one cast
@@ -35,7 +35,7 @@ pub(crate) struct LinkArgs {
     /// Materia and loadouts, in the order in which they run
     #[arg(value_name = "TARGET")]
     targets: Vec<String>,
-    /// What is asked for; words are joined by one space
+    /// The request; words are joined by one space
     #[arg(value_name = "PROMPT", last = true)]
     prompt: Vec<String>,
     /// What it may spend.

@@ -18,7 +18,7 @@ pub(crate) struct ResumeArgs {
     /// The cast: its id, the beginning of it, or `last`
     #[arg(value_name = "ID")]
     id: String,
-    /// In a workspace: take back what somebody changed since the last turn
+    /// In a workspace: undo changes that were made since the last turn
     #[arg(long, conflicts_with = "from_base")]
     put_back: bool,
     /// In a workspace that is gone: begin again with the files of its base

@@ -6,7 +6,7 @@ use crate::carry::Carry;
 use crate::failure::{Exit, Failure};
 use crate::terminal::Terminal;
 
-/// Give an exhausted cast its allowance once more and go on
+/// Let an exhausted cast use its edges again, and go on
 ///
 /// For a cast that failed because an edge was taken as often as it may be (`edge_exhausted`), or
 /// because it went in circles (`no_advance`). The way that was barred is taken now. What was

@@ -20,7 +20,7 @@ const VARIABLES_MAX: usize = 50;
 /// How much of an answer is shown.
 const ANSWER_LINES_MAX: usize = 20;
 
-/// Show one cast: how it stands, what ran, what was said, what is known
+/// Show one cast: status, turns, last answer, state
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  materia show last\n  materia show 20261115T0226 --json\n\nMore of what was said: `materia output ID SOCKET`, `materia logs ID SOCKET`."

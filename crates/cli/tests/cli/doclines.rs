@@ -1,23 +1,14 @@
-//! Every command line and every JSON of README and guide: the program understands each of them.
+//! The program understands every command line and every JSON block of the documentation.
 
 use std::path::Path;
 
 use serde_json::json;
 
 use crate::bench::{Bench, finish};
-
-fn page(name: &str) -> String {
-    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)).unwrap()
-}
-
-/// The fenced blocks of this kind.
-fn blocks<'a>(page: &'a str, kind: &str) -> Vec<&'a str> {
-    let fenced = page.split(&format!("\n```{kind}\n")).skip(1).collect::<Vec<_>>();
-    fenced.into_iter().map(|rest| rest.split("\n```").next().unwrap()).collect()
-}
+use crate::pages::{all, blocks, page};
 
 /// The words of a line as a shell takes them, up to a comment.
-fn words(line: &str) -> Vec<String> {
+pub fn words(line: &str) -> Vec<String> {
     let (mut words, mut word, mut quote, mut begun) = (Vec::new(), String::new(), None, false);
     for character in line.chars() {
         match (character, quote) {
@@ -64,6 +55,9 @@ fn stage() -> Bench {
         "materia": { "Begin": { "prompt": "Begin." } },
     }));
     bench.write("task.md", "a task");
+    for name in ["old.json", "new.json"] {
+        bench.write(name, "{}");
+    }
     bench.write(
         "answers.json",
         r#"{ "turns": { "Begin": [{ "json": { "satisfied": true } }] }, "repeatLast": true }"#,
@@ -72,53 +66,81 @@ fn stage() -> Bench {
     bench
 }
 
-#[test]
-fn every_command_line_is_understood() {
-    for name in ["README.md", "docs/guide.md"] {
-        let commands = commands(&page(name));
-        assert!(commands.len() > 8, "{name}: {commands:?}");
-        for command in commands {
-            let mut args: Vec<&str> = command[1..].iter().map(String::as_str).collect();
-            // What would ask an agent, or take long, is asked of the stand-in, or only looked at.
-            let skipped = ["demo", "doctor", "ui", "serve"];
-            if skipped.contains(&args[0]) || args.contains(&"--detach") {
-                args = vec![args[0], "--help"];
+/// Runs one command line of a page in a project of its own. Nothing asks an agent or opens a server.
+fn is_understood(name: &str, command: &[String]) {
+    let mut args: Vec<&str> = command[1..].iter().map(String::as_str).collect();
+    let help_only = ["demo", "doctor", "ui", "serve", "attach", "stop"];
+    if help_only.contains(&args[0]) || args.contains(&"--detach") || args.contains(&"-C") {
+        args = vec![args[0], "--help"];
+    }
+    let bench = stage();
+    if args[0] == "init" {
+        std::fs::remove_file(bench.project().join("materia.json")).unwrap();
+    }
+    let asks = ["cast", "link"].contains(&args[0]) && !args.contains(&"--script");
+    let place = args.iter().position(|word| *word == "--").unwrap_or(args.len());
+    if asks && !args.contains(&"--provider") {
+        args.splice(1..1, ["--provider", "mock"]);
+    }
+    if asks && !args.contains(&"--trust") && place > 0 {
+        args.splice(1..1, ["--trust"]);
+    }
+    if !args.contains(&"--json") {
+        args.insert(1, "--json");
+    }
+    let mut child = bench.command(&args);
+    let mut child = child.stdin(std::process::Stdio::piped()).spawn().unwrap();
+    drop(std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"a request\n"));
+    let ran = finish(child);
+    assert!([0, 1, 2, 3].contains(&ran.exit), "{name}: {command:?}: {ran:?}");
+    // A name that this project does not have may be refused; a command line that is wrong may not.
+    let understood = ran.exit != 2 || ran.json()["error"]["code"] == "resolution";
+    assert!(understood, "{name}: {command:?}: {ran:?}");
+}
+
+/// Checks the pages whose path begins with one of these.
+fn are_understood(prefixes: &[&str], at_least: usize) {
+    let mut lines = 0;
+    for (name, text) in all() {
+        if prefixes.iter().any(|prefix| name.starts_with(prefix)) {
+            for command in commands(&text) {
+                is_understood(&name, &command);
+                lines += 1;
             }
-            let bench = stage();
-            if args[0] == "init" {
-                std::fs::remove_file(bench.project().join("materia.json")).unwrap();
-            }
-            let asks = ["cast", "link"].contains(&args[0]) && !args.contains(&"--script");
-            let place = args.iter().position(|word| *word == "--").unwrap_or(args.len());
-            if asks && !args.contains(&"--provider") {
-                args.splice(1..1, ["--provider", "mock"]);
-            }
-            if asks && !args.contains(&"--trust") && place > 0 {
-                args.splice(1..1, ["--trust"]);
-            }
-            if !args.contains(&"--json") {
-                args.insert(1, "--json");
-            }
-            let mut child = bench.command(&args);
-            let mut child = child.stdin(std::process::Stdio::piped()).spawn().unwrap();
-            drop(std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"a request\n"));
-            let ran = finish(child);
-            assert!([0, 1, 2, 3].contains(&ran.exit), "{name}: {command:?}: {ran:?}");
-            // What means nothing to this cast may be refused; what cannot be read may not.
-            let understood = ran.exit != 2 || ran.json()["error"]["code"] == "resolution";
-            assert!(understood, "{name}: {command:?}: {ran:?}");
         }
     }
+    assert!(lines >= at_least, "{prefixes:?}: only {lines} command lines");
 }
 
 #[test]
-fn every_json_of_the_pages_can_be_read() {
-    for name in ["README.md", "docs/guide.md", "docs/workspaces.md", "examples/README.md"] {
-        for block in blocks(&page(name), "json") {
-            let read = jsonc_parser::parse_to_value(block, &jsonc_parser::ParseOptions::default());
-            assert!(matches!(read, Ok(Some(_))), "{name}: {read:?}\n{block}");
+fn every_command_line_of_the_readme_and_the_start_is_understood() {
+    are_understood(&["README.md", "docs/start", "examples"], 15);
+}
+
+#[test]
+fn every_command_line_of_the_how_to_pages_is_understood() {
+    are_understood(&["docs/how-to"], 40);
+}
+
+#[test]
+fn every_command_line_of_the_other_pages_is_understood() {
+    are_understood(
+        &["docs/README", "docs/concepts", "docs/faq", "docs/glossary", "docs/reference"],
+        8,
+    );
+}
+
+#[test]
+fn every_json_block_can_be_read() {
+    let mut read = 0;
+    for (name, text) in all() {
+        for block in blocks(&text, "json") {
+            let value = jsonc_parser::parse_to_value(block, &jsonc_parser::ParseOptions::default());
+            assert!(matches!(value, Ok(Some(_))), "{name}: {value:?}\n{block}");
+            read += 1;
         }
     }
+    assert!(read > 12, "only {read} blocks");
 }
 
 #[test]

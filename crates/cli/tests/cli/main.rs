@@ -27,6 +27,7 @@ mod logging;
 mod looking;
 mod moving;
 mod obeying;
+mod pages;
 mod pictures;
 mod refusing;
 mod serving;

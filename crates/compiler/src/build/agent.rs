@@ -170,7 +170,7 @@ pub(super) fn plan(loaded: &Loaded, plan: &Plan, chosen: Option<&str>, faults: &
             let label = row.label;
             let message =
                 format!("socket `{id}` keeps its session, and {label} need not be able to");
-            let help = "where it cannot, every turn begins anew; `materia doctor` says what it can";
+            let help = "where it cannot, every turn starts a new session; `materia doctor` says what it can";
             faults.push(place.mark(Fault::warning("agent::session", message)).help(help));
         }
         if node.parse == Parse::Json && row.schema == SchemaSupport::Absent {
@@ -190,7 +190,7 @@ fn text_only(
     let Some((_, row)) = unchecked.first() else { return };
     let sockets: Vec<String> = unchecked.iter().map(|(id, _)| format!("`{id}`")).collect();
     let message = format!(
-        "{} checks no schema of its answers, so those of {} are looked for in its text",
+        "{} checks no schema, so the answers of {} are taken from its text",
         row.label,
         sockets.join(", ")
     );

@@ -65,7 +65,7 @@ fn a_protocol_promises_little() {
 fn an_answer_that_is_looked_for_in_text_is_mentioned() {
     assert_found(
         &asking(", \"provider\": \"gemini\", \"parse\": \"json\"", ""),
-        "info agent::text-only 2:19 /loadouts/L: Gemini CLI checks no schema of its answers, so those of `a` are looked for in its text",
+        "info agent::text-only 2:19 /loadouts/L: Gemini CLI checks no schema, so the answers of `a` are taken from its text",
     );
 }
 

@@ -1,4 +1,4 @@
-//! The ways out of a socket.
+//! Edges and comparisons.
 
 use crate::schema::JsonSchema;
 use indexmap::IndexMap;
@@ -7,63 +7,78 @@ use serde_json::Value;
 
 use crate::{Condition, DedupeBy, DeliveryMode, Extra, Overflow};
 
-/// A guarded way out of a socket.
+/// An edge: the way from one socket to the next.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EdgeDoc {
-    /// Its id; `FROM->TO` if left out.
+    /// The id of the edge. By default `FROM->TO`, and `FROM->TO#2` for a second edge between the same sockets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["send-back"]))]
     pub id: Option<String>,
-    /// The verdict it asks for; `always` if left out.
+    /// The verdict that the edge needs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = "always", "examples" = ["not_satisfied"]))]
     pub when: Option<Condition>,
-    /// One comparison with state that must hold as well.
+    /// A comparison that must also hold.
     #[serde(rename = "where", default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = [{"path": "state.count", "equals": 3}]))]
     pub guard: Option<WhereDoc>,
-    /// A socket of this loadout, `end` or `fail`.
+    /// The next socket, `end` (the cast completes) or `fail` (the cast fails).
+    #[schemars(extend("examples" = ["fix"]))]
     pub to: String,
-    /// How often it may be taken for one work item.
+    /// How often the edge may be used for one work item. One more time fails the cast with `edge_exhausted`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
+    #[schemars(extend("examples" = [5]))]
     pub max_traversals: Option<u32>,
-    /// How payloads wait on it.
+    /// How payloads wait on the edge. Used with `routing: "all"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = "queue", "examples" = ["latest"]))]
     pub delivery_mode: Option<DeliveryMode>,
-    /// The quiet period of `debounce`.
+    /// How long nothing new may arrive before `debounce` delivers, in milliseconds. `debounce` needs it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = crate::time::DURATION_MS_MAX))]
+    #[schemars(extend("examples" = [5000]))]
     pub debounce_ms: Option<u64>,
-    /// How many payloads may wait on it.
+    /// How many payloads may wait on the edge. By default 256 for `queue` and 1 for the other modes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
+    #[schemars(extend("examples" = [10]))]
     pub max_buffered: Option<u32>,
-    /// Which payload goes when it is full.
+    /// Which payload is removed when the edge is full.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = "drop_newest", "examples" = ["drop_oldest"]))]
     pub overflow: Option<Overflow>,
-    /// What makes two payloads the same.
+    /// When two payloads count as the same. The second one is not delivered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = "none", "examples" = ["contentHash"]))]
     pub dedupe_by: Option<DedupeBy>,
-    /// How far back sameness is looked for.
+    /// How far back equal payloads are searched for, in milliseconds. By default only the last accepted payload is
+    /// compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = crate::time::DURATION_MS_MAX))]
+    #[schemars(extend("examples" = [3600000]))]
     pub dedupe_window_ms: Option<u64>,
-    /// A filter and a mapping on the payload.
+    /// Filters or changes each payload on the edge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = [{"where": {"path": "$.status.ok", "equals": false}}]))]
     pub transform: Option<TransformDoc>,
     /// Fields this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
 }
 
-/// The way out of a socket whose turn has failed for good.
+/// The next socket after a turn that failed for good.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OnFailureDoc {
-    /// A socket of this loadout, `end` or `fail`.
+    /// The next socket, `end` or `fail`.
+    #[schemars(extend("examples" = ["fix"]))]
     pub to: String,
-    /// How often it may be taken for one work item.
+    /// How often this way may be used for one work item. One more time fails the cast with `edge_exhausted`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
+    #[schemars(extend("examples" = [3]))]
     pub max_traversals: Option<u32>,
     /// Fields this version does not know.
     #[serde(flatten)]
@@ -74,16 +89,20 @@ pub struct OnFailureDoc {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WhereDoc {
-    /// What is looked at.
+    /// The value to compare: `$.name` (output), `state.name`, `lastJson.name` or `lastOutput`.
+    #[schemars(extend("examples" = ["state.todo.files.3"]))]
     pub path: String,
-    /// It is there and equals this value.
+    /// Holds if the value exists and is equal to this.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = [true]))]
     pub equals: Option<Value>,
-    /// It is missing or differs from this value.
+    /// Holds if the value is missing or differs from this.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = [0]))]
     pub not_equals: Option<Value>,
-    /// Whether it must be there at all.
+    /// Holds if the value exists (`true`) or is missing (`false`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = [true]))]
     pub exists: Option<bool>,
     /// Fields this version does not know.
     #[serde(flatten)]
@@ -99,11 +118,13 @@ fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<V
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TransformDoc {
-    /// Payloads for which this does not hold are filtered out.
+    /// Payloads for which this comparison fails are not delivered. `$` is the payload.
     #[serde(rename = "where", default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = [{"path": "$.status.ok", "equals": false}]))]
     pub guard: Option<WhereDoc>,
-    /// Fields of the payload and the paths they are taken from.
+    /// Replaces `message`, `structured` or `status` of the payload by the value at a path.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    #[schemars(extend("examples" = [{"message": "$.structured.context"}]))]
     pub map: IndexMap<String, String>,
     /// Fields this version does not know.
     #[serde(flatten)]

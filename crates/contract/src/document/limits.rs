@@ -1,105 +1,124 @@
-//! What a run and its turns may do and spend.
+//! Limits, budgets and permissions of a cast and its turns.
 
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Amount, Extra, ToolsDoc};
 
-/// Bounds of a cast.
+/// Limits of a cast.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LimitsDoc {
-    /// Further tries after an output that breaks the contract; 1 if left out.
+    /// How often an agent is asked again after an answer that breaks the contract.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = 1, "examples" = [2]))]
     pub max_repairs: Option<u32>,
-    /// Cycles that may close before the item moves; 3 if left out.
+    /// How many cycles may close without progress before the cast fails with `no_advance`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = 3, "examples" = [5]))]
     pub max_no_advance_cycles: Option<u32>,
-    /// Turns that may run at once; 64 if left out.
+    /// How many turns of the cast may run at the same time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
+    #[schemars(extend("default" = 64, "examples" = [4]))]
     pub max_concurrent_turns: Option<u32>,
-    /// Turns of a socket with `routing: "all"` on a cycle without a bound, before a person is asked; 50 if
-    /// left out.
+    /// How many turns a socket with `routing: "all"` may take on a cycle without a bound. Then the cast waits for
+    /// you.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
+    #[schemars(extend("default" = 50, "examples" = [20]))]
     pub max_cycle_turns: Option<u32>,
-    /// Further tries after a provider failed in a way that may pass; 4 if left out.
+    /// How often a failed agent turn is tried again, if the error may pass (an overloaded server, a rate limit).
+    /// The waits are 2, 4, 8 and 16 seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = 4, "examples" = [2]))]
     pub max_retries: Option<u32>,
-    /// Megabytes that a cast may keep, journal and files together, before it waits; 1024 if left out.
+    /// How many megabytes a cast may store, journal and files together. Then it waits for you.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
+    #[schemars(extend("default" = 1024, "examples" = [4096]))]
     pub max_storage_mb: Option<u64>,
-    /// Megabytes of each stream of a command that are kept; 64 if left out.
+    /// How many megabytes of standard output and of standard error are kept for one command, each.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = crate::OUTPUT_MB_MAX))]
+    #[schemars(extend("default" = 64, "examples" = [128]))]
     pub max_output_mb: Option<u64>,
     /// Fields this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
 }
 
-/// What a cast may spend.
+/// The budget of a cast.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BudgetDoc {
-    /// Tokens, in and out together.
+    /// Tokens, input and output together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
+    #[schemars(extend("examples" = [2000000]))]
     pub max_tokens: Option<u64>,
-    /// Cost, in the currency of the provider's reports.
+    /// Cost, in the currency that the agent reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = crate::AMOUNT_MAX))]
+    #[schemars(extend("examples" = [5]))]
     pub max_cost: Option<Amount>,
     /// Turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
+    #[schemars(extend("examples" = [40]))]
     pub max_turns: Option<u64>,
-    /// When to warn; 75 if left out.
+    /// The share of the budget at which the cast warns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100))]
+    #[schemars(extend("default" = 75, "examples" = [90]))]
     pub warn_at_percent: Option<u32>,
     /// Fields this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
 }
 
-/// What one node may spend.
+/// The budget of one socket.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeBudgetsDoc {
-    /// Turns.
+    /// Turns of this socket.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = [12]))]
     pub turns: Option<u64>,
-    /// Time spent in turns.
+    /// Time that turns of this socket may take in total, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = crate::time::DURATION_MS_MAX))]
+    #[schemars(extend("examples" = [3600000]))]
     pub time_ms: Option<u64>,
-    /// Cost.
+    /// Cost of this socket, in the currency that the agent reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = crate::AMOUNT_MAX))]
+    #[schemars(extend("examples" = [2]))]
     pub cost: Option<Amount>,
     /// Fields this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
 }
 
-/// What turns of a node may do.
+/// Permissions of the turns of a socket.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PolicyDoc {
-    /// The tools.
+    /// The tools that an agent may use here. It overrides `tools` of the socket and of the materia.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["readOnly"]))]
     pub tools: Option<ToolsDoc>,
-    /// Folders that may be written to.
+    /// The paths inside the project that turns may write to in Implementation mode. Without it, all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = [["src", "tests"]]))]
     pub write: Option<Vec<String>>,
-    /// Whether the network may be used.
+    /// `false` keeps turns from the network: a utility gets unix sockets only, an agent's tools stay offline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = [false]))]
     pub network: Option<bool>,
-    /// Whether its turns may control casts: start, approve, carry on and end them. They may not by default.
+    /// Whether turns may control casts: start, approve, resume and end them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = false, "examples" = [true]))]
     pub steer: Option<bool>,
     /// Fields this version does not know.
     #[serde(flatten)]

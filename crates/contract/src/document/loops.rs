@@ -5,21 +5,26 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Condition, Extra};
 
-/// A region that runs once for each work item.
+/// A loop: its sockets run once for each work item.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LoopDoc {
-    /// The sockets inside.
+    /// The sockets inside the loop.
     #[serde(default)]
+    #[schemars(extend("examples" = [["build", "check"]]))]
     pub sockets: Vec<String>,
-    /// Where the list comes from.
+    /// The generator that the list of work items comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = [{"from": "plan", "output": "workItems"}]))]
     pub consumes: Option<ConsumesDoc>,
-    /// Where to go when the list is exhausted.
+    /// The ways out of the loop after the last item. The exit for the verdict wins, then `always`; without one the
+    /// cast ends.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("examples" = [[{"id": "done", "from": "check", "condition": "always", "targetSocketId": "end"}]]))]
     pub exits: Vec<ExitDoc>,
-    /// Short for the `advance` of one member and its exit.
+    /// The short form for a loop with one exit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = [{"from": "check", "to": "end"}]))]
     pub exit: Option<ExitShorthandDoc>,
     /// Fields this version does not know.
     #[serde(flatten)]
@@ -31,63 +36,75 @@ pub struct LoopDoc {
 #[serde(rename_all = "camelCase")]
 pub struct ConsumesDoc {
     /// The socket id of the generator.
+    #[schemars(extend("examples" = ["plan"]))]
     pub from: String,
-    /// `workItems`.
+    /// Always `workItems`.
+    #[schemars(extend("examples" = ["workItems"]))]
     pub output: String,
     /// Fields this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
 }
 
-/// A way out of an exhausted loop.
+/// A way out of a loop after its last item.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExitDoc {
-    /// Stable and unique in its loop.
+    /// A name for the exit, unique in its loop.
+    #[schemars(extend("examples" = ["done"]))]
     pub id: String,
-    /// The member that exhausted the loop.
+    /// The socket in the loop that finishes the last item.
+    #[schemars(extend("examples" = ["check"]))]
     pub from: String,
-    /// The verdict it asks for.
+    /// The verdict that the exit needs.
+    #[schemars(extend("examples" = ["satisfied"]))]
     pub condition: Condition,
-    /// Where it leads: a socket of this loadout, `end` or `fail`.
+    /// The next socket, `end` or `fail`.
+    #[schemars(extend("examples" = ["report"]))]
     pub target_socket_id: String,
     /// Fields this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
 }
 
-/// The short form of a loop's one exit, as the original system writes it.
+/// The short form for a loop with one exit.
 ///
-/// Beside `consumes` the member also moves the cursor when `when` holds, unless it has an
-/// `advance` of its own.
+/// With `consumes`, the socket in `from` also moves the loop on when `when` holds, unless it has its own
+/// `advance`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExitShorthandDoc {
-    /// The member that moves the cursor and leaves the loop.
+    /// The socket in the loop that moves to the next item and leaves after the last.
+    #[schemars(extend("examples" = ["check"]))]
     pub from: String,
-    /// The verdict it asks for; `always` if left out.
+    /// The verdict that the exit needs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = "always", "examples" = ["satisfied"]))]
     pub when: Option<Condition>,
-    /// A socket of this loadout, `end` or `fail`; `end` it is if left out.
+    /// The next socket, `end` or `fail`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = "end", "examples" = ["report"]))]
     pub to: Option<String>,
     /// Fields this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
 }
 
-/// Moves a loop's cursor.
+/// Moves a loop to its next item.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AdvanceDoc {
-    /// The name of the cursor.
+    /// The name of the cursor: a variable that holds the number of the present item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = "workItemIndex", "examples" = ["fileIndex"]))]
     pub cursor: Option<String>,
-    /// The list it walks.
+    /// The path of the list. Not needed in a loop with `consumes`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["state.files"]))]
     pub items: Option<String>,
-    /// The verdict it asks for; `always` if left out.
+    /// The verdict for which the loop moves to the next item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = "always", "examples" = ["satisfied"]))]
     pub when: Option<Condition>,
     /// Fields this version does not know.
     #[serde(flatten)]
@@ -99,12 +116,15 @@ pub struct AdvanceDoc {
 #[serde(rename_all = "camelCase")]
 pub struct ForeachDoc {
     /// The path of the list.
+    #[schemars(extend("examples" = ["state.todo.files"]))]
     pub items: String,
-    /// The name under which the element appears in the utility's `state`.
+    /// The name of the element in the utility's `state`.
     #[serde(rename = "as", default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = "item", "examples" = ["file"]))]
     pub alias: Option<String>,
-    /// The name of the cursor.
+    /// The name of the cursor. By default the socket id with `Index` behind it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["fileIndex"]))]
     pub cursor: Option<String>,
     /// Fields this version does not know.
     #[serde(flatten)]

@@ -1,4 +1,4 @@
-//! What can be put into a socket: an agent or a local command.
+//! Materia: an agent with a prompt, or a local command.
 
 use crate::schema::JsonSchema;
 use indexmap::IndexMap;
@@ -11,107 +11,135 @@ use crate::{Expects, Extra, Parse, PromptDoc, SessionPolicy, VerdictFrom};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Materia {
-    /// What kind of behaviour it is; `agent` if left out.
+    /// `agent` asks a model, `utility` runs a program.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = "agent", "examples" = ["utility"]))]
     pub kind: Option<MateriaKind>,
-    /// Its name for people.
+    /// The name shown to people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["Code review"]))]
     pub label: Option<String>,
-    /// What it is for.
+    /// A sentence about the materia, shown in lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["Looks for mistakes in the last change."]))]
     pub description: Option<String>,
-    /// Where it is listed.
+    /// The group under which it is listed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["Review"]))]
     pub group: Option<String>,
-    /// Its colour on the page.
+    /// The colour of its cards on the page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["#4f8a5b"]))]
     pub color: Option<String>,
-    /// Agent: what it is asked to do.
+    /// Agent: its task. A string, or `{"file": PATH}` for a UTF-8 file of at most 256 KiB beside the configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["Fix what the reason below names."]))]
     pub prompt: Option<PromptDoc>,
-    /// Agent: `none`, `readOnly`, `coding`, or a list of names.
+    /// Agent: `none`, `readOnly`, `coding`, or a list of tool names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = "coding", "examples" = ["readOnly"]))]
     pub tools: Option<ToolsDoc>,
-    /// Agent: the model it runs on.
+    /// Agent: the model. By default the agent chooses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["sonnet"]))]
     pub model: Option<String>,
-    /// Agent: the program that runs it.
+    /// Agent: the program to ask, such as `claude`. By default `provider` of the configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["claude"]))]
     pub provider: Option<String>,
-    /// Agent: pauses after each answer until a person continues.
+    /// Agent: waits after each answer for `materia say` or `materia continue`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = false, "examples" = [true]))]
     pub multi_turn: Option<bool>,
-    /// Paths that must be present before it is asked.
+    /// Paths that must have a value. An agent sees each value. If one is missing, the answer is `satisfied: false`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("examples" = [["state.plan"]]))]
     pub requires: Vec<String>,
-    /// Agent: paths whose values its first prompt shows, where they are present.
+    /// Agent: paths whose values are added to its first prompt, up to 32,000 characters each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("examples" = [["state.plan"]]))]
     pub reads: Vec<String>,
-    /// Agent: whether a provider session is kept between turns.
+    /// Agent: whether later turns continue the same conversation. Also possible on the socket.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = "auto", "examples" = ["fresh"]))]
     pub session: Option<SessionPolicy>,
-    /// Utility: the program and its arguments. No shell reads them.
+    /// Utility: the program and its arguments. No shell is used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = [["python3", "check.py"]]))]
     pub command: Option<Vec<String>>,
-    /// Utility: a shipped script.
+    /// Utility: a shipped script instead of a command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = [{"kind": "shippedUtility", "name": "detect-vcs.mjs"}]))]
     pub script: Option<ScriptLocator>,
-    /// Utility: what it is given as `params`.
+    /// Utility: values that it gets as `params`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = [{"word": "TODO"}]))]
     pub params: Option<serde_json::Map<String, Value>>,
-    /// Utility: names of `params` that hold ids of sockets: one, or a list. `link` renames them.
+    /// Utility: names in `params` that hold socket ids. `check` verifies them and `link` renames them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("examples" = [["sources"]]))]
     pub socket_params: Vec<String>,
-    /// Utility: `exitCode` makes the exit code the verdict: 0 is satisfied, anything else is not.
+    /// Utility: `exitCode` makes the exit code the verdict. 0 is satisfied, anything else is not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["exitCode"]))]
     pub verdict: Option<VerdictFrom>,
-    /// Utility: variables of its environment, beside those that it inherits.
+    /// Utility: environment variables to add.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    #[schemars(extend("examples" = [{"CI": "1"}]))]
     pub env: IndexMap<String, String>,
-    /// Utility: the folder it runs in, inside the project; the project itself if left out.
+    /// Utility: the folder inside the project in which it runs. By default the project folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["server"]))]
     pub cwd: Option<String>,
-    /// What it must be given by what comes before it in a link; text if left out.
+    /// The kind of output that the target before it in a link must give.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = "text", "examples" = ["workItems"]))]
     pub expects: Option<Expects>,
-    /// How output is read; `text` if left out.
+    /// How the output is read. A generator always uses `json`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = "text", "examples" = ["json"]))]
     pub parse: Option<Parse>,
-    /// Values to copy into state: target to source path.
+    /// Values to copy into the state: a name in the state, and the path of the source.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    #[schemars(extend("examples" = [{"todo.files": "$.files"}]))]
     pub assign: IndexMap<String, String>,
-    /// How long a turn may take; 30,000 for utilities if left out.
+    /// How long a turn may take, in milliseconds. By default 30,000 for a utility and 7,200,000 for an agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = crate::time::DURATION_MS_MAX))]
+    #[schemars(extend("examples" = [1800000]))]
     pub timeout_ms: Option<u64>,
-    /// Utility: how a failed turn is tried again; never if left out.
+    /// Utility: runs a failed turn again. By default never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = [{"max": 2, "delayMs": 1000}]))]
     pub retries: Option<RetriesDoc>,
-    /// Whether it produces `workItems`.
+    /// Whether the output has `workItems`, a list that a loop can use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = false, "examples" = [true]))]
     pub generator: Option<bool>,
     /// Fields this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
 }
 
-/// How a utility that failed or took too long is tried again.
+/// Further attempts of a utility that failed or took too long.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RetriesDoc {
-    /// How many further attempts there may be.
+    /// How many further attempts there are.
     #[schemars(range(min = 1, max = 10))]
+    #[schemars(extend("examples" = [2]))]
     pub max: u32,
-    /// How long to wait before each, in milliseconds; 0 if left out.
+    /// How long to wait before each attempt, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 3_600_000))]
+    #[schemars(extend("default" = 0, "examples" = [1000]))]
     pub delay_ms: Option<u64>,
     /// Fields this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
 }
 
-/// What kind of behaviour a materia is.
+/// The kind of a materia.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum MateriaKind {
@@ -170,19 +198,22 @@ pub enum ToolSet {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ScriptLocator {
-    /// The only kind there is.
+    /// Always `shippedUtility`.
+    #[schemars(extend("examples" = ["shippedUtility"]))]
     pub kind: ScriptKind,
     /// The file name of the script.
+    #[schemars(extend("examples" = ["detect-vcs.mjs"]))]
     pub name: String,
-    /// What runs it; `node` if left out.
+    /// The program that runs the script. Only `node` is possible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = "node", "examples" = ["node"]))]
     pub runtime: Option<String>,
     /// Fields this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
 }
 
-/// Where a script is looked for.
+/// The place of a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum ScriptKind {

@@ -1,17 +1,17 @@
-//! What an agent is asked, as its author writes it.
+//! Prompts, as an author writes them.
 
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Extra;
 
-/// What an agent is asked: the words, or the file that has them.
+/// The prompt of a materia: a string, or a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum PromptDoc {
-    /// The words.
+    /// The text.
     Text(String),
-    /// The file that has them.
+    /// A file with the text.
     File(PromptFile),
 }
 
@@ -26,24 +26,25 @@ impl PromptDoc {
     }
 }
 
-/// A file with words for an agent.
+/// A file with a prompt.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PromptFile {
-    /// Its path, from the folder of the configuration file that names it; it lies inside that folder.
+    /// The path of the file, relative to the configuration file and inside its folder.
+    #[schemars(extend("examples" = ["prompts/build.md"]))]
     pub file: String,
     /// Fields this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
 }
 
-/// A socket's own words: added to those of its materia, or in their place.
+/// The prompt of a socket: added to the prompt of its materia, or instead of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum SocketPromptDoc {
-    /// Words that are added.
+    /// Text that is added.
     Text(String),
-    /// Words of a file that are added, or words that take the place of the materia's.
+    /// A file with text that is added, or text that replaces the prompt of the materia.
     Form(SocketPromptForm),
 }
 
@@ -51,11 +52,13 @@ pub enum SocketPromptDoc {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SocketPromptForm {
-    /// A file with words that are added.
+    /// A file with text that is added to the prompt of the materia.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["prompts/build-here.md"]))]
     pub file: Option<String>,
-    /// Words that take the place of the materia's.
+    /// Text, or a file, that replaces the prompt of the materia.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["Write the release notes."]))]
     pub replace: Option<PromptDoc>,
     /// Fields this version does not know.
     #[serde(flatten)]

@@ -10,108 +10,140 @@ use crate::{
     SessionPolicy, SocketPromptDoc, ToolsDoc, Trigger,
 };
 
-/// A placed node: which behaviour runs there, and where its output goes.
+/// A socket: a place in the graph with a materia and edges to the next sockets.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Socket {
     /// The name of the materia that runs here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["Test"]))]
     pub materia: Option<String>,
-    /// Agent: words that are added to the materia's prompt, or take its place.
+    /// Agent: text that is added to the prompt of the materia. `{"replace": …}` replaces it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["Use tabs."]))]
     pub prompt: Option<SocketPromptDoc>,
-    /// Agent: the model it runs on; overrides the materia's.
+    /// Agent: overrides `model` of the materia.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["opus"]))]
     pub model: Option<String>,
-    /// Agent: the tools it may use; overrides the materia's.
+    /// Agent: overrides `tools` of the materia.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["readOnly"]))]
     pub tools: Option<ToolsDoc>,
-    /// Utility: what it is given as `params`, laid over the materia's name by name.
+    /// Utility: overrides single values of the materia's `params`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = [{"word": "FIXME"}]))]
     pub params: Option<serde_json::Map<String, serde_json::Value>>,
-    /// Utility: variables of its environment, laid over the materia's name by name.
+    /// Utility: adds to `env` of the materia, or overrides single variables.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    #[schemars(extend("examples" = [{"CI": "1"}]))]
     pub env: IndexMap<String, String>,
-    /// The ways out, tried in order.
+    /// The edges to the next sockets, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("examples" = [[{"when": "satisfied", "to": "end"}, {"to": "fix", "maxTraversals": 5}]]))]
     pub edges: Vec<EdgeDoc>,
-    /// The way out when a turn here has failed for good; without one the cast fails.
+    /// The next socket when a turn here has failed for good. Without it the cast fails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = [{"to": "fix", "maxTraversals": 3}]))]
     pub on_failure: Option<OnFailureDoc>,
-    /// Utility: how a failed turn is tried again; overrides the materia's.
+    /// Utility: overrides `retries` of the materia.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = [{"max": 2}]))]
     pub retries: Option<RetriesDoc>,
-    /// Whether the first matching edge is taken, or every one.
+    /// Whether the output goes over the first matching edge, or over all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = "first", "examples" = ["all"]))]
     pub routing: Option<Routing>,
-    /// How output is read; overrides the materia's.
+    /// Overrides `parse` of the materia.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["json"]))]
     pub parse: Option<Parse>,
-    /// Values to copy into state: target to source path. Merged over the materia's.
+    /// Adds to `assign` of the materia, or overrides single names.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    #[schemars(extend("examples" = [{"plan": "$.context"}]))]
     pub assign: IndexMap<String, String>,
-    /// How long a turn may take; overrides the materia's.
+    /// Overrides `timeoutMs` of the materia.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = crate::time::DURATION_MS_MAX))]
+    #[schemars(extend("examples" = [600000]))]
     pub timeout_ms: Option<u64>,
-    /// Moves a loop's cursor after this socket.
+    /// Moves the innermost loop to its next item after this socket.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = [{"when": "satisfied"}]))]
     pub advance: Option<AdvanceDoc>,
     /// Runs this socket once for each element of a list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = [{"items": "state.files", "as": "file"}]))]
     pub foreach: Option<ForeachDoc>,
-    /// Whether the scheduler may start turns here.
+    /// Whether turns start by themselves (`auto`) or only when a person starts them (`interactive`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = "auto", "examples" = ["interactive"]))]
     pub mode: Option<NodeMode>,
-    /// What counts instead of `mode`: `manual` as `interactive`, `automatic` as `auto`.
+    /// Another name for `mode`, which it overrides: `manual` means `interactive`, `automatic` means `auto`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["manual"]))]
     pub control: Option<Control>,
-    /// What starts a turn here.
+    /// The event that starts a turn: an input, the clock, or a person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = "on_any_input", "examples" = ["scheduled"]))]
     pub trigger: Option<Trigger>,
-    /// The interval of a `scheduled` trigger.
+    /// The time between two turns of a `scheduled` socket, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = crate::time::DURATION_MS_MAX))]
+    #[schemars(extend("examples" = [600000]))]
     pub interval_ms: Option<u64>,
-    /// The times of a `scheduled` trigger, instead of an interval: `minute hour day-of-month month day-of-week`.
+    /// The times of a `scheduled` socket, instead of an interval: `minute hour day-of-month month day-of-week`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["30 6 * * mon-fri"]))]
     pub cron: Option<String>,
-    /// Whether a scheduled socket ticks when the cast begins, too.
+    /// Whether a `scheduled` socket also runs when the cast begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = false, "examples" = [true]))]
     pub run_at_start: Option<bool>,
-    /// The time zone in which `cron` is read, by its IANA name; UTC if left out.
+    /// The time zone of `cron`, by its IANA name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = "UTC", "examples" = ["Europe/Vienna"]))]
     pub timezone: Option<String>,
-    /// How many turns may run here at once.
+    /// How many turns of this socket may run at the same time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
+    #[schemars(extend("default" = 1, "examples" = [3]))]
     pub max_in_flight: Option<u32>,
-    /// Whether a turn takes everything that waits, or one payload.
+    /// Whether a turn takes all waiting payloads, or the oldest one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = "all", "examples" = ["one"]))]
     pub consume: Option<Consume>,
-    /// What this node may spend.
+    /// The most that this socket may spend. At the limit it is blocked; its inputs are kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = [{"turns": 12}]))]
     pub budgets: Option<NodeBudgetsDoc>,
-    /// What turns here may do.
+    /// Permissions of turns of this socket.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = [{"write": ["src"], "network": false}]))]
     pub policy: Option<PolicyDoc>,
-    /// Which part of the output travels on.
+    /// The part of the output that is sent to the next socket.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = "message.final", "examples" = ["composite"]))]
     pub output_selector: Option<OutputSelector>,
-    /// The artifacts that `composite` sends along.
+    /// The artifacts that `composite` sends: `diff`, `logs`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("examples" = [["diff"]]))]
     pub artifacts: Vec<String>,
-    /// `before`: a turn waits for a person.
+    /// `before`: a person must approve each turn before it starts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["before"]))]
     pub approval: Option<Approval>,
-    /// Nodes that must have completed a turn first.
+    /// Sockets that must complete a turn before this one may run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("examples" = [["build"]]))]
     pub depends_on: Vec<String>,
-    /// What happens to a turn that a crash interrupted.
+    /// How `resume` treats a turn that a crash interrupted: run it again, or ask first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = "retry", "examples" = ["ask"]))]
     pub on_interrupt: Option<OnInterrupt>,
-    /// Whether a provider session is kept between turns.
+    /// Overrides `session` of the materia.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["keep"]))]
     pub session: Option<SessionPolicy>,
     /// Fields this version does not know.
     #[serde(flatten)]

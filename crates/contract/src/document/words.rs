@@ -24,7 +24,7 @@ macro_rules! words {
 words!(
     /// The verdict that an edge asks for.
     Condition {
-        /// Whatever the verdict.
+        /// Any verdict, or none.
         Always = "always",
         /// The verdict is true.
         Satisfied = "satisfied",
@@ -60,7 +60,7 @@ words!(
     }
 );
 words!(
-    /// What a materia must be given.
+    /// The input that a materia needs in a link.
     Expects {
         /// Any text.
         Text = "text",
@@ -87,7 +87,7 @@ words!(
     }
 );
 words!(
-    /// What counts instead of a node's mode, where it is present.
+    /// Another name for `mode`, which it overrides.
     Control {
         /// Only a person starts turns, as with `interactive`.
         Manual = "manual",
@@ -96,18 +96,18 @@ words!(
     }
 );
 words!(
-    /// What starts a turn.
+    /// The event that starts a turn.
     Trigger {
         /// Only a person.
         ManualOnly = "manual_only",
-        /// Any input that waits.
+        /// An input.
         OnAnyInput = "on_any_input",
-        /// A fixed interval.
+        /// The clock: `intervalMs` or `cron`.
         Scheduled = "scheduled",
     }
 );
 words!(
-    /// How much of what waits a turn takes.
+    /// How many waiting payloads a turn takes.
     Consume {
         /// Everything.
         All = "all",
@@ -138,7 +138,7 @@ words!(
     }
 );
 words!(
-    /// What makes two payloads the same.
+    /// When two payloads count as the same.
     DedupeBy {
         /// Their id.
         PayloadId = "payloadId",
@@ -171,7 +171,7 @@ words!(
     }
 );
 words!(
-    /// What happens to a turn that a crash interrupted.
+    /// How `resume` treats a turn that a crash interrupted.
     OnInterrupt {
         /// It runs again at once with the same inputs.
         Retry = "retry",

@@ -36,6 +36,6 @@ pub type Answerers = IndexMap<NodeId, Answerer>;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentsChosen {
-    /// Who answers; nodes without an agent of their own are not in it.
+    /// The agents. Nodes without an agent are not listed.
     pub agents: Answerers,
 }

@@ -11,9 +11,9 @@ use crate::Amount;
 pub struct BudgetWarned {
     /// Which bound.
     pub bound: BudgetBound,
-    /// What has been spent.
+    /// The amount that was spent.
     pub spent: Amount,
-    /// What may be spent.
+    /// The budget.
     pub limit: Amount,
 }
 

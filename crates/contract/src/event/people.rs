@@ -10,7 +10,7 @@ use crate::{Do, GlobalMode, Pace};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnRequested {
-    /// What the node is told beside its inputs.
+    /// A message for the node, besides its inputs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// The payload that the message becomes.
@@ -22,7 +22,7 @@ pub struct TurnRequested {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ApprovalRequested {
-    /// What would run, by hash: the node, its item and the payloads it would take.
+    /// A hash of the turn that would run: its node, item and payloads.
     pub hash: String,
     /// Those payloads, in order.
     pub payloads: Vec<Uuid>,
@@ -32,7 +32,7 @@ pub struct ApprovalRequested {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ApprovalGiven {
-    /// What may run, by hash. Anything else must be asked for again.
+    /// The hash of the turn that may run. Anything else must be asked for again.
     pub hash: String,
 }
 
@@ -40,7 +40,7 @@ pub struct ApprovalGiven {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ApprovalDenied {
-    /// What may not run, by hash. Its inputs are kept, unless the refusal leads on.
+    /// The hash of the turn that may not run. Its inputs are kept, unless the refusal leads on.
     pub hash: String,
     /// Why, in the person's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -68,10 +68,10 @@ pub struct ModeChanged {
     pub value: Mode,
     /// Why: `stall`, `person`, `timeline`, `resume`.
     pub reason: String,
-    /// What shows it: the turns that were alike.
+    /// The turns that were alike.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<u64>,
-    /// What is alike about them, in words.
+    /// A sentence about what these turns have in common.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
@@ -82,7 +82,7 @@ pub struct ModeChanged {
 pub enum Mode {
     /// Whether the scheduler starts turns.
     Pace(Pace),
-    /// What turns may write.
+    /// Where turns may write: PLANNING or IMPLEMENTATION.
     Global(GlobalMode),
 }
 
@@ -92,7 +92,7 @@ pub enum Mode {
 pub struct MessageReceived {
     /// The payload.
     pub payload_id: Uuid,
-    /// What was said.
+    /// The text.
     pub text: String,
 }
 

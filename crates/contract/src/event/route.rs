@@ -39,17 +39,17 @@ pub struct HandoffSent {
     /// The `turn.started` whose output it carries; absent where nothing ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<u64>,
-    /// What kind of payload it is.
+    /// The kind of the payload.
     pub kind: EnvelopeKind,
     /// The beginning of what it says.
     pub preview: String,
-    /// What it holds, where no turn of the run has put it out.
+    /// Its content, if it is not the output of a turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offered: Option<Offered>,
-    /// What it says instead, where the edge's transform replaces parts of it.
+    /// The parts that the transform of the edge replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mapped: Option<Arc<PayloadContent>>,
-    /// What makes it the same as another, where its edge asks for that.
+    /// The value that `dedupeBy` of the edge compares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sameness: Option<String>,
 }

@@ -11,7 +11,7 @@ use crate::{Answerers, EdgeId, FileState, Link, NodeId, OwnWorkspace, Plan};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RunCreated {
-    /// What the person asked for.
+    /// The request of the person.
     pub request: String,
     /// The graph that runs.
     pub plan: Plan,
@@ -23,7 +23,7 @@ pub struct RunCreated {
     pub run_dir: String,
     /// Whether the scheduler starts turns.
     pub pace: Pace,
-    /// What turns may write.
+    /// Where turns may write: PLANNING or IMPLEMENTATION.
     pub global_mode: GlobalMode,
     /// Whether time is simulated.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -31,8 +31,7 @@ pub struct RunCreated {
     /// The script that answers turns, if one does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script: Option<ScriptBinding>,
-    /// Who answers its agent sockets, as it was found out before it began; those that the script answers
-    /// are not in it.
+    /// The agents of its sockets, chosen before it began. Sockets that the script answers are not listed.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub agents: Answerers,
     /// The cast it continues from.
@@ -44,13 +43,13 @@ pub struct RunCreated {
     /// How many entries the script's timeline has. The run does not rest before the last.
     #[serde(default, skip_serializing_if = "is_none_left")]
     pub timeline: u32,
-    /// What its plan was linked from, if it was.
+    /// The targets of `materia link`, if it was linked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<Link>,
     /// The variables it begins with.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
     pub state: serde_json::Map<String, Value>,
-    /// The key under which it was asked for, where whoever asked gave one: the same key begins no second cast.
+    /// The idempotency key of the request, if it had one. The same key starts no second cast.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<StartKey>,
     /// Its workspace, where its turns do not work in the project folder.
@@ -135,7 +134,7 @@ pub enum Pace {
     Interactive,
 }
 
-/// What turns may write.
+/// Where turns may write: PLANNING or IMPLEMENTATION.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum GlobalMode {
@@ -169,7 +168,7 @@ pub struct RunResumed {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RunWaiting {
-    /// What it waits for.
+    /// The reason for waiting.
     pub reason: WaitReason,
     /// The node that is concerned, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -211,9 +210,9 @@ pub struct RunCompleted {}
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RunFailed {
-    /// What went wrong, by name.
+    /// The error code.
     pub code: ErrorCode,
-    /// What went wrong, in a sentence.
+    /// The error in a sentence.
     pub message: String,
     /// The socket at which it happened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -275,7 +274,7 @@ impl ErrorCode {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RunAborted {
-    /// Who or what asked for it.
+    /// The person or program that asked for it.
     pub reason: String,
 }
 

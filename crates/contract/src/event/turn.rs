@@ -44,25 +44,25 @@ pub struct TurnStarted {
     /// The scripted answer it takes, if a script answers this node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script: Option<ScriptEntry>,
-    /// What the turn may write; absent means as the run began. An agent's turn always says it.
+    /// Where the turn may write. If it is absent, as at the beginning of the run. An agent's turn always says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub global_mode: Option<GlobalMode>,
-    /// Who answers, where an agent is asked.
+    /// The agent that is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
-    /// What the agent's program says its version is.
+    /// The version that the agent's program reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_version: Option<String>,
     /// The model that is asked for, where one was chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The tools that the agent may use, where somebody said so.
+    /// The tools that the agent may use, if they are set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<ToolsDoc>,
     /// The form of the answer, as a JSON Schema, where it is to be JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<Arc<Value>>,
-    /// What a person approved, where the node asks for that.
+    /// The hash that a person approved, if the node needs approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approved: Option<String>,
     /// In a workspace: the tree that it begins with.
@@ -207,10 +207,10 @@ pub struct TurnOutput {
     /// Whether some bytes were no UTF-8 and are shown as U+FFFD.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lossy: bool,
-    /// What it cost.
+    /// Tokens and cost of the turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<TurnUsage>,
-    /// What it left besides its output.
+    /// Artifacts of the turn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<Artifact>,
     /// The file that holds what the agent's program said, word for word.
@@ -222,7 +222,7 @@ pub struct TurnOutput {
     /// Things worth knowing that are no failure.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// What kind of failure it was, where a provider failed.
+    /// The kind of failure, if an agent failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<crate::FailureClass>,
     /// How long to wait before another try, where the provider said so.
@@ -356,9 +356,9 @@ pub struct TurnFailed {
     pub visit: u32,
     /// The number of the attempt, from 1.
     pub attempt: u32,
-    /// What went wrong, by name.
+    /// The error code.
     pub code: ErrorCode,
-    /// What went wrong, in a sentence.
+    /// The error in a sentence.
     pub message: String,
     /// Whether it is tried again with the reason in the prompt.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -385,7 +385,7 @@ pub struct TurnInterrupted {
     pub visit: u32,
     /// The number of the attempt, from 1.
     pub attempt: u32,
-    /// What interrupted it.
+    /// The cause of the interruption.
     pub reason: InterruptReason,
     /// In a workspace: the files that were found afterwards.
     #[serde(default, skip_serializing_if = "Option::is_none", flatten)]

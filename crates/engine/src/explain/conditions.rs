@@ -108,7 +108,7 @@ fn mode(Subject { plan, index, .. }: Subject<'_>) -> Facts {
 
 fn control(Subject { plan, index, .. }: Subject<'_>) -> Facts {
     let text = match plan.nodes[index].control {
-        None => "nobody has taken it over".to_owned(),
+        None => "it is not under manual control".to_owned(),
         Some(Control::Automatic) => "its control is automatic".to_owned(),
         Some(Control::Manual) => format!("its control is manual: {BY_HAND}"),
     };

@@ -1,4 +1,4 @@
-//! The tables. `docs/journal.md` tells others about them.
+//! The tables. `docs/reference/journal.md` tells others about them.
 
 use rusqlite::{Connection, OptionalExtension as _};
 

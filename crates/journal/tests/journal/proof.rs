@@ -1,4 +1,4 @@
-//! A journal can be checked from `docs/journal.md` alone, by a program that knows nothing of this one.
+//! A journal can be checked from `docs/reference/journal.md` alone, by a program that knows nothing of this one.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! What each agent gets of its home in a confined turn stands in `docs/security.md`, word by word.
+//! What each agent gets of its home in a confined turn stands in `docs/reference/security.md`, word by word.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -7,7 +7,7 @@ use materia_runners::agents::native;
 
 #[test]
 fn the_page_says_what_each_agent_gets_of_its_home() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/security.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/security.md");
     let page = std::fs::read_to_string(page).unwrap();
     let mut expected = String::from(
         "| agent | its variable | gets a copy of | may only read | given back: the session | given back: new values of |\n\
@@ -41,7 +41,7 @@ fn the_page_says_what_each_agent_gets_of_its_home() {
         )
         .unwrap();
     }
-    assert!(page.contains(&expected), "docs/security.md lacks this table:\n{expected}");
+    assert!(page.contains(&expected), "docs/reference/security.md lacks this table:\n{expected}");
 }
 
 #[test]
