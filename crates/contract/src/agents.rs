@@ -37,7 +37,7 @@ pub struct AgentDoc {
     /// How long the agent may be silent before it is stopped, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = crate::time::DURATION_MS_MAX))]
-    #[schemars(extend("default" = 900000, "examples" = [600000]))]
+    #[schemars(extend("default" = 900_000, "examples" = [600_000]))]
     pub idle_ms: Option<u64>,
     /// The most that one turn may cost, if the agent has such a setting.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -8,7 +8,7 @@ use crate::bench::{Bench, finish};
 use crate::pages::{all, blocks, page};
 
 /// The words of a line as a shell takes them, up to a comment.
-pub fn words(line: &str) -> Vec<String> {
+pub(crate) fn words(line: &str) -> Vec<String> {
     let (mut words, mut word, mut quote, mut begun) = (Vec::new(), String::new(), None, false);
     for character in line.chars() {
         match (character, quote) {

@@ -3,19 +3,19 @@
 use std::path::{Path, PathBuf};
 
 /// A page: its path from the root of the repository, and its text.
-pub type Page = (String, String);
+pub(crate) type Page = (String, String);
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 /// The text of one page.
-pub fn page(name: &str) -> String {
+pub(crate) fn page(name: &str) -> String {
     std::fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
 /// The README, the list of examples, and every page below `docs/`, in the order of their names.
-pub fn all() -> Vec<Page> {
+pub(crate) fn all() -> Vec<Page> {
     let mut names = vec!["README.md".to_owned(), "examples/README.md".to_owned()];
     let mut folders = vec!["docs".to_owned()];
     while let Some(folder) = folders.pop() {
@@ -34,7 +34,7 @@ pub fn all() -> Vec<Page> {
 }
 
 /// The fenced blocks of one kind, in order.
-pub fn blocks<'a>(page: &'a str, kind: &str) -> Vec<&'a str> {
+pub(crate) fn blocks<'a>(page: &'a str, kind: &str) -> Vec<&'a str> {
     let fence = format!("\n```{kind}\n");
     let fenced = page.split(&fence).skip(1);
     fenced.map(|rest| rest.split("\n```").next().unwrap()).collect()

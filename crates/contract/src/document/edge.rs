@@ -57,7 +57,7 @@ pub struct EdgeDoc {
     /// compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = crate::time::DURATION_MS_MAX))]
-    #[schemars(extend("examples" = [3600000]))]
+    #[schemars(extend("examples" = [3_600_000]))]
     pub dedupe_window_ms: Option<u64>,
     /// Filters or changes each payload on the edge.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -55,7 +55,7 @@ pub struct BudgetDoc {
     /// Tokens, input and output together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
-    #[schemars(extend("examples" = [2000000]))]
+    #[schemars(extend("examples" = [2_000_000]))]
     pub max_tokens: Option<u64>,
     /// Cost, in the currency that the agent reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -88,7 +88,7 @@ pub struct NodeBudgetsDoc {
     /// Time that turns of this socket may take in total, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = crate::time::DURATION_MS_MAX))]
-    #[schemars(extend("examples" = [3600000]))]
+    #[schemars(extend("examples" = [3_600_000]))]
     pub time_ms: Option<u64>,
     /// Cost of this socket, in the currency that the agent reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -106,7 +106,7 @@ pub struct Materia {
     /// How long a turn may take, in milliseconds. By default 30,000 for a utility and 7,200,000 for an agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = crate::time::DURATION_MS_MAX))]
-    #[schemars(extend("examples" = [1800000]))]
+    #[schemars(extend("examples" = [1_800_000]))]
     pub timeout_ms: Option<u64>,
     /// Utility: runs a failed turn again. By default never.
     #[serde(default, skip_serializing_if = "Option::is_none")]

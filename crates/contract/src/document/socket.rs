@@ -65,7 +65,7 @@ pub struct Socket {
     /// Overrides `timeoutMs` of the materia.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = crate::time::DURATION_MS_MAX))]
-    #[schemars(extend("examples" = [600000]))]
+    #[schemars(extend("examples" = [600_000]))]
     pub timeout_ms: Option<u64>,
     /// Moves the innermost loop to its next item after this socket.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -90,7 +90,7 @@ pub struct Socket {
     /// The time between two turns of a `scheduled` socket, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = crate::time::DURATION_MS_MAX))]
-    #[schemars(extend("examples" = [600000]))]
+    #[schemars(extend("examples" = [600_000]))]
     pub interval_ms: Option<u64>,
     /// The times of a `scheduled` socket, instead of an interval: `minute hour day-of-month month day-of-week`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
