@@ -97,7 +97,7 @@ class Config:
         if kind == "array" and "items" in one:
             return f"list of {self.kind(one['items'])}"
         if kind == "object" and isinstance(one.get("additionalProperties"), dict):
-            return f"names with {self.kind(one['additionalProperties'])}"
+            return f"map of {self.kind(one['additionalProperties'])}"
         bounds = []
         if kind in ("integer", "number"):
             if one.get("minimum"):
