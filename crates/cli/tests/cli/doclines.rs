@@ -85,6 +85,10 @@ fn is_understood(name: &str, command: &[String]) {
     if asks && !args.contains(&"--trust") && place > 0 {
         args.splice(1..1, ["--trust"]);
     }
+    if args.contains(&"--drop") {
+        // A person is asked before something is removed.
+        args.push("--yes");
+    }
     if !args.contains(&"--json") {
         args.insert(1, "--json");
     }
