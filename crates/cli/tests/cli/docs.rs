@@ -90,6 +90,16 @@ fn every_way_to_fail_to_wait_and_to_be_refused_is_explained() {
     assert_eq!(owned(&codes(&page, "Refusals")), refusals);
 }
 
+#[test]
+fn the_map_lists_every_page() {
+    let map = page("docs/README.md");
+    let pages = all();
+    let names = pages.iter().filter_map(|(name, _)| name.strip_prefix("docs/"));
+    for name in names.filter(|name| *name != "README.md") {
+        assert!(map.contains(&format!("]({name})")), "docs/README.md does not list docs/{name}");
+    }
+}
+
 /// With `MATERIA_BLESS=1` the pages are written.
 #[test]
 fn the_generated_pages_have_not_drifted() {
