@@ -146,7 +146,9 @@ pub fn event(event: &Event, story: &Story) -> String {
         EventBody::ApprovalGiven(_) => "is approved".to_owned(),
         EventBody::ApprovalDenied(data) => {
             let reason = data.reason.as_deref().map(|reason| format!(": {}", one(reason)));
-            format!("is refused{}", reason.unwrap_or_default())
+            let leads_on =
+                if data.route { "; it does not run and counts as not satisfied" } else { "" };
+            format!("is refused by a person{}{leads_on}", reason.unwrap_or_default())
         }
         EventBody::ItemSkipped(data) => {
             let reason = data.reason.as_deref().map(|reason| format!(": {}", one(reason)));
@@ -290,6 +292,15 @@ pub fn spent(report: &CastReport) -> String {
         usage.cost.map(|cost| format!("cost {cost}")),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// The status of a cast in words. `driven` says whether a process drives it; it matters only while the cast runs.
+#[must_use]
+pub fn status(status: CastStatus, verdict: Option<bool>, driven: bool) -> &'static str {
+    if status == CastStatus::Running && !driven {
+        return "interrupted: no process drives it";
+    }
+    status.words(verdict)
 }
 
 /// How a cast stands, in one line, and what can be done about it.

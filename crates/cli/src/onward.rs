@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use materia_app::standing::{Next, NodeBound, Standing};
-use materia_contract::{Do, NodeId};
+use materia_contract::{CastReport, Do, NodeId, OpenQuestion};
 use materia_kernel::Phase;
 
 use crate::project::Project;
@@ -11,6 +11,15 @@ use crate::project::Project;
 /// The commands that bring a cast on, the likeliest first, without the word `materia`.
 pub(crate) fn ways(standing: &Standing<'_>) -> Vec<String> {
     standing.onward().iter().map(|next| words(next, standing.id().as_str())).collect()
+}
+
+/// The commands that answer the open questions of a cast.
+pub(crate) fn answers(report: &CastReport) -> Vec<String> {
+    let id = &report.cast_id;
+    let both = |question: &OpenQuestion| {
+        ["approve", "deny"].map(|name| format!("{name} {id} {}", question.socket))
+    };
+    report.questions.iter().flat_map(both).collect()
 }
 
 /// One of them.

@@ -23,6 +23,8 @@ pub(crate) struct Project {
     project: app::Project,
     /// Options that a command about this project has to repeat.
     repeated: String,
+    /// The shell stands in another folder (`-C`).
+    elsewhere: bool,
 }
 
 impl Project {
@@ -39,7 +41,7 @@ impl Project {
             Failure::storage(format!("cannot use the folder {}: {error}", dir.display()))
         })?;
         let project = app::Project::open(sources(dir, global), state_dir())?;
-        Ok(Self { project, repeated: repeated(global) })
+        Ok(Self { project, repeated: repeated(global), elsewhere: global.directory.is_some() })
     }
 
     /// Where a folder above this one has a configuration that does not count here: a sentence that says so.
@@ -91,6 +93,14 @@ impl Project {
     /// Finds a cast that a person named. The name is checked before any file is touched.
     pub(crate) fn find(&self, wanted: &RunId) -> Result<Found, Failure> {
         Ok(self.project.find(wanted)?)
+    }
+
+    /// A path that a person can type where the shell stands: relative inside the project, whole under `-C`.
+    pub(crate) fn shown(&self, path: &Path) -> String {
+        if self.elsewhere {
+            return clean::clean(&path.display().to_string()).into_owned();
+        }
+        self.project.shown(path)
     }
 
     /// A command that a person can type to go on with this project.

@@ -28,6 +28,17 @@ pub(crate) struct Visits {
     span: Option<(Micros, Micros)>,
     /// The newest result of each node, by the event that has it.
     answers: BTreeMap<NodeId, u64>,
+    /// The turn that a person refused and that counts as not satisfied: its node, then its number.
+    refused: Refused,
+}
+
+/// A refusal that leads on is an event before the turn that it answers, in the same decision.
+#[derive(Debug, Clone, Default, PartialEq)]
+enum Refused {
+    #[default]
+    None,
+    Next(NodeId),
+    Turn(u64),
 }
 
 #[derive(Debug, Clone)]
@@ -82,10 +93,18 @@ impl Visits {
             (_, Some((began, _))) => began,
         };
         self.span = Some((began, event.wall));
+        if let (EventBody::ApprovalDenied(data), Some(node)) = (&event.body, &event.node)
+            && data.route
+        {
+            self.refused = Refused::Next(node.clone());
+        }
         let Some(step) = event.body.of_turn() else { return };
         match step {
             OfTurn::Started(data) => {
                 let Some(socket) = event.node.clone() else { return };
+                if self.refused == Refused::Next(socket.clone()) {
+                    self.refused = Refused::Turn(event.seq);
+                }
                 let visit = Visit {
                     socket,
                     visit: data.visit,
@@ -107,7 +126,12 @@ impl Visits {
                     self.answers.insert(node.clone(), event.seq);
                 }
                 let end = End::new(Outcome::Completed, event.wall, data.report.usage.as_ref());
-                let reason = why_not(data);
+                let mut reason = why_not(data);
+                if self.refused == Refused::Turn(data.turn) {
+                    let given = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
+                    reason = Some(format!("refused by a person{given}"));
+                    self.refused = Refused::None;
+                }
                 self.end(data.turn, End { satisfied: data.satisfied, reason, ..end });
             }
             OfTurn::Failed(data) => {

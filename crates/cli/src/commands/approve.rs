@@ -34,7 +34,7 @@ pub(crate) struct ApproveArgs {
 pub(crate) struct DenyArgs {
     #[command(flatten)]
     whom: Whom,
-    /// Why; it is kept with the refusal and shown by `show` and `why`
+    /// Why; `events` always tells it, `show` and `why` while the turn waits, and `show` where `--route` led on
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
     /// Let the cast go on over an edge for work that is not satisfied

@@ -1,10 +1,12 @@
 use clap::Args;
+use materia_contract::{CastLine, CastStatus};
 use materia_engine::blocking;
 
 use crate::args::Global;
 use crate::clean::one_line;
 use crate::failure::{Exit, Failure};
 use crate::project::Project;
+use crate::say;
 use crate::terminal::Terminal;
 
 /// List the casts of this project, newest first
@@ -66,11 +68,17 @@ pub(crate) fn casts(
         ));
         return Ok(Exit::Done);
     }
+    // Only of a cast that runs there is a question; its lease is in one of the journals.
+    let is_driven = |line: &CastLine| {
+        line.status != CastStatus::Running
+            || journals.iter().any(|(_, it)| blocking(it).is_driven(&line.cast_id).unwrap_or(false))
+    };
+    let statuses: Vec<&str> =
+        lines.iter().map(|line| say::status(line.status, line.verdict, is_driven(line))).collect();
     let width = lines.iter().map(|line| line.cast_id.as_str().len()).max().unwrap_or(0).max(4);
     let loadout_width = lines.iter().map(|line| one_line(&line.loadout, 30).chars().count());
     let loadout_width = loadout_width.max().unwrap_or(0).max(7);
-    let statuses = lines.iter().map(|line| line.status.words(line.verdict).len());
-    let status_width = statuses.max().unwrap_or(0).max("completed".len());
+    let status_width = statuses.iter().map(|it| it.len()).max().unwrap_or(0).max("completed".len());
     // Only where some cast continues another one is there something to say about it.
     let widths = lines.iter().filter_map(|line| Some(line.from_cast_id.as_ref()?.len()));
     let from_width = widths.max().map(|width| width.max("FROM".len()));
@@ -81,13 +89,13 @@ pub(crate) fn casts(
         "{:width$}  {:status_width$}  {:24}  {:loadout_width$}  {head}REQUEST",
         "CAST", "STATUS", "STARTED", "LOADOUT"
     )?;
-    for line in &lines {
+    for (line, status) in lines.iter().zip(&statuses) {
         let from = from(line.from_cast_id.as_deref().unwrap_or_default());
         writeln!(
             terminal.out,
             "{:width$}  {:status_width$}  {:24}  {:loadout_width$}  {from}{}",
             line.cast_id.as_str(),
-            line.status.words(line.verdict),
+            status,
             line.started_at,
             one_line(&line.loadout, 30),
             one_line(&line.request, 80)

@@ -99,8 +99,8 @@ pub(crate) fn check(
     let loadouts = loaded.config.loadouts.len();
     let verdict = match found.len() {
         0 => "sound".to_owned(),
-        1 => "sound, with 1 finding".to_owned(),
-        count => format!("sound, with {count} findings"),
+        1 => "usable, but look at the warning above".to_owned(),
+        count => format!("usable, but look at the {count} warnings above"),
     };
     terminal.say(format_args!("The configuration is {verdict} ({loadouts} loadouts)."));
     if terminal.json {

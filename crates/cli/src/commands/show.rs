@@ -46,7 +46,8 @@ pub(crate) fn show(
     }
     let out = &mut terminal.out;
     writeln!(out, "cast      {}", report.cast_id)?;
-    writeln!(out, "status    {}", report.status.words(report.verdict))?;
+    let driven = materia_engine::blocking(found.journal()).is_driven(&found.id).unwrap_or(false);
+    writeln!(out, "status    {}", say::status(report.status, report.verdict, driven))?;
     writeln!(out, "loadout   {}", one_line(&report.loadout, VALUE_CHARS_MAX))?;
     if !report.linked.is_empty() {
         let targets = one_line(&report.linked.join(" → "), VALUE_CHARS_MAX);
@@ -73,7 +74,13 @@ pub(crate) fn show(
     tell_answer(&report, &project, out)?;
     tell_state(&report, out)?;
     let (run, _) = materia_engine::load(found.journal(), &found.id)?;
-    let mut ways = onward::ways(&Standing::of(&run));
+    let mut ways = onward::answers(&report);
+    if report.status == CastStatus::Running && driven {
+        ways.push(format!("attach {}", report.cast_id));
+    } else {
+        let further = onward::ways(&Standing::of(&run));
+        ways.extend(further.into_iter().filter(|way| !ways.contains(way)).collect::<Vec<_>>());
+    }
     let further: &[&str] = match report.status {
         CastStatus::Completed | CastStatus::Failed | CastStatus::Aborted => &["events", "replay"],
         CastStatus::Waiting | CastStatus::Running => &["abort", "events"],

@@ -216,6 +216,12 @@ fn templates_run_with_stand_ins() {
     let fix = with("test-and-fix", &[(r#"["npm", "test"]"#, flaky)]);
     let report = fix.run(&mock).exits(0).json();
     assert_eq!(sockets(&report), ["test", "fix", "test", "fix", "test"]);
+    // Five more rounds after `revive`: one bound counts, and that one is raised.
+    let never = with("test-and-fix", &[(r#"["npm", "test"]"#, r#"["false"]"#)]);
+    let report = never.run(&mock).exits(1).json();
+    assert_eq!((sockets(&report).len(), &report["error"]["code"]), (11, &json!("edge_exhausted")));
+    let report = never.run(&["revive", "c1", "--json"]).exits(1).json();
+    assert_eq!((sockets(&report).len(), &report["error"]["code"]), (21, &json!("edge_exhausted")));
     let plan = with("plan-build-review", &[]);
     let report = plan.run(&mock).exits(0).json();
     assert_eq!(sockets(&report), ["plan", "build", "review", "sum-up"]);
@@ -234,6 +240,8 @@ fn templates_run_with_stand_ins() {
     let back = ["deny", "c1", "--route", "--reason", "the notes are too long", "--json"];
     let report = release.run(&back).exits(3).json();
     assert_eq!(sockets(&report), ["test", "notes", "release", "notes"]);
+    let reason = report["visits"][2]["reason"].as_str().unwrap();
+    assert_eq!(reason, "refused by a person: the notes are too long");
     release.run(&["approve", "c1", "--json"]).exits(0);
 }
 

@@ -149,6 +149,9 @@ fn a_killed_cast_can_be_resumed_by_the_beginning_of_its_id() {
     signal(&child, Signal::KILL);
     finish(child).exits(-1);
     assert_eq!(bench.run(&["show", "long", "--json"]).exits(0).json()["status"], "running");
+    for listed in [&["show", "long"][..], &["casts"]] {
+        assert!(bench.run(listed).exits(0).out.contains("interrupted: no process drives it"));
+    }
     let after = bench.run(&["resume", "last", "--json"]).exits(0).json();
     assert_eq!(after["status"], "completed");
     assert_eq!(bench.read("count.txt"), "x");
@@ -159,6 +162,9 @@ fn a_killed_cast_can_be_resumed_by_the_beginning_of_its_id() {
 fn another_process_can_abort_a_cast_under_way() {
     let bench = Bench::with(&utilities(&[("a", SLOW)]));
     let child = started(&bench);
+    let shown = bench.run(&["show", "c1"]).exits(0).out;
+    assert!(shown.contains("status    running\n"), "{shown}");
+    assert!(shown.contains("next      materia attach c1\n"), "{shown}");
     // Who resumes it lets it go on there (D59); what only its own process can do is refused.
     assert_eq!(bench.run(&["resume", "c1", "--json"]).exits(0).json()["told"], true);
     let refused = bench.run(&["recast", "c1", "--json"]).exits(2);

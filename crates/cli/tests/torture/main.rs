@@ -21,6 +21,7 @@ mod log;
 mod random;
 mod readers;
 mod serving;
+mod shipped;
 mod signals;
 mod tree;
 mod victim;
