@@ -20,7 +20,7 @@ const ORIGINAL_PROFILE: &str = "pi/pi-materia";
 
 /// A project, and how it was named.
 pub(crate) struct Project {
-    project: app::Project,
+    inner: app::Project,
     /// Options that a command about this project has to repeat.
     repeated: String,
     /// The shell stands in another folder (`-C`).
@@ -41,14 +41,18 @@ impl Project {
             Failure::storage(format!("cannot use the folder {}: {error}", dir.display()))
         })?;
         let project = app::Project::open(sources(dir, global), state_dir())?;
-        Ok(Self { project, repeated: repeated(global), elsewhere: global.directory.is_some() })
+        Ok(Self {
+            inner: project,
+            repeated: repeated(global),
+            elsewhere: global.directory.is_some(),
+        })
     }
 
     /// Where a folder above this one has a configuration that does not count here: a sentence that says so.
     pub(crate) fn configured_above(&self) -> Option<String> {
         let home = std::env::var_os("HOME").map(PathBuf::from);
         let above =
-            self.project.dir.ancestors().skip(1).take_while(|it| Some(*it) != home.as_deref());
+            self.inner.dir.ancestors().skip(1).take_while(|it| Some(*it) != home.as_deref());
         let found = above.into_iter().find(|it| it.join("materia.json").is_file())?;
         let folder = crate::clean::one_line(&found.to_string_lossy(), 300);
         Some(format!(
@@ -79,20 +83,20 @@ impl Project {
         loadout: Option<&str>,
         terminal: &Terminal,
     ) -> Result<(Loaded, Compiled), Failure> {
-        let checked = self.project.compile(loadout);
-        findings::show_briefly(&checked.findings, &checked.loaded.layers, &self.project, terminal);
+        let checked = self.inner.compile(loadout);
+        findings::show_briefly(&checked.findings, &checked.loaded.layers, &self.inner, terminal);
         Ok(checked.sound()?)
     }
 
     /// The command that calls the user where a cast waits, as the profile names it.
     pub(crate) fn notify(&self) -> Option<Vec<String>> {
-        let (loaded, _) = materia_compiler::load(&self.project.sources);
+        let (loaded, _) = materia_compiler::load(&self.inner.sources);
         app::notify(&loaded)
     }
 
     /// Finds a cast that a person named. The name is checked before any file is touched.
     pub(crate) fn find(&self, wanted: &RunId) -> Result<Found, Failure> {
-        Ok(self.project.find(wanted)?)
+        Ok(self.inner.find(wanted)?)
     }
 
     /// A path that a person can type where the shell stands: relative inside the project, whole under `-C`.
@@ -100,7 +104,7 @@ impl Project {
         if self.elsewhere {
             return clean::clean(&path.display().to_string()).into_owned();
         }
-        self.project.shown(path)
+        self.inner.shown(path)
     }
 
     /// A command that a person can type to go on with this project.
@@ -113,13 +117,13 @@ impl Deref for Project {
     type Target = app::Project;
 
     fn deref(&self) -> &app::Project {
-        &self.project
+        &self.inner
     }
 }
 
 impl DerefMut for Project {
     fn deref_mut(&mut self) -> &mut app::Project {
-        &mut self.project
+        &mut self.inner
     }
 }
 
@@ -186,5 +190,5 @@ fn home_of(variable: &str, usual: &str) -> Option<PathBuf> {
 /// The project of the present folder for whoever is only asked for names; faults are nobody's matter there.
 pub(crate) fn quietly(config: Option<PathBuf>) -> Option<app::Project> {
     let global = Global { directory: None, config, json: false, quiet: true };
-    Project::here(&global).ok().map(|here| here.project)
+    Project::here(&global).ok().map(|here| here.inner)
 }

@@ -176,6 +176,9 @@ pub struct Visit {
     /// Cost, as far as it was reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Amount>,
+    /// True where a person refused the turn and it counts as not satisfied (`deny --route`): it did not run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub refused: bool,
 }
 
 /// How an attempt ended.

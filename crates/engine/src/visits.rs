@@ -64,6 +64,8 @@ struct End {
     tokens: Option<u64>,
     #[serde(rename = "c", default, skip_serializing_if = "Option::is_none")]
     cost: Option<Amount>,
+    #[serde(rename = "n", default, skip_serializing_if = "std::ops::Not::not")]
+    refused: bool,
 }
 
 impl End {
@@ -73,7 +75,7 @@ impl End {
         let tokens = (read.is_some() || written.is_some())
             .then(|| read.unwrap_or(0).saturating_add(written.unwrap_or(0)));
         let cost = usage.and_then(|usage| usage.cost);
-        Self { outcome, wall, satisfied: None, reason: None, tokens, cost }
+        Self { outcome, wall, satisfied: None, reason: None, tokens, cost, refused: false }
     }
 }
 
@@ -118,6 +120,7 @@ impl Visits {
                     duration_ms: None,
                     tokens: None,
                     cost: None,
+                    refused: false,
                 };
                 self.start(Started { seq: event.seq, wall: event.wall, visit });
             }
@@ -126,13 +129,9 @@ impl Visits {
                     self.answers.insert(node.clone(), event.seq);
                 }
                 let end = End::new(Outcome::Completed, event.wall, data.report.usage.as_ref());
-                let mut reason = why_not(data);
-                if self.refused == Refused::Turn(data.turn) {
-                    let given = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
-                    reason = Some(format!("refused by a person{given}"));
-                    self.refused = Refused::None;
-                }
-                self.end(data.turn, End { satisfied: data.satisfied, reason, ..end });
+                let reason = why_not(data);
+                let refused = self.refused == Refused::Turn(data.turn);
+                self.end(data.turn, End { satisfied: data.satisfied, reason, refused, ..end });
             }
             OfTurn::Failed(data) => {
                 let broken = data.code == ErrorCode::ContractError;
@@ -235,6 +234,7 @@ impl Visits {
                     duration_ms: None,
                     tokens: None,
                     cost: None,
+                    refused: false,
                 };
                 let mut started = Started { seq, wall, visit };
                 if let Some(end) = end {
@@ -256,16 +256,18 @@ impl Visits {
 
 impl Started {
     fn end(&mut self, end: End) {
-        let End { outcome, wall, satisfied, reason, tokens, cost } = end;
+        let End { outcome, wall, satisfied, reason, tokens, cost, refused } = end;
         let took = u64::try_from(wall.saturating_sub(self.wall) / 1_000).unwrap_or(0);
         let visit = &mut self.visit;
         (visit.outcome, visit.satisfied, visit.reason) = (outcome, satisfied, reason);
         (visit.duration_ms, visit.tokens, visit.cost) = (Some(took), tokens, cost);
+        visit.refused = refused;
     }
 
     /// How it ended, if it has.
     fn ended(&self) -> Option<End> {
-        let Visit { outcome, satisfied, reason, duration_ms, tokens, cost, .. } = &self.visit;
+        let Visit { outcome, satisfied, reason, duration_ms, tokens, cost, refused, .. } =
+            &self.visit;
         let took = Micros::try_from((*duration_ms)?).unwrap_or(0).saturating_mul(1_000);
         Some(End {
             outcome: *outcome,
@@ -274,6 +276,7 @@ impl Started {
             reason: reason.clone(),
             tokens: *tokens,
             cost: *cost,
+            refused: *refused,
         })
     }
 }

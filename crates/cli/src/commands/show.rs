@@ -1,5 +1,5 @@
 use clap::Args;
-use materia_contract::{CastReport, CastStatus, Outcome};
+use materia_contract::{CastReport, CastStatus, Outcome, Visit};
 
 use crate::args::Global;
 use crate::clean::{clean, one_line};
@@ -142,7 +142,7 @@ fn tell_visits(report: &CastReport, out: &mut Out) -> Result<(), Failure> {
                 visit.socket.to_string(),
                 one_line(visit.materia.as_deref().unwrap_or(""), 40),
                 format!("{}{attempt}", visit.visit),
-                outcome(visit.outcome, visit.satisfied).to_owned(),
+                outcome(visit).to_owned(),
                 took.map(|ms| say::duration(ms * 1_000)).unwrap_or_default(),
                 visit.tokens.map(|tokens| tokens.to_string()).unwrap_or_default(),
                 visit.cost.map(|cost| cost.to_string()).unwrap_or_default(),
@@ -175,8 +175,9 @@ fn tell_visits(report: &CastReport, out: &mut Out) -> Result<(), Failure> {
     Ok(())
 }
 
-fn outcome(outcome: Outcome, satisfied: Option<bool>) -> &'static str {
-    match (outcome, satisfied) {
+fn outcome(visit: &Visit) -> &'static str {
+    match (visit.outcome, visit.satisfied) {
+        (Outcome::Completed, _) if visit.refused => "refused",
         (Outcome::Completed, Some(true)) => "satisfied",
         (Outcome::Completed, Some(false)) => "not satisfied",
         (Outcome::Completed, None) => "completed",

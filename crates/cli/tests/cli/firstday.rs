@@ -240,8 +240,13 @@ fn templates_run_with_stand_ins() {
     let back = ["deny", "c1", "--route", "--reason", "the notes are too long", "--json"];
     let report = release.run(&back).exits(3).json();
     assert_eq!(sockets(&report), ["test", "notes", "release", "notes"]);
-    let reason = report["visits"][2]["reason"].as_str().unwrap();
-    assert_eq!(reason, "refused by a person: the notes are too long");
+    let visit = &report["visits"][2];
+    assert_eq!(
+        (&visit["refused"], &visit["reason"]),
+        (&json!(true), &json!("the notes are too long"))
+    );
+    let shown = release.run(&["show", "c1"]).exits(0).out;
+    assert!(shown.contains("  refused  "), "{shown}");
     release.run(&["approve", "c1", "--json"]).exits(0);
 }
 
