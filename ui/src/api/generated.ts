@@ -57,7 +57,7 @@ export type Budget = { "maxTokens"?: number | null; "maxCost"?: number | null; "
 
 export type CastView = { "castId": RunId; "status": CastStatus; "verdict"?: boolean | null; "loadout": string; "visits": (Visit)[]; "state": { [key: string]: Json }; "error"?: (RunFailed | null); "waiting"?: (RunWaiting | null); "usage": UsageTotals; "runDir": string; "lastSeq": number; "lastHash": string; "fromCastId"?: string | null; "request"?: string; "startedAt"?: string | null; "elapsedMs"?: number | null; "linked"?: (string)[]; "linkId"?: string | null; "questions"?: (OpenQuestion)[]; "answer"?: (Said | null); "workspace"?: string | null; "project": string; "driven": boolean; "at": number; "pace": Pace; "globalMode": GlobalMode; "budget": Budget; "plan": Plan; "planHash": string; "graph": Grid; "sockets": (SocketNow)[]; "edges": (EdgeNow)[]; "loops": (LoopNow)[]; "next": (Json)[] };
 
-export type Visit = { "socket": NodeId; "visit": number; "attempt": number; "item"?: string | null; "itemLabel"?: string | null; "outcome": Outcome; "materia"?: string | null; "satisfied"?: boolean | null; "reason"?: string | null; "durationMs"?: number | null; "tokens"?: number | null; "cost"?: number | null };
+export type Visit = { "socket": NodeId; "visit": number; "attempt": number; "item"?: string | null; "itemLabel"?: string | null; "outcome": Outcome; "materia"?: string | null; "satisfied"?: boolean | null; "reason"?: string | null; "durationMs"?: number | null; "tokens"?: number | null; "cost"?: number | null; "refused"?: boolean };
 
 export type Outcome = ("completed" | "rejected" | "failed" | "interrupted" | "running");
 

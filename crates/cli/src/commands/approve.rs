@@ -34,7 +34,7 @@ pub(crate) struct ApproveArgs {
 pub(crate) struct DenyArgs {
     #[command(flatten)]
     whom: Whom,
-    /// Why; `events` always tells it, `show` and `why` while the turn waits, and `show` where `--route` led on
+    /// Why; kept with the refusal. `show` and `why` print it while the turn waits, `events` always
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
     /// Let the cast go on over an edge for work that is not satisfied
