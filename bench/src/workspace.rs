@@ -1,4 +1,4 @@
-//! Looking at the files of a workspace: how much longer that takes than `git status` in the same folder.
+//! W11: how much longer a look at the files of a workspace takes than `git status` in the same folder.
 
 use std::fs;
 use std::path::Path;
