@@ -4,6 +4,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use materia_beneath::Typed;
+use materia_contract::WorkspaceKind;
+use serde_json::json;
 
 use crate::failure::Failure;
 
@@ -66,15 +68,26 @@ pub fn find(name: &str) -> Result<&'static Template, Failure> {
     })
 }
 
-/// Writes a template into a project that has no configuration yet. What is there is never touched.
-pub fn write(folder: &Path, template: &Template) -> Result<PathBuf, Failure> {
+/// Writes a template into a project that has no configuration yet, with the `workspace` setting where one is given.
+/// An existing configuration is never touched.
+pub fn write(
+    folder: &Path,
+    template: &Template,
+    workspace: Option<WorkspaceKind>,
+) -> Result<PathBuf, Failure> {
     let there = PROJECT_FILES.iter().find(|name| folder.join(name).symlink_metadata().is_ok());
     if let Some(name) = there {
         return Err(Failure::resolution(format!("there is a `{name}` here already; it stays")));
     }
     let path = folder.join(PROJECT_FILE);
-    let written =
-        Typed::find(&path, folder).and_then(|typed| typed.write(template.text.as_bytes(), false));
+    let text = match workspace {
+        Some(kind) => materia_compiler::edit::set(template.text, "workspace", &json!(kind))
+            .map_err(|error| {
+                Failure::resolution(format!("the template cannot take it: {error}"))
+            })?,
+        None => template.text.to_owned(),
+    };
+    let written = Typed::find(&path, folder).and_then(|typed| typed.write(text.as_bytes(), false));
     match written {
         Ok(()) => Ok(path),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {

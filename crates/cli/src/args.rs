@@ -151,13 +151,19 @@ pub(crate) enum Where {
     Own,
 }
 
+impl From<Where> for WorkspaceKind {
+    fn from(told: Where) -> Self {
+        match told {
+            Where::Project => Self::Project,
+            Where::Own => Self::Own,
+        }
+    }
+}
+
 impl Workspace {
     /// The same in the options of a run.
     pub(crate) fn with(&self, options: materia_app::RunOptions) -> materia_app::RunOptions {
-        let workspace = self.workspace.map(|told| match told {
-            Where::Project => WorkspaceKind::Project,
-            Where::Own => WorkspaceKind::Own,
-        });
+        let workspace = self.workspace.map(Into::into);
         materia_app::RunOptions { workspace, include_changes: self.include_changes, ..options }
     }
 }

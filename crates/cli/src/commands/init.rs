@@ -2,6 +2,7 @@ use clap::Args;
 use materia_app::templates::{self, PROJECT_FILE, TEMPLATES};
 use serde_json::json;
 
+use crate::args::Where;
 use crate::failure::{Exit, Failure};
 use crate::terminal::Terminal;
 
@@ -17,6 +18,7 @@ Templates:
 Examples:
   materia init
   materia init test-and-fix
+  materia init test-and-fix --workspace own
   materia init --list";
 
 /// Write a materia.json to begin with
@@ -29,6 +31,9 @@ pub(crate) struct InitArgs {
     /// Which one; `hello` if left out
     #[arg(value_name = "TEMPLATE")]
     template: Option<String>,
+    /// Let every cast of this project work in a copy of the repository (own) or in the project folder
+    #[arg(long, value_enum, value_name = "WHERE")]
+    workspace: Option<Where>,
     /// List the templates and write nothing
     #[arg(long)]
     list: bool,
@@ -49,16 +54,18 @@ pub(crate) fn init(args: &InitArgs, terminal: &mut Terminal) -> Result<Exit, Fai
     let template = templates::find(args.template.as_deref().unwrap_or("hello"))?;
     let here = std::env::current_dir()
         .map_err(|error| Failure::storage(format!("cannot use the present folder: {error}")))?;
-    let path = templates::write(&here, template)?;
+    let path = templates::write(&here, template, args.workspace.map(Into::into))?;
     if terminal.json {
         terminal.data(&json!({ "template": template.name, "file": path }))?;
     }
     terminal.say(format_args!("wrote {PROJECT_FILE} ({})", template.name));
     terminal.say("  read    its comments say what to change and how to cast it");
     terminal.say("  next    materia check · materia grid · materia cast \"…\"");
-    terminal.say(
-        "          materia cast --workspace own \"…\" lets agents work in a copy of the repository",
-    );
+    if args.workspace.is_none() {
+        terminal.say(
+            "          materia cast --workspace own \"…\" lets agents work in a copy of the repository",
+        );
+    }
     terminal
         .say("  editor  materia schemas .materia     completes and checks the file as you type");
     Ok(Exit::Done)

@@ -19,10 +19,10 @@ pub(crate) struct ResumeArgs {
     #[arg(value_name = "ID")]
     id: String,
     /// In a workspace: undo changes that were made since the last turn
-    #[arg(long, conflicts_with = "from_base")]
+    #[arg(long, conflicts_with_all = ["from_base", "detach"])]
     put_back: bool,
     /// In a workspace that is gone: begin again with the files of its base
-    #[arg(long)]
+    #[arg(long, conflicts_with = "detach")]
     from_base: bool,
     /// Options of the run.
     #[command(flatten)]

@@ -251,6 +251,18 @@ fn templates_run_with_stand_ins() {
 }
 
 #[test]
+fn init_offers_a_workspace_for_every_cast() {
+    let bench = Bench::new();
+    bench.run(&["init", "hello", "--workspace", "own"]).exits(0);
+    let text = bench.read("materia.json");
+    assert!(text.contains("\"workspace\": \"own\"") && text.contains("//"), "{text}");
+    // Without a repository the setting is refused, so it counts.
+    let refused = bench.run(&["cast", "--trust", "--json", "go"]).exits(2);
+    assert!(refused.json()["error"]["message"].as_str().unwrap().contains("repository"));
+    bench.run(&["resume", "last", "--put-back", "--detach"]).exits(2);
+}
+
+#[test]
 fn a_project_stays_clean() {
     let bench = Bench::new();
     let git = |args: &[&str]| {
