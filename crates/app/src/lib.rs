@@ -13,7 +13,7 @@
 //! * [`journals`]: whose the journals of a project are, and what is asked before one is written to.
 //! * [`trust`]: what has to be approved before it runs, as a question and its answer.
 //! * [`ownfile`]: changing a configuration file. [`drafts`]: texts of it that are not saved yet.
-//! * [`bounds`]: how many turns a loadout can take.
+//! * [`bounds`]: how many turns a loadout can take. [`explore`]: every history of one.
 //! * [`walk`]: through a loadout without running anything. [`trial`]: a utility by itself. [`compare`]: two casts side by side.
 //! * [`export`]: one cast as one file.
 //! * [`verify`]: whether a cast is what its events say. [`health`]: which agents could be asked here.
@@ -41,6 +41,7 @@ pub mod clean;
 pub mod compare;
 pub mod drafts;
 pub mod drive;
+pub mod explore;
 pub mod export;
 pub mod failure;
 pub mod follow;

@@ -118,6 +118,9 @@ pub struct Loadout {
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     #[schemars(extend("examples" = [{"items": {"sockets": ["build"], "consumes": {"from": "plan", "output": "workItems"}}}]))]
     pub loops: IndexMap<String, LoopDoc>,
+    /// What holds for every history of it; `check --prove` looks at them. They are no part of the plan.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub properties: Vec<String>,
     /// Fields this version does not know.
     #[serde(flatten)]
     pub extra: Extra,

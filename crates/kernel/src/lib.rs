@@ -49,11 +49,12 @@ extern crate self as materia_kernel;
 mod tests;
 
 pub use ask::approval::NoWayOn;
+pub use ask::canonical::canonical;
 pub use ask::fits::{Misfit, fits};
 pub use ask::gates::{Gate, barred, unmet};
 pub use ask::insight::{
     Given, LoopStanding, Question, budgets_of, given, has_elements, held_turn, is_requested,
-    iterates, loops, paused, question, questions, quiet_until, sent, spent_by, traversals,
+    iterates, loops, paused, question, questions, quiet_until, sent, spent_by, timers, traversals,
     turns_in_flight, visits_of, waiting_envelopes, waiting_inputs,
 };
 pub use ask::output::{needs_verdict, object_place};

@@ -9,7 +9,9 @@ mod typescript;
 pub use openapi::openapi;
 pub use typescript::typescript;
 
-use materia_contract::body::{BoundsBody, BudgetBody, Grid, Health, ReplayBody, Told, Why};
+use materia_contract::body::{
+    BoundsBody, BudgetBody, ExploreBody, Grid, Health, ReplayBody, Told, Why,
+};
 use materia_contract::case::Case;
 use materia_contract::script::Script;
 use materia_contract::{CastReport, Command, Config, Envelope, EventLine, Receipt};
@@ -27,6 +29,7 @@ pub fn schemas() -> Vec<(&'static str, String)> {
         ("report.schema.json", text::<CastReport>("Materia cast report")),
         ("told.schema.json", text::<Told>("Materia command that was told to another process")),
         ("bounds.schema.json", text::<BoundsBody>("Materia bounds of a loadout")),
+        ("explore.schema.json", text::<ExploreBody>("Materia exploration of a loadout")),
         ("budget.schema.json", text::<BudgetBody>("Materia budget of a cast")),
         ("doctor.schema.json", text::<Health>("Materia health of a machine")),
         ("grid.schema.json", text::<Grid>("Materia graph of a plan")),

@@ -3,9 +3,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use materia_app::workspace;
-use materia_compiler::LayerKind;
+use materia_compiler::{LayerKind, Loaded};
+use materia_contract::body::{ExploreBody, Proof};
 use serde_json::json;
 
+use super::explore;
 use crate::args::Global;
 use crate::clean;
 use crate::failure::{Exit, Failure};
@@ -19,7 +21,7 @@ use crate::terminal::Terminal;
 /// line it is about. Runs nothing and needs no trust.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  materia check\n  materia check loadouts/review.json\n  materia check ../other-project\n  materia check --strict\n  materia check --diff old.json materia.json\n\nExit status: 0 without errors (warnings may be there, unless --strict), 2 with errors."
+    after_help = "Examples:\n  materia check\n  materia check loadouts/review.json\n  materia check ../other-project\n  materia check --strict\n  materia check --diff old.json materia.json\n\nExit status: 0 without errors (warnings may be there, unless --strict), 2 with errors. With --prove: 1 if a property is refuted, 4 if one is undecided."
 )]
 pub(crate) struct CheckArgs {
     /// Check this file as if `--config` named it, or the project in this folder
@@ -28,8 +30,11 @@ pub(crate) struct CheckArgs {
     /// Take warnings for errors
     #[arg(long)]
     strict: bool,
+    /// Prove the `properties` of every loadout, too
+    #[arg(long)]
+    prove: bool,
     /// Say what changed between two configuration files, and check nothing
-    #[arg(long, num_args = 2, value_names = ["OLD", "NEW"], conflicts_with_all = ["file", "strict"])]
+    #[arg(long, num_args = 2, value_names = ["OLD", "NEW"], conflicts_with_all = ["file", "strict", "prove"])]
     diff: Vec<PathBuf>,
 }
 
@@ -103,8 +108,47 @@ pub(crate) fn check(
         count => format!("usable, but look at the {count} warnings above"),
     };
     terminal.say(format_args!("The configuration is {verdict} ({loadouts} loadouts)."));
+    let proofs = if args.prove { prove(&project, &loaded, terminal)? } else { Vec::new() };
     if terminal.json {
-        terminal.data(&json!({ "ok": true, "files": files, "findings": found }))?;
+        let mut data = json!({ "ok": true, "files": files, "findings": found });
+        if args.prove {
+            data["proofs"] = json!(proofs);
+        }
+        terminal.data(&data)?;
     }
-    Ok(Exit::Done)
+    let exits = proofs.iter().map(explore::proved);
+    Ok(exits
+        .max_by_key(|exit| {
+            [Exit::Done, Exit::Undecided, Exit::Failed].iter().position(|it| it == exit)
+        })
+        .unwrap_or(Exit::Done))
+}
+
+/// Looks at the properties of every loadout that has some.
+fn prove(
+    project: &Project,
+    loaded: &Loaded,
+    terminal: &Terminal,
+) -> Result<Vec<ExploreBody>, Failure> {
+    let mut proofs = Vec::new();
+    for name in loaded.config.loadouts.keys() {
+        let promised = materia_app::explore::promised(loaded, name);
+        if promised.is_empty() {
+            continue;
+        }
+        let (_, compiled) = project.compile(Some(name), terminal)?;
+        let body = explore::Reach::default().look(&compiled.plan, &promised, terminal)?;
+        for answer in &body.properties {
+            let word = match answer.answer {
+                Proof::Proved => "proved",
+                Proof::Refuted => "refuted",
+                Proof::Undecided => "undecided",
+            };
+            let (name, property) =
+                (clean::one_line(name, 60), clean::one_line(&answer.property, 200));
+            terminal.say(format_args!("{name}: {property}: {word}"));
+        }
+        proofs.push(body);
+    }
+    Ok(proofs)
 }

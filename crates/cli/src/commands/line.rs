@@ -4,9 +4,9 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 use super::{
     abort, approve, attach, bounds, budget, cast, casts, check, clean, compare, completions,
-    conformance, demo, doctor, events, export, finish, fork, grid, init, link, loadout, logs, man,
-    materia, mode, output, recast, replay, resume, revive, say, schemas, serve, show, skip, stop,
-    trigger, utility, why, workspace,
+    conformance, demo, doctor, events, explore, export, finish, fork, grid, init, link, loadout,
+    logs, man, materia, mode, output, recast, replay, resume, revive, say, schemas, serve, show,
+    skip, stop, trigger, utility, why, workspace,
 };
 use crate::args::Global;
 
@@ -32,7 +32,7 @@ Exit status:
   1    the cast failed or was aborted, or a verification did not hold
   2    refused before anything ran: usage, configuration, or something that is not there
   3    stopped, waiting for a person
-  4    undecided: another version wrote what `replay` was to verify
+  4    undecided: another version wrote what `replay` was to verify, or `explore` could not look at everything
   75   another server of yours runs already
   130  interrupted by Ctrl-C; the cast waits and can be resumed";
 
@@ -59,6 +59,7 @@ pub(crate) enum Command {
     Link(link::LinkArgs),
     Check(check::CheckArgs),
     Bounds(bounds::BoundsArgs),
+    Explore(explore::ExploreArgs),
     Casts(casts::CastsArgs),
     Show(show::ShowArgs),
     Output(output::OutputArgs),
@@ -112,6 +113,7 @@ impl Command {
             Self::Materia(args) => args.writes(),
             Self::Check(_)
             | Self::Bounds(_)
+            | Self::Explore(_)
             | Self::Casts(_)
             | Self::Show(_)
             | Self::Output(_)

@@ -15,6 +15,7 @@ pub(crate) mod conformance;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod events;
+pub(crate) mod explore;
 mod export;
 pub(crate) mod finish;
 pub(crate) mod fork;
@@ -89,6 +90,7 @@ fn run(cli: &Cli, terminal: &mut Terminal) -> Result<Exit, Failure> {
         Command::Link(args) => link::link(args, global, terminal),
         Command::Check(args) => check::check(args, global, terminal),
         Command::Bounds(args) => bounds::bounds(args, global, terminal),
+        Command::Explore(args) => explore::explore(args, global, terminal),
         Command::Casts(args) => casts::casts(args, global, terminal),
         Command::Init(args) => init::init(args, terminal),
         Command::Show(args) => show::show(args, global, terminal),

@@ -18,6 +18,7 @@ mod docs;
 mod ending;
 mod evidence;
 mod examples;
+mod exploring;
 mod firstday;
 mod growing;
 mod hearing;

@@ -7,6 +7,7 @@ mod bounds;
 mod budget;
 mod compare;
 mod diff;
+mod explore;
 mod files;
 mod grid;
 mod health;
@@ -24,6 +25,9 @@ pub use compare::{
     ComparedVerdict, Comparison, TurnSide, Two, TwoTexts,
 };
 pub use diff::{Change, ChangedKind, Difference};
+pub use explore::{
+    ExploreBody, ExploreFinding, ExploreKind, ExploredHistory, Proof, PropertyAnswer,
+};
 pub use files::ConfigFile;
 pub use grid::{Advance, Grid, GridEdge, GridExit, GridFailure, GridLoop, GridSocket, SocketType};
 pub use health::{AgentHealth, GitProgram, Health, NodeRuntime, PlanningSupport, Sandbox};

@@ -3,7 +3,7 @@
 //! Deliberately absent: anything that decides. What must hold before a node runs is in `gates`.
 
 use materia_contract::time::Micros;
-use materia_contract::{EdgeId, Envelope, NodeBudgets, NodeId, PromptLayer, Uuid};
+use materia_contract::{EdgeId, Envelope, NodeBudgets, NodeId, PromptLayer, Timer, Uuid};
 use serde_json::Value;
 
 use crate::ask::scope::Scope;
@@ -152,6 +152,13 @@ pub fn spent_by(run: &Run, index: usize) -> NodeBudgets {
 pub fn visits_of(run: &Run, index: usize) -> (u32, u32) {
     let node = &run.nodes[index];
     (node.visits, node.completed)
+}
+
+/// The timers of a run, the earliest first: when each fires, at which node, and how many ticks that node has had.
+pub fn timers(run: &Run) -> impl Iterator<Item = (Micros, &NodeId, &Timer, u32)> {
+    run.timers
+        .iter()
+        .map(|(at, index, timer)| (*at, run.node(*index).0, timer, run.nodes[*index].ticks))
 }
 
 /// Where a loop stands.

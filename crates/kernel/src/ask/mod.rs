@@ -4,6 +4,7 @@ pub(crate) mod alike;
 pub(crate) mod approval;
 pub(crate) mod asked;
 pub(crate) mod budget;
+pub(crate) mod canonical;
 mod content;
 pub(crate) mod fits;
 pub(crate) mod gates;

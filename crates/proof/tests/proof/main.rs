@@ -1,0 +1,13 @@
+//! Bounds and exploration, held against each other on generated graphs, and against planted faults.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod agree;
+mod dice;
+mod graphs;
+mod planted;
+
+/// How many of something are tried: a few in an ordinary run, all with `MATERIA_LONG=1`.
+fn sample(few: u64, all: u64) -> u64 {
+    if std::env::var_os("MATERIA_LONG").is_some() { all } else { few }
+}
