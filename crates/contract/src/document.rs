@@ -120,6 +120,7 @@ pub struct Loadout {
     pub loops: IndexMap<String, LoopDoc>,
     /// What holds for every history of it; `check --prove` looks at them. They are no part of the plan.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("examples" = [["always eval before ship", "never-drops"]]))]
     pub properties: Vec<String>,
     /// Fields this version does not know.
     #[serde(flatten)]

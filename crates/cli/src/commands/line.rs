@@ -32,7 +32,7 @@ Exit status:
   1    the cast failed or was aborted, or a verification did not hold
   2    refused before anything ran: usage, configuration, or something that is not there
   3    stopped, waiting for a person
-  4    undecided: another version wrote what `replay` was to verify, or `explore` could not look at everything
+  4    undecided: `replay` of another version's events, `explore` within its limits
   75   another server of yours runs already
   130  interrupted by Ctrl-C; the cast waits and can be resumed";
 
