@@ -87,8 +87,14 @@ fn a_race_between_two_reviewers_is_found() {
         two.assign.insert("verdict".into(), "$.satisfied".parse().unwrap());
         two
     };
+    // A failure ends the cast before the other has answered, so that its order always counts.
+    let said = serde_json::json!({ "turns": { "m": [
+        { "json": { "satisfied": true } }, { "json": { "satisfied": false } },
+    ] } });
+    let answers = Some(serde_json::from_value(said).unwrap());
+    let options = Options { answers, ..Options::default() };
     let races = |plan: &Plan| {
-        let body = explored(plan, &[]);
+        let body = explore(plan, &options, |_, _| {}).body();
         let found = body.findings.into_iter().filter(|it| it.kind == ExploreKind::Race);
         found.collect::<Vec<_>>()
     };
