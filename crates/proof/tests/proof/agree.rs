@@ -95,7 +95,7 @@ fn is_plain(plan: &Plan) -> bool {
 fn bounds_hold_for_every_history_and_are_reached_where_edges_are_plain() {
     let options = options();
     let (mut looked, mut reached) = (0, 0);
-    for seed in 0..sample(120, 2_000) {
+    for seed in 0..sample(40, 2_000) {
         let plan = graph(seed, Sort { dataflow: seed % 2 == 1 });
         let tight = seed % 2 == 0 && is_plain(&plan);
         let explored = explore(&plan, &options, |_, _| {});
@@ -129,7 +129,7 @@ fn bounds_hold_for_every_history_and_are_reached_where_edges_are_plain() {
 #[test]
 fn merging_states_loses_no_end() {
     let mut looked = 0;
-    for seed in 0..sample(60, 2_000) {
+    for seed in 0..sample(20, 2_000) {
         let plan = graph(seed, Sort { dataflow: seed % 3 > 0 });
         let merged = Options {
             depth: Some(12),
