@@ -15,6 +15,8 @@
 //! * [`ownfile`]: changing a configuration file. [`drafts`]: texts of it that are not saved yet.
 //! * [`bounds`]: how many turns a loadout can take. [`explore`]: every history of one.
 //! * [`walk`]: through a loadout without running anything. [`trial`]: a utility by itself. [`compare`]: two casts side by side.
+//! * [`own_cases`]: what cases of an author run on.
+//! * [`recorded`]: a cast that has run as a script and as a conformance case. [`play`]: a plan played in memory.
 //! * [`export`]: one cast as one file.
 //! * [`verify`]: whether a cast is what its events say. [`health`]: which agents could be asked here.
 //! * [`templates`]: configurations to begin with. [`seen`]: warnings that were shown before.
@@ -53,11 +55,14 @@ pub mod journals;
 pub mod names;
 pub mod news;
 pub mod options;
+pub mod own_cases;
 pub mod ownfile;
+pub mod play;
 pub mod prepare;
 pub mod previous;
 pub mod profile;
 pub mod project;
+pub mod recorded;
 pub mod remote_output;
 pub mod say;
 pub mod seen;

@@ -14,6 +14,8 @@ pub const SCHEMAS: &[(&str, &str)] = &[
     ("grid.schema.json", include_str!("../../../schemas/grid.schema.json")),
     ("why.schema.json", include_str!("../../../schemas/why.schema.json")),
     ("replay.schema.json", include_str!("../../../schemas/replay.schema.json")),
+    ("case-made.schema.json", include_str!("../../../schemas/case-made.schema.json")),
+    ("test.schema.json", include_str!("../../../schemas/test.schema.json")),
     ("command.schema.json", include_str!("../../../schemas/command.schema.json")),
     ("receipt.schema.json", include_str!("../../../schemas/receipt.schema.json")),
     ("openapi.json", include_str!("../../../schemas/openapi.json")),

@@ -10,14 +10,18 @@
 mod check;
 mod scratch;
 mod subset;
+mod update;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use materia_contract::case::Case;
+use materia_contract::{EdgeId, Plan};
 use scratch::Scratch;
+use serde_json::Value;
 use subset::Names;
 
 /// How many cases run at once for each core: most of a case is waiting.
@@ -34,6 +38,39 @@ pub struct Verdict {
     pub requirements: Vec<String>,
     /// What was expected and not found.
     pub failures: Vec<String>,
+    /// How long it took.
+    pub duration: Duration,
+    /// The ways that its casts took, where that was asked for.
+    pub taken: Vec<Taken>,
+    /// Its text with what came out as what is expected, where it failed and that would let it pass.
+    pub updated: Option<String>,
+}
+
+/// The ways that a cast took.
+#[derive(Debug, Clone)]
+pub struct Taken {
+    /// What it ran.
+    pub plan: Plan,
+    /// The edges that were selected.
+    pub edges: BTreeSet<EdgeId>,
+}
+
+/// A file of the project that cases without a configuration run in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BaseFile {
+    /// Its path in the project.
+    pub path: String,
+    /// What it holds.
+    pub bytes: Vec<u8>,
+    /// Whether it can be started.
+    pub executable: bool,
+}
+
+/// The setting of cases of an author.
+#[derive(Debug, Clone, Copy)]
+pub struct Author<'a> {
+    /// The project of a case that has no configuration.
+    pub base: &'a [BaseFile],
 }
 
 impl Verdict {
@@ -88,7 +125,19 @@ pub fn read(path: &Path) -> Result<Vec<CaseFile>, NoCases> {
 /// Runs these cases with `binary`, in folders of their own beneath `scratch`; the verdicts are in their order.
 #[must_use]
 pub fn run(cases: &[CaseFile], binary: &Path, scratch: &Path) -> Vec<Verdict> {
-    run_all(cases, &Place { binary, scratch })
+    run_all(cases, &Place { binary, scratch, author: None })
+}
+
+/// Runs cases of an author: they need no requirements, run on the author's project where they have no configuration,
+/// and say which ways they take.
+#[must_use]
+pub fn run_own(
+    cases: &[CaseFile],
+    binary: &Path,
+    scratch: &Path,
+    author: Author<'_>,
+) -> Vec<Verdict> {
+    run_all(cases, &Place { binary, scratch, author: Some(author) })
 }
 
 /// How many cases show each requirement, in the order of letters, then numbers.
@@ -109,6 +158,7 @@ struct Place<'a> {
     binary: &'a Path,
     /// The folder in which each case gets one of its own.
     scratch: &'a Path,
+    author: Option<Author<'a>>,
 }
 
 /// All case files beneath a folder, or the one file.
@@ -149,50 +199,91 @@ fn run_all(files: &[CaseFile], place: &Place<'_>) -> Vec<Verdict> {
 }
 
 fn run_file(CaseFile { path: file, text }: &CaseFile, place: &Place<'_>) -> Verdict {
-    let broken = |message: String| Verdict {
+    let mut verdict = Verdict {
         file: file.to_owned(),
         name: String::new(),
         requirements: Vec::new(),
-        failures: vec![message],
+        failures: Vec::new(),
+        duration: Duration::ZERO,
+        taken: Vec::new(),
+        updated: None,
     };
-    let text = match text {
-        Ok(text) => text,
-        Err(error) => return broken(format!("the case cannot be read: {error}")),
+    let case = match text {
+        Ok(text) => read_case(text),
+        Err(error) => Err(format!("the case cannot be read: {error}")),
     };
+    match (case, text) {
+        (Ok(case), Ok(text)) => {
+            verdict.name.clone_from(&case.name);
+            verdict.requirements.clone_from(&case.requirements);
+            let begun = Instant::now();
+            match run_case(&case, place) {
+                Ok(ran) => {
+                    verdict.failures = ran.failures;
+                    verdict.taken = ran.taken;
+                    verdict.updated = ran.expects.and_then(|all| update::text(text, &all));
+                }
+                Err(problem) => verdict.failures.push(problem),
+            }
+            verdict.duration = begun.elapsed();
+        }
+        (Err(problem), _) => verdict.failures.push(problem),
+        (Ok(_), Err(_)) => {}
+    }
+    verdict
+}
+
+fn read_case(text: &str) -> Result<Case, String> {
     // Rounded, it would no longer be what the case is about.
     if let Some(wide) = materia_contract::number::too_wide(text) {
-        return broken(format!("{wide}; write the text that holds it as a string"));
+        return Err(format!("{wide}; write the text that holds it as a string"));
     }
-    match serde_json::from_str::<Case>(text) {
-        Ok(case) => {
-            let failures = run_case(&case, place).unwrap_or_else(|problem| vec![problem]);
-            let file = file.to_owned();
-            Verdict { file, name: case.name, requirements: case.requirements, failures }
-        }
-        Err(error) => broken(format!("this is no case: {error}")),
-    }
+    serde_json::from_str::<Case>(text).map_err(|error| format!("this is no case: {error}"))
+}
+
+/// The result of a case.
+struct Outcome {
+    failures: Vec<String>,
+    taken: Vec<Taken>,
+    /// What every command should expect to pass, where the case failed and there is such a thing.
+    expects: Option<Vec<Value>>,
 }
 
 /// Runs a case and all its further commands; gives what was expected and not found.
-fn run_case(case: &Case, place: &Place<'_>) -> Result<Vec<String>, String> {
-    if case.requirements.is_empty() {
+fn run_case(case: &Case, place: &Place<'_>) -> Result<Outcome, String> {
+    if case.requirements.is_empty() && place.author.is_none() {
         return Err("the case names no requirement".to_owned());
     }
-    let mut scratch = Scratch::set_up(case, place.binary, place.scratch)?;
+    let base = place.author.map(|author| author.base).unwrap_or_default();
+    let mut scratch = Scratch::set_up(case, base, place.binary, place.scratch)?;
     let (mut failures, mut names) = (Vec::new(), Names::default());
     let first = (&case.args, &case.input, &case.expect);
     let further = case.then.iter().map(|step| (&step.args, &step.input, &step.expect));
+    let mut expects = Some(Vec::new());
     for (number, (args, input, expect)) in std::iter::once(first).chain(further).enumerate() {
         let before = scratch.folders();
         let args: Vec<String> = args.iter().map(|arg| names.fill(arg)).collect();
         let ran = scratch.run(&args, input.as_ref())?;
+        let mut unbound = names.clone();
         let found = check::check(expect, &ran, &before, &scratch, &mut names);
+        let mut now = expect.clone();
+        if !found.is_empty() {
+            now = update::expectation(expect, &ran);
+            let left = check::check(&now, &ran, &before, &scratch, &mut unbound);
+            expects = expects.filter(|_| left.is_empty());
+        }
+        if let Some(expects) = &mut expects {
+            expects.push(now);
+        }
         let told = |failure| match number {
             0 => failure,
             number => format!("step {}, `{}`: {failure}", number + 1, args.join(" ")),
         };
         failures.extend(found.into_iter().map(told));
     }
-    failures.extend(scratch.unverified()?);
-    Ok(failures)
+    let unverified = scratch.unverified()?;
+    let expects = expects.filter(|_| !failures.is_empty() && unverified.is_empty());
+    failures.extend(unverified);
+    let taken = if place.author.is_some() { scratch.taken()? } else { Vec::new() };
+    Ok(Outcome { failures, taken, expects })
 }

@@ -8,9 +8,12 @@ use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use materia_contract::EdgeId;
 use materia_contract::case::Case;
 use serde_json::Value;
 use tempfile::TempDir;
+
+use super::{BaseFile, Taken};
 
 /// How long one command may take.
 const COMMAND_TIME_MAX: Duration = Duration::from_mins(1);
@@ -43,7 +46,12 @@ pub(super) struct Ran {
 
 impl Scratch {
     /// Lays out what a case asks for.
-    pub(super) fn set_up(case: &Case, binary: &Path, beneath: &Path) -> Result<Self, String> {
+    pub(super) fn set_up(
+        case: &Case,
+        base: &[BaseFile],
+        binary: &Path,
+        beneath: &Path,
+    ) -> Result<Self, String> {
         let failed = |error: io::Error| format!("the scratch folder cannot be used: {error}");
         // It must be ours: a new one, which nobody else can look into.
         let private = fs::Permissions::from_mode(0o700);
@@ -64,6 +72,13 @@ impl Scratch {
         }
         if let Some(config) = &case.config {
             write(&scratch.project().join("materia.json"), &text(config)).map_err(failed)?;
+        }
+        for file in base.iter().filter(|_| case.config.is_none()) {
+            let path = scratch.path(&file.path)?;
+            path.parent().map_or(Ok(()), fs::create_dir_all).map_err(failed)?;
+            fs::write(&path, &file.bytes).map_err(failed)?;
+            let mode = if file.executable { 0o700 } else { 0o600 };
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).map_err(failed)?;
         }
         if let Some(script) = &case.script {
             write(&scratch.script(), &text(script)).map_err(failed)?;
@@ -148,6 +163,33 @@ impl Scratch {
         let Some(cast) = &self.cast else {
             return Err("there is no cast whose events could be read".to_owned());
         };
+        self.events_of(cast)
+    }
+
+    /// The ways that every cast of the case took.
+    pub(super) fn taken(&self) -> Result<Vec<Taken>, String> {
+        let mut taken = Vec::new();
+        for id in self.casts()? {
+            let events = self.events_of(&id)?;
+            let Some(first) = events.first() else { continue };
+            let plan = serde_json::from_value(first["data"]["plan"].clone())
+                .map_err(|error| format!("the plan of `{id}` cannot be read: {error}"))?;
+            let routes = events.iter().filter(|event| event["type"] == "route.selected");
+            let edges = routes.filter_map(|event| event["data"]["edgeId"].as_str());
+            taken.push(Taken { plan, edges: edges.map(EdgeId::new).collect() });
+        }
+        Ok(taken)
+    }
+
+    /// The ids of the casts that the case has made.
+    fn casts(&self) -> Result<Vec<String>, String> {
+        let listed = self.call(&["--json", "casts"].map(str::to_owned), None)?;
+        let lines =
+            listed.stdout.lines().map(|line| serde_json::from_str(line).unwrap_or_default());
+        Ok(lines.filter_map(|cast: Value| cast["castId"].as_str().map(str::to_owned)).collect())
+    }
+
+    fn events_of(&self, cast: &str) -> Result<Vec<Value>, String> {
         let args = ["--json", "events", cast].map(str::to_owned);
         let ran = self.call(&args, None)?;
         if ran.exit != Some(0) {
@@ -160,11 +202,8 @@ impl Scratch {
     /// Replays every cast that the case has made; gives what does not verify.
     pub(super) fn unverified(&self) -> Result<Vec<String>, String> {
         let mut failures = Vec::new();
-        let listed = self.call(&["--json", "casts"].map(str::to_owned), None)?;
-        for line in listed.stdout.lines() {
-            let cast: Value = serde_json::from_str(line).unwrap_or_default();
-            let Some(id) = cast["castId"].as_str() else { continue };
-            let ran = self.call(&["replay", id].map(str::to_owned), None)?;
+        for id in self.casts()? {
+            let ran = self.call(&["replay", &id].map(str::to_owned), None)?;
             if ran.exit != Some(0) {
                 failures.push(format!("cast `{id}` does not replay: {}", ran.stderr.trim()));
             }

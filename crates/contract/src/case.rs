@@ -11,7 +11,8 @@ use serde_json::Value;
 pub struct Case {
     /// What it shows, as a sentence.
     pub name: String,
-    /// The requirements and decisions it shows.
+    /// The requirements and decisions it shows; an author's own cases need none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requirements: Vec<String>,
     /// The project's configuration: an object, or a string for text that is no JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -63,6 +63,17 @@ pub struct Answer {
     /// The provider fails with this message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// What kind of failure `error` is; some kinds are tried again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<crate::FailureClass>,
+    /// How long the provider asks to wait before another try.
+    #[serde(
+        default,
+        deserialize_with = "optional_duration_ms",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(range(max = crate::time::DURATION_MS_MAX))]
+    pub retry_after_ms: Option<u64>,
     /// Files it changes in the workspace: path to content.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub writes: IndexMap<String, String>,

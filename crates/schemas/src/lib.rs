@@ -10,7 +10,7 @@ pub use openapi::openapi;
 pub use typescript::typescript;
 
 use materia_contract::body::{
-    BoundsBody, BudgetBody, ExploreBody, Grid, Health, ReplayBody, Told, Why,
+    BoundsBody, BudgetBody, CaseBody, ExploreBody, Grid, Health, ReplayBody, TestBody, Told, Why,
 };
 use materia_contract::case::Case;
 use materia_contract::script::Script;
@@ -35,6 +35,8 @@ pub fn schemas() -> Vec<(&'static str, String)> {
         ("grid.schema.json", text::<Grid>("Materia graph of a plan")),
         ("why.schema.json", text::<Why>("Materia answer why a socket runs or does not")),
         ("replay.schema.json", text::<ReplayBody>("Materia verification of a cast")),
+        ("case-made.schema.json", text::<CaseBody>("Materia cast that was written as a case")),
+        ("test.schema.json", text::<TestBody>("Materia line of a test of cases")),
         ("command.schema.json", text::<Command>("Materia command")),
         ("receipt.schema.json", text::<Receipt>("Materia receipt of a command")),
         ("openapi.json", pretty(&openapi())),

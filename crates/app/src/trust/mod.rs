@@ -133,6 +133,22 @@ impl Gate {
         Ok(about_agents.into_iter().chain(about_cast).collect())
     }
 
+    /// What has to be approved before cases run on a copy of the project's configuration, their programs included.
+    pub fn configuration(&self, loaded: &Loaded, warnings: &mut Vec<String>) -> Untrusted<()> {
+        let parts = materia_compiler::parts(loaded);
+        let all: Vec<&Part> = parts.iter().collect();
+        let read = agent_files::Found::default();
+        let question = self.asks_about(&parts, (&all, read), None, warnings);
+        self.holds((), question.into_iter().collect())
+    }
+
+    /// The files of the project that are approved with its programs, as paths in the project.
+    #[must_use]
+    pub fn program_files(&self, loaded: &Loaded) -> Vec<String> {
+        let parts = materia_compiler::parts(loaded);
+        self.files(&parts.iter().collect::<Vec<_>>()).into_iter().map(|fact| fact.name).collect()
+    }
+
     /// The files that these agents would read in the project; none, where no agent is asked.
     fn read_by(&self, agents: &[String], loaded: &Loaded) -> Result<agent_files::Found, Failure> {
         if agents.is_empty() {

@@ -1,4 +1,4 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use materia_app::trust::Case;
@@ -43,7 +43,7 @@ pub(crate) fn conformance(
         .map_err(|error| Failure::Broken(format!("cannot find this program: {error}")))?;
     let cases = materia_conformance::read(&args.path)
         .map_err(|error| Failure::resolution(clean::one_line(&error.to_string(), 1_000)))?;
-    approve(&cases, args, global, terminal)?;
+    approve(&cases, (&args.path, args.trust), &Project::here(global)?, terminal)?;
     let verdicts = materia_conformance::run(&cases, &binary, &std::env::temp_dir());
     for verdict in &verdicts {
         print(verdict, terminal)?;
@@ -62,26 +62,25 @@ pub(crate) fn conformance(
 }
 
 /// Has the cases approved, which say what runs.
-fn approve(
+pub(super) fn approve(
     cases: &[CaseFile],
-    args: &ConformanceArgs,
-    global: &Global,
+    (path, trust): (&Path, bool),
+    project: &Project,
     terminal: &Terminal,
 ) -> Result<(), Failure> {
-    let project = Project::here(global)?;
     let gate = project.gate();
-    let place = args.path.canonicalize().unwrap_or_else(|_| args.path.clone());
+    let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let shown = cases.iter().map(|case| Case {
         file: case.path.display().to_string(),
         text: case.text.clone().unwrap_or_default(),
     });
     let shown: Vec<Case> = shown.collect();
     let waiting = terminal.warned(|warnings| gate.cases(&place, &shown, warnings));
-    begin::settle(waiting, args.trust, &project, terminal).map(|_| ())
+    begin::settle(waiting, trust, project, terminal).map(|_| ())
 }
 
 fn print(verdict: &Verdict, terminal: &mut Terminal) -> Result<(), Failure> {
-    let Verdict { file, name, requirements, failures } = verdict;
+    let Verdict { file, name, requirements, failures, .. } = verdict;
     let ok = verdict.passed();
     if terminal.json {
         let file = file.display().to_string();

@@ -3,10 +3,10 @@
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use super::{
-    abort, approve, attach, bounds, budget, cast, casts, check, clean, compare, completions,
+    abort, approve, attach, bounds, budget, case, cast, casts, check, clean, compare, completions,
     conformance, demo, doctor, events, explore, export, finish, fork, grid, init, link, loadout,
     logs, man, materia, mode, output, recast, replay, resume, revive, say, schemas, serve, show,
-    skip, stop, trigger, utility, why, workspace,
+    skip, stop, test, trigger, utility, why, workspace,
 };
 use crate::args::Global;
 
@@ -88,6 +88,8 @@ pub(crate) enum Command {
     Utility(utility::UtilityArgs),
     Why(why::WhyArgs),
     Compare(compare::CompareArgs),
+    Case(case::CaseArgs),
+    Test(test::TestArgs),
     Export(export::ExportArgs),
     Serve(serve::ServeArgs),
     Ui(serve::UiArgs),
@@ -124,6 +126,7 @@ impl Command {
             | Self::Utility(_)
             | Self::Why(_)
             | Self::Compare(_)
+            | Self::Case(_)
             | Self::Export(_)
             | Self::Attach(_)
             | Self::Doctor(_)
@@ -154,6 +157,7 @@ impl Command {
             | Self::Ui(_)
             | Self::Stop(_)
             | Self::Demo(_)
+            | Self::Test(_)
             | Self::Conformance(_) => true,
         }
     }

@@ -5,6 +5,7 @@ pub(crate) mod approve;
 pub(crate) mod attach;
 mod bounds;
 pub(crate) mod budget;
+mod case;
 pub(crate) mod cast;
 pub(crate) mod casts;
 pub(crate) mod check;
@@ -39,6 +40,7 @@ pub(crate) mod serve;
 pub(crate) mod show;
 mod skip;
 pub(crate) mod stop;
+mod test;
 pub(crate) mod trigger;
 pub(crate) mod utility;
 pub(crate) mod why;
@@ -120,6 +122,8 @@ fn run(cli: &Cli, terminal: &mut Terminal) -> Result<Exit, Failure> {
         Command::Utility(args) => utility::utility(args, global, terminal),
         Command::Why(args) => why::why(args, global, terminal),
         Command::Compare(args) => compare::compare(args, global, terminal),
+        Command::Case(args) => case::case(args, global, terminal),
+        Command::Test(args) => test::test(args, global, terminal),
         Command::Export(args) => export::export(args, global, terminal),
         Command::Serve(args) => serve::serve(args, global, terminal),
         Command::Ui(args) => serve::ui(args, global, terminal),

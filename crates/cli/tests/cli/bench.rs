@@ -121,7 +121,8 @@ impl Bench {
 
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_materia"));
-        let drives = args.iter().take(3).position(|word| DRIVING.contains(word));
+        let tests = args.first().filter(|word| **word == "test").map(|_| 0);
+        let drives = tests.or_else(|| args.iter().take(3).position(|word| DRIVING.contains(word)));
         let drives = drives.filter(|_| self.trusts && !args.contains(&"--trust"));
         match drives.map(|place| args.split_at(place + 1)) {
             Some((before, after)) => command.args(before).arg("--trust").args(after),

@@ -89,7 +89,7 @@ fn names_of_casts_sockets_loadouts_and_agents_are_offered_and_nothing_is_written
     assert_eq!(offered(&bench, &["link", "loadout:Full"]), ["loadout:Full-Auto"]);
     assert_eq!(offered(&bench, &["init", "wat"]), ["watch"]);
     assert_eq!(offered(&bench, &["mode", "last", "AU"]), ["AUTO"]);
-    assert_eq!(offered(&bench, &["cas"]), ["cast", "casts"]);
+    assert_eq!(offered(&bench, &["cas"]), ["cast", "casts", "case"]);
     assert_eq!(offered(&bench, &["help", "sho"]), ["show"]);
     assert!(!offered(&bench, &["__"]).iter().any(|it| it.starts_with("__")), "inner commands");
     assert!(offered(&bench, &["cast", "--max-"]).contains(&"--max-cost".to_owned()));

@@ -8,6 +8,7 @@ mod bench;
 mod beside;
 mod bodies;
 mod carrying;
+mod cases;
 mod casting;
 mod completing;
 mod conformance;

@@ -12,6 +12,7 @@ mod files;
 mod grid;
 mod health;
 mod replay;
+mod test;
 mod told;
 mod why;
 mod workspace;
@@ -32,6 +33,7 @@ pub use files::ConfigFile;
 pub use grid::{Advance, Grid, GridEdge, GridExit, GridFailure, GridLoop, GridSocket, SocketType};
 pub use health::{AgentHealth, GitProgram, Health, NodeRuntime, PlanningSupport, Sandbox};
 pub use replay::{Mismatch, ReplayBody, Verified};
+pub use test::{CaseBody, TestBody, TestedAll, TestedCase, Untaken};
 pub use told::Told;
 pub use why::{Because, Condition, Suggested, SuggestedStep, Suggestion, Why};
 pub use workspace::{

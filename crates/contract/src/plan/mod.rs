@@ -12,7 +12,7 @@ use crate::schema::JsonSchema;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use crate::NodeId;
+use crate::{EdgeId, NodeId};
 
 pub use bounds::{Budget, Limits, NodeBudgets, OUTPUT_MB_DEFAULT, OUTPUT_MB_MAX};
 pub use edge::{
@@ -49,6 +49,31 @@ impl Plan {
     pub fn hash(&self) -> String {
         let bytes = serde_json::to_vec(self).expect("a plan is data and always renders");
         blake3::hash(&bytes).to_hex().to_string()
+    }
+
+    /// Every way that a result can take: edges, ways out of failures and exits of loops.
+    #[must_use]
+    pub fn ways(&self) -> Vec<EdgeId> {
+        let mut ways = Vec::new();
+        for (id, node) in &self.nodes {
+            ways.extend(node.edges.iter().map(|edge| edge.id.clone()));
+            ways.extend(node.on_failure.as_ref().map(|_| on_failure_edge(id.as_str())));
+        }
+        let exits = self.loops.values().flat_map(|region| &region.exits);
+        ways.extend(exits.map(|exit| exit.edge_id.clone()));
+        ways
+    }
+
+    /// Whether both have the same nodes with the same ways out.
+    #[must_use]
+    pub fn has_ways_of(&self, other: &Self) -> bool {
+        let ways = |plan: &Self| {
+            let nodes = plan.nodes.iter();
+            nodes
+                .map(|(id, node)| (id.clone(), node.edges.clone(), node.on_failure.clone()))
+                .collect::<Vec<_>>()
+        };
+        ways(self) == ways(other) && self.loops == other.loops
     }
 
     /// The node of that id, if it is in the plan.

@@ -197,6 +197,8 @@ fn output(job: &TurnOrder, answer: &Answer) -> TurnOutput {
         output,
         usage: answer.usage,
         artifacts: artifacts.collect(),
+        class: answer.class.filter(|_| answer.error.is_some()),
+        retry_after_ms: answer.retry_after_ms.filter(|_| answer.error.is_some()),
         ..TurnOutput::default()
     }
 }

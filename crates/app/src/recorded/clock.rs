@@ -1,0 +1,55 @@
+//! The simulated time at which the decisions of a cast are played again.
+
+use materia_contract::time::Micros;
+use materia_contract::{Decided, RecordedInput};
+
+/// Gives each decision an instant in milliseconds, in the order in which they were taken.
+///
+/// Of a cast in simulated time the instants are kept. What people did between its commands gets instants of its own,
+/// for at one instant turns would start only after it. Of a cast in real time every end of a turn gets an instant
+/// of its own, for at one instant turns would end together.
+pub(super) struct Clock {
+    began: Micros,
+    simulated: bool,
+    now: u64,
+    /// How much later everything is than it was.
+    shift: u64,
+}
+
+impl Clock {
+    pub(super) fn new(began: Micros, simulated: bool) -> Self {
+        Self { began, simulated, now: 0, shift: 0 }
+    }
+
+    /// The instant of the last decision.
+    pub(super) fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// The instant of this decision.
+    pub(super) fn take(&mut self, decided: &Decided) -> u64 {
+        let since = decided.at.saturating_sub(self.began) / 1_000;
+        let at = u64::try_from(since).unwrap_or(0) + self.shift;
+        let (people, reports) = match &decided.input {
+            RecordedInput::Moment(moment) => {
+                let by_person = moment.acts.iter().any(|acting| acting.timeline.is_none());
+                (by_person, !moment.reports.is_empty())
+            }
+            RecordedInput::Stopped { .. } | RecordedInput::Withheld { .. } => (true, true),
+            RecordedInput::Create(_)
+            | RecordedInput::SetAgents(_)
+            | RecordedInput::Measured(_)
+            | RecordedInput::Published(_)
+            | RecordedInput::Unpublished { .. }
+            | RecordedInput::RunForElapsed
+            | RecordedInput::Idle => (false, false),
+        };
+        let apart = people || (reports && !self.simulated);
+        let least = if apart { self.now + 1 } else { self.now };
+        if self.simulated {
+            self.shift += least.saturating_sub(at);
+        }
+        self.now = at.max(least);
+        self.now
+    }
+}
