@@ -384,11 +384,20 @@ pub(crate) fn key(run: &Run, kept: &[u32]) -> [u8; 16] {
     key
 }
 
-/// The nodes at which first attempts began.
+/// The nodes at which first attempts began. A turn that a person refused did not run, however often that happens.
 pub(crate) fn visits(plan: &Plan, events: &[Event]) -> Vec<usize> {
-    let started = events.iter().filter_map(|event| match (&event.body, &event.node) {
-        (EventBody::TurnStarted(data), Some(node)) if data.attempt == 1 => Some(node),
-        (_, _) => None,
-    });
-    started.filter_map(|node| plan.nodes.get_index_of(node)).collect()
+    let mut refused: Option<&NodeId> = None;
+    let mut nodes = Vec::new();
+    for event in events {
+        if let EventBody::ApprovalDenied(data) = &event.body {
+            refused = event.node.as_ref().filter(|_| data.route);
+        }
+        if let (EventBody::TurnStarted(data), Some(node)) = (&event.body, &event.node)
+            && data.attempt == 1
+            && refused.take_if(|refused| *refused == node).is_none()
+        {
+            nodes.extend(plan.nodes.get_index_of(node));
+        }
+    }
+    nodes
 }

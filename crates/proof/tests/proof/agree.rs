@@ -81,7 +81,9 @@ fn is_plain(plan: &Plan) -> bool {
             let own = node.loops.contains(id);
             for edge in node.edges.iter().chain(&node.on_failure) {
                 let to = inside(edge.to.as_ref());
-                leaves = leaves || (own && to.is_none());
+                // A bound of the edge that follows a move counts for the item before it.
+                let counted = node.advance.is_some() && edge.max_traversals.is_some();
+                leaves = leaves || (own && (to.is_none() || counted));
                 heads.extend(to.filter(|_| !own || node.advance.is_some()));
             }
         }
