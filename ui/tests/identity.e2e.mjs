@@ -24,6 +24,24 @@ const env = {
 let browser;
 let server;
 
+/** Listens on a port; `null` if the port is taken. */
+const listen = (http, port) =>
+  new Promise((resolve, reject) => {
+    http.once("error", (error) => (error.code === "EADDRINUSE" ? resolve(null) : reject(error)));
+    http.listen(port, "127.0.0.1", () => resolve(http));
+  });
+/** A free port below the range that the kernel gives to connections and to listeners on port 0, so that no
+ * other process gets it while the server that had it is dead. */
+async function ownPort() {
+  for (;;) {
+    const port = 15_000 + Math.floor(Math.random() * 10_000);
+    const probe = await listen(createServer(), port);
+    if (!probe) continue;
+    await new Promise((resolve) => probe.close(resolve));
+    return port;
+  }
+}
+
 before(async () => {
   if (skip) return;
   for (const folder of [project, join(root, "bin")]) mkdirSync(folder);
@@ -52,7 +70,7 @@ const signedIn = (page) => page.waitForFunction(() => localStorage.getItem("mate
 const serverFile = () => JSON.parse(readFileSync(join(env.MATERIA_STATE_DIR, "server.json"), "utf8"));
 
 test("a browser is opened on a private file and is signed in by it; no argument has the code", { skip }, async () => {
-  server = spawn(binary, ["ui", "--listen", "127.0.0.1:0"], { cwd: project, env, stdio: "ignore" });
+  server = spawn(binary, ["ui", "--listen", `127.0.0.1:${await ownPort()}`], { cwd: project, env, stdio: "ignore" });
   await until("xdg-open is run", () => existsSync(opened));
   const path = readFileSync(opened, "utf8");
   assert.equal(path, join(env.MATERIA_STATE_DIR, "open.html"));
@@ -90,10 +108,10 @@ test("a program at the port of a dead server gets neither cookie nor key from an
     response.setHeader("Content-Type", "application/json");
     response.end(JSON.stringify({ status: "ok", version: "0", proof: "00", items: [] }));
   });
-  await new Promise((resolve, reject) => {
-    foreign.once("error", reject);
-    foreign.listen(Number(new URL(url).port), "127.0.0.1", resolve);
-  });
+  for (const end = Date.now() + 60_000; !(await listen(foreign, Number(new URL(url).port))); ) {
+    assert.ok(Date.now() < end, "the port of the dead server did not become free");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
   try {
     // The page asks who answers there, and goes on asking.
     await until("the page asks for a proof", () => seen.filter((one) => one.url.includes("nonce=")).length > 1);
