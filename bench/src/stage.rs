@@ -15,7 +15,8 @@ use materia_app::trust::Gate;
 use materia_contract::script::{Answer, Script};
 use materia_contract::{
     Behavior, Budget, Condition, Delivery, Edge, EdgeId, Folders, GlobalMode,
-    JOURNAL_VERSION_OF_PROJECT, Limits, Node, NodeId, Pace, Parse, Plan, RunCreated, RunId, places,
+    JOURNAL_VERSION_OF_PROJECT, Limits, Node, NodeId, Pace, Parse, Plan, RunCreated, RunId,
+    path_tokens,
 };
 use materia_engine::{
     Journal, Observer, Options as How, SystemClock, World, cast, on_own_thread, watch_inbox,
@@ -192,8 +193,8 @@ pub(crate) fn created(script: &Script) -> RunCreated {
         plan_hash: plan.hash(),
         script: Some(bind(script, "script.json", &plan)),
         plan,
-        cwd: places::WORKSPACE.to_owned(),
-        run_dir: places::RUN_DIR.to_owned(),
+        cwd: path_tokens::WORKSPACE.to_owned(),
+        run_dir: path_tokens::RUN_DIR.to_owned(),
         pace: Pace::Auto,
         global_mode: GlobalMode::Implementation,
         virtual_time: false,

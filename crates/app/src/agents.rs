@@ -14,7 +14,7 @@ use materia_contract::{
 };
 use materia_engine::Runner;
 use materia_runners::agents::{
-    Agent, AgentRunner, Fleet, NoAgent, Recorder, Recording, ReplayRunner, Rules,
+    Agent, AgentRegistry, AgentRunner, NoAgent, Recorder, Recording, ReplayRunner, Rules,
 };
 use materia_runners::{PlanningSupport, planning_support};
 
@@ -30,11 +30,11 @@ pub enum Answering {
     /// Nobody has to.
     Nobody,
     /// A recording.
-    Recorded(Recording, Fleet),
+    Recorded(Recording, AgentRegistry),
     /// Agents; what they say is recorded into the folder `record`, if there is one.
     Live {
         /// The agents.
-        fleet: Fleet,
+        fleet: AgentRegistry,
         /// The folder of the recording, as a person typed it.
         record: Option<PathBuf>,
         /// The folder of the project.
@@ -80,10 +80,10 @@ pub struct Asking<'a> {
 }
 
 /// The agents of a configuration, with the one that the command line prefers.
-pub fn fleet(loaded: &Loaded, provider: Option<&str>) -> Fleet {
+pub fn fleet(loaded: &Loaded, provider: Option<&str>) -> AgentRegistry {
     let config = &loaded.config;
     let preferred = provider.map(str::to_owned).or_else(|| config.provider.clone());
-    Fleet::new(config.agents.clone(), config.prices.clone().unwrap_or_default(), preferred)
+    AgentRegistry::new(config.agents.clone(), config.prices.clone().unwrap_or_default(), preferred)
 }
 
 /// Finds out who answers, and refuses where somebody is asked whom nobody can answer.
@@ -229,7 +229,7 @@ fn asked<'a>(asking: Asking<'a>, options: &RunOptions, preferred: Option<&str>) 
 
 /// The agent of each socket; every socket without one is named at once.
 fn choose(
-    fleet: &Fleet,
+    fleet: &AgentRegistry,
     asked: &[Asked<'_>],
     plan: &Plan,
     mode: GlobalMode,

@@ -8,9 +8,9 @@ use materia_contract::{Amount, Plan};
 use materia_engine::blocking;
 use materia_proof::bounds::Bounds;
 
-use crate::clean::one_line;
 use crate::failure::Failure;
 use crate::project::Project;
+use crate::sanitize::one_line;
 
 /// How many casts are looked at for what turns cost; the newest count.
 const CASTS_MAX: usize = 50;

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use materia_beneath::Anchor;
 use materia_contract::script::Script;
 use materia_contract::{
     Answerers, CastReport, Command, Do, Folders, GoOnFrom, Plan, RunCreated, RunId,
@@ -17,6 +16,7 @@ use materia_engine::{
 };
 use materia_journal::SqliteJournal;
 use materia_runners::{MockRunner, Runners, ScriptedRunner, UtilityRunner, WorkspaceRunner};
+use materia_safe_fs::Anchor;
 use materia_workspace::Place;
 use tokio::runtime::Handle;
 
@@ -224,7 +224,7 @@ impl Drive {
     /// What performs turns: programs and agents under a supervisor, or the script in their place.
     fn runner(&self) -> Result<Arc<dyn Runner>, Failure> {
         // What turns of processes left that were killed.
-        materia_beneath::sweep();
+        materia_safe_fs::sweep();
         let scripted = self.script.as_ref().map(|script| {
             let runner: Arc<dyn Runner> = Arc::new(ScriptedRunner::new(script.clone()));
             runner

@@ -10,8 +10,8 @@ use materia_proof::explore::Property;
 
 pub use materia_proof::explore::{Options, explore};
 
-use crate::clean::one_line;
 use crate::failure::Failure;
+use crate::sanitize::one_line;
 
 /// Reads properties, and says all that is wrong with them.
 pub fn properties(texts: &[String], plan: &Plan) -> Result<Vec<Property>, Failure> {

@@ -7,13 +7,13 @@ use std::path::Path;
 
 use materia_contract::api::{CastView, Cost, TurnView};
 use materia_contract::body::Why;
-use materia_contract::{Folders, NodeId, RunId, places};
+use materia_contract::{Folders, NodeId, RunId, path_tokens};
 use materia_engine::{Journal, PAGE_BYTES, blocking, why};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::Failure;
-use crate::shown::Shown;
+use crate::event_view::Shown;
 use crate::view;
 
 /// The form of what is inside the file.
@@ -52,10 +52,10 @@ struct ExportedFile {
 /// Reads a cast for a file. `folders` says where its own files are.
 pub fn of(journal: &dyn Journal, id: &RunId, folders: &Folders) -> Result<Export, Failure> {
     let named = Folders {
-        project: places::PROJECT.to_owned(),
-        workspace: places::WORKSPACE.to_owned(),
-        run_dir: places::RUN_DIR.to_owned(),
-        profile: places::PROFILE.to_owned(),
+        project: path_tokens::PROJECT.to_owned(),
+        workspace: path_tokens::WORKSPACE.to_owned(),
+        run_dir: path_tokens::RUN_DIR.to_owned(),
+        profile: path_tokens::PROFILE.to_owned(),
     };
     // First, for it says whether there is too much.
     let events = events(journal, id, &named)?;

@@ -6,7 +6,7 @@ use materia_contract::{CastStatus, RunId};
 use materia_engine::{Journal, blocking};
 
 /// How often is looked for new events.
-pub const LOOK: Duration = Duration::from_millis(100);
+pub const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// How long nothing may happen before it is asked whether anybody drives the cast.
 const QUIET: Duration = Duration::from_secs(1);

@@ -8,9 +8,9 @@ use materia_contract::body::{
     AgentHealth, GitProgram, Health, NodeRuntime, PlanningSupport, Sandbox,
 };
 use materia_contract::capability::{Capabilities, Guarded, SchemaSupport};
-use materia_runners::agents::{self, Examined, Fleet, Login};
+use materia_runners::agents::{self, AgentRegistry, Examined, Login};
 
-use crate::clean::one_line;
+use crate::sanitize::one_line;
 use crate::trust::Gate;
 
 /// What a project says about the agents of this machine.
@@ -52,7 +52,7 @@ fn starts_otherwise(doc: &AgentDoc) -> bool {
 /// names and nobody has approved are not started.
 pub async fn examine(
     supervisor: &Path,
-    fleet: &Fleet,
+    fleet: &AgentRegistry,
     wishes: &Wishes,
 ) -> (Health, Option<String>) {
     let Wishes { withheld, models } = wishes;

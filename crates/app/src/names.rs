@@ -16,7 +16,7 @@ use materia_contract::{MOCK, RunId};
 use serde::Deserialize;
 
 use crate::agents;
-use crate::castid::{LAST, PREFIX_CHARS_MIN};
+use crate::cast_id::{LAST, PREFIX_CHARS_MIN};
 use crate::project::Project;
 
 /// How many casts are named, the newest ones.

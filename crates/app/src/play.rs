@@ -4,11 +4,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use materia_beneath::Temporary;
 use materia_contract::{CastReport, Event, Folders, RunCreated, RunId, TimelineEntry};
 use materia_engine::{
     MemoryJournal, Observer, Options, PAGE_BYTES, Runner, SystemClock, World, blocking, cast,
 };
+use materia_safe_fs::Temporary;
 use tokio::sync::mpsc;
 
 use crate::Failure;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use materia_compiler::shipped::{self, RUNTIME, SCRIPTS, Script, Shelf};
+use materia_compiler::shipped::{self, RUNTIME, SCRIPTS, Script, ScriptStore};
 use materia_contract::{Behavior, Plan};
 
 use crate::failure::{Failure, Hint};
@@ -10,7 +10,7 @@ use crate::failure::{Failure, Hint};
 /// Makes sure that these scripts can be run: the runtime is there, and so are the copies.
 /// Whoever runs their own version of one is told so (D53).
 pub fn ready(
-    shelf: Option<Shelf>,
+    shelf: Option<ScriptStore>,
     scripts: &[&'static Script],
     warnings: &mut Vec<String>,
 ) -> Result<(), Failure> {
@@ -37,7 +37,7 @@ pub fn ready(
 
 /// Says which of these scripts are the user's own version.
 fn tell_of_own<'a>(
-    shelf: &Shelf,
+    shelf: &ScriptStore,
     scripts: impl Iterator<Item = &'a Script>,
     warnings: &mut Vec<String>,
 ) {
@@ -51,7 +51,7 @@ fn tell_of_own<'a>(
 
 /// Makes sure that what a cast runs is still what it was when it began.
 pub fn still_ready(
-    shelf: Option<Shelf>,
+    shelf: Option<ScriptStore>,
     plan: &Plan,
     warnings: &mut Vec<String>,
 ) -> Result<(), Failure> {

@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use materia_beneath::Typed;
 use materia_compiler::{Compiled, LayerKind, Loaded, Sources};
 use materia_contract::{Finding, Folders, RunId, Severity};
 use materia_engine::Journal;
 use materia_journal::{JOURNAL_FILE, SqliteJournal};
+use materia_safe_fs::Typed;
 use rustix::fs::{Access, AtFlags, CWD};
 use rustix::io::Errno;
 
-use crate::castid;
-use crate::clean;
+use crate::cast_id;
 use crate::failure::Failure;
+use crate::sanitize;
 use crate::trust::Gate;
 
 /// Where casts may lie besides the configured folder, if there is a journal.
@@ -182,13 +182,13 @@ impl Project {
             let place = format!(
                 "{word}`{root}` (it has no {JOURNAL_FILE}; a cast made with another configuration is found with that)"
             );
-            return Err(castid::unknown(wanted, &place));
+            return Err(cast_id::unknown(wanted, &place));
         }
         let ports: Vec<&dyn Journal> =
             journals.iter().map(|(_, journal)| journal as &dyn Journal).collect();
-        let (which, id) = castid::resolve(&ports, wanted, &place)?;
+        let (which, id) = cast_id::resolve(&ports, wanted, &place)?;
         let found = journals.into_iter().nth(which);
-        let (root, journal) = found.ok_or_else(|| castid::unknown(wanted, &place))?;
+        let (root, journal) = found.ok_or_else(|| cast_id::unknown(wanted, &place))?;
         Ok(Found { root, journal: Arc::new(journal), id })
     }
 
@@ -196,7 +196,7 @@ impl Project {
     #[must_use]
     pub fn shown(&self, path: &Path) -> String {
         let path = path.strip_prefix(&self.dir).unwrap_or(path);
-        clean::clean(&path.display().to_string()).into_owned()
+        sanitize::clean(&path.display().to_string()).into_owned()
     }
 }
 

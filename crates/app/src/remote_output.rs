@@ -5,11 +5,11 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use materia_beneath::Folder;
 use materia_contract::{Event, NodeId, OfTurn, Record, RunId, TurnOutput};
 use materia_engine::{Journal, LoadError, blocking, load_at};
 use materia_kernel::turns_in_flight;
-use materia_runners::agents::Retelling;
+use materia_runners::agents::TranscriptTail;
+use materia_safe_fs::Folder;
 use serde::Serialize;
 
 /// The most output from before the reader came that is given, and the most given at once.
@@ -58,7 +58,7 @@ struct Source {
 }
 
 enum Reader {
-    Agent(Retelling),
+    Agent(TranscriptTail),
     /// The bytes of a character that has only begun.
     Program(Vec<u8>),
 }
@@ -113,7 +113,7 @@ impl RemoteOutput {
                 };
                 let sources = match data.provider.as_deref() {
                     Some(provider) => {
-                        let retelling = Retelling::of(provider, &self.project);
+                        let retelling = TranscriptTail::of(provider, &self.project);
                         vec![source("words", "transcript.jsonl", Reader::Agent(retelling))]
                     }
                     None if data.input.is_some() => ["stdout", "stderr"]

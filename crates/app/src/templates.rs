@@ -3,8 +3,8 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use materia_beneath::Typed;
 use materia_contract::WorkspaceKind;
+use materia_safe_fs::Typed;
 use serde_json::json;
 
 use crate::failure::Failure;

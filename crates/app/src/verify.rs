@@ -7,9 +7,9 @@ use materia_contract::{BlobHash, ChainHash, Folders, RunId};
 use materia_engine::{Journal, Left, ReadError, Replay, ReplayError, blocking};
 use materia_journal::{CatchUp, FileBlobs, Views};
 
-use crate::clean;
 use crate::failure::Failure;
 use crate::project::Found;
+use crate::sanitize;
 
 /// How many files that are not as they should be are named.
 const LOST_TOLD_MAX: usize = 10;
@@ -127,7 +127,7 @@ fn verified(id: &RunId, replay: Replay) -> Verified {
 }
 
 fn mismatch(id: &RunId, seq: Option<u64>, fault: &str) -> ReplayBody {
-    let fault = clean::clean(fault).into_owned();
+    let fault = sanitize::clean(fault).into_owned();
     ReplayBody::Mismatch(Mismatch { cast_id: id.clone(), ok: false, seq, fault })
 }
 

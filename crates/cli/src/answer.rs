@@ -2,8 +2,8 @@
 
 use materia_contract::{CastReport, CastStatus, WaitReason};
 
-use crate::clean::one_line;
 use crate::project::Project;
+use crate::sanitize::one_line;
 use crate::terminal::Terminal;
 
 /// How many lines of it are shown.

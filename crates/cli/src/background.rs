@@ -15,7 +15,7 @@ const BEGIN_WAIT_MAX: Duration = Duration::from_secs(15);
 /// How long a server may take to bring its casts to rest.
 pub(crate) const END_WAIT_MAX: Duration = Duration::from_mins(1);
 /// How often is looked whether it has.
-pub(crate) const LOOK: Duration = Duration::from_millis(20);
+pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The state folder, which a server needs.
 pub(crate) fn state() -> Result<PathBuf, Failure> {
@@ -46,7 +46,7 @@ fn running_at(state: &Path) -> Result<Option<Client>, Failure> {
                 END_WAIT_MAX.as_secs()
             )));
         }
-        std::thread::sleep(LOOK);
+        std::thread::sleep(POLL_INTERVAL);
     }
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn ensure(dir: &Path) -> Result<Client, Failure> {
         {
             return Err(failed(format!("it ended at once ({status}); `materia serve` says why")));
         }
-        std::thread::sleep(LOOK);
+        std::thread::sleep(POLL_INTERVAL);
     }
     Err(failed(format!("it did not begin within {} s", BEGIN_WAIT_MAX.as_secs())))
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use materia_app::beside;
+use materia_app::concurrent_casts;
 use materia_app::drive::{Drive, Start};
 use materia_app::prepare::{self, Asked, Beginning, Origin, Prepared, Ready};
 use materia_app::trust::{Question, Trusted, Untrusted};
@@ -94,8 +94,8 @@ pub(crate) fn warn_of_others(
     mode: GlobalMode,
     terminal: &Terminal,
 ) -> Result<(), Failure> {
-    let others = beside::others(project, id, plan, mode)?;
-    if let Some(warning) = beside::warning(&others) {
+    let others = concurrent_casts::others(project, id, plan, mode)?;
+    if let Some(warning) = concurrent_casts::warning(&others) {
         terminal.say(format_args!("warning: {warning}"));
     }
     Ok(())

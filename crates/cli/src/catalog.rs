@@ -7,10 +7,10 @@ use materia_compiler::{Layer, LayerKind, Loaded, edit};
 use materia_contract::Finding;
 use serde_json::{Value, json};
 
-use crate::clean::one_line;
+use crate::config_writer::{ConfigWriter, origin, word};
 use crate::failure::Failure;
-use crate::ownfile::{OwnFile, origin, word};
 use crate::project::{self, Project};
+use crate::sanitize::one_line;
 use crate::terminal::Terminal;
 
 /// How much of a description is listed.
@@ -113,7 +113,7 @@ pub(crate) fn copy(
     if name.is_empty() || name.chars().any(char::is_control) {
         return Err(Failure::usage("the name of a copy must be plain text"));
     }
-    let file = OwnFile::for_copy(project, loaded);
+    let file = ConfigWriter::for_copy(project, loaded);
     let (field, thing) = (original.field, original.thing);
     let add = |text: &str| edit::add(text, field, name, &original.value);
     let added = terminal.warned(|warnings| file.change(add, warnings));

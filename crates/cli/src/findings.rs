@@ -6,12 +6,12 @@ use std::ops::Range;
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 use anstream::adapter::strip_str;
 use materia_app::Project;
-use materia_app::seen;
+use materia_app::seen_warnings;
 use materia_compiler::Layer;
 use materia_contract::{Finding, Severity};
 
-use crate::clean;
 use crate::failure::Failure;
+use crate::sanitize;
 use crate::terminal::Terminal;
 
 /// How many findings are drawn; the rest is only counted.
@@ -40,11 +40,14 @@ pub(crate) fn show_briefly(
 ) {
     let (remarks, others): (Vec<_>, Vec<_>) =
         findings.iter().cloned().partition(|finding| finding.severity == Severity::Info);
-    let (known, new): (Vec<_>, Vec<_>) =
-        others.iter().cloned().zip(seen::before(project, &others)).partition(|(_, known)| *known);
+    let (known, new): (Vec<_>, Vec<_>) = others
+        .iter()
+        .cloned()
+        .zip(seen_warnings::before(project, &others))
+        .partition(|(_, known)| *known);
     let new: Vec<Finding> = new.into_iter().map(|(finding, _)| finding).collect();
     show(&new, layers, terminal);
-    seen::remember(project, new.iter().take(DRAWN_MAX));
+    seen_warnings::remember(project, new.iter().take(DRAWN_MAX));
     if !known.is_empty() {
         let warnings = counted(known.len(), "warning");
         terminal.say(format_args!("{warnings}, shown before: `materia check` shows them again"));
@@ -90,10 +93,10 @@ fn draw(finding: &Finding, text: Option<&str>, renderer: &Renderer) -> String {
     };
     let title = level
         .primary_title(shortened(&finding.message))
-        .id(clean::one_line(&finding.code, MESSAGE_CHARS_MAX));
+        .id(sanitize::one_line(&finding.code, MESSAGE_CHARS_MAX));
     let mut elements: Vec<Element<'_>> = Vec::new();
     if let Some(file) = &finding.file {
-        let mut origin = Origin::path(clean::one_line(file, MESSAGE_CHARS_MAX));
+        let mut origin = Origin::path(sanitize::one_line(file, MESSAGE_CHARS_MAX));
         if let (Some(line), Some(column)) = (finding.line, finding.column) {
             origin = origin.line(line as usize).char_column(column as usize);
         }
@@ -116,7 +119,7 @@ fn draw(finding: &Finding, text: Option<&str>, renderer: &Renderer) -> String {
 fn shortened(text: &str) -> String {
     let cut: String = text.chars().take(MESSAGE_CHARS_MAX).collect();
     let dots = if cut.len() < text.len() { "…" } else { "" };
-    format!("{}{dots}", clean::clean(&cut))
+    format!("{}{dots}", sanitize::clean(&cut))
 }
 
 /// A part of one line that is fit to be shown, and what in it is meant.
@@ -152,7 +155,7 @@ fn excerpt(finding: &Finding, text: Option<&str>) -> Option<Excerpt> {
         if index == before {
             from = shown.len();
         }
-        shown.push_str(&clean::one(*character));
+        shown.push_str(&sanitize::one(*character));
         if index < before + meant {
             to = shown.len();
         }

@@ -11,31 +11,33 @@ mod answer;
 mod args;
 mod background;
 mod begin;
-mod carry;
 mod catalog;
 mod commands;
-mod converse;
+mod continuation;
 mod demo;
 mod detach;
 mod failure;
 mod findings;
+mod interactive;
 mod journals;
 mod limits;
 mod log;
+mod next_command;
 mod notice;
-mod onward;
 mod project;
-mod request;
+mod request_text;
 mod run;
 mod trust;
-mod typed;
+mod typed_path;
 
 use materia_terminal as terminal;
 use materia_terminal::{complete, live};
 
 use std::process::ExitCode;
 
-use materia_app::{castid, clean, grid, ownfile, profile, say, standing, story};
+use materia_app::{
+    cast_id, config_writer, event_text, grid, narrator, next_steps, profile, sanitize,
+};
 
 /// What one thread decides another writes to files and frees; the allocator of most systems is slow at
 /// just that (see `docs/performance.md`).

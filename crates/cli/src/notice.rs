@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 
 use materia_contract::{CastReport, CastStatus, search_path};
 
+use crate::event_text;
 use crate::project::Project;
-use crate::say;
 use crate::terminal::Terminal;
 
 /// Calls whoever started a cast that now waits: by the command that the user's profile names, else by the
@@ -32,7 +32,7 @@ fn run(command: &[String], report: &CastReport, terminal: &Terminal) {
     let started = Command::new(program)
         .env("PATH", search_path(std::env::var_os("PATH").as_deref()))
         .args(arguments)
-        .arg(say::summary(report))
+        .arg(event_text::summary(report))
         .env("MATERIA_CAST_ID", report.cast_id.as_str())
         .stdin(Stdio::null())
         .stdout(Stdio::null())

@@ -10,9 +10,9 @@ use materia_compiler::{Compiled, Loaded, Sources};
 use materia_contract::RunId;
 
 use crate::args::Global;
-use crate::clean;
 use crate::failure::Failure;
 use crate::findings;
+use crate::sanitize;
 use crate::terminal::Terminal;
 
 /// The profile of the original system, in the folder of all configuration (D52).
@@ -54,7 +54,7 @@ impl Project {
         let above =
             self.inner.dir.ancestors().skip(1).take_while(|it| Some(*it) != home.as_deref());
         let found = above.into_iter().find(|it| it.join("materia.json").is_file())?;
-        let folder = crate::clean::one_line(&found.to_string_lossy(), 300);
+        let folder = crate::sanitize::one_line(&found.to_string_lossy(), 300);
         Some(format!(
             "`{folder}/materia.json` does not count in this folder; `materia -C {folder}` works in that project"
         ))
@@ -102,7 +102,7 @@ impl Project {
     /// A path that a person can type where the shell stands: relative inside the project, whole under `-C`.
     pub(crate) fn shown(&self, path: &Path) -> String {
         if self.elsewhere {
-            return clean::clean(&path.display().to_string()).into_owned();
+            return sanitize::clean(&path.display().to_string()).into_owned();
         }
         self.inner.shown(path)
     }
@@ -151,7 +151,7 @@ fn quoted(word: &str) -> String {
     if word.chars().all(|c| c.is_alphanumeric() || "/._-+:,@%".contains(c)) {
         word.to_owned()
     } else {
-        format!("'{}'", clean::one_line(&word.replace('\'', "'\\''"), 4_096))
+        format!("'{}'", sanitize::one_line(&word.replace('\'', "'\\''"), 4_096))
     }
 }
 

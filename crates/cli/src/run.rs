@@ -13,14 +13,14 @@ use materia_journal::Views;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::answer;
+use crate::event_text;
 use crate::failure::{Exit, Failure};
 use crate::live::{Live, Observers};
+use crate::narrator::Narrator;
+use crate::next_command;
+use crate::next_steps::NextSteps;
 use crate::notice;
-use crate::onward;
 use crate::project::Project;
-use crate::say;
-use crate::standing::Standing;
-use crate::story::Story;
 use crate::terminal::Terminal;
 
 /// How long those who listened may take to end.
@@ -44,12 +44,12 @@ pub(crate) fn go(
         .build()
         .map_err(|error| Failure::Broken(format!("cannot start: {error}")))?;
     let views = Arc::new(Views::start(&drive.root, &drive.folders));
-    let mut story = Story::default();
+    let mut story = Narrator::default();
     if drive.goes_on() {
         if let Err(error) = views.catch_up(&*drive.journal, &drive.id) {
             terminal.say(format_args!("warning: the files beside the journal: {error}"));
         }
-        story = Story::so_far(&*drive.journal, &drive.id)?;
+        story = Narrator::so_far(&*drive.journal, &drive.id)?;
     }
     let live = Live::new(terminal, &drive.plan, story);
     if let Live::Screen(screen) = &live {
@@ -150,7 +150,7 @@ fn tell(
     project: &Project,
     terminal: &Terminal,
 ) -> Result<(), Failure> {
-    terminal.say(say::summary(report));
+    terminal.say(event_text::summary(report));
     if let Some(error) = &report.error {
         for artifact in &error.artifacts {
             let path = driven.folder.join(artifact);
@@ -160,7 +160,7 @@ fn tell(
     answer::tell(report, project, terminal);
     terminal.say(format_args!("  folder  {}", project.shown(&driven.folder)));
     let (run, _) = materia_engine::load(&*driven.journal, &driven.id)?;
-    for way in onward::ways(&Standing::of(&run)) {
+    for way in next_command::ways(&NextSteps::of(&run)) {
         terminal.say(format_args!("  go on   {}", project.command(&way)));
     }
     let command = |name: &str| project.command(&format!("{name} {}", driven.id));

@@ -13,7 +13,7 @@ use crate::files::{self, Candidate, Sources};
 use crate::merge::{Merge, Origins};
 use crate::original;
 use crate::read;
-use crate::shipped::{self, Shelf};
+use crate::shipped::{self, ScriptStore};
 use crate::structure::{Mended, Shape};
 
 /// What stands for the path of the configuration that comes with the program.
@@ -120,9 +120,9 @@ impl WordFiles {
 impl Loaded {
     /// The scripts in the user's profile, if one is known.
     #[must_use]
-    pub fn shelf(&self) -> Option<Shelf> {
+    pub fn shelf(&self) -> Option<ScriptStore> {
         let profile = self.profile_dir.as_deref()?;
-        Some(Shelf::over(self.original_profile_dir.as_deref(), profile))
+        Some(ScriptStore::over(self.original_profile_dir.as_deref(), profile))
     }
 
     /// The layer that a materia comes from.

@@ -18,7 +18,7 @@ use super::{BaseFile, Taken};
 /// How long one command may take.
 const COMMAND_TIME_MAX: Duration = Duration::from_mins(1);
 /// How often is looked whether it has ended.
-const LOOK: Duration = Duration::from_millis(4);
+const POLL_INTERVAL: Duration = Duration::from_millis(4);
 /// Files whose path begins so lie in the profile, not in the project.
 const PROFILE: &str = "profile/";
 /// Files whose path begins so lie in the folder of all programs' configuration.
@@ -276,7 +276,7 @@ impl Scratch {
                     let seconds = COMMAND_TIME_MAX.as_secs();
                     return Err(format!("`{}` did not end within {seconds} s", args.join(" ")));
                 }
-                None => std::thread::sleep(LOOK),
+                None => std::thread::sleep(POLL_INTERVAL),
             }
         };
         let read = |path| fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());

@@ -5,12 +5,12 @@
 //! types; the compiler checks documents against the same schema and then gives them meaning.
 
 mod edge;
+mod keywords;
 mod limits;
 mod loops;
 mod materia;
 mod prompt;
 mod socket;
-mod words;
 
 use crate::schema::JsonSchema;
 use indexmap::IndexMap;
@@ -20,12 +20,12 @@ use serde_json::Value;
 use crate::{AgentDoc, PricesDoc};
 
 pub use edge::*;
+pub use keywords::*;
 pub use limits::*;
 pub use loops::*;
 pub use materia::*;
 pub use prompt::*;
 pub use socket::*;
-pub use words::*;
 
 /// Fields this version does not know. They are kept, and reported.
 pub type Extra = IndexMap<String, Value>;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Answerers, Do, ErrorCode, FileState, FilesFound, Pace, RunCreated, StorageMeasured, TurnOutput,
-    WorkspacePublished, places,
+    WorkspacePublished, path_tokens,
 };
 
 /// What the world brings to a run.
@@ -130,7 +130,7 @@ impl RunPlace {
     /// The folders by their names, as every journal says them.
     #[must_use]
     pub fn named() -> Self {
-        let (cwd, run_dir) = (places::WORKSPACE.to_owned(), places::RUN_DIR.to_owned());
+        let (cwd, run_dir) = (path_tokens::WORKSPACE.to_owned(), path_tokens::RUN_DIR.to_owned());
         Self { cwd, run_dir, files: None }
     }
 }

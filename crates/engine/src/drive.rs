@@ -15,8 +15,8 @@ use crate::ports::nothing;
 use crate::storage::{self, Storage};
 use crate::visits::Visits;
 use crate::{
-    Answer, AppendError, Batch, Committed, Epoch, Journal, Observer, Posted, Receipt, Snapshot,
-    Weighed, refusal_of_ended,
+    Answer, AppendError, Batch, Committed, DiskUsage, Epoch, Journal, Observer, Posted, Receipt,
+    Snapshot, refusal_of_ended,
 };
 
 /// How many events lie between two snapshots at the least. It bounds what a restart has to fold.
@@ -27,7 +27,7 @@ pub(crate) const SNAPSHOT_EVERY_EVENTS: u64 = 8_192;
 const SNAPSHOT_BYTES_PER_EVENT: u64 = 128;
 
 /// How often is looked whether a run was weighed.
-const WEIGHED_LOOK: Duration = Duration::from_millis(5);
+const WEIGHED_POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Makes the texts durable that records name by their hash. A text may be there without its event; an event never
 /// without its text.
@@ -83,7 +83,7 @@ impl Driver {
     /// Takes up a run at the state its journal gives.
     pub(crate) fn new(
         (run, head, visits): (Run, ChainHash, Visits),
-        kept: Weighed,
+        kept: DiskUsage,
         epoch: Epoch,
         journal: Arc<dyn Journal>,
         observer: Arc<dyn Observer>,
@@ -155,7 +155,7 @@ impl Driver {
         let used = loop {
             match weighed.get() {
                 Some(used) => break *used,
-                None => tokio::time::sleep(WEIGHED_LOOK).await,
+                None => tokio::time::sleep(WEIGHED_POLL_INTERVAL).await,
             }
         };
         let storage = storage::measured(used, &*self.journal);

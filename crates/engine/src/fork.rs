@@ -10,10 +10,10 @@ use materia_contract::time::Micros;
 use materia_contract::{ChainHash, Event, EventBody, ForkedFrom, Record, RunId, StartKey};
 use materia_kernel::Divergence;
 
-use crate::again::Again;
 use crate::drive::keep_apart;
 use crate::fold::{Gather, Piece, take};
 use crate::load::{fresh, walk};
+use crate::redecide::Again;
 use crate::{AppendError, Batch, Epoch, Journal, LoadError, LoadedRun, off_thread};
 
 /// Why a run could not be forked.

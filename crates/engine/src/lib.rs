@@ -18,7 +18,7 @@
 //!
 //! Deliberately absent: SQL, processes, terminals. They are behind the [ports](ports).
 
-mod again;
+mod apply_command;
 mod blocking;
 mod clock;
 mod delivery;
@@ -27,15 +27,15 @@ mod explain;
 mod files;
 mod fold;
 mod fork;
-mod left;
 mod load;
-mod obey;
 pub mod ports;
 mod real_time;
+mod redecide;
 mod replay;
 mod report;
 mod session;
 mod storage;
+mod turn_files;
 mod under_way;
 mod virtual_time;
 mod visits;
@@ -48,10 +48,10 @@ pub use drive::{DriveError, Driver};
 pub use explain::{Because, Condition, Suggested, SuggestedStep, Suggestion, Why, WhyError, why};
 pub use fold::Unfolding;
 pub use fork::{Begun, ForkError, Forked, fork, forked};
-pub use left::Left;
 pub use load::{LoadError, LoadedRun, load, load_at, load_to_drive};
 pub use ports::*;
 pub use replay::{Replay, ReplayError, ReplayFault, replay};
 pub use report::{report, report_at};
 pub use session::{carry_on, cast, create, only_do, resume, watch_inbox};
+pub use turn_files::Left;
 pub use world::{Asks, EngineError, Options, World};

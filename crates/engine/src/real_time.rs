@@ -8,7 +8,7 @@ use materia_contract::time::Micros;
 use materia_kernel::{Effect, Input, Now, Phase, Run, is_idle, outstanding};
 
 use crate::under_way::UnderWay;
-use crate::{Asks, DriveError, Driver, Options, World, files, obey};
+use crate::{Asks, DriveError, Driver, Options, World, apply_command, files};
 
 /// The clock on the wall, held to going forward: where somebody sets it back, time goes on from where
 /// it was, so that no timer waits for an hour that was there already. That holds for what happened while
@@ -72,7 +72,7 @@ pub(crate) async fn drive(
                     Some(posted) => {
                         let now = |_: &Driver| clock.now();
                         // In a box: it is seldom, and takes no room in a run that goes on by itself.
-                        Box::pin(obey::obey(&mut driver, &mut under_way, *posted, now)).await?;
+                        Box::pin(apply_command::obey(&mut driver, &mut under_way, *posted, now)).await?;
                     }
                 }
                 continue;

@@ -4,13 +4,13 @@ use std::sync::{Arc, mpsc};
 
 use materia_contract::{CastStatus, ChainHash, EventBody, Record, RunId};
 use materia_kernel::{Divergence, Misfit, Run};
-use materia_opinion::{Objection, Opinion};
+use materia_verifier::{Objection, Verifier};
 use serde_json::{Map, Value};
 
-use crate::again::{Again, Took};
 use crate::fold::{Gather, Piece, take};
-use crate::left::{self, Left};
 use crate::load::{earlier, intact};
+use crate::redecide::{Again, Took};
+use crate::turn_files::{self, Left};
 use crate::{Journal, PAGE_BYTES, ReadError, blocking};
 
 /// What a replay found.
@@ -170,7 +170,7 @@ fn judge(
     pages: &mpsc::SyncSender<Page>,
 ) -> Option<Objection> {
     let mut gather = Gather::default();
-    let mut opinion = Some(Opinion::new(id.clone()));
+    let mut opinion = Some(Verifier::new(id.clone()));
     let mut objection = None;
     let mut passed_on = |page: Vec<Piece>| {
         let page: Arc<[Piece]> = page.into();
@@ -232,7 +232,7 @@ fn gathered(gather: &mut Gather, record: Record) -> Result<Option<Piece>, Replay
 
 /// What is objected to in a page. Whoever objected once says no more. Decisions by other rules are not for these
 /// to judge, nor is what follows them.
-fn first_objection(opinion: &mut Option<Opinion>, page: &[Piece]) -> Option<Objection> {
+fn first_objection(opinion: &mut Option<Verifier>, page: &[Piece]) -> Option<Objection> {
     for piece in page {
         let judging = opinion.as_mut()?;
         if !piece.known {
@@ -273,7 +273,7 @@ fn decide_again(
             if took == Took::Folded {
                 undecided += piece.events.len() as u64;
             }
-            named.extend(piece.events.iter().flat_map(left::named));
+            named.extend(piece.events.iter().flat_map(turn_files::named));
         }
     }
     if seq == 0 {

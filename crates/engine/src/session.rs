@@ -17,7 +17,7 @@ use crate::load::{drive_loaded, load_to_drive, take_up};
 use crate::under_way::UnderWay;
 use crate::{
     Asks, Driver, EngineError, Epoch, Journal, Lease, LoadError, LoadedRun, Options, Posted, World,
-    files, obey, off_thread, real_time, storage, virtual_time,
+    apply_command, files, off_thread, real_time, storage, virtual_time,
 };
 
 /// How often a run under way looks for commands from other processes.
@@ -379,7 +379,7 @@ async fn take_all(
 ) -> Result<(), EngineError> {
     for posted in left {
         let now = |driver: &Driver| now_of(world, driver);
-        obey::obey(driver, &mut UnderWay::default(), posted, now).await?;
+        apply_command::obey(driver, &mut UnderWay::default(), posted, now).await?;
     }
     Ok(())
 }

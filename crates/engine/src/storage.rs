@@ -3,7 +3,7 @@
 use materia_contract::{DiskMeasured, EventBody, Record, RunCreated, StorageMeasured, TurnOutput};
 use materia_kernel::Run;
 
-use crate::{Disk, Journal, Weighed, record_bytes};
+use crate::{Disk, DiskUsage, Journal, record_bytes};
 
 /// How many bytes are added between two looks at the disk.
 const LOOK_EVERY_BYTES: u64 = 1 << 20;
@@ -22,7 +22,7 @@ const MEGABYTE: u64 = 1 << 20;
 /// What a run keeps.
 pub(crate) struct Storage {
     /// What it kept when it was taken up.
-    before: Weighed,
+    before: DiskUsage,
     /// What was added since.
     added: u64,
     looked_at: u64,
@@ -31,7 +31,7 @@ pub(crate) struct Storage {
 
 impl Storage {
     /// That of a run that is taken up, or begins.
-    pub(crate) fn new(before: Weighed) -> Self {
+    pub(crate) fn new(before: DiskUsage) -> Self {
         // The first look is due at once.
         Self { before, added: 0, looked_at: 0, decisions: LOOK_EVERY_DECISIONS }
     }

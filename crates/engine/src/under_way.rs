@@ -14,7 +14,7 @@ use materia_kernel::{Effect, Input, Report, Run, TurnOutcome, TurnWork, outstand
 use tokio::sync::watch;
 use tracing::Instrument as _;
 
-use crate::left;
+use crate::turn_files;
 use crate::{
     BoxFuture, Control, Driver, FilesOrder, Leaves, Live, Manner, Options, StopSource, Tightened,
     TurnFault, TurnJob, TurnOrder, TurnReport, Work, World,
@@ -245,7 +245,7 @@ fn kept(
     let journal = Arc::clone(&world.journal);
     Box::pin(async move {
         let mut report = performed.await;
-        left::keep(&*journal, &run_dir, &mut report).await;
+        turn_files::keep(&*journal, &run_dir, &mut report).await;
         report
     })
 }

@@ -12,7 +12,7 @@ use materia_kernel::{Acting, Effect, Input, Moment, Phase, is_idle, outstanding}
 
 use crate::load::take_up;
 use crate::under_way::{UnderWay, kernel_report, order, withheld};
-use crate::{Asks, Driver, EngineError, Options, TurnReport, World, files, obey};
+use crate::{Asks, Driver, EngineError, Options, TurnReport, World, apply_command, files};
 
 /// Drives a run until it rests.
 pub(crate) async fn drive(
@@ -82,7 +82,7 @@ impl Simulation<'_> {
             // Turns are performed at once and end later: none has ended that was not taken.
             let now = self.now;
             let clock = |_: &Driver| now.into();
-            obey::obey(&mut self.driver, &mut self.under_way, *posted, clock).await?;
+            apply_command::obey(&mut self.driver, &mut self.under_way, *posted, clock).await?;
             return Ok(());
         }
         let due = self.due();

@@ -37,10 +37,10 @@ mod decide;
 mod evolve;
 mod handoff;
 mod recompute;
+mod shorten;
 mod span;
 mod state;
 mod tally;
-mod words;
 
 // Stories are told from outside and from inside, and speak of the kernel by its name.
 #[cfg(test)]

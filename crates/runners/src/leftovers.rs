@@ -4,7 +4,7 @@ use std::path::Path;
 
 use materia_contract::RunId;
 
-use crate::place;
+use crate::cast_folder;
 use crate::supervise::mark;
 
 /// Ends the processes and takes the private folders away. Whoever calls it holds the lease of the run, so that nobody
@@ -22,7 +22,9 @@ pub(crate) fn sweep(run: &RunId, run_dir: &Path) -> Result<(), String> {
         return Ok(());
     }
     // A leftover folder is harmless: the next turn gets one of its own.
-    if let Err(error) = place::folder(run_dir).and_then(|cast| cast.remove_all(place::TEMPORARY)) {
+    if let Err(error) =
+        cast_folder::folder(run_dir).and_then(|cast| cast.remove_all(cast_folder::TEMPORARY))
+    {
         tracing::warn!(%error, "private folders of earlier turns could not be removed");
     }
     Ok(())

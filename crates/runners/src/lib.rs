@@ -13,27 +13,27 @@
 //! nothing did; parsing, routing and retries are the kernel's.
 
 pub mod agents;
+mod approved_files;
+mod cast_folder;
 mod changes;
 mod dispatch;
+mod growing_file;
 mod guard;
-mod kept;
-mod leaving;
 mod leftovers;
 mod mock;
-mod pinned;
-mod place;
 mod planning;
 mod redact;
 mod scripted;
+mod side_output;
 mod spending;
 pub mod supervise;
 mod tree_check;
 mod utility;
 mod workspace;
 
+pub use approved_files::{content, file_hasher, hash_content, open_regular};
 pub use dispatch::Runners;
 pub use mock::MockRunner;
-pub use pinned::{content, file_hasher, hash_content, open_regular};
 pub use scripted::{
     SCRIPT_BYTES_MAX, ScriptError, ScriptedRunner, bind, faults, load, unmatched_keys,
 };

@@ -4,8 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use materia_beneath::Folder;
 use materia_engine::TurnJob;
+use materia_safe_fs::Folder;
 
 /// Why the doc root cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -113,7 +113,7 @@ pub(crate) fn make_inside(cwd: &Path, name: &str) -> Result<PathBuf, DocRootErro
 /// tell. Gives back what there is to say about it; an error means that the turn must not run.
 pub(crate) fn make_own(job: &TurnJob, roots: &[PathBuf]) -> Result<Option<String>, String> {
     let cwd = &job.cwd;
-    let made = materia_beneath::make_own(roots).map_err(|error| error.to_string())?;
+    let made = materia_safe_fs::make_own(roots).map_err(|error| error.to_string())?;
     let Some((first, more)) = made.split_first() else { return Ok(None) };
     let project = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
     let first = first.strip_prefix(&project).unwrap_or(first).display().to_string();

@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::http::{HeaderMap, header};
-use materia_beneath::Folder;
+use materia_safe_fs::Folder;
 
 /// How long a code can be exchanged.
 const CODE_LIFE: Duration = Duration::from_mins(1);

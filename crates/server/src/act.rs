@@ -8,8 +8,8 @@ use axum::body::Body;
 use axum::http::{Response, StatusCode};
 use materia_app::act::{self, Forking, Sender, Taken, Unfit, step};
 use materia_app::host::Submitted;
-use materia_app::standing::Standing;
-use materia_app::{Failure, RunOptions, castid};
+use materia_app::next_steps::NextSteps;
+use materia_app::{Failure, RunOptions, cast_id};
 use materia_contract::api::{Acted, DriveBody, ForkBody};
 use materia_contract::{
     Actor, Answer, Command, CommandId, Do, Event, EventBody, GoOnFrom, OpenQuestion, Receipt,
@@ -21,18 +21,18 @@ use serde_json::Value;
 use tokio::runtime::Handle;
 
 use crate::begin;
-use crate::carry::{self, UnderWay};
+use crate::driver::{self, UnderWay};
 use crate::keys::Known;
 use crate::limits::ACT_WAIT_MAX;
 use crate::pending::{Named, Wanted};
 use crate::problem::Refused;
+use crate::projects::Cast;
 use crate::request::{Request, json, json_as};
-use crate::rooms::Cast;
 use crate::state::App;
 use crate::trust;
 
 /// How often is looked what became of a command.
-const LOOK: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// The field of a `resume` that asks for the files that the last event names.
 const PUT_BACK: &str = "putBack";
@@ -270,7 +270,7 @@ fn take(app: &Arc<App>, cast: &Cast, what: &Choice, key: &CommandId) -> Result<D
         Ok(Taken::Here(held)) if step::carries_on(&held.what) || held.starts_something() => {
             let wanted = Wanted::Do(held.what.clone());
             let named = Named { go_on: what.go_on(), ..Named::default() };
-            carry::carry_on(app, cast, *held, &wanted, &named).map(Done::Goes)
+            driver::carry_on(app, cast, *held, &wanted, &named).map(Done::Goes)
         }
         Ok(Taken::Here(held)) => {
             held.note(&cast.served.project, supervisor)?;
@@ -280,7 +280,7 @@ fn take(app: &Arc<App>, cast: &Cast, what: &Choice, key: &CommandId) -> Result<D
             // Under this key that is the answer from now on.
             let command = what.command(Some(&run), key)?;
             act::refuse(&cast.served.project, &cast.found(), command, supervisor)?;
-            let next = serde_json::to_value(Standing::of(&run).onward()).unwrap_or_default();
+            let next = serde_json::to_value(NextSteps::of(&run).onward()).unwrap_or_default();
             Err(Refused::conflict(format!("cast `{}`: {why}", cast.id)).with("next", next))
         }
         Err(Unfit::Other(Chosen(refused))) => Err(*refused),
@@ -331,7 +331,7 @@ async fn settled(
         if begun.elapsed() > ACT_WAIT_MAX {
             return Ok(json_as(StatusCode::ACCEPTED, &acted(Vec::new(), true)));
         }
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 
@@ -387,15 +387,15 @@ fn make_fork(
     refuse_foreign(cast)?;
     let at = body.at.map_or_else(|| act::fork_place(&cast.found()), Ok)?;
     let id = match &body.cast_id {
-        Some(text) => castid::chosen(text)?,
-        None => castid::fresh(),
+        Some(text) => cast_id::chosen(text)?,
+        None => cast_id::fresh(),
     };
     match act::fork(cast.found(), at, &id, body.interactive, Some(key)) {
         Ok(Forking::Rests) => Ok((id, at)),
         Ok(Forking::GoesOn(held)) => {
             let fork = Cast { id: id.clone(), ..cast.clone() };
             let wanted = Wanted::Do(Do::Resume { pace: None });
-            carry::carry_on(app, &fork, *held, &wanted, &Named::default())?;
+            driver::carry_on(app, &fork, *held, &wanted, &Named::default())?;
             Ok((id, at))
         }
         Err(unfit) => Err(Refused::conflict(unfit.to_string())),

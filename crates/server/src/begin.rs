@@ -14,17 +14,17 @@ use materia_contract::{RunCreated, RunId, StartKey};
 use materia_engine::{Journal as _, blocking, off_thread};
 use tokio::runtime::Handle;
 
-use crate::carry::{self, UnderWay};
+use crate::cast_request::{options, ready};
+use crate::driver::{self, UnderWay};
 use crate::keys::Known;
 use crate::pending::{self, Named, Wanted};
 use crate::problem::{Refused, TRUST_REQUIRED};
+use crate::projects::{Cast, Served, ServedProject};
 use crate::request::{Request, json_as};
-use crate::rooms::{Cast, Room, Served};
 use crate::state::App;
-use crate::wanted::{options, ready};
 
 /// How often is looked whether a cast has begun.
-const LOOK: Duration = Duration::from_millis(4);
+const POLL_INTERVAL: Duration = Duration::from_millis(4);
 
 /// How often another id is made up where one is taken.
 const TRIES_MAX: u32 = 8;
@@ -154,7 +154,7 @@ fn begin(
     served: &Arc<Served>,
     body: &StartBody,
     key: &StartKey,
-) -> Result<(Arc<Room>, RunId, UnderWay), Refused> {
+) -> Result<(Arc<ServedProject>, RunId, UnderWay), Refused> {
     let project = &served.project;
     let options = options(body);
     let mut tries = 0;
@@ -173,7 +173,7 @@ fn begin(
         let supervisor = app.settings.supervisor.clone();
         let agents = beginning.answerers(&supervisor)?;
         drop(beginning.open(&mut warnings)?);
-        carry::tell(&warnings);
+        driver::tell(&warnings);
         let missing = || Failure::storage("the journal is not there any more");
         let (casts, id) = (beginning.root.clone(), beginning.id.clone());
         let room = app.rooms.room(served, &casts, &Handle::current())?.ok_or_else(missing)?;
@@ -193,7 +193,7 @@ fn begin(
         let start = Start::Begin(Box::new(created));
         let drive = Drive::new(project, cast, (prepared, cleared), plan, supervisor, start)?;
         let named = Named { provider: body.provider.clone(), ..Named::default() };
-        let under_way = carry::go(app, (served, &room), drive, &named)?;
+        let under_way = driver::go(app, (served, &room), drive, &named)?;
         return Ok((room, id, under_way));
     }
 }
@@ -201,7 +201,7 @@ fn begin(
 /// Waits until the first event of a cast is durable.
 async fn began_durably(
     app: &Arc<App>,
-    room: &Arc<Room>,
+    room: &Arc<ServedProject>,
     id: &RunId,
     mut under_way: UnderWay,
 ) -> Result<(), Refused> {
@@ -216,7 +216,7 @@ async fn began_durably(
             let why = ended.err().unwrap_or_else(|| "it ended before it began".to_owned());
             return Err(Failure::storage(format!("the cast could not begin: {why}")).into());
         }
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 

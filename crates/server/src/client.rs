@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 
 use crate::access::{is_same, prove, random_hex, verifier};
 use crate::serve::running;
-use crate::{alone, owned};
+use crate::{single_instance, state_folder};
 
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -48,7 +48,7 @@ impl Client {
     #[must_use]
     pub fn of(state: &Path) -> Option<Self> {
         // A server that died may have left its file, and somebody else may have its port.
-        if owned::check(state).is_err() || !alone::is_held(state) {
+        if state_folder::check(state).is_err() || !single_instance::is_held(state) {
             return None;
         }
         let client = Self { server: running(state)? };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::{Response, StatusCode, header};
-use materia_app::{beside, grid, ownfile, project, workspace};
+use materia_app::{concurrent_casts, config_writer, grid, project, workspace};
 use materia_compiler::{Layer, Loaded};
 use materia_contract::api::{
     Catalog, CatalogItem, CheckBody, ConfigBody, Findings, LoadoutView, SaveBody, Saved,
@@ -14,8 +14,8 @@ use materia_contract::{GlobalMode, WorkspaceKind};
 use tokio::runtime::Handle;
 
 use crate::problem::Refused;
+use crate::projects::Served;
 use crate::request::{Request, json};
-use crate::rooms::Served;
 use crate::state::App;
 
 fn served(app: &App, asked: &Request) -> Result<Arc<Served>, Refused> {
@@ -27,7 +27,7 @@ pub(crate) fn config(app: &App, asked: &Request) -> Result<Response<Body>, Refus
     let served = served(app, asked)?;
     let mut checked = served.project.check();
     checked.findings.extend(workspace::findings(&served.project, &checked.loaded));
-    let items = ownfile::files(&checked.loaded);
+    let items = config_writer::files(&checked.loaded);
     Ok(json(&ConfigBody { items, findings: checked.findings }))
 }
 
@@ -42,13 +42,13 @@ pub(crate) fn save(app: &App, asked: &Request) -> Result<Response<Body>, Refused
         return Err(Refused::new(StatusCode::PRECONDITION_REQUIRED, "usage", detail));
     };
     let (loaded, _) = materia_compiler::load(&served.project.sources);
-    let files = ownfile::files(&loaded);
+    let files = config_writer::files(&loaded);
     let there = files.iter().find(|file| file.layer == layer && file.file == name);
     let file = if there.is_some() {
-        ownfile::named(&served.project, &loaded, name)?
+        config_writer::named(&served.project, &loaded, name)?
     } else {
         // The project's own file may be yet to come.
-        let own = ownfile::OwnFile::for_copy(&served.project, &loaded);
+        let own = config_writer::ConfigWriter::for_copy(&served.project, &loaded);
         if layer != "project" || own.shown() != name {
             let detail = "this is no file of the configuration; GET /api/config lists them";
             return Err(Refused::unknown(detail));
@@ -121,7 +121,7 @@ pub(crate) fn materia(app: &App, asked: &Request) -> Result<Response<Body>, Refu
 fn item(name: &str, layer: Option<&Layer>) -> CatalogItem {
     CatalogItem {
         name: name.to_owned(),
-        layer: layer.map_or("", |layer| ownfile::word(layer.kind)).to_owned(),
+        layer: layer.map_or("", |layer| config_writer::word(layer.kind)).to_owned(),
         file: layer.map(|layer| layer.shown.clone()).unwrap_or_default(),
         active: false,
         kind: None,
@@ -147,11 +147,12 @@ pub(crate) fn loadout(app: &App, asked: &Request) -> Result<Response<Body>, Refu
     let workspace = told.unwrap_or(WorkspaceKind::Project);
     let plan = checked.made.map(|compiled| compiled.plan);
     let graph = plan.as_ref().map(grid::data);
-    let may_write =
-        plan.as_ref().is_some_and(|plan| beside::may_write(plan, GlobalMode::Implementation));
+    let may_write = plan
+        .as_ref()
+        .is_some_and(|plan| concurrent_casts::may_write(plan, GlobalMode::Implementation));
     // A journal that cannot be opened is no reason to hide the loadout.
     let rooms = app.rooms.of(&served, &Handle::current()).unwrap_or_default();
-    let beside = rooms.iter().flat_map(|room| beside::driven(&room.journal)).collect();
+    let beside = rooms.iter().flat_map(|room| concurrent_casts::driven(&room.journal)).collect();
     let (name, findings) = (name.to_owned(), checked.findings);
     Ok(json(&LoadoutView { name, graph, plan, findings, may_write, workspace, beside }))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::http::{Response, StatusCode, header};
 use materia_app::drafts::{Drafts, NotKept};
-use materia_app::{grid, project, trial, walk};
+use materia_app::{grid, project, simulate, try_utility};
 use materia_compiler::link::{self, Invocation};
 use materia_contract::api::{
     Choices, DiffBody, DraftBody, DraftKept, Drafts as DraftList, LinkBody, LinkView, TrustItem,
@@ -16,10 +16,10 @@ use materia_engine::{PAGE_BYTES, blocking, off_thread};
 use serde_json::{Value, json as data};
 
 use crate::problem::Refused;
+use crate::projects::Served;
 use crate::request::{Request, json};
-use crate::rooms::Served;
 use crate::state::App;
-use crate::{carry, pending};
+use crate::{driver, pending};
 
 fn drafts_of(app: &App, asked: &Request) -> Result<Drafts, Refused> {
     let served = app.rooms.only(asked.query("project"))?;
@@ -95,7 +95,7 @@ pub(crate) fn simulate(app: &App, asked: &Request) -> Result<Response<Body>, Ref
         let (steps, asks, status) = (Vec::new(), Vec::new(), CastStatus::Failed);
         return Ok(json(&Walk { steps, asks, status, message, script, case, findings }));
     };
-    let mut walk = walk::walk(&plan, &body.request, &body.choices);
+    let mut walk = simulate::walk(&plan, &body.request, &body.choices);
     let config = &checked.loaded.config;
     walk.case["config"] = data!({
         "loadouts": { body.loadout.as_str(): config.loadouts.get(&body.loadout) },
@@ -118,7 +118,7 @@ pub(crate) fn choices(app: &App, asked: &Request) -> Result<Response<Body>, Refu
             let wanted = record.kind.starts_with("turn.") || record.kind == "run.created";
             events.extend(record.event().ok().filter(|_| wanted));
         }
-        if page.end || events.len() > 3 * walk::STEPS_MAX {
+        if page.end || events.len() > 3 * simulate::STEPS_MAX {
             break;
         }
     }
@@ -126,7 +126,7 @@ pub(crate) fn choices(app: &App, asked: &Request) -> Result<Response<Body>, Refu
     else {
         return Err(Refused::unknown(format!("cast `{}` has no beginning", cast.id)));
     };
-    let choices = walk::choices(&created.plan, &events);
+    let choices = simulate::choices(&created.plan, &events);
     Ok(json(&Choices { loadout: created.plan.loadout.clone(), choices }))
 }
 
@@ -168,8 +168,8 @@ fn agreed(
     served: &Served,
     materia: &str,
     consent: Option<&str>,
-) -> Result<materia_app::trust::Trusted<trial::Trial>, Refused> {
-    let trial = trial::prepare(&served.project, materia)?;
+) -> Result<materia_app::trust::Trusted<try_utility::UtilityTrial>, Refused> {
+    let trial = try_utility::prepare(&served.project, materia)?;
     let mut warnings = Vec::new();
     let asked: Vec<TrustItem> =
         trial.questions().iter().map(|question| pending::item(served, None, question)).collect();
@@ -195,6 +195,6 @@ fn agreed(
         }
         trial.settle(|_| Ok::<(), Refused>(()), &mut warnings)?
     };
-    carry::tell(&warnings);
+    driver::tell(&warnings);
     Ok(trial)
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use axum::body::Body;
 use axum::http::Response;
 use materia_app::Failure;
-use materia_app::shown::Shown;
+use materia_app::event_view::Shown;
 use materia_contract::Record;
 use materia_engine::{Journal as _, PAGE_BYTES, blocking};
 use serde_json::Value;
@@ -15,8 +15,8 @@ use serde_json::Value;
 use crate::limits::PAGE_BYTES_MAX;
 use crate::list::limit;
 use crate::problem::Refused;
+use crate::projects::Cast;
 use crate::request::Request;
-use crate::rooms::Cast;
 use crate::spill::Spool;
 use crate::state::App;
 

@@ -11,8 +11,8 @@ use materia_engine::blocking;
 use tokio::runtime::Handle;
 
 use crate::problem::Refused;
+use crate::projects::{Cast, Served, ServedProject};
 use crate::request::{Request, json};
-use crate::rooms::{Cast, Room, Served};
 use crate::state::App;
 
 /// `GET /api/inbox`.
@@ -33,7 +33,7 @@ pub(crate) fn inbox(app: &App, asked: &Request) -> Result<Response<Body>, Refuse
 fn waiting(
     app: &App,
     served: &Arc<Served>,
-    room: &Arc<Room>,
+    room: &Arc<ServedProject>,
     items: &mut Vec<InboxItem>,
 ) -> Result<(), Refused> {
     let lines = blocking(&*room.journal).list().map_err(Failure::from)?.lines;

@@ -13,8 +13,8 @@ use tokio::runtime::Handle;
 
 use crate::limits::{PAGE_MAX, PAGE_USUAL};
 use crate::problem::Refused;
+use crate::projects::{Broken, Cast, Served, ServedProject};
 use crate::request::{Request, json};
-use crate::rooms::{Broken, Cast, Room, Served};
 use crate::state::App;
 
 /// The word for a journal of which nothing is left.
@@ -64,7 +64,7 @@ pub(crate) fn casts(app: &App, asked: &Request) -> Result<Response<Body>, Refuse
 /// A journal from which casts are listed.
 struct Source {
     served: Arc<Served>,
-    room: Arc<Room>,
+    room: Arc<ServedProject>,
     /// What names it in a cursor.
     key: String,
     /// Where it goes on behind what was taken.
@@ -81,7 +81,7 @@ struct Upcoming {
 }
 
 impl Source {
-    fn new(served: Arc<Served>, room: Arc<Room>) -> Self {
+    fn new(served: Arc<Served>, room: Arc<ServedProject>) -> Self {
         let key = blake3::hash(room.root.as_os_str().as_encoded_bytes()).to_hex()[..8].to_owned();
         Self { served, room, key, after: None, next: None, done: false }
     }

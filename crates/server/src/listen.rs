@@ -55,7 +55,7 @@ impl Listen {
 }
 
 /// A place that is listened on.
-pub(crate) enum Ear {
+pub(crate) enum Listening {
     Tcp(TcpListener),
     Unix(UnixListener),
 }
@@ -66,7 +66,7 @@ pub(crate) enum Called {
     Unix(UnixStream),
 }
 
-impl Ear {
+impl Listening {
     /// Begins to listen.
     pub(crate) async fn open(listen: &Listen) -> io::Result<Self> {
         match listen {

@@ -3,17 +3,17 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use materia_beneath::Folder;
+use materia_safe_fs::Folder;
 
 use crate::guard::SIGN_IN;
-use crate::owned;
+use crate::state_folder;
 
 /// The file that leads to the page, in the state folder. The next one takes its place; its code works once.
 const FILE: &str = "open.html";
 
 /// Writes a file for its owner alone that leads a browser to a link of ours ([`crate::Serving::link`]).
 pub fn opening_file(state: &Path, link: &str) -> io::Result<PathBuf> {
-    owned::check(state)?;
+    state_folder::check(state)?;
     let (address, code) = link.split_once("/#code=").ok_or(io::ErrorKind::InvalidInput)?;
     let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let is_ours = address.strip_prefix("http://").is_some_and(|host| {

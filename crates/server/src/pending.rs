@@ -8,7 +8,7 @@ use materia_contract::api::{StartBody, TrustItem};
 use materia_contract::{Do, GoOnFrom, RunId};
 
 use crate::problem::Refused;
-use crate::rooms::{Cast, Served};
+use crate::projects::{Cast, Served};
 
 /// What was named for a cast when it was handed over.
 #[derive(Debug, Clone, Default)]

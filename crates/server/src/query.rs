@@ -13,9 +13,9 @@ use materia_engine::{Journal as _, WhyError, report_at};
 use tokio::runtime::Handle;
 
 use crate::problem::Refused;
-use crate::remembered;
+use crate::projects::Served;
 use crate::request::{Request, json, json_as};
-use crate::rooms::Served;
+use crate::served_folders;
 use crate::state::App;
 
 /// `GET /api/projects`.
@@ -55,7 +55,7 @@ pub(crate) fn add_project(app: &App, asked: &Request) -> Result<Response<Body>, 
     if !dir.is_absolute() {
         return Err(Refused::usage("a project is named by its absolute path"));
     }
-    remembered::check(dir)?;
+    served_folders::check(dir)?;
     let served = app.rooms.add((app.settings.open)(dir)?)?;
     note(app)?;
     Ok(json_as(StatusCode::CREATED, &served.item()))

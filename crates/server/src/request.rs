@@ -16,7 +16,7 @@ use tokio::runtime::Handle;
 use crate::access::random_hex;
 use crate::peer::Caller;
 use crate::problem::Refused;
-use crate::rooms::Cast;
+use crate::projects::Cast;
 use crate::state::App;
 
 /// The header that names what is done, so that it is done once.
@@ -46,7 +46,7 @@ pub(crate) fn query_of(
         let Some(param) = endpoint.query.iter().find(|param| param.name == name) else {
             return Err(Refused::usage(format!(
                 "`{}` is no parameter of this request",
-                materia_app::clean::one_line(&name, 60)
+                materia_app::sanitize::one_line(&name, 60)
             )));
         };
         if param.number && value.parse::<u64>().is_err() {

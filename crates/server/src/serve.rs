@@ -15,33 +15,33 @@ use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use materia_app::Failure;
-use materia_beneath::Folder;
 use materia_contract::CastStatus;
 use materia_contract::api::ServerFile;
 use materia_engine::{blocking, off_thread};
+use materia_safe_fs::Folder;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, watch};
 
 use crate::access::Access;
 use crate::dispatch;
+use crate::driven_casts::{DrivenCasts, Entry};
 use crate::guard::{Asked, Policy};
 use crate::keys::Keys;
-use crate::ledger::{Entry, Ledger};
 use crate::limits::{
     ACT_WAIT_MAX, CONNECTIONS_MAX, DEATHS_MAX, HEAD_BYTES_MAX, LARGE_ANSWERS_MAX, READER_WAIT_MAX,
     REQUEST_WAIT_MAX, STREAMS_MAX,
 };
-use crate::listen::{Called, Ear, Listen};
-use crate::patient::Patient;
+use crate::listen::{Called, Listen, Listening};
 use crate::peer::{Caller, Peer};
 use crate::pending::{Named, Pending};
 use crate::problem::Refused;
-use crate::remembered::Remembered;
-use crate::rooms::Rooms;
+use crate::projects::Registry;
+use crate::served_folders::ServedFolders;
+use crate::slow_connection::SlowConnection;
 use crate::state::{App, Counts, Settings};
 use crate::trust;
-use crate::{alone, owned, spill};
+use crate::{single_instance, spill, state_folder};
 
 /// What a running server says about itself, in the state folder.
 pub(crate) const SERVER_FILE: &str = "server.json";
@@ -88,7 +88,7 @@ pub enum ServeError {
 /// A server that runs.
 pub struct Serving {
     app: Arc<App>,
-    ear: Ear,
+    ear: Listening,
     policy: Policy,
     left: Vec<Entry>,
     /// Held as long as it runs: one server a profile.
@@ -99,22 +99,22 @@ pub struct Serving {
 pub async fn serve(settings: Settings) -> Result<Serving, ServeError> {
     let state = settings.state_dir.clone();
     let failed = |source| ServeError::State { path: state.clone(), source };
-    owned::check(&state).map_err(failed)?;
-    let lock = alone::take(&state).map_err(failed)?;
+    state_folder::check(&state).map_err(failed)?;
+    let lock = single_instance::take(&state).map_err(failed)?;
     let Some(lock) = lock else { return Err(ServeError::Runs(running(&state).map(Box::new))) };
-    let ear = Ear::open(&settings.listen).await.map_err(ServeError::Listen)?;
+    let ear = Listening::open(&settings.listen).await.map_err(ServeError::Listen)?;
     let (url, port) = ear.address().map_err(ServeError::Listen)?;
     let access = Access::open(&state, port).map_err(failed)?;
-    let (ledger, left) = Ledger::open(&state).map_err(failed)?;
+    let (ledger, left) = DrivenCasts::open(&state).map_err(failed)?;
     let keys = Keys::open(&state).map_err(failed)?;
-    let rooms = Rooms::default();
+    let rooms = Registry::default();
     for dir in &settings.projects {
         let project = (settings.open)(dir).map_err(ServeError::Project)?;
         rooms.add(project).map_err(|refused| {
             ServeError::Project(Failure::resolution(refused.0.detail.clone()))
         })?;
     }
-    let remembered = Remembered::at(settings.demo.is_none().then_some(state.as_path()));
+    let remembered = ServedFolders::at(settings.demo.is_none().then_some(state.as_path()));
     for dir in remembered.folders() {
         let added = (settings.open)(&dir).map_err(Refused::from).and_then(|it| rooms.add(it));
         if let Err(refused) = added {
@@ -300,7 +300,7 @@ where
 {
     let caller = Caller::new(peer);
     let cut_off = Arc::clone(&app);
-    let stream = Patient::new(stream, READER_WAIT_MAX, move || {
+    let stream = SlowConnection::new(stream, READER_WAIT_MAX, move || {
         cut_off.counts.cut_off.fetch_add(1, Ordering::Relaxed);
         tracing::info!("a reader took nothing for too long and was cut off");
     });

@@ -10,13 +10,13 @@ use tokio::sync::mpsc;
 use crate::limits::{PIECE_BYTES, PIECES_AHEAD};
 
 /// The end of a stream that a reader does not see.
-pub(crate) struct Pen(mpsc::Sender<Bytes>);
+pub(crate) struct SseWriter(mpsc::Sender<Bytes>);
 
-/// The reader has gone, or was given up because it took nothing ([`crate::patient`]): it goes on from its last id.
+/// The reader has gone, or was given up because it took nothing ([`crate::slow_connection`]): it goes on from its last id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Gone;
 
-impl Pen {
+impl SseWriter {
     /// Sends pieces of a text as the reader takes them.
     pub(crate) async fn write(&self, pieces: Vec<Bytes>) -> Result<(), Gone> {
         for piece in pieces {
@@ -57,7 +57,7 @@ pub(crate) fn event(kind: &str, id: Option<&str>, data: &str) -> String {
 pub(crate) const PULSE: &str = ": \n\n";
 
 /// A stream, and what writes to it.
-pub(crate) fn stream() -> (Pen, Response<Body>) {
+pub(crate) fn stream() -> (SseWriter, Response<Body>) {
     let (sender, receiver) = mpsc::channel::<Bytes>(PIECES_AHEAD);
     let pieces = stream::unfold(receiver, |mut receiver| async {
         let piece = receiver.recv().await?;
@@ -66,7 +66,7 @@ pub(crate) fn stream() -> (Pen, Response<Body>) {
     let mut response = Response::new(Body::from_stream(pieces));
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-    (Pen(sender), response)
+    (SseWriter(sender), response)
 }
 
 #[cfg(test)]

@@ -8,12 +8,12 @@ use materia_app::{Failure, Project};
 use tokio::sync::{RwLock, Semaphore, watch};
 
 use crate::access::Access;
+use crate::driven_casts::DrivenCasts;
 use crate::keys::Keys;
-use crate::ledger::Ledger;
 use crate::listen::Listen;
 use crate::pending::Pending;
-use crate::remembered::Remembered;
-use crate::rooms::Rooms;
+use crate::projects::Registry;
+use crate::served_folders::ServedFolders;
 
 /// Opens the project in a folder. Where profile and state folder are, the door knows.
 pub type OpenProject = Arc<dyn Fn(&Path) -> Result<Project, Failure> + Send + Sync>;
@@ -60,9 +60,9 @@ pub(crate) struct App {
     pub(crate) access: Access,
     /// Under which address the page is reached.
     pub(crate) url: String,
-    pub(crate) rooms: Rooms,
-    pub(crate) remembered: Remembered,
-    pub(crate) ledger: Ledger,
+    pub(crate) rooms: Registry,
+    pub(crate) remembered: ServedFolders,
+    pub(crate) ledger: DrivenCasts,
     pub(crate) keys: Keys,
     pub(crate) pending: Pending,
     pub(crate) streams: Arc<Semaphore>,

@@ -11,8 +11,8 @@ use std::time::Duration;
 use axum::body::{Body, Bytes};
 use axum::http::{Response, StatusCode};
 use futures_util::StreamExt as _;
+use materia_app::event_view::Shown;
 use materia_app::remote_output::{RemoteOutput, Said, under_way};
-use materia_app::shown::Shown;
 use materia_app::{Failure, view};
 use materia_contract::api::{CastSummary, LiveWords};
 use materia_contract::{CastStatus, NodeId, Record, RunId};
@@ -24,20 +24,20 @@ use tokio::time::Instant;
 use crate::events;
 use crate::limits::{PIECE_BYTES, STREAM_PULSE, STREAMS_MAX};
 use crate::problem::Refused;
+use crate::projects::{Cast, FOREIGN_POLL_INTERVAL, Served, ServedProject};
 use crate::request::Request;
-use crate::rooms::{Cast, FOREIGN_LOOK, Room, Served};
-use crate::sse::{self, Gone, Pen};
+use crate::sse::{self, Gone, SseWriter};
 use crate::state::App;
 
 /// The least time between two looks for casts that have changed.
-const CHANGES_LOOK: Duration = Duration::from_millis(100);
+const CHANGES_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// How far before its last id a stream of summaries begins again: clocks of several processes are not one. A summary that
 /// is told twice does no harm.
 const CHANGES_BACK_MICROS: i64 = 5_000_000;
 
 /// How often is looked what turns say that another process looks after.
-const OVERHEAR_LOOK: Duration = Duration::from_millis(250);
+const REMOTE_OUTPUT_POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// The longest piece of live words.
 const LIVE_CHARS_MAX: usize = 8_192;
@@ -144,13 +144,13 @@ impl Following {
     }
 
     /// Tells every event, and what turns say meanwhile.
-    async fn tell(mut self, pen: &Pen, ids: Ids) -> Result<(), Gone> {
+    async fn tell(mut self, pen: &SseWriter, ids: Ids) -> Result<(), Gone> {
         let mut tail = self.cast.room.journal.tail(&self.cast.id, self.after);
         let mut live = self.cast.room.live.subscribe();
         let mut pulse = tokio::time::interval_at(Instant::now() + STREAM_PULSE, STREAM_PULSE);
-        let mut listen = tokio::time::interval(OVERHEAR_LOOK);
+        let mut listen = tokio::time::interval(REMOTE_OUTPUT_POLL_INTERVAL);
         listen.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        let mut renew = tokio::time::interval(FOREIGN_LOOK);
+        let mut renew = tokio::time::interval(FOREIGN_POLL_INTERVAL);
         let folder = PathBuf::from(self.cast.folders().run_dir);
         let mut remote_output = RemoteOutput::live(folder, self.cast.served.project.dir.clone());
         for record in self.before.drain(..) {
@@ -266,7 +266,7 @@ struct Watching {
 
 impl Watching {
     /// Tells of every cast that changes. Without a place to go on from, every cast that is not at its end comes first.
-    async fn tell(mut self, pen: &Pen, since: Option<i64>) -> Result<(), Gone> {
+    async fn tell(mut self, pen: &SseWriter, since: Option<i64>) -> Result<(), Gone> {
         let from = since.map(|since| since - CHANGES_BACK_MICROS);
         let mut first = true;
         let mut pulse = Instant::now();
@@ -304,7 +304,7 @@ impl Watching {
         for receiver in &mut receivers {
             receiver.mark_unchanged();
         }
-        tokio::time::sleep(CHANGES_LOOK).await;
+        tokio::time::sleep(CHANGES_POLL_INTERVAL).await;
         let any = receivers.iter_mut().map(|receiver| Box::pin(receiver.changed()));
         let any: Vec<_> = any.collect();
         if any.is_empty() {
@@ -336,7 +336,7 @@ impl Watching {
     fn look_in(
         &mut self,
         served: &Arc<Served>,
-        room: &Arc<Room>,
+        room: &Arc<ServedProject>,
         (first, from): (bool, Option<i64>),
         changed: &mut Vec<CastSummary>,
     ) {

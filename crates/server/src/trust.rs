@@ -12,13 +12,13 @@ use materia_contract::Do;
 use materia_contract::api::{Approved, StartBody, TrustBody, TrustItem, TrustList};
 use tokio::runtime::Handle;
 
-use crate::carry;
+use crate::cast_request;
+use crate::driver;
 use crate::pending::{Named, Waiting, Wanted, item};
 use crate::problem::Refused;
+use crate::projects::{Cast, Served};
 use crate::request::{Request, json};
-use crate::rooms::{Cast, Served};
 use crate::state::App;
-use crate::wanted;
 
 /// `GET /api/trust`.
 pub(crate) fn list(app: &Arc<App>, asked: &Request) -> Result<Response<Body>, Refused> {
@@ -46,8 +46,8 @@ fn active(served: &Served) -> Vec<TrustItem> {
 
 fn prepared(served: &Served, body: &StartBody) -> Result<Untrusted<prepare::Beginning>, Refused> {
     let project = &served.project;
-    let options = wanted::options(body);
-    let ready = wanted::ready(project, body)?;
+    let options = cast_request::options(body);
+    let ready = cast_request::ready(project, body)?;
     let approvals = project.profile_dir().map(ToOwned::to_owned);
     let asked = Asked { project, approvals, request: body.request.clone(), options: &options };
     Ok(prepare::cast(&asked, ready)?)
@@ -88,7 +88,7 @@ pub(crate) fn approve(app: &Arc<App>, body: &TrustBody) -> Result<Response<Body>
             waits.approve(&item.hash, &mut warnings)
         }
     };
-    carry::tell(&warnings);
+    driver::tell(&warnings);
     app.pending.remove(&item.hash);
     if !approved {
         return Err(gone());
@@ -128,7 +128,7 @@ pub(crate) fn carry_on(
     let _alone = app.keys.hold_cast_here(&cast.folder());
     match act::take::<Failure>(cast.found(), &options, Sender::PERSON, |_| Ok(what)) {
         Ok(Taken::Here(held)) => {
-            carry::carry_on(app, cast, *held, &Wanted::Resume(named.clone()), named).map(drop)
+            driver::carry_on(app, cast, *held, &Wanted::Resume(named.clone()), named).map(drop)
         }
         Ok(Taken::There(_)) => Ok(()),
         Err(unfit) => Err(Refused::conflict(unfit.to_string())),

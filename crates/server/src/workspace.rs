@@ -9,8 +9,8 @@ use materia_engine::blocking;
 
 use crate::act::refuse_foreign;
 use crate::problem::Refused;
+use crate::projects::Cast;
 use crate::request::{Request, json};
-use crate::rooms::Cast;
 use crate::state::App;
 
 /// `GET /api/casts/{id}/workspace`.

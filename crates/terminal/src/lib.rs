@@ -8,7 +8,7 @@
 //! Deliberately absent: commands. What a command line means is the binary's.
 
 pub mod complete;
-mod fit;
+mod escape_filter;
 pub mod live;
 mod streams;
 

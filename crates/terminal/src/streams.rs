@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 
-use crate::fit::Fit;
-use materia_app::clean;
+use crate::escape_filter::Fit;
+use materia_app::sanitize;
 
 /// The two streams: one for data, one for people.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about a stream")]
@@ -64,7 +64,7 @@ impl Terminal {
     /// The same for what is JSON already.
     pub fn json_line(&mut self, text: &str) -> io::Result<()> {
         if self.looked_at {
-            return writeln!(self.out, "{}", clean::escaped(text));
+            return writeln!(self.out, "{}", sanitize::escaped(text));
         }
         writeln!(self.out, "{text}")
     }
@@ -76,7 +76,7 @@ impl Terminal {
             return self.out.write_all(text.as_bytes());
         }
         for line in text.lines() {
-            writeln!(self.out, "{}", clean::clean(line))?;
+            writeln!(self.out, "{}", sanitize::clean(line))?;
         }
         Ok(())
     }

@@ -6,11 +6,11 @@ use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use materia_beneath::{Folder, Temporary};
+use materia_safe_fs::{Folder, Temporary};
 
 use crate::fault::{At as _, Fault};
 use crate::git::{Git, LIST_BYTES_MAX, WRITE_TIME_MAX};
-use crate::place::{Place, check_id, real};
+use crate::location::{Place, check_id, real};
 use crate::project::{Project, some_of};
 use crate::publish::Published;
 use crate::workspace::is_ancestor;

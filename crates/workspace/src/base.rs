@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use crate::fault::Fault;
-use crate::listing::is_id;
 use crate::project::{Base, Project};
+use crate::ref_list::is_id;
 use crate::settings::Identity;
 
 /// The base at a commit that a cast began at. It fails where the repository no longer has the commit.

@@ -7,15 +7,15 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use materia_beneath::Folder;
+use materia_safe_fs::Folder;
 
 use crate::fault::{At as _, Fault};
 use crate::git::{LIST_BYTES_MAX, WRITE_TIME_MAX, quoted};
-use crate::listing::{self, Target};
-use crate::look::{Look, Seen};
-use crate::place::Place;
+use crate::location::Place;
 use crate::project::{Base, Project};
+use crate::ref_list::{self, Target};
 use crate::settings::{PATTERNS_BYTES_MAX, quote};
+use crate::snapshot::{Look, Seen};
 use crate::transfer::{Written, transfer};
 use crate::workspace::{MADE, Opened, Workspace, copy_index, open};
 
@@ -129,7 +129,7 @@ fn ancestors(
         let words = ["for-each-ref", &merged, format, "refs/heads", "refs/remotes", "refs/tags"];
         project.git().call(words).most(LIST_BYTES_MAX).within(WRITE_TIME_MAX).bytes()
     };
-    let mut refs = listing::parse(&list("--format=%(objectname) %(refname) %(symref)")?);
+    let mut refs = ref_list::parse(&list("--format=%(objectname) %(refname) %(symref)")?);
     refs.retain(|name, _| !name.starts_with(b"refs/heads/materia/"));
     let names: std::collections::BTreeSet<Vec<u8>> = refs.keys().cloned().collect();
     refs.retain(|_, target| !matches!(target, Target::Ref(to) if !names.contains(to)));
@@ -197,7 +197,7 @@ impl Workspace {
             format!("refs/materia/keep/{commit}").into_bytes(),
             Target::Id(commit.to_owned()),
         );
-        listing::write(&self.repository()?, &refs)?;
+        ref_list::write(&self.repository()?, &refs)?;
         self.link_worktree()?;
         self.set_head(head)
     }
@@ -326,7 +326,7 @@ impl Workspace {
 
     /// Writes HEAD of the checkout.
     pub(crate) fn set_head(&self, head: &Target) -> Result<(), Fault> {
-        let text = crate::look::head_text(head);
+        let text = crate::snapshot::head_text(head);
         let place = self.place.worktree().join("HEAD");
         let repository = self.repository()?;
         repository.replace_durably("worktrees/checkout/HEAD", &text).at("write", &place)?;

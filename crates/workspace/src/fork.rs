@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use crate::create::furnish;
 use crate::fault::Fault;
 use crate::git::{Git, LIST_BYTES_MAX};
-use crate::listing::{Listing, Target};
-use crate::look::Look;
-use crate::place::Place;
+use crate::location::Place;
 use crate::project::{Base, Project};
+use crate::ref_list::{Listing, Target};
+use crate::snapshot::Look;
 use crate::transfer::{Written, transfer};
 use crate::workspace::{Opened, Workspace, open};
 
@@ -77,7 +77,7 @@ pub fn fork(
     let (refs, head) = renamed(&git, listing, cast_id, to)?;
 
     let workspace = furnish(&project, to, base)?;
-    let targets = refs.values().filter_map(crate::back::id);
+    let targets = refs.values().filter_map(crate::restore::id);
     let wanted: std::collections::BTreeSet<&str> =
         targets.chain([at.tree.as_str(), &at.head]).filter(|id| !is_zero(id)).collect();
     transfer(
@@ -110,7 +110,7 @@ fn renamed(
     let ids: Vec<&str> = listing.ids().collect();
     let missing: std::collections::BTreeSet<String> = missing(git, &ids)?.into_iter().collect();
     let head_id = listing.head_id().map(str::to_owned);
-    let there = |it: &Target| crate::back::id(it).is_none_or(|id| !missing.contains(id));
+    let there = |it: &Target| crate::restore::id(it).is_none_or(|id| !missing.contains(id));
     let refs = listing.refs.into_iter().filter(|(_, it)| there(it));
     let mut refs: BTreeMap<_, _> = refs.map(|(key, value)| (name(key), target(value))).collect();
     let head = target(listing.head);

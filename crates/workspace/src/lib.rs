@@ -20,20 +20,20 @@
 //! Deliberately absent: casts, events and their rules. Callers know which operation is due.
 
 mod apply;
-mod back;
 mod base;
 mod create;
 mod diff;
 mod fault;
 mod fork;
 mod git;
-mod listing;
-mod look;
-mod place;
+mod location;
 mod project;
 mod publish;
+mod ref_list;
 mod repository;
+mod restore;
 mod settings;
+mod snapshot;
 mod transfer;
 mod workspace;
 
@@ -44,10 +44,10 @@ pub use diff::{Diff, DiffOptions, FileChange};
 pub use fault::Fault;
 pub use fork::{ForkRefusal, Source, fork};
 pub use git::isolated;
-pub use look::Look;
-pub use place::{Listed, Place, list, project_hash};
+pub use location::{Listed, Place, list, project_hash};
 pub use project::{Base, Project, Refusal, RefusalCode, examine, git_version};
 pub use publish::{Publish, PublishRefusal, Published};
 pub use repository::Repository;
 pub use settings::Identity;
+pub use snapshot::Look;
 pub use workspace::{Opened, Status, Workspace, open, status};

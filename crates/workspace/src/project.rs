@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use materia_beneath::{Folder, Temporary};
+use materia_safe_fs::{Folder, Temporary};
 
 use crate::fault::{At as _, Fault};
 use crate::git::{Git, LIST_BYTES_MAX, version};
-use crate::listing::is_id;
-use crate::place::real;
+use crate::location::real;
+use crate::ref_list::is_id;
 use crate::repository::Repository;
 use crate::settings::{Identity, PATTERNS_BYTES_MAX, Settings, quote};
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use materia_beneath::Folder;
+use materia_safe_fs::Folder;
 
 /// The largest file that points to a repository.
 const POINTER_BYTES_MAX: u64 = 8 * 1024;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use materia_beneath::{Folder, Temporary};
+use materia_safe_fs::{Folder, Temporary};
 
 use crate::fault::{At as _, Fault};
 use crate::git::Git;

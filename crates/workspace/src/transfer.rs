@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-use materia_beneath::Temporary;
+use materia_safe_fs::Temporary;
 
 use crate::fault::{At as _, Fault};
 use crate::git::{Git, WRITE_TIME_MAX};

@@ -9,15 +9,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use materia_beneath::Folder;
+use materia_safe_fs::Folder;
 
 use crate::diff::FileChange;
 use crate::fault::{At as _, Fault};
 use crate::git::{Git, LIST_BYTES_MAX};
-use crate::listing::is_id;
-use crate::look::Look;
-use crate::place::Place;
+use crate::location::Place;
 use crate::project::Project;
+use crate::ref_list::is_id;
+use crate::snapshot::Look;
 
 /// The file that says that a workspace is complete; it holds the base commit.
 pub(crate) const MADE: &str = "made";

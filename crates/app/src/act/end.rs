@@ -14,7 +14,7 @@ use crate::{Failure, Found, Project};
 /// How long a process that drives the cast may take to end it.
 const PATIENCE: Duration = Duration::from_secs(15);
 /// How often is looked whether it has.
-const LOOK: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// What ending a cast came to.
 pub enum Ended {
@@ -74,7 +74,7 @@ impl Waiting {
                         PATIENCE.as_secs()
                     )));
                 }
-                None => std::thread::sleep(LOOK),
+                None => std::thread::sleep(POLL_INTERVAL),
             }
         }
         Ok(materia_engine::report(found.journal(), id, &folders)?)

@@ -9,8 +9,8 @@ use materia_engine::{
 use materia_kernel::Phase;
 
 use super::{Held, Looked, Sender, Unfit, unfit};
+use crate::narrator::Narrator;
 use crate::project;
-use crate::story::Story;
 use crate::{Failure, Found};
 
 /// A fork that was made, and what becomes of it.
@@ -30,7 +30,7 @@ pub fn fork_place(found: &Found) -> Result<u64, Failure> {
     let (run, _) = materia_engine::load(found.journal(), &found.id)?;
     let mut places: Vec<(u64, NodeId, u32)> = Vec::new();
     let mut before = 0;
-    Story::walk(found.journal(), &found.id, |_, event| match (&event.body, &event.node) {
+    Narrator::walk(found.journal(), &found.id, |_, event| match (&event.body, &event.node) {
         (EventBody::TurnStarted(data), Some(node)) => {
             places.push((before, node.clone(), data.visit));
             before = event.seq;

@@ -14,7 +14,7 @@ use crate::{Failure, Found};
 const RECEIPT_PATIENCE: Duration = Duration::from_secs(5);
 
 /// How often is looked for it.
-const RECEIPT_LOOK: Duration = Duration::from_millis(30);
+const RECEIPT_POLL_INTERVAL: Duration = Duration::from_millis(30);
 
 /// What telling another process came to.
 pub(super) enum Telling {
@@ -68,7 +68,7 @@ fn delivered(found: &Found, id: &CommandId) -> Result<Option<Delivered>, Failure
         if let Some(delivered) = wait(look_after(found.journal(), &found.id, id))? {
             return Ok(Some(delivered));
         }
-        std::thread::sleep(RECEIPT_LOOK);
+        std::thread::sleep(RECEIPT_POLL_INTERVAL);
     }
     Ok(None)
 }

@@ -1,9 +1,9 @@
 //! Two casts side by side: their turns aligned by socket, work item and attempt, the ways they took, what they know and
 //! what they have spent. Forks are compared from where they parted.
 
-mod own;
+mod normalize;
 mod read;
-mod told;
+mod text;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 
 use crate::Failure;
 use read::{Read, TurnRead, Words};
-pub use told::told;
+pub use text::told;
 
 /// The most of all texts that differ.
 const TEXTS_BYTES_MAX: usize = 16 << 20;

@@ -9,7 +9,7 @@ use materia_contract::{
 use materia_engine::{PAGE_BYTES, Unfolding, blocking, report};
 use serde_json::{Map, Value};
 
-use super::own::Own;
+use super::normalize::Own;
 use super::{Side, compared};
 use crate::Failure;
 

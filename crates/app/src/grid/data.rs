@@ -5,12 +5,12 @@ use materia_contract::body::{
 };
 use materia_contract::{Behavior, Loop, Node, NodeId, Plan};
 
-use super::{Standing, ranks};
+use super::{Ranking, ranks};
 
 /// The graph of a plan, with the place of each socket as in the picture.
 #[must_use]
 pub fn data(plan: &Plan) -> Grid {
-    let Standing { of, rows, back } = ranks(plan);
+    let Ranking { of, rows, back } = ranks(plan);
     let places = of.into_iter().zip(back);
     let sockets = plan.nodes.iter().zip(places);
     let sockets = sockets.map(|((id, node), (rank, back))| socket(id, node, rank, &back));

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use materia_contract::{Condition, END, FAIL, NodeId, Plan};
 
-use super::{Detail, width, words};
+use super::{Detail, labels, width};
 
 /// The widest line in a box.
 const BOX_COLUMNS_MAX: usize = 32;
@@ -71,19 +71,19 @@ impl Graph {
             let mut lines = vec![format!("{mark}{id}")];
             if detail == Detail::Full {
                 // The kind is the same few letters each time; a long name must not push it out.
-                let kind = format!(" · {}", words::kind(node));
+                let kind = format!(" · {}", labels::kind(node));
                 let room = BOX_COLUMNS_MAX - width::of(&kind);
                 lines.push(width::fit(&node.materia, room) + &kind);
-                lines.extend(words::features(node).into_iter().map(spelled));
+                lines.extend(labels::features(node).into_iter().map(spelled));
             } else {
-                lines.extend(words::starts(node).into_iter().map(spelled));
+                lines.extend(labels::starts(node).into_iter().map(spelled));
             }
             let mut ways: Vec<(&str, String)> =
-                node.edges.iter().map(|edge| (edge.target(), words::label(edge))).collect();
-            ways.extend(node.on_failure.iter().map(|edge| (edge.target(), words::failure(edge))));
+                node.edges.iter().map(|edge| (edge.target(), labels::label(edge))).collect();
+            ways.extend(node.on_failure.iter().map(|edge| (edge.target(), labels::failure(edge))));
             for region in plan.loops.values() {
                 let exits = region.exits.iter().filter(|exit| exit.from == *id);
-                ways.extend(exits.map(|exit| (exit.target(), words::exit(exit))));
+                ways.extend(exits.map(|exit| (exit.target(), labels::exit(exit))));
             }
             for (to, label) in ways {
                 let label = graph.labelled(id, to, &spelled(label), detail);

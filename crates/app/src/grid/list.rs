@@ -2,7 +2,7 @@
 
 use materia_contract::{END, Edge, Node, NodeId, Plan};
 
-use super::{COLUMNS_MAX, width, words};
+use super::{COLUMNS_MAX, labels, width};
 
 /// A plan as a list.
 pub(super) fn text(plan: &Plan) -> String {
@@ -18,7 +18,7 @@ pub(super) fn text(plan: &Plan) -> String {
         ways.extend(
             node.on_failure
                 .iter()
-                .map(|edge| format!("→ {}  {}", edge.target(), words::failure(edge))),
+                .map(|edge| format!("→ {}  {}", edge.target(), labels::failure(edge))),
         );
         for (place, way) in ways.iter().enumerate() {
             let branch = if place + 1 == ways.len() { "└─" } else { "├─" };
@@ -33,7 +33,7 @@ pub(super) fn text(plan: &Plan) -> String {
 pub(super) fn loops(plan: &Plan) -> String {
     let mut text = String::new();
     for (id, region) in &plan.loops {
-        text.push_str(&line(&format!("↻ {id}  {}", words::iterates(region))));
+        text.push_str(&line(&format!("↻ {id}  {}", labels::iterates(region))));
         let members: Vec<&str> = region.members.iter().map(NodeId::as_str).collect();
         let branch = if region.exits.is_empty() { "└─" } else { "├─" };
         text.push_str(&line(&format!("  {branch} {}", members.join(", "))));
@@ -58,8 +58,8 @@ pub(super) fn line(words: &str) -> String {
 }
 
 fn about(node: &Node) -> String {
-    let mut about = format!("{} ({})", node.materia, words::kind(node));
-    for feature in words::features(node) {
+    let mut about = format!("{} ({})", node.materia, labels::kind(node));
+    for feature in labels::features(node) {
         about.push_str(", ");
         about.push_str(&feature);
     }
@@ -68,5 +68,5 @@ fn about(node: &Node) -> String {
 
 fn way(edge: &Edge) -> String {
     // The target comes before what can be long, so that cutting the line does not lose it.
-    format!("→ {}  {}", edge.target(), words::way(edge))
+    format!("→ {}  {}", edge.target(), labels::way(edge))
 }

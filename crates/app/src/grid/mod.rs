@@ -20,6 +20,7 @@ mod canvas;
 mod data;
 mod draw;
 mod graph;
+mod labels;
 mod layers;
 mod list;
 mod place;
@@ -28,7 +29,6 @@ mod route;
 #[cfg(test)]
 mod tests;
 mod width;
-mod words;
 
 use materia_contract::Plan;
 
@@ -100,7 +100,7 @@ fn picture(plan: &Plan, ascii: bool) -> Option<String> {
 
 /// Where the nodes of a plan stand.
 #[derive(Debug)]
-pub struct Standing {
+pub struct Ranking {
     /// The rank of each node, in the order they are written.
     pub of: Vec<usize>,
     /// The nodes of each rank.
@@ -111,7 +111,7 @@ pub struct Standing {
 
 /// Ranks the nodes of a plan as the picture does.
 #[must_use]
-pub fn ranks(plan: &Plan) -> Standing {
+pub fn ranks(plan: &Plan) -> Ranking {
     let graph = Graph::new(plan, Detail::Names, false);
     let ranks = Ranks::of_graph(&graph);
     let back = plan.nodes.iter().enumerate().map(|(from, (_, node))| {
@@ -120,5 +120,5 @@ pub fn ranks(plan: &Plan) -> Standing {
         to.map(|to| to.is_some_and(|to| ranks.of[to] <= ranks.of[from])).collect()
     });
     let back = back.collect();
-    Standing { rows: ranks.rows(), of: ranks.of, back }
+    Ranking { rows: ranks.rows(), of: ranks.of, back }
 }

@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthChar;
 
-use crate::clean;
+use crate::sanitize;
 
 /// The columns that a character takes.
 pub(super) fn of_char(character: char) -> usize {
@@ -19,7 +19,7 @@ pub(super) fn of(text: &str) -> usize {
 /// Characters without a width of their own are left out: how they join with others differs from
 /// terminal to terminal, and a picture must not.
 pub(super) fn fit(text: &str, columns: usize) -> String {
-    let line = clean::clean(text.trim_end()).replace('\t', " ").replace('\n', "␊");
+    let line = sanitize::clean(text.trim_end()).replace('\t', " ").replace('\n', "␊");
     let shown = || line.chars().filter(|&c| of_char(c) > 0);
     let whole: usize = shown().map(of_char).sum();
     if whole <= columns {

@@ -6,12 +6,12 @@ use std::time::Duration;
 use super::Shared;
 
 /// How often is looked.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Looks for commands until the host is gone.
 pub(super) async fn listen(shared: Weak<Shared>) {
     loop {
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
         let Some(shared) = shared.upgrade() else { return };
         if shared.driven().is_empty() {
             continue;

@@ -28,7 +28,7 @@ use tokio::task::JoinHandle;
 use crate::trust::Cleared;
 
 /// How often somebody who waits for a receipt looks for it.
-const RECEIPT_LOOK: Duration = Duration::from_millis(10);
+const RECEIPT_POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Drives runs, and lets people and programs at them.
 #[derive(Clone)]
@@ -202,7 +202,7 @@ impl Host {
             if begun.elapsed() >= patience {
                 return Ok(Submitted::Waits(posting.id));
             }
-            tokio::time::sleep(RECEIPT_LOOK).await;
+            tokio::time::sleep(RECEIPT_POLL_INTERVAL).await;
         }
     }
 

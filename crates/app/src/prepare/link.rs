@@ -5,8 +5,8 @@ use materia_contract::{Finding, Refusal, RunId, Severity};
 use serde_json::Map;
 
 use super::{Origin, Ready};
+use crate::cast_context;
 use crate::failure::Failure;
-use crate::previous;
 use crate::project::{self, Checked, Found, Project};
 
 /// How many faults are told in the one sentence that says why a link was refused.
@@ -52,8 +52,10 @@ impl Linking {
         if let Some(found) = previous {
             let named = Invocation { from: Some(found.id.to_string()), ..asked };
             link.invocation = named.typed();
-            origin.state =
-                Map::from_iter([(previous::VARIABLE.to_owned(), previous::context(&found)?)]);
+            origin.state = Map::from_iter([(
+                cast_context::VARIABLE.to_owned(),
+                cast_context::context(&found)?,
+            )]);
             origin.from_cast_id = Some(found.id.to_string());
         }
         origin.link = Some(link);

@@ -17,20 +17,20 @@ use materia_compiler::{Compiled, Loaded};
 use materia_contract::script::Script;
 use materia_contract::{
     Answerers, Behavior, Budget, Finding, GlobalMode, JOURNAL_VERSION, JOURNAL_VERSION_OF_PROJECT,
-    Link, Plan, Policy, RunCreated, RunId, ScriptBinding, places,
+    Link, Plan, Policy, RunCreated, RunId, ScriptBinding, path_tokens,
 };
 use materia_engine::LoadedRun;
 use materia_journal::{Options, SqliteJournal};
 use serde_json::{Map, Value};
 
 use crate::agents::{self, Answering, Answers, Asking, Chosen};
-use crate::castid;
-use crate::clean;
+use crate::cast_id;
 use crate::failure::Failure;
 use crate::health;
 use crate::options::{Contradiction, Named, RunOptions};
 use crate::profile;
 use crate::project::{self, Project};
+use crate::sanitize;
 use crate::trust::{Begins, Begun, Gate, Runs, Starts, Trusted, Untrusted, Watch};
 use crate::workspace::{self, Wanted};
 pub use link::{Linking, link};
@@ -175,8 +175,8 @@ pub fn cast(asked: &Asked<'_>, ready: Ready) -> Result<Untrusted<Beginning>, Fai
     refuse_options(options)?;
     let Ready { loaded, compiled, origin } = ready;
     let id = match &options.cast_id {
-        Some(text) => castid::chosen(text)?,
-        None => castid::fresh(),
+        Some(text) => cast_id::chosen(text)?,
+        None => cast_id::fresh(),
     };
     let named = options.script.as_deref().map(|path| Named::in_folder(&project.dir, path));
     let mut plan = compiled.plan;
@@ -362,8 +362,8 @@ fn created(
         request: asked.request.clone(),
         plan_hash: plan.hash(),
         plan,
-        cwd: places::WORKSPACE.to_owned(),
-        run_dir: places::RUN_DIR.to_owned(),
+        cwd: path_tokens::WORKSPACE.to_owned(),
+        run_dir: path_tokens::RUN_DIR.to_owned(),
         pace: options.pace(),
         global_mode: options.mode(),
         virtual_time: options.virtual_time,
@@ -398,7 +398,7 @@ fn refuse_doc_root(
     let holds_profile = holds_profile && mode == GlobalMode::Planning;
     let unfit = unfit.or(holds_profile.then_some("holds your profile"));
     let Some(what) = unfit else { return Ok(()) };
-    let root = clean::one_line(&plan.doc_root, 300);
+    let root = sanitize::one_line(&plan.doc_root, 300);
     Err(Failure::resolution(format!(
         "under Planning turns may write to the folder `{root}` alone, and that {what}; name another in `docRoot`"
     )))

@@ -5,9 +5,9 @@ use std::path::Path;
 use materia_contract::script::Script;
 use materia_contract::{MOCK, Plan, ScriptBinding};
 
-use crate::clean;
 use crate::failure::Failure;
 use crate::options::{Contradiction, Named, RunOptions};
+use crate::sanitize;
 
 /// Reads the script, and refuses options that do not go together or cannot be served.
 pub(super) fn read(
@@ -45,7 +45,7 @@ fn fit(script: &mut Script, virtual_time: bool, plan: &Plan) -> Result<(), Failu
     let faults = materia_runners::faults(script, plan);
     if !faults.is_empty() {
         let faults =
-            faults.iter().map(|fault| format!("the script: {}", clean::one_line(fault, 400)));
+            faults.iter().map(|fault| format!("the script: {}", sanitize::one_line(fault, 400)));
         return Err(Failure::resolution(faults.collect::<Vec<_>>().join("\n")));
     }
     materia_kernel::order_timeline(&mut script.timeline);
@@ -62,7 +62,7 @@ pub(super) fn bind(
     for key in materia_runners::unmatched_keys(script, plan) {
         warnings.push(format!(
             "the script's `{}` is neither a socket nor a materia of this loadout",
-            clean::one_line(&key, 100)
+            sanitize::one_line(&key, 100)
         ));
     }
     materia_runners::bind(script, &path.to_string_lossy(), plan)

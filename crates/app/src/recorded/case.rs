@@ -16,10 +16,10 @@ use materia_runners::{Runners, ScriptedRunner};
 use serde_json::{Map, Value, json};
 
 use super::{Recorded, config, read};
-use crate::clean;
 use crate::failure::Failure;
 use crate::play::{Played, play};
 use crate::project::{Found, Project};
+use crate::sanitize;
 
 /// How much of a request stands in the name of a case.
 const NAME_CHARS_MAX: usize = 80;
@@ -47,7 +47,7 @@ pub fn of(project: &Project, found: &Found) -> Result<Case, Failure> {
     if obstacles.is_empty() {
         return Ok(case);
     }
-    let told = obstacles.iter().map(|why| format!("\n- {}", clean::one_line(why, 1_000)));
+    let told = obstacles.iter().map(|why| format!("\n- {}", sanitize::one_line(why, 1_000)));
     Err(Failure::resolution(format!(
         "cast `{id}` cannot become a case:{}",
         told.collect::<String>()
@@ -179,7 +179,7 @@ fn case(
     expect.insert("exit".to_owned(), json!(exit));
     expect.insert("visits".to_owned(), json!(visits(report)));
     expect.insert("state".to_owned(), json!(report.state));
-    let about = clean::one_line(&created.request, NAME_CHARS_MAX);
+    let about = sanitize::one_line(&created.request, NAME_CHARS_MAX);
     Ok(Case {
         name: format!("Cast {} of {}: {about}", report.cast_id, created.plan.loadout),
         requirements: Vec::new(),

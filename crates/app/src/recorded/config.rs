@@ -3,9 +3,9 @@
 use std::path::{Component, Path};
 
 use indexmap::IndexMap;
-use materia_beneath::Temporary;
 use materia_compiler::{Layer, LayerKind, Loaded, Sources};
 use materia_contract::{Behavior, Budget, Plan, RunCreated};
+use materia_safe_fs::Temporary;
 use serde_json::{Value, json};
 
 use crate::Failure;

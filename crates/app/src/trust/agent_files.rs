@@ -14,8 +14,8 @@ use serde::Serialize;
 
 use super::fact::{Fact, Kind};
 use super::files;
-use crate::clean;
 use crate::failure::Failure;
+use crate::sanitize;
 
 /// The most files, and the most bytes in them, that are looked at.
 const FILES_MAX: usize = 2_000;
@@ -44,8 +44,8 @@ pub struct AgentFile {
 
 impl AgentFile {
     pub(super) fn line(&self) -> String {
-        let path = clean::one_line(&self.path, usize::MAX);
-        let leads = self.leads.as_ref().map(|to| clean::one_line(to, usize::MAX));
+        let path = sanitize::one_line(&self.path, usize::MAX);
+        let leads = self.leads.as_ref().map(|to| sanitize::one_line(to, usize::MAX));
         let leads = leads.map(|to| format!(", a link to {to}")).unwrap_or_default();
         format!("{path}{leads}, {} bytes: “{}”", self.bytes, self.begins)
     }
@@ -208,7 +208,7 @@ impl Walk<'_> {
                 String::new()
             }
         };
-        let begins = clean::one_line(&text, BEGINNING_CHARS_MAX);
+        let begins = sanitize::one_line(&text, BEGINNING_CHARS_MAX);
         let file = AgentFile { path: shown, leads, bytes: bytes.unwrap_or(0), begins };
         self.found.push(One { file, hash: hasher.finalize().to_hex().to_string(), text });
         Ok(())
@@ -230,7 +230,7 @@ fn leads(path: &Path) -> String {
 fn refused(shown: &str, what: &str) -> Failure {
     Failure::resolution(format!(
         "`{}` {what}, and agents would read it: take it out of the way",
-        clean::one_line(shown, 300)
+        sanitize::one_line(shown, 300)
     ))
 }
 
@@ -239,7 +239,7 @@ fn too_much(shown: &str) -> Failure {
         "what agents would read of this project is more than can be looked at ({FILES_MAX} files, {} MiB), at `{}`: \
          take what no agent needs out of this folder",
         BYTES_MAX / (1024 * 1024),
-        clean::one_line(shown, 300)
+        sanitize::one_line(shown, 300)
     ))
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::fact::{Fact, Kind};
 use super::{About, Gate, Question, Untrusted, changed};
-use crate::clean;
+use crate::sanitize;
 
 /// How many commands of cases are shown.
 const SHOWN_MAX: usize = 20;
@@ -48,12 +48,12 @@ impl Gate {
         let news = vec![fact];
         let changes = changed(&news, &known);
         let mut question = Question::new(About::Cases, news, changes);
-        question.files.push(clean::one_line(&place.to_string_lossy(), 300));
+        question.files.push(sanitize::one_line(&place.to_string_lossy(), 300));
         question.settings.push(format!(
             "{} cases, each of which writes files into a scratch project and runs `materia` there, its programs approved",
             cases.len()
         ));
-        let shown = cases.iter().take(SHOWN_MAX).map(|case| clean::one_line(&case.file, 200));
+        let shown = cases.iter().take(SHOWN_MAX).map(|case| sanitize::one_line(&case.file, 200));
         question.settings.extend(shown);
         let more = cases.len().saturating_sub(SHOWN_MAX);
         question.settings.extend((more > 0).then(|| format!("… and {more} more")));

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::fact::{Fact, Kind};
-use crate::clean;
+use crate::sanitize;
 
 /// How many lines of a change are shown, of those that went and of those that came.
 const LINES_MAX: usize = 6;
@@ -28,13 +28,13 @@ impl Change {
     /// What has become of a piece; `before` is what it said when it was approved last, if it was.
     pub(super) fn of(fact: &Fact, before: Option<&str>) -> Self {
         let what =
-            format!("{} `{}`", fact.kind.word(), clean::one_line(&fact.name, LINE_CHARS_MAX));
+            format!("{} `{}`", fact.kind.word(), sanitize::one_line(&fact.name, LINE_CHARS_MAX));
         let Some(before) = before else {
             return Self { what, new: true, removed: Vec::new(), added: Vec::new() };
         };
         let only = |these: &str, those: &str| {
             let lines = these.lines().filter(|line| !those.lines().any(|other| other == *line));
-            let shown = lines.map(|line| clean::one_line(line, LINE_CHARS_MAX));
+            let shown = lines.map(|line| sanitize::one_line(line, LINE_CHARS_MAX));
             shown.take(LINES_MAX).collect::<Vec<_>>()
         };
         let (removed, added) = (only(before, &fact.shown), only(&fact.shown, before));

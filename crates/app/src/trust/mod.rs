@@ -335,7 +335,7 @@ fn asks_about_cast(
     let steers = |node: &Node| node.policy.as_ref().is_some_and(|it| it.steer == Some(true));
     let steering = cast.plan.nodes.iter().filter(|(_, node)| steers(node));
     question.settings.extend(steering.map(|(id, _)| may_steer(id.as_str())));
-    if cast.created.cwd != materia_contract::places::WORKSPACE {
+    if cast.created.cwd != materia_contract::path_tokens::WORKSPACE {
         let cwd = whole(&cast.created.cwd);
         question.settings.push(format!("works in `{cwd}`"));
     }
@@ -373,7 +373,7 @@ fn files_of(parts: &[&Part]) -> Vec<String> {
 
 /// A text on one line, fit to be shown. What is approved is never cut.
 fn whole(text: &str) -> String {
-    crate::clean::one_line(text, usize::MAX)
+    crate::sanitize::one_line(text, usize::MAX)
 }
 
 /// What a part would have agents do.
@@ -429,7 +429,7 @@ fn steering(part: &Part) -> Vec<String> {
 }
 
 fn may_steer(socket: &str) -> String {
-    let socket = crate::clean::one_line(socket, 100);
+    let socket = crate::sanitize::one_line(socket, 100);
     format!("turns may control casts (begin, approve, carry on, end them): socket {socket}")
 }
 

@@ -10,7 +10,7 @@ use super::agent_files::AgentFile;
 use super::changes::Change;
 use super::fact::Fact;
 use super::{files, whole};
-use crate::clean;
+use crate::sanitize;
 
 /// How much of a prompt is shown.
 const PROMPT_CHARS_MAX: usize = 200;
@@ -141,7 +141,7 @@ impl AskedAgent {
             model: word("model"),
             provider: word("provider"),
             prompt_chars: prompt.chars().count(),
-            prompt: clean::one_line(&prompt, PROMPT_CHARS_MAX),
+            prompt: sanitize::one_line(&prompt, PROMPT_CHARS_MAX),
             shown_by,
         }
     }

@@ -9,7 +9,7 @@ use materia_kernel::{
     Phase, Run, loops, paused, questions, traversals, turns_in_flight, visits_of, waiting_inputs,
 };
 
-use crate::standing::Standing;
+use crate::next_steps::NextSteps;
 use crate::{Failure, grid};
 
 /// A cast at its end, or as of event `at`.
@@ -24,7 +24,7 @@ pub fn cast(
     let created =
         run.created().ok_or_else(|| Failure::storage(format!("cast `{id}` has no beginning")))?;
     let driven = blocking(journal).is_driven(id).unwrap_or(false);
-    let onward = Standing::of(&run).onward();
+    let onward = NextSteps::of(&run).onward();
     let next = onward.iter().filter_map(|next| serde_json::to_value(next).ok()).collect();
     let edges = traversals(&run).map(|(id, taken, bound)| EdgeNow {
         id: id.clone(),

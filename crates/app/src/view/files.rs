@@ -5,9 +5,9 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use materia_beneath::Folder;
 use materia_contract::Folders;
 use materia_contract::api::FileItem;
+use materia_safe_fs::Folder;
 
 use crate::Failure;
 

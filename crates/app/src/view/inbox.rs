@@ -6,10 +6,10 @@ use materia_contract::{Actor, Behavior, Decided, NodeId, WaitReason};
 use materia_engine::{Journal, blocking};
 use materia_kernel::{Phase, Question, Run, question};
 
-use crate::asking::{self, Asks};
-use crate::heard::{self, Which};
-use crate::standing::Standing;
+use crate::next_steps::NextSteps;
+use crate::questions::{self, Asks};
 use crate::trust;
+use crate::turn_output::{self, Which};
 
 /// Events of one decision up to a refusal, at the most.
 const DECISION_EVENTS_MAX: u64 = 8;
@@ -18,19 +18,19 @@ const DECISION_EVENTS_MAX: u64 = 8;
 #[must_use]
 pub fn inbox(journal: &dyn Journal, summary: &CastSummary, run: &Run) -> Option<InboxItem> {
     let Phase::Waiting(waiting) = run.phase() else { return None };
-    let asks = asking::of(run);
+    let asks = questions::of(run);
     let asked = waiting.node.as_ref().filter(|_| waiting.reason == WaitReason::Approval);
     let approval = asked.and_then(|node| approval(journal, run, node));
     let said = match &asks {
         Some(Asks::Words(node)) => {
             let which = Which::parse(Some(node.as_str())).ok()?;
-            let heard = heard::find(journal, &summary.line.cast_id, &which).ok();
+            let heard = turn_output::find(journal, &summary.line.cast_id, &which).ok();
             heard.map(|heard| heard.report.output)
         }
         Some(Asks::Approval(_)) | None => None,
     };
     let reason = serde_json::to_value(waiting.reason).ok();
-    let onward = Standing::of(run).onward();
+    let onward = NextSteps::of(run).onward();
     Some(InboxItem {
         project: summary.project.clone(),
         cast_id: summary.line.cast_id.clone(),
@@ -49,7 +49,7 @@ pub fn inbox(journal: &dyn Journal, summary: &CastSummary, run: &Run) -> Option<
 
 /// The question of a socket, with the refusal where a person has refused it.
 fn approval(journal: &dyn Journal, run: &Run, node: &NodeId) -> Option<ApprovalAsked> {
-    let asked = asking::approval(run, node)?;
+    let asked = questions::approval(run, node)?;
     let refused = question(run, node).filter(|asked| asked.denied);
     let (argv, cwd) = command(run, node);
     Some(ApprovalAsked {

@@ -4,14 +4,14 @@
 
 mod cast;
 mod files;
-mod given;
 mod inbox;
+mod next_input;
 mod summary;
 mod turn;
 
 pub use cast::{cast, cost};
 pub use files::{file, files};
-pub use given::{given, sent};
 pub use inbox::inbox;
+pub use next_input::{given, sent};
 pub use summary::summary;
 pub use turn::{trees, turn, turns};

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use materia_beneath::Folder;
 use materia_contract::body::{Cleaned, CleanedItem};
 use materia_contract::time::Micros;
 use materia_contract::{BlobHash, CastStatus, OfTurn, RunId};
 use materia_engine::{PAGE_BYTES, blocking};
 use materia_journal::{FileBlobs, SqliteJournal};
+use materia_safe_fs::Folder;
 use materia_workspace::{Listed, Opened, Place};
 
 use super::{failure, result};
@@ -48,7 +48,7 @@ pub fn clean(project: &Project, ended_before: Micros, dry_run: bool) -> Result<C
     }
     old_transcripts(project, ended_before, &mut cleaned)?;
     if !dry_run {
-        let count = materia_beneath::sweep_now();
+        let count = materia_safe_fs::sweep_now();
         if count > 0 {
             let name = format!("{count} temporary folders of processes that are gone");
             cleaned.items.push(CleanedItem {

@@ -1,6 +1,6 @@
 //! Links, and next steps.
 
-use materia_app::standing::{Next, NodeBound};
+use materia_app::next_steps::{Next, NodeBound};
 use materia_app::{Failure, prepare};
 use materia_compiler::link::Invocation;
 use materia_contract::{Budget, Do, NodeId};

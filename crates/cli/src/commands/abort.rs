@@ -3,11 +3,11 @@ use materia_app::act::{self, Ended};
 use materia_contract::CastStatus;
 
 use crate::args::Global;
+use crate::event_text;
 use crate::failure::{Exit, Failure};
 use crate::journals;
 use crate::project::Project;
 use crate::run;
-use crate::say;
 use crate::terminal::Terminal;
 
 /// End a cast for good
@@ -41,7 +41,7 @@ pub(crate) fn abort(
             waiting.over()?
         }
     };
-    terminal.say(say::summary(&report));
+    terminal.say(event_text::summary(&report));
     if terminal.json {
         terminal.data(&report)?;
     }

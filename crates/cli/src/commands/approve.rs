@@ -4,7 +4,7 @@ use materia_contract::Do;
 use materia_kernel::Run;
 
 use crate::args::{Global, NoRun, RunOptions};
-use crate::carry::Carry;
+use crate::continuation::Continuation;
 use crate::failure::{Exit, Failure};
 use crate::terminal::Terminal;
 
@@ -70,7 +70,7 @@ impl Whom {
     ) -> Result<Exit, Failure> {
         let (node, hash) = (self.node.as_deref(), self.hash.as_deref());
         let no_run = self.note.no_run;
-        Carry { id: &self.id, options: &self.options, global, no_run }
+        Continuation { id: &self.id, options: &self.options, global, no_run }
             .on(terminal, |run| Ok(what(run, node, hash)?))
     }
 }

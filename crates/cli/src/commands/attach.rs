@@ -8,11 +8,11 @@ use materia_contract::{CastStatus, Event, RunId};
 use materia_engine::{Committed, Journal, PAGE_BYTES, blocking, status_after};
 
 use crate::args::Global;
-use crate::carry::Carry;
+use crate::continuation::Continuation;
 use crate::failure::{Exit, Failure};
 use crate::journals;
 use crate::live::Watching;
-use crate::story::Story;
+use crate::narrator::Narrator;
 use crate::terminal::Terminal;
 
 /// Follow a cast that another process drives, as if it ran here
@@ -38,7 +38,7 @@ pub(crate) fn attach(
     let (run, _) = materia_engine::load(found.journal(), &found.id)?;
     let plan = run.created().map(|created| created.plan.clone());
     let plan = plan.ok_or_else(|| Failure::storage("the cast has no beginning"))?;
-    let story = Story::so_far(found.journal(), &found.id)?;
+    let story = Narrator::so_far(found.journal(), &found.id)?;
     let watching = Watching::new(terminal, &plan, story);
     let left = Arc::new(AtomicBool::new(false));
     leave_on_ctrl_c(&left)?;
@@ -58,7 +58,7 @@ pub(crate) fn attach(
             Next::Last if !seen.look(found.journal(), &found.id, &watching)? => break true,
             Next::Last | Next::Wait => {}
         }
-        std::thread::sleep(follow::LOOK);
+        std::thread::sleep(follow::POLL_INTERVAL);
         if seen.look(found.journal(), &found.id, &watching)? {
             following.news();
         }
@@ -72,7 +72,8 @@ pub(crate) fn attach(
         return Ok(Exit::Done);
     }
     let options = crate::args::RunOptions::default();
-    Carry { id: found.id.as_str(), options: &options, global, no_run: false }.as_it_is(terminal)
+    Continuation { id: found.id.as_str(), options: &options, global, no_run: false }
+        .as_it_is(terminal)
 }
 
 /// How far a cast was seen.

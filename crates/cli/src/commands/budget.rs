@@ -4,7 +4,7 @@ use materia_contract::time::DURATION_MS_MAX;
 use materia_contract::{Amount, Budget, Do, NodeBudgets, NodeId, UsageTotals};
 
 use crate::args::{Global, NoRun, RunOptions, cost};
-use crate::carry::Carry;
+use crate::continuation::Continuation;
 use crate::failure::{Exit, Failure};
 use crate::project::Project;
 use crate::terminal::Terminal;
@@ -75,14 +75,19 @@ pub(crate) fn budget(
             ));
         }
         let what = Do::NodeBudget { node: NodeId::new(node), budgets };
-        return Carry { id: &args.id, options: &args.options, global, no_run: args.note.no_run }
-            .on(terminal, |_| Ok(what));
+        return Continuation {
+            id: &args.id,
+            options: &args.options,
+            global,
+            no_run: args.note.no_run,
+        }
+        .on(terminal, |_| Ok(what));
     }
     if given == Budget::default() {
         return show(args, global, terminal);
     }
     let what = Do::Budget { budget: given };
-    Carry { id: &args.id, options: &args.options, global, no_run: args.note.no_run }
+    Continuation { id: &args.id, options: &args.options, global, no_run: args.note.no_run }
         .on(terminal, |_| Ok(what))
 }
 

@@ -8,7 +8,7 @@ use crate::args::Global;
 use crate::failure::{Exit, Failure};
 use crate::project::Project;
 use crate::terminal::Terminal;
-use crate::typed;
+use crate::typed_path;
 
 /// Make a test of a cast that has run
 ///
@@ -57,7 +57,7 @@ pub(crate) fn case(
         }
         return Ok(Exit::Done);
     };
-    typed::write(file, text.as_bytes(), args.force)?;
+    typed_path::write(file, text.as_bytes(), args.force)?;
     let on = if own { "its own configuration" } else { "the configuration of the project" };
     terminal.say(format_args!(
         "Cast `{}` is a case in {}; it runs on {on}. `materia test {}` runs it.",

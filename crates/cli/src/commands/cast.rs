@@ -6,10 +6,10 @@ use materia_app::prepare::{self, Asked};
 
 use crate::args::{self, Bounds, Global};
 use crate::begin::{self, Vouched};
-use crate::carry::Carry;
+use crate::continuation::Continuation;
 use crate::failure::{Exit, Failure};
 use crate::project::Project;
-use crate::request;
+use crate::request_text;
 use crate::terminal::Terminal;
 
 const EXAMPLES: &str = "\
@@ -66,14 +66,14 @@ pub(crate) fn cast(
     let project = Project::here(global)?;
     let approvals = project.profile_dir().map(Path::to_owned);
     let request = match (&args.request_file, args.prompt.as_slice()) {
-        (Some(file), _) => request::of_file(file)?,
-        (None, [one]) if one == "-" => request::of_stdin()?,
+        (Some(file), _) => request_text::of_file(file)?,
+        (None, [one]) if one == "-" => request_text::of_stdin()?,
         (None, words) => words.join(" "),
     };
     let asked = Asked { project: &project, approvals, request, options: &options };
     let loadout = args.loadout.as_deref();
     let (exit, id) =
         begin::loadout(&project, &asked, loadout, Vouched::by(&args.options), terminal)?;
-    let carry = Carry { id: id.as_str(), options: &args.options, global, no_run: false };
+    let carry = Continuation { id: id.as_str(), options: &args.options, global, no_run: false };
     carry.converse(exit, terminal)
 }

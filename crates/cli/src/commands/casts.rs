@@ -3,10 +3,10 @@ use materia_contract::{CastLine, CastStatus};
 use materia_engine::blocking;
 
 use crate::args::Global;
-use crate::clean::one_line;
+use crate::event_text;
 use crate::failure::{Exit, Failure};
 use crate::project::Project;
-use crate::say;
+use crate::sanitize::one_line;
 use crate::terminal::Terminal;
 
 /// List the casts of this project, newest first
@@ -73,8 +73,10 @@ pub(crate) fn casts(
         line.status != CastStatus::Running
             || journals.iter().any(|(_, it)| blocking(it).is_driven(&line.cast_id).unwrap_or(false))
     };
-    let statuses: Vec<&str> =
-        lines.iter().map(|line| say::status(line.status, line.verdict, is_driven(line))).collect();
+    let statuses: Vec<&str> = lines
+        .iter()
+        .map(|line| event_text::status(line.status, line.verdict, is_driven(line)))
+        .collect();
     let width = lines.iter().map(|line| line.cast_id.as_str().len()).max().unwrap_or(0).max(4);
     let loadout_width = lines.iter().map(|line| one_line(&line.loadout, 30).chars().count());
     let loadout_width = loadout_width.max().unwrap_or(0).max(7);

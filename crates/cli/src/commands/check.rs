@@ -9,10 +9,10 @@ use serde_json::json;
 
 use super::explore;
 use crate::args::Global;
-use crate::clean;
 use crate::failure::{Exit, Failure};
 use crate::findings;
 use crate::project::Project;
+use crate::sanitize;
 use crate::terminal::Terminal;
 
 /// Check the configuration and say everything that is wrong with it
@@ -55,7 +55,7 @@ fn diff(old: &Path, new: &Path, terminal: &mut Terminal) -> Result<Exit, Failure
     let mut text = String::new();
     for (mark, changes) in [("+", &found.added), ("-", &found.removed), ("~", &found.changed)] {
         for change in changes {
-            let _ = writeln!(text, "{mark} {}", clean::one_line(&change.name, 200));
+            let _ = writeln!(text, "{mark} {}", sanitize::one_line(&change.name, 200));
         }
     }
     if found.is_empty() {
@@ -145,7 +145,7 @@ fn prove(
                 Proof::Undecided => "undecided",
             };
             let (name, property) =
-                (clean::one_line(name, 60), clean::one_line(&answer.property, 200));
+                (sanitize::one_line(name, 60), sanitize::one_line(&answer.property, 200));
             terminal.say(format_args!("{name}: {property}: {word}"));
         }
         proofs.push(body);

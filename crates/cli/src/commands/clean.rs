@@ -5,9 +5,9 @@ use materia_contract::time::wall_time;
 use materia_engine::{Clock as _, SystemClock};
 
 use crate::args::Global;
-use crate::clean::one_line;
 use crate::failure::{Exit, Failure};
 use crate::project::Project;
+use crate::sanitize::one_line;
 use crate::terminal::Terminal;
 
 const DAY: Duration = Duration::from_hours(24);

@@ -7,9 +7,9 @@ use serde_json::json;
 
 use crate::args::Global;
 use crate::begin;
-use crate::clean;
 use crate::failure::{Exit, Failure};
 use crate::project::Project;
+use crate::sanitize;
 use crate::terminal::Terminal;
 
 /// Run the conformance cases: behaviour as data
@@ -42,7 +42,7 @@ pub(crate) fn conformance(
     let binary = std::env::current_exe()
         .map_err(|error| Failure::Broken(format!("cannot find this program: {error}")))?;
     let cases = materia_conformance::read(&args.path)
-        .map_err(|error| Failure::resolution(clean::one_line(&error.to_string(), 1_000)))?;
+        .map_err(|error| Failure::resolution(sanitize::one_line(&error.to_string(), 1_000)))?;
     approve(&cases, (&args.path, args.trust), &Project::here(global)?, terminal)?;
     let verdicts = materia_conformance::run(&cases, &binary, &std::env::temp_dir());
     for verdict in &verdicts {
@@ -89,10 +89,14 @@ fn print(verdict: &Verdict, terminal: &mut Terminal) -> Result<(), Failure> {
         }))?);
     }
     if !ok {
-        writeln!(terminal.out, "FAILED {}", clean::one_line(&file.display().to_string(), 1_000))?;
-        writeln!(terminal.out, "  {}", clean::one_line(name, 200))?;
+        writeln!(
+            terminal.out,
+            "FAILED {}",
+            sanitize::one_line(&file.display().to_string(), 1_000)
+        )?;
+        writeln!(terminal.out, "  {}", sanitize::one_line(name, 200))?;
         for failure in failures {
-            writeln!(terminal.out, "  - {}", clean::clean(&failure.replace('\n', "\n    ")))?;
+            writeln!(terminal.out, "  - {}", sanitize::clean(&failure.replace('\n', "\n    ")))?;
         }
     }
     Ok(())

@@ -5,10 +5,10 @@ use materia_app::{agents, health};
 use materia_contract::body::Health;
 
 use crate::args::Global;
-use crate::clean::one_line;
 use crate::failure::{Exit, Failure};
 use crate::project::Project;
 use crate::run;
+use crate::sanitize::one_line;
 use crate::terminal::Terminal;
 
 /// Show which agents are installed and usable, and what is missing

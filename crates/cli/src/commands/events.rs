@@ -1,17 +1,17 @@
 use clap::Args;
+use materia_app::event_view::Shown;
 use materia_app::follow::{self, Following, Next};
-use materia_app::shown::Shown;
 use materia_contract::time::wall_time;
 use materia_contract::{CastStatus, Record, RunId};
 use materia_engine::{Journal, PAGE_BYTES, blocking, status_after};
 
 use crate::args::Global;
-use crate::clean;
+use crate::event_text;
 use crate::failure::{Exit, Failure};
 use crate::journals;
+use crate::narrator::Narrator;
 use crate::project::Found;
-use crate::say;
-use crate::story::Story;
+use crate::sanitize;
 use crate::terminal::Terminal;
 
 /// Print every event of a cast
@@ -54,7 +54,7 @@ pub(crate) fn events(
     let mut printer = Printer {
         shown: Shown::new(id.clone(), project.folders(&root, &id)),
         status: CastStatus::Running,
-        story: Story::default(),
+        story: Narrator::default(),
         wanted: Wanted::of(args, &*journal, &id)?,
         altered: false,
         resume: project.command(&format!("resume {id}")),
@@ -72,7 +72,7 @@ struct Printer {
     id: RunId,
     shown: Shown,
     status: CastStatus,
-    story: Story,
+    story: Narrator,
     wanted: Wanted,
     /// Whether an event was not what was written.
     altered: bool,
@@ -166,12 +166,16 @@ impl Printer {
         let said = match record.event() {
             Ok(event) => {
                 self.story.note(&event);
-                say::event(&event, &self.story)
+                event_text::event(&event, &self.story)
             }
-            Err(error) => clean::one_line(&error.to_string(), 200),
+            Err(error) => sanitize::one_line(&error.to_string(), 200),
         };
-        let kind = clean::one_line(&record.kind, 40);
-        format!("{:>5}  {time}  {kind:<22}  {:<12}  {said}", record.seq, clean::one_line(node, 64))
+        let kind = sanitize::one_line(&record.kind, 40);
+        format!(
+            "{:>5}  {time}  {kind:<22}  {:<12}  {said}",
+            record.seq,
+            sanitize::one_line(node, 64)
+        )
     }
 
     fn follow(&mut self, journal: &dyn Journal, terminal: &mut Terminal) -> Result<(), Failure> {
@@ -190,7 +194,7 @@ impl Printer {
                 }
                 Next::Wait => {}
             }
-            std::thread::sleep(follow::LOOK);
+            std::thread::sleep(follow::POLL_INTERVAL);
             if self.catch_up(journal, terminal)? {
                 following.news();
             }

@@ -7,7 +7,7 @@ use crate::args::Global;
 use crate::failure::{Exit, Failure};
 use crate::project::Project;
 use crate::terminal::Terminal;
-use crate::typed;
+use crate::typed_path;
 
 /// Write one cast as a page that opens without a server
 ///
@@ -45,7 +45,7 @@ pub(crate) fn export(
     let made = export::of(found.journal(), &found.id, &folders)?;
     let text = export::page(viewer, &made)?;
     let shown = args.output.display();
-    typed::write(&args.output, text.as_bytes(), args.force)?;
+    typed_path::write(&args.output, text.as_bytes(), args.force)?;
     terminal.say(format_args!(
         "Cast `{}` is in {shown} ({} KB); open it in a browser.",
         found.id,

@@ -2,7 +2,7 @@ use clap::Args;
 use materia_app::act::step;
 
 use crate::args::{Global, NoRun, RunOptions};
-use crate::carry::Carry;
+use crate::continuation::Continuation;
 use crate::failure::{Exit, Failure};
 use crate::terminal::Terminal;
 
@@ -33,6 +33,6 @@ pub(crate) fn finish(
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
     let no_run = args.note.no_run;
-    Carry { id: &args.id, options: &args.options, global, no_run }
+    Continuation { id: &args.id, options: &args.options, global, no_run }
         .on(terminal, |run| Ok(step::finish(run, args.node.as_deref())?))
 }

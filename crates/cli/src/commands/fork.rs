@@ -2,8 +2,8 @@ use clap::Args;
 use materia_app::act::{self, Forking, Unfit};
 
 use crate::args::{Global, RunOptions};
-use crate::carry::{self, Carry};
-use crate::castid;
+use crate::cast_id;
+use crate::continuation::{self, Continuation};
 use crate::failure::{Exit, Failure};
 use crate::journals;
 use crate::project::{self, Project};
@@ -39,8 +39,8 @@ pub(crate) fn fork(
     let (project, found) = Project::with_cast(&args.id, global)?;
     let found = journals::own(&project, found, args.options.trust_journal, terminal)?;
     let id = match &args.options.cast_id {
-        Some(text) => castid::chosen(text)?,
-        None => castid::fresh(),
+        Some(text) => cast_id::chosen(text)?,
+        None => cast_id::fresh(),
     };
     project::refuse_taken_folder(&found.root, &id)?;
     let original = found.id.clone();
@@ -57,14 +57,14 @@ pub(crate) fn fork(
     };
     let shares = format!("cast `{id}` shares events 1 to {at} of `{original}`; {files}");
     let options = RunOptions { cast_id: None, ..args.options.clone() };
-    let carry = Carry { id: id.as_str(), options: &options, global, no_run: false };
+    let carry = Continuation { id: id.as_str(), options: &options, global, no_run: false };
     match act::fork(found, at, &id, options.interactive, None) {
         Ok(Forking::GoesOn(held)) => carry.drive(&project, *held, Some(shares), terminal),
         Ok(Forking::Rests) => {
             terminal.say(shares);
             carry.as_it_is(terminal)
         }
-        Err(unfit @ Unfit::Stands { .. }) => Err(carry::refused(&unfit, &project)),
+        Err(unfit @ Unfit::Stands { .. }) => Err(continuation::refused(&unfit, &project)),
         Err(Unfit::Other(failure)) => Err(failure.into()),
     }
 }

@@ -4,7 +4,7 @@ use materia_compiler::link::Invocation;
 
 use crate::args::{Bounds, Global, RunOptions, Workspace};
 use crate::begin::{self, Vouched};
-use crate::carry::Carry;
+use crate::continuation::Continuation;
 use crate::failure::{Exit, Failure};
 use crate::findings;
 use crate::project::Project;
@@ -75,6 +75,6 @@ pub(crate) fn link(
     let approvals = project.profile_dir().map(ToOwned::to_owned);
     let asked = Asked { project: &project, approvals, request, options: &options };
     let (exit, id) = begin::ready(&project, &asked, ready, Vouched::by(&args.options), terminal)?;
-    let carry = Carry { id: id.as_str(), options: &args.options, global, no_run: false };
+    let carry = Continuation { id: id.as_str(), options: &args.options, global, no_run: false };
     carry.converse(exit, terminal)
 }

@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use crate::args::Global;
 use crate::catalog::{self, CopyOptions, Line, Original, joined, origin_data};
-use crate::clean::{clean, one_line};
+use crate::config_writer::{self, ConfigWriter, origin};
 use crate::failure::{Exit, Failure};
-use crate::ownfile::{self, OwnFile, origin};
 use crate::project::Project;
+use crate::sanitize::{clean, one_line};
 use crate::terminal::Terminal;
 
 const EXAMPLES: &str = "\
@@ -74,7 +74,7 @@ pub(crate) fn loadout(
 
 /// A loadout of one's own could become the active one by being the only one; what was active stays so.
 fn keep_active(project: &Project, before: &Loaded, terminal: &Terminal) -> Result<(), Failure> {
-    let kept = terminal.warned(|warnings| ownfile::keep_active(project, before, warnings))?;
+    let kept = terminal.warned(|warnings| config_writer::keep_active(project, before, warnings))?;
     if let Some((name, file)) = kept {
         terminal.say(format_args!(
             "`{}` is still the one that is cast (written to `{file}`); `materia loadout NAME` chooses.",
@@ -164,9 +164,9 @@ fn switch(
     }
     let before = active_loadout(loaded);
     let file = if profile {
-        OwnFile::in_profile(project, loaded)?
+        ConfigWriter::in_profile(project, loaded)?
     } else {
-        OwnFile::for_choice(project, loaded)
+        ConfigWriter::for_choice(project, loaded)
     };
     let set = |text: &str| edit::set(text, "activeLoadout", &name.into());
     terminal.warned(|warnings| file.change(set, warnings))?;

@@ -1,7 +1,7 @@
 use clap::Args;
 use materia_app::follow::{self, Following, Next};
-use materia_app::heard::{self, Which};
 use materia_app::remote_output::{RemoteOutput, Said, under_way};
+use materia_app::turn_output::{self, Which};
 use materia_contract::NodeId;
 use materia_engine::{PAGE_BYTES, blocking, status_after};
 
@@ -41,8 +41,8 @@ pub(crate) fn logs(
     if args.follow && follow(&project, &found, &which, terminal)? {
         return Ok(Exit::Done);
     }
-    let heard = heard::find(found.journal(), &found.id, &which)?;
-    let streams = heard::streams(heard, &found.root.join(found.id.as_str()));
+    let heard = turn_output::find(found.journal(), &found.id, &which)?;
+    let streams = turn_output::streams(heard, &found.root.join(found.id.as_str()));
     if terminal.json {
         terminal.data(&streams)?;
         return Ok(Exit::Done);
@@ -103,7 +103,7 @@ fn follow(
         match (any, next) {
             (true, _) => following.news(),
             (false, Next::Last) => return Ok(true),
-            (false, Next::Wait | Next::Rests) => std::thread::sleep(follow::LOOK),
+            (false, Next::Wait | Next::Rests) => std::thread::sleep(follow::POLL_INTERVAL),
         }
     }
 }

@@ -6,7 +6,7 @@ use clap::Args;
 use super::line;
 use crate::failure::{Exit, Failure};
 use crate::terminal::Terminal;
-use crate::typed;
+use crate::typed_path;
 
 /// Write manual pages into a folder
 ///
@@ -29,7 +29,7 @@ pub(crate) fn man(args: &ManArgs, terminal: &mut Terminal) -> Result<Exit, Failu
         pages.push((name.clone(), page(&name, command)));
     }
     for (name, text) in &pages {
-        typed::write(&args.folder.join(format!("{name}.1")), text.as_bytes(), true)?;
+        typed_path::write(&args.folder.join(format!("{name}.1")), text.as_bytes(), true)?;
     }
     terminal.say(format_args!("{} pages in {}", pages.len(), args.folder.display()));
     Ok(Exit::Done)

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use crate::args::Global;
 use crate::catalog::{self, CopyOptions, Line, Original, joined, origin_data};
-use crate::clean::{clean, one_line};
+use crate::config_writer::origin;
 use crate::failure::{Exit, Failure};
-use crate::ownfile::origin;
 use crate::project::Project;
+use crate::sanitize::{clean, one_line};
 use crate::terminal::Terminal;
 
 /// List the materia, or show one

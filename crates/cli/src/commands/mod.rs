@@ -53,8 +53,8 @@ use clap::FromArgMatches as _;
 use clap::error::ErrorKind;
 use materia_contract::{Finding, Severity};
 
-use crate::clean as cleaning;
 use crate::failure::{Exit, Failure};
+use crate::sanitize as cleaning;
 use crate::terminal::Terminal;
 use line::{Cli, Command};
 

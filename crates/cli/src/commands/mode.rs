@@ -2,7 +2,7 @@ use clap::{Args, ValueEnum};
 use materia_contract::{Do, GlobalMode, Pace};
 
 use crate::args::{Global, NoRun, RunOptions};
-use crate::carry::Carry;
+use crate::continuation::Continuation;
 use crate::failure::{Exit, Failure};
 use crate::terminal::Terminal;
 
@@ -69,7 +69,7 @@ pub(crate) fn mode(
         Value::Implementation => Do::GlobalMode { value: GlobalMode::Implementation },
     };
     let no_run = args.note.no_run;
-    Carry { id: &args.id, options: &args.options, global, no_run }.on(terminal, |_| Ok(what))
+    Continuation { id: &args.id, options: &args.options, global, no_run }.on(terminal, |_| Ok(what))
 }
 
 /// Runs `pause`.
@@ -79,5 +79,6 @@ pub(crate) fn pause(
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
     let no_run = true;
-    Carry { id: &args.id, options: &args.options, global, no_run }.on(terminal, |_| Ok(Do::Pause))
+    Continuation { id: &args.id, options: &args.options, global, no_run }
+        .on(terminal, |_| Ok(Do::Pause))
 }

@@ -1,5 +1,5 @@
 use clap::Args;
-use materia_app::heard::{self, Which};
+use materia_app::turn_output::{self, Which};
 
 use crate::args::Global;
 use crate::failure::{Exit, Failure};
@@ -31,7 +31,7 @@ pub(crate) fn output(
 ) -> Result<Exit, Failure> {
     let which = Which::parse(args.which.as_deref())?;
     let (_, found) = Project::with_cast(&args.id, global)?;
-    let heard = heard::find(found.journal(), &found.id, &which)?;
+    let heard = turn_output::find(found.journal(), &found.id, &which)?;
     if terminal.json {
         terminal.data(&heard.parsed())?;
     } else {

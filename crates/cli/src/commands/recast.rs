@@ -2,7 +2,7 @@ use clap::Args;
 use materia_contract::Do;
 
 use crate::args::{Global, RunOptions};
-use crate::carry::Carry;
+use crate::continuation::Continuation;
 use crate::failure::{Exit, Failure};
 use crate::terminal::Terminal;
 
@@ -27,6 +27,6 @@ pub(crate) fn recast(
     global: &Global,
     terminal: &mut Terminal,
 ) -> Result<Exit, Failure> {
-    Carry { id: &args.id, options: &args.options, global, no_run: false }
+    Continuation { id: &args.id, options: &args.options, global, no_run: false }
         .on(terminal, |_| Ok(Do::Recast))
 }

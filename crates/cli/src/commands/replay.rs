@@ -3,9 +3,9 @@ use materia_app::verify::{self, Mending};
 use materia_contract::body::{Mismatch, ReplayBody, Verified};
 
 use crate::args::Global;
-use crate::clean;
 use crate::failure::{Exit, Failure};
 use crate::journals;
+use crate::sanitize;
 use crate::terminal::Terminal;
 
 /// Rebuild a cast from its events and verify every one of them
@@ -82,6 +82,6 @@ fn tell(verified: &Verified, terminal: &mut Terminal) -> Result<(), Failure> {
     writeln!(terminal.out, "  at event {last_seq} it is {}", status.word())?;
     writeln!(terminal.out, "  hash {last_hash}")?;
     let state = serde_json::to_string_pretty(state).map_err(std::io::Error::from)?;
-    writeln!(terminal.out, "  state {}", clean::clean(&state))?;
+    writeln!(terminal.out, "  state {}", sanitize::clean(&state))?;
     Ok(())
 }

@@ -2,7 +2,7 @@ use clap::Args;
 use materia_contract::{Do, GoOnFrom, Pace};
 
 use crate::args::{Global, RunOptions};
-use crate::carry::Carry;
+use crate::continuation::Continuation;
 use crate::failure::{Exit, Failure};
 use crate::project::Project;
 use crate::terminal::Terminal;
@@ -49,6 +49,6 @@ pub(crate) fn resume(
         }
     }
     let options = RunOptions { go_on, ..args.options.clone() };
-    Carry { id: &args.id, options: &options, global, no_run: false }
+    Continuation { id: &args.id, options: &options, global, no_run: false }
         .on(terminal, |_| Ok(Do::Resume { pace }))
 }

@@ -2,7 +2,7 @@ use clap::Args;
 use materia_contract::{Do, NodeId, Plan};
 
 use crate::args::{Global, RunOptions};
-use crate::carry::Carry;
+use crate::continuation::Continuation;
 use crate::failure::{Exit, Failure};
 use crate::terminal::Terminal;
 
@@ -40,10 +40,13 @@ pub(crate) fn say(
             "there is nothing to say; `materia continue` finishes a socket",
         ));
     }
-    Carry { id: &args.id, options: &args.options, global, no_run: false }.on(terminal, |run| {
-        let (node, text) = addressed(&args.words, run.created().map(|created| &created.plan));
-        Ok(Do::Say { node, text })
-    })
+    Continuation { id: &args.id, options: &args.options, global, no_run: false }.on(
+        terminal,
+        |run| {
+            let (node, text) = addressed(&args.words, run.created().map(|created| &created.plan));
+            Ok(Do::Say { node, text })
+        },
+    )
 }
 
 /// Whom the words are for, if they say so, and the rest of them.

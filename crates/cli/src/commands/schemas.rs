@@ -4,7 +4,7 @@ use clap::Args;
 
 use crate::failure::{Exit, Failure};
 use crate::terminal::Terminal;
-use crate::typed;
+use crate::typed_path;
 
 /// Write the JSON Schemas of all published forms into a folder
 ///
@@ -21,7 +21,7 @@ pub(crate) struct SchemasArgs {
 /// Runs `schemas`.
 pub(crate) fn schemas(args: &SchemasArgs, terminal: &mut Terminal) -> Result<Exit, Failure> {
     for (name, text) in materia_compiler::SCHEMAS {
-        typed::write(&args.folder.join(name), text.as_bytes(), true)?;
+        typed_path::write(&args.folder.join(name), text.as_bytes(), true)?;
         terminal.say(name);
     }
     Ok(Exit::Done)

@@ -2,13 +2,13 @@ use clap::Args;
 use materia_contract::{CastReport, CastStatus, Outcome, Visit};
 
 use crate::args::Global;
-use crate::clean::{clean, one_line};
+use crate::event_text;
 use crate::failure::{Exit, Failure};
 use crate::journals;
-use crate::onward;
+use crate::next_command;
+use crate::next_steps::NextSteps;
 use crate::project::Project;
-use crate::say;
-use crate::standing::Standing;
+use crate::sanitize::{clean, one_line};
 use crate::terminal::Terminal;
 
 /// How many visits are listed; of more, the last ones.
@@ -47,7 +47,7 @@ pub(crate) fn show(
     let out = &mut terminal.out;
     writeln!(out, "cast      {}", report.cast_id)?;
     let driven = materia_engine::blocking(found.journal()).is_driven(&found.id).unwrap_or(false);
-    writeln!(out, "status    {}", say::status(report.status, report.verdict, driven))?;
+    writeln!(out, "status    {}", event_text::status(report.status, report.verdict, driven))?;
     writeln!(out, "loadout   {}", one_line(&report.loadout, VALUE_CHARS_MAX))?;
     if !report.linked.is_empty() {
         let targets = one_line(&report.linked.join(" → "), VALUE_CHARS_MAX);
@@ -61,7 +61,7 @@ pub(crate) fn show(
     if let Some(started) = &report.started_at {
         writeln!(out, "started   {started}")?;
     }
-    writeln!(out, "spent     {}", say::spent(&report))?;
+    writeln!(out, "spent     {}", event_text::spent(&report))?;
     writeln!(out, "events    {}", report.last_seq)?;
     let folder = found.root.join(report.cast_id.as_str());
     writeln!(out, "folder    {}", project.shown(&folder))?;
@@ -74,11 +74,11 @@ pub(crate) fn show(
     tell_answer(&report, &project, out)?;
     tell_state(&report, out)?;
     let (run, _) = materia_engine::load(found.journal(), &found.id)?;
-    let mut ways = onward::answers(&report);
+    let mut ways = next_command::answers(&report);
     if report.status == CastStatus::Running && driven {
         ways.push(format!("attach {}", report.cast_id));
     } else {
-        let further = onward::ways(&Standing::of(&run));
+        let further = next_command::ways(&NextSteps::of(&run));
         ways.extend(further.into_iter().filter(|way| !ways.contains(way)).collect::<Vec<_>>());
     }
     let further: &[&str] = match report.status {
@@ -143,7 +143,7 @@ fn tell_visits(report: &CastReport, out: &mut Out) -> Result<(), Failure> {
                 one_line(visit.materia.as_deref().unwrap_or(""), 40),
                 format!("{}{attempt}", visit.visit),
                 outcome(visit).to_owned(),
-                took.map(|ms| say::duration(ms * 1_000)).unwrap_or_default(),
+                took.map(|ms| event_text::duration(ms * 1_000)).unwrap_or_default(),
                 visit.tokens.map(|tokens| tokens.to_string()).unwrap_or_default(),
                 visit.cost.map(|cost| cost.to_string()).unwrap_or_default(),
                 parts.join(": "),

@@ -2,7 +2,7 @@ use clap::Args;
 use materia_contract::Do;
 
 use crate::args::{Global, NoRun, RunOptions};
-use crate::carry::Carry;
+use crate::continuation::Continuation;
 use crate::failure::{Exit, Failure};
 use crate::terminal::Terminal;
 
@@ -41,6 +41,6 @@ pub(crate) fn skip(
 ) -> Result<Exit, Failure> {
     let reason = args.reason.clone().filter(|reason| !reason.trim().is_empty());
     let region = args.region.clone();
-    Carry { id: &args.id, options: &args.options, global, no_run: args.note.no_run }
+    Continuation { id: &args.id, options: &args.options, global, no_run: args.note.no_run }
         .on(terminal, |_| Ok(Do::Skip { region, reason }))
 }

@@ -4,7 +4,7 @@ use clap::Args;
 use materia_contract::api::Alive;
 use materia_server::client::{AskError, Client};
 
-use crate::background::{self, END_WAIT_MAX, LOOK};
+use crate::background::{self, END_WAIT_MAX, POLL_INTERVAL};
 use crate::failure::{Exit, Failure};
 use crate::terminal::Terminal;
 
@@ -46,7 +46,7 @@ pub(crate) fn stop(_args: &StopArgs, terminal: &mut Terminal) -> Result<Exit, Fa
                 END_WAIT_MAX.as_secs()
             )));
         }
-        std::thread::sleep(LOOK);
+        std::thread::sleep(POLL_INTERVAL);
     }
     terminal.say(format_args!("The server{} has ended; its casts rest.", named(pid)));
     Ok(Exit::Done)

@@ -11,11 +11,11 @@ use materia_contract::body::{TestBody, TestedAll, TestedCase, Untaken};
 use super::conformance::approve;
 use crate::args::Global;
 use crate::begin;
-use crate::clean;
 use crate::failure::{Exit, Failure};
 use crate::project::Project;
+use crate::sanitize;
 use crate::terminal::Terminal;
-use crate::typed;
+use crate::typed_path;
 
 /// Run your own cases: tests of your loadouts
 ///
@@ -70,7 +70,7 @@ pub(crate) fn test(
     for verdict in &verdicts {
         let text = verdict.updated.as_ref().filter(|_| args.update);
         if let Some(text) = text {
-            typed::write(&verdict.file, text.as_bytes(), true)?;
+            typed_path::write(&verdict.file, text.as_bytes(), true)?;
         }
         match (verdict.passed(), text) {
             (true, _) => all.passed += 1,
@@ -80,7 +80,7 @@ pub(crate) fn test(
         print(verdict, text.is_some(), terminal)?;
     }
     if let Some(file) = &args.junit {
-        typed::write(file, junit(&verdicts, args.update).as_bytes(), true)?;
+        typed_path::write(file, junit(&verdicts, args.update).as_bytes(), true)?;
     }
     let exit = if all.failed == 0 { Exit::Done } else { Exit::Failed };
     told(all, terminal)?;
@@ -92,7 +92,7 @@ fn chosen(args: &TestArgs) -> Result<Vec<CaseFile>, Failure> {
     let none = |why: &str| {
         Failure::resolution(format!(
             "{}; `materia case last -o materia-tests/NAME.json` makes a case of the last cast",
-            clean::one_line(why, 1_000)
+            sanitize::one_line(why, 1_000)
         ))
     };
     let mut cases =
@@ -154,10 +154,10 @@ fn print(verdict: &Verdict, updated: bool, terminal: &mut Terminal) -> Result<()
         return Ok(());
     }
     let word = if updated { "UPDATED" } else { "FAILED" };
-    writeln!(terminal.out, "{word} {}", clean::one_line(&file, 1_000))?;
-    writeln!(terminal.out, "  {}", clean::one_line(&verdict.name, 200))?;
+    writeln!(terminal.out, "{word} {}", sanitize::one_line(&file, 1_000))?;
+    writeln!(terminal.out, "  {}", sanitize::one_line(&verdict.name, 200))?;
     for failure in &verdict.failures {
-        writeln!(terminal.out, "  - {}", clean::clean(&failure.replace('\n', "\n    ")))?;
+        writeln!(terminal.out, "  - {}", sanitize::clean(&failure.replace('\n', "\n    ")))?;
     }
     Ok(())
 }
@@ -167,14 +167,14 @@ fn told(all: TestedAll, terminal: &mut Terminal) -> Result<(), Failure> {
         return Ok(terminal.data(&TestBody::All(all))?);
     }
     for Untaken { loadout, all, edges } in &all.untaken {
-        let loadout = clean::one_line(loadout, 200);
+        let loadout = sanitize::one_line(loadout, 200);
         if edges.is_empty() {
             writeln!(terminal.out, "{loadout}: a case takes each of its {all} edges")?;
             continue;
         }
         writeln!(terminal.out, "{loadout}: no case takes {} of its {all} edges:", edges.len())?;
         for edge in edges {
-            writeln!(terminal.out, "  {}", clean::one_line(edge.as_str(), 200))?;
+            writeln!(terminal.out, "  {}", sanitize::one_line(edge.as_str(), 200))?;
         }
     }
     let updated = match all.updated {

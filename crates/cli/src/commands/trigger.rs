@@ -2,7 +2,7 @@ use clap::Args;
 use materia_app::act::step;
 
 use crate::args::{Global, NoRun, RunOptions};
-use crate::carry::Carry;
+use crate::continuation::Continuation;
 use crate::failure::{Exit, Failure};
 use crate::terminal::Terminal;
 
@@ -49,6 +49,6 @@ pub(crate) fn trigger(
     let message = (!args.words.is_empty()).then(|| args.words.join(" "));
     let (approve, hash) = (args.approve, args.hash.as_deref());
     let no_run = args.note.no_run;
-    Carry { id: &args.id, options: &args.options, global, no_run }
+    Continuation { id: &args.id, options: &args.options, global, no_run }
         .on(terminal, |run| Ok(step::trigger(run, &args.node, message, approve, hash)))
 }

@@ -7,10 +7,10 @@ use materia_compiler::shipped::{self, RUNTIME, SCRIPTS, Script};
 use materia_contract::search_path;
 
 use crate::args::Global;
-use crate::clean::one_line;
 use crate::failure::{Exit, Failure};
 use crate::profile;
 use crate::project::Project;
+use crate::sanitize::one_line;
 use crate::terminal::Terminal;
 
 const EXAMPLES: &str = "\

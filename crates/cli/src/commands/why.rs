@@ -4,10 +4,10 @@ use clap::Args;
 use materia_engine::{Condition, Suggestion, Why, WhyError};
 
 use crate::args::Global;
-use crate::clean;
 use crate::failure::{Exit, Failure};
 use crate::journals;
 use crate::project::Project;
+use crate::sanitize;
 use crate::terminal::Terminal;
 
 /// Events that are named for one condition, at the most.
@@ -53,7 +53,7 @@ pub(crate) fn why(
         return Ok(Exit::Done);
     }
     for line in lines(&why, &project) {
-        writeln!(terminal.out, "{}", clean::clean(&line))?;
+        writeln!(terminal.out, "{}", sanitize::clean(&line))?;
     }
     Ok(Exit::Done)
 }

@@ -3,10 +3,10 @@ use materia_app::workspace;
 use materia_contract::body::WorkspaceBody;
 
 use crate::args::Global;
-use crate::clean::{clean, one_line};
 use crate::failure::{Exit, Failure};
 use crate::journals;
 use crate::project::Project;
+use crate::sanitize::{clean, one_line};
 use crate::terminal::Terminal;
 
 /// How many commits and files are listed.

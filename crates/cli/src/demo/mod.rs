@@ -19,10 +19,10 @@ use materia_server::Demo;
 
 use crate::args::Global;
 use crate::begin::{self, Vouched};
-use crate::clean::{clean, one_line};
 use crate::failure::{Exit, Failure};
+use crate::narrator::Narrator;
 use crate::project::Project;
-use crate::story::Story;
+use crate::sanitize::{clean, one_line};
 use crate::terminal::Terminal;
 use git::Git;
 use scratch::Audience;
@@ -145,7 +145,7 @@ fn tell(project: &Project, own: bool, terminal: &Terminal) -> Result<(), Failure
 fn sent_back(project: &Project) -> Result<Vec<String>, Failure> {
     let found = project.find(&RunId::new("last"))?;
     let mut lines = Vec::new();
-    Story::walk(found.journal(), &found.id, |story, event| {
+    Narrator::walk(found.journal(), &found.id, |story, event| {
         if let (EventBody::FollowUpCaptured(data), Some(node)) = (&event.body, &event.node) {
             let item = story.item(Some(node), data.item.as_deref().unwrap_or_default());
             let reason = one_line(&data.reason, 200);

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use materia_app::Typed;
 use serde_json::Value;
 
-use crate::castid;
+use crate::cast_id;
 use crate::failure::Failure;
-use crate::typed;
+use crate::typed_path;
 
 /// The loadout, as it is written into the project.
 const LOADOUT_TEXT: &str = include_str!("loadout.json");
@@ -24,7 +24,7 @@ const OWN_NAME: &str = "/proc/self/exe";
 /// Makes the folder: a new one, or the one that was named if nothing is in it.
 pub(super) fn make(wanted: Option<&Path>) -> Result<PathBuf, Failure> {
     let Some(wanted) = wanted else {
-        let folder = std::env::temp_dir().join(format!("materia-demo-{}", castid::fresh()));
+        let folder = std::env::temp_dir().join(format!("materia-demo-{}", cast_id::fresh()));
         // It must be ours: a folder that is already there is refused.
         let made = fs::DirBuilder::new().mode(0o700).create(&folder);
         return made
@@ -68,7 +68,7 @@ pub(super) fn fill(folder: &Path, audience: Audience) -> Result<(), Failure> {
     ];
     for (name, text) in files {
         let path = folder.join(name);
-        typed::write(&path, text.as_bytes(), true)?;
+        typed_path::write(&path, text.as_bytes(), true)?;
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use materia_contract::{Budget, EdgeId, Limits, Loadout, NodeId, Plan};
 
 use super::materia::Built;
 use super::region::{self, Regions};
-use super::{Place, agent, cycle, graph, socket, vacant};
+use super::{Place, agent, cycle, empty_socket, graph, socket};
 use crate::fault::{Fault, Faults};
 use crate::layers::Loaded;
 use crate::project::doc_root;
@@ -47,7 +47,8 @@ pub(super) fn build<'a>(
     let scope = Scope { loaded, name, loadout, place, built };
     let entry = entry(&scope, faults);
     let regions = region::read(&scope, faults);
-    let sockets = loadout.sockets.iter().filter(|(id, doc)| !vacant::is_vacant(loadout, id, doc));
+    let sockets =
+        loadout.sockets.iter().filter(|(id, doc)| !empty_socket::is_vacant(loadout, id, doc));
     let drafts: Vec<_> =
         sockets.map(|(id, doc)| socket::draft(&scope, &regions, id, doc, faults)).collect();
     region::check(&regions, &drafts, faults);

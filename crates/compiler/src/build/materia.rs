@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use materia_contract::{Behavior, Materia, MateriaKind, Path, PromptDoc, Root, target_steps};
 
-use super::words::{self, Words};
+use super::prompt_text::{self, Words};
 use super::{Place, TIMEOUT_MS_MAX, agent, program, script};
 use crate::command::{is_program, resolve};
 use crate::fault::{Fault, Faults};
@@ -114,7 +114,7 @@ fn agent(
     agent::materia(loaded, name, doc, place, faults);
     let written = doc.prompt.as_ref();
     let words = match written {
-        Some(doc) => words::of_materia(loaded, doc, &place.child("prompt"), faults)?,
+        Some(doc) => prompt_text::of_materia(loaded, doc, &place.child("prompt"), faults)?,
         None => Words { text: String::new(), origin: place.child("prompt").shown(loaded) },
     };
     runs.then(|| Behavior::Agent {

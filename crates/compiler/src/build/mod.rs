@@ -13,16 +13,16 @@ mod agent;
 mod cycle;
 mod delivery;
 mod edge;
+mod empty_socket;
 mod graph;
 mod loadout;
 mod materia;
 mod program;
+mod prompt_text;
 mod region;
 mod script;
 mod socket;
-mod vacant;
 pub(crate) mod ways;
-mod words;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -30,7 +30,7 @@ use std::path::PathBuf;
 use materia_contract::{Finding, Loadout, Plan, WorkspaceKind};
 
 pub use agent::agent_findings;
-pub use words::of_layer as words_of_layer;
+pub use prompt_text::of_layer as words_of_layer;
 
 use crate::fault::{Fault, Faults};
 use crate::layers::Loaded;

@@ -14,8 +14,8 @@ use super::delivery;
 use super::edge::{self, Moves, Target};
 use super::loadout::Scope;
 use super::materia::{Assignment, Built, assignments, other_kind, path, timeout};
+use super::prompt_text::{self, OwnWords};
 use super::region::Regions;
-use super::words::{self, OwnWords};
 use super::{agent, program, script};
 use crate::fault::{Fault, Faults};
 use crate::suggest::did_you_mean;
@@ -177,7 +177,7 @@ fn own_words(
         agent::socket_tools(scope.loaded, name, provider, tools, place, faults);
     }
     let prompt = doc.prompt.as_ref().filter(|_| matches!(behavior, Some(Behavior::Agent { .. })));
-    words::of_socket(scope.loaded, prompt?, &place.child("prompt"), faults)
+    prompt_text::of_socket(scope.loaded, prompt?, &place.child("prompt"), faults)
 }
 
 fn foreach(

@@ -2,7 +2,7 @@
 //!
 //! All of it is part of the binary. The documents are written as several files under `loadouts/`, each
 //! prompt in a file of its own, and put together here into one. The scripts lie under `utilities/`; to
-//! be run they are copied into the user's profile ([`sync`]), where [`Shelf`] finds them.
+//! be run they are copied into the user's profile ([`sync`]), where [`ScriptStore`] finds them.
 //!
 //! # Invariants
 //!
@@ -15,9 +15,9 @@
 mod obsolete;
 mod original;
 mod restore;
+mod script_store;
 mod scripts;
 mod sha256;
-mod shelf;
 mod sync;
 
 use std::sync::LazyLock;
@@ -26,8 +26,8 @@ use serde_json::{Map, Value};
 
 pub use obsolete::current_name;
 pub use restore::restore;
+pub use script_store::{MANIFEST_FILE, ScriptStore, UTILITIES_DIR};
 pub use scripts::{RUNTIME, SCRIPTS, Script, has_runtime, script};
-pub use shelf::{MANIFEST_FILE, Shelf, UTILITIES_DIR};
 pub use sync::{SyncError, sync};
 
 use crate::fault::Faults;

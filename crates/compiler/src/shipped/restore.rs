@@ -4,14 +4,14 @@ use std::path::Path;
 
 use materia_contract::{Behavior, Plan};
 
-use super::shelf::read;
-use super::{RUNTIME, SCRIPTS, Script, Shelf, SyncError, sync};
+use super::script_store::read;
+use super::{RUNTIME, SCRIPTS, Script, ScriptStore, SyncError, sync};
 use crate::files::hash;
 
 /// Makes sure that the shipped scripts a plan names are what some version of the program put there.
 ///
 /// A file that is missing is written again, if this version keeps the script under that name.
-pub fn restore(shelf: &Shelf, plan: &Plan) -> Result<(), SyncError> {
+pub fn restore(shelf: &ScriptStore, plan: &Plan) -> Result<(), SyncError> {
     for node in plan.nodes.values() {
         let Behavior::Utility { command, .. } = &node.behavior else { continue };
         let [runtime, path] = command.as_slice() else { continue };
@@ -23,7 +23,7 @@ pub fn restore(shelf: &Shelf, plan: &Plan) -> Result<(), SyncError> {
     Ok(())
 }
 
-fn check(shelf: &Shelf, path: &Path) -> Result<(), SyncError> {
+fn check(shelf: &ScriptStore, path: &Path) -> Result<(), SyncError> {
     let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let script = SCRIPTS.iter().find(|script| is_copy_of(script, &file));
     let found = read(path).ok().flatten().map(|bytes| hash(&bytes));

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::Script;
-use super::shelf::{Copy, MANIFEST_FILE, Shelf};
+use super::script_store::{Copy, MANIFEST_FILE, ScriptStore};
 
 /// Held while files are written, so that two processes that start at once do not mix.
 const LOCK_FILE: &str = ".lock";
@@ -42,7 +42,7 @@ pub enum SyncError {
 ///
 /// Where they do already, nothing is written and nothing is locked, so that a profile that is
 /// read-only can be used. What a person changed is never overwritten.
-pub fn sync(shelf: &Shelf, scripts: &[&'static Script]) -> Result<(), SyncError> {
+pub fn sync(shelf: &ScriptStore, scripts: &[&'static Script]) -> Result<(), SyncError> {
     let Some(missing) = scripts.iter().find(|script| !shelf.holds(script)) else { return Ok(()) };
     let failed = |script: &Script, error| SyncError::Folder {
         script: script.name,
@@ -68,7 +68,7 @@ fn lock(folder: &Path) -> io::Result<File> {
 
 /// Puts one script in its place, then writes down what it is. Should the process end between the
 /// two, the next one finds the right bytes in place and only writes that down.
-fn put(shelf: &mut Shelf, script: &Script) -> io::Result<()> {
+fn put(shelf: &mut ScriptStore, script: &Script) -> io::Result<()> {
     if shelf.holds(script) {
         return Ok(());
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use materia_compiler::shipped::{MANIFEST_FILE, SCRIPTS, Script, Shelf, script, sync};
+use materia_compiler::shipped::{MANIFEST_FILE, SCRIPTS, Script, ScriptStore, script, sync};
 use materia_compiler::{LayerKind, active_loadout, needed_scripts};
 use materia_contract::Behavior;
 use serde_json::{Value, json};
@@ -209,7 +209,7 @@ impl Profile {
     }
 
     fn sync(&self, script: &'static Script) {
-        sync(&Shelf::of(&self.dir()), &[script]).unwrap();
+        sync(&ScriptStore::of(&self.dir()), &[script]).unwrap();
     }
 
     fn manifest(&self) -> Value {
@@ -218,7 +218,7 @@ impl Profile {
 
     /// The file that would be run, which must hold the script and be what the manifest names.
     fn current(&self) -> String {
-        let path = Shelf::of(&self.dir()).path(now());
+        let path = ScriptStore::of(&self.dir()).path(now());
         assert_eq!(fs::read_to_string(&path).unwrap(), now().text);
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
         assert_eq!(self.manifest()["scripts"]["join.mjs"]["file"], name);
@@ -264,7 +264,7 @@ fn a_changed_script_is_kept_and_the_shipped_one_lies_beside_it() {
     // A copy of what is shipped now is its owner's to change: it runs as it is.
     fs::write(profile.file(&beside), "// mine too\n").unwrap();
     profile.sync(now());
-    let shelf = Shelf::of(&profile.dir());
+    let shelf = ScriptStore::of(&profile.dir());
     assert_eq!(shelf.path(now()), profile.file(&beside));
     assert!(shelf.is_changed(now()));
     assert_eq!(profile.read(&beside), "// mine too\n");
@@ -272,7 +272,7 @@ fn a_changed_script_is_kept_and_the_shipped_one_lies_beside_it() {
 
     // When what is shipped changes, both are kept and the shipped one lies beside them.
     profile.sync(&OLD);
-    let shelf = Shelf::of(&profile.dir());
+    let shelf = ScriptStore::of(&profile.dir());
     assert!(!shelf.is_changed(&OLD));
     assert_eq!(fs::read_to_string(shelf.path(&OLD)).unwrap(), OLD.text);
     assert_eq!(profile.read("join.mjs"), "// mine\n");
@@ -286,11 +286,11 @@ fn a_changed_copy_that_is_removed_comes_back_as_it_is_shipped() {
     profile.sync(now());
     fs::write(profile.file("join.mjs"), "// mine\n").unwrap();
     profile.sync(now());
-    assert!(Shelf::of(&profile.dir()).is_changed(now()));
+    assert!(ScriptStore::of(&profile.dir()).is_changed(now()));
     fs::remove_file(profile.file("join.mjs")).unwrap();
     profile.sync(now());
     assert_eq!(profile.current(), "join.mjs");
-    assert!(!Shelf::of(&profile.dir()).is_changed(now()));
+    assert!(!ScriptStore::of(&profile.dir()).is_changed(now()));
 }
 
 #[test]
@@ -301,7 +301,7 @@ fn without_a_manifest_every_other_file_is_its_owners() {
         fs::write(profile.file(MANIFEST_FILE), damage).unwrap();
         profile.sync(now());
         assert_eq!(profile.read("join.mjs"), OLD.text, "{damage:?}");
-        let shelf = Shelf::of(&profile.dir());
+        let shelf = ScriptStore::of(&profile.dir());
         assert_eq!(shelf.path(now()), profile.file("join.mjs"));
         assert!(shelf.is_changed(now()), "whoever runs it is told so");
     }
@@ -334,7 +334,7 @@ fn in_a_profile_that_the_original_system_fills_only_changed_scripts_count() {
     fs::write(profile.file(".pi-materia-shipped-utilities.json"), manifest.to_string()).unwrap();
     fs::write(profile.file("join.mjs"), "// mine\n").unwrap();
     profile.sync(now());
-    let shelf = Shelf::of(&profile.dir());
+    let shelf = ScriptStore::of(&profile.dir());
     assert_eq!((shelf.path(now()), shelf.is_changed(now())), (profile.file("join.mjs"), true));
 }
 
@@ -347,8 +347,8 @@ fn many_may_start_at_once() {
     std::thread::scope(|scope| {
         for _ in 0..20 {
             scope.spawn(|| {
-                sync(&Shelf::of(&profile.dir()), &all).unwrap();
-                let shelf = Shelf::of(&profile.dir());
+                sync(&ScriptStore::of(&profile.dir()), &all).unwrap();
+                let shelf = ScriptStore::of(&profile.dir());
                 for script in SCRIPTS.iter().filter(|script| !shelf.is_changed(script)) {
                     assert_eq!(fs::read_to_string(shelf.path(script)).unwrap(), script.text);
                 }
@@ -369,7 +369,7 @@ fn cannot_be_written(path: &Path) -> bool {
 fn a_profile_that_cannot_be_used_is_named() {
     let profile = Profile::new();
     fs::write(profile.0.path().join("p"), "a file").unwrap();
-    let said = sync(&Shelf::of(&profile.dir()), &[now()]).unwrap_err().to_string();
+    let said = sync(&ScriptStore::of(&profile.dir()), &[now()]).unwrap_err().to_string();
     assert!(said.contains("join.mjs") && said.contains("MATERIA_PROFILE_DIR"), "{said}");
     assert!(said.contains(profile.dir().join("utilities").to_str().unwrap()), "{said}");
 
@@ -378,14 +378,16 @@ fn a_profile_that_cannot_be_used_is_named() {
     profile.sync(now());
     let folder = profile.dir().join("utilities");
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o500)).unwrap();
-    sync(&Shelf::of(&profile.dir()), &[now()]).unwrap();
+    sync(&ScriptStore::of(&profile.dir()), &[now()]).unwrap();
     if cannot_be_written(&folder) {
-        assert!(sync(&Shelf::of(&profile.dir()), &[script("detect-vcs.mjs").unwrap()]).is_err());
+        assert!(
+            sync(&ScriptStore::of(&profile.dir()), &[script("detect-vcs.mjs").unwrap()]).is_err()
+        );
     }
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).unwrap();
 
     // A folder in the place of a copy cannot be read as one.
     let profile = Profile::new();
     fs::create_dir_all(profile.file("join.mjs")).unwrap();
-    assert!(sync(&Shelf::of(&profile.dir()), &[now()]).is_err());
+    assert!(sync(&ScriptStore::of(&profile.dir()), &[now()]).is_err());
 }

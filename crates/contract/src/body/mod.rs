@@ -11,7 +11,7 @@ mod explore;
 mod files;
 mod grid;
 mod health;
-mod replay;
+mod replay_report;
 mod test;
 mod told;
 mod why;
@@ -32,7 +32,7 @@ pub use explore::{
 pub use files::ConfigFile;
 pub use grid::{Advance, Grid, GridEdge, GridExit, GridFailure, GridLoop, GridSocket, SocketType};
 pub use health::{AgentHealth, GitProgram, Health, NodeRuntime, PlanningSupport, Sandbox};
-pub use replay::{Mismatch, ReplayBody, Verified};
+pub use replay_report::{Mismatch, ReplayBody, Verified};
 pub use test::{CaseBody, TestBody, TestedAll, TestedCase, Untaken};
 pub use told::Told;
 pub use why::{Because, Condition, Suggested, SuggestedStep, Suggestion, Why};

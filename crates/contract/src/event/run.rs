@@ -17,7 +17,7 @@ pub struct RunCreated {
     pub plan: Plan,
     /// The hash of the plan.
     pub plan_hash: String,
-    /// The folder that turns work in, as [`places`](crate::places) names it.
+    /// The folder that turns work in, as [`path_tokens`](crate::path_tokens) names it.
     pub cwd: String,
     /// The folder of this cast, likewise.
     pub run_dir: String,
@@ -107,7 +107,7 @@ pub struct ForkedFrom {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ScriptBinding {
-    /// The file, as [`places`](crate::places) names it where it lies in the project.
+    /// The file, as [`path_tokens`](crate::path_tokens) names it where it lies in the project.
     pub path: String,
     /// The key that each node uses; nodes without one are not in it. A utility that is in it never starts its program.
     pub keys: IndexMap<NodeId, String>,
@@ -149,7 +149,7 @@ pub enum GlobalMode {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RunResumed {
-    /// The folder that turns work in, as [`places`](crate::places) names it.
+    /// The folder that turns work in, as [`path_tokens`](crate::path_tokens) names it.
     pub cwd: String,
     /// The folder of this cast, likewise.
     pub run_dir: String,

@@ -153,7 +153,7 @@ pub enum Behavior {
     #[serde(rename_all = "camelCase")]
     Utility {
         /// The program and its arguments, with script paths made absolute and named as
-        /// [`places`](crate::places) says. Never a shell line.
+        /// [`path_tokens`](crate::path_tokens) says. Never a shell line.
         command: Vec<String>,
         /// What it is given as `params`.
         params: serde_json::Map<String, Value>,

@@ -7,7 +7,7 @@ use materia_contract::{CastLine, ChainHash, Command, CommandId, Record, RunId, b
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
-use super::{Blobs, BoxFuture, Disk, Tail, Weighed, weight};
+use super::{Blobs, BoxFuture, Disk, DiskUsage, Tail, weight};
 
 /// How many bytes of records are read at once, where nothing speaks against it: few enough to stay in the
 /// cache of the processor until they are used.
@@ -97,7 +97,7 @@ pub trait Journal: Send + Sync {
     ) -> BoxFuture<'_, Result<Option<Receipt>, ReadError>>;
 
     /// What `run` keeps so far, files included. It is worked out elsewhere: nobody waits for it.
-    fn weigh(&self, _run: &RunId) -> Weighed {
+    fn weigh(&self, _run: &RunId) -> DiskUsage {
         weight::nothing()
     }
 

@@ -29,7 +29,7 @@ pub use runner::{
 };
 pub use tail::{Tail, follow};
 pub(crate) use weight::nothing;
-pub use weight::{Disk, Weighed};
+pub use weight::{Disk, DiskUsage};
 
 /// A boxed future, so that ports can be used behind `dyn`.
 pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 /// What a run kept when somebody asked, in bytes. It is worked out beside the run, and there once it is known.
-pub type Weighed = Arc<OnceLock<u64>>;
+pub type DiskUsage = Arc<OnceLock<u64>>;
 
 /// A disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +15,6 @@ pub struct Disk {
 }
 
 /// Nothing to speak of.
-pub(crate) fn nothing() -> Weighed {
+pub(crate) fn nothing() -> DiskUsage {
     Arc::new(OnceLock::from(0))
 }

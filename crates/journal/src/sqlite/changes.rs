@@ -18,7 +18,7 @@ use super::lease::Held;
 use super::readers::Readers;
 
 /// How often is looked whether another process has written.
-const LOOK: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Those who follow runs.
 pub(super) struct Changes {
@@ -132,7 +132,7 @@ fn keep_looking(changes: &Weak<Changes>) {
     let mut connection = None;
     let mut seen = None;
     loop {
-        thread::sleep(LOOK);
+        thread::sleep(POLL_INTERVAL);
         let Some(changes) = changes.upgrade().filter(|changes| changes.are_wanted()) else {
             return;
         };

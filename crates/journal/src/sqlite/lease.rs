@@ -30,7 +30,7 @@ const LOCK_FILE: &str = "lock";
 /// How often, and after which pause, a lock is tried again: a look at it takes a moment and is no holder, nor is somebody
 /// who takes a command back.
 const LOOKERS_MAX: u32 = 20;
-const LOOK: Duration = Duration::from_millis(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Where the locks of a journal's runs lie.
 #[derive(Debug, Clone)]
@@ -116,7 +116,7 @@ pub(super) fn lock(locks: &Locks, run: &RunId, held: &Arc<Held>) -> Result<Lock,
             // Somebody has just given it up, and the file with it.
             Ok(()) => continue,
             // It may be somebody who only looks whether the run is held.
-            Err(TryLockError::WouldBlock) if tries < LOOKERS_MAX => thread::sleep(LOOK),
+            Err(TryLockError::WouldBlock) if tries < LOOKERS_MAX => thread::sleep(POLL_INTERVAL),
             Err(TryLockError::WouldBlock) => {
                 return Err(ClaimError::Held { run: run.clone(), pid: holder(&mut file) });
             }

@@ -21,6 +21,7 @@ mod changes;
 mod compare;
 mod connect;
 mod decisions;
+mod disk_usage;
 mod fault;
 mod image;
 mod inbox;
@@ -36,7 +37,6 @@ mod rescue;
 mod row;
 mod schema;
 mod snapshots;
-mod weigh;
 mod writer;
 
 use std::ops::ControlFlow;

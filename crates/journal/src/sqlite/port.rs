@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use materia_contract::{CastLine, Command, CommandId, Record, RunId, blob};
 use materia_engine::{
-    AppendError, Batch, Blobs, BoxFuture, Chapter, ClaimError, Cursor, Disk, Epoch, Head, Journal,
-    Lease, Lines, PAGE_BYTES, Page, PostError, Posted, Posting, ReadError, Receipt, Snapshot,
-    Snapshots, Tail, Weighed, follow, may_block, off_thread,
+    AppendError, Batch, Blobs, BoxFuture, Chapter, ClaimError, Cursor, Disk, DiskUsage, Epoch,
+    Head, Journal, Lease, Lines, PAGE_BYTES, Page, PostError, Posted, Posting, ReadError, Receipt,
+    Snapshot, Snapshots, Tail, follow, may_block, off_thread,
 };
 use rusqlite::Connection;
 use tokio::sync::oneshot;
@@ -15,7 +15,7 @@ use super::fault::Fault;
 use super::writer::{self, Job};
 use crate::blobs::FileBlobs;
 
-use super::{OpenError, SqliteJournal, inbox, lease, list, read, snapshots, weigh};
+use super::{OpenError, SqliteJournal, disk_usage, inbox, lease, list, read, snapshots};
 
 impl SqliteJournal {
     /// Gives a job to whoever does it: this thread, where a run that is alone has it to itself, or the one
@@ -231,12 +231,12 @@ impl Journal for SqliteJournal {
         })
     }
 
-    fn weigh(&self, run: &RunId) -> Weighed {
-        weigh::weigh(self.root.join(run.as_str()))
+    fn weigh(&self, run: &RunId) -> DiskUsage {
+        disk_usage::weigh(self.root.join(run.as_str()))
     }
 
     fn disk(&self) -> Option<Disk> {
-        weigh::disk(&self.root)
+        disk_usage::disk(&self.root)
     }
 
     fn snapshots(&self) -> Option<&dyn Snapshots> {

@@ -80,7 +80,7 @@ enum Done {
 
 /// The thread and the way to it. Dropping it lets the thread finish what it was given.
 pub(super) struct Writer {
-    desk: Arc<Mutex<Desk>>,
+    desk: Arc<Mutex<WriterState>>,
     jobs: Option<Sender<Job>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -96,7 +96,8 @@ impl Writer {
         let delay = home.options.commit_delay;
         let patience = home.options.busy_timeout;
         let (appender, anchor) = (Appender::default(), Anchor::of(&home.path)?);
-        let desk = Desk { connection, anchor, home, delay, patience, counters, changes, appender };
+        let desk =
+            WriterState { connection, anchor, home, delay, patience, counters, changes, appender };
         let desk = Arc::new(Mutex::new(desk));
         let shared = Arc::clone(&desk);
         let thread = thread::Builder::new().name("journal".to_owned()).spawn(move || {
@@ -138,7 +139,7 @@ pub(super) fn gone() -> AppendError {
     AppendError::Storage("its writer has ended".to_owned())
 }
 
-struct Desk {
+struct WriterState {
     connection: Connection,
     /// Which file that is.
     anchor: Anchor,
@@ -159,7 +160,7 @@ enum Failure {
 }
 
 /// Works until nobody can hand anything in any more.
-fn work(desk: &Mutex<Desk>, waiting: &Receiver<Job>) {
+fn work(desk: &Mutex<WriterState>, waiting: &Receiver<Job>) {
     while let Ok(first) = waiting.recv() {
         let mut desk = desk.lock().unwrap_or_else(PoisonError::into_inner);
         let mut records = first.records();
@@ -178,7 +179,7 @@ fn work(desk: &Mutex<Desk>, waiting: &Receiver<Job>) {
     }
 }
 
-impl Desk {
+impl WriterState {
     /// Writes a group. Leaves it where other processes were in the way and there was no patience at all to
     /// wait for them.
     fn settle(&mut self, group: Vec<Job>, patience: Duration) -> Settled {

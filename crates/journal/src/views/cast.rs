@@ -4,15 +4,15 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use materia_beneath::Folder;
 use materia_contract::{
     CastStatus, ChainHash, ErrorCode, NodeId, RunId, TurnOutput, TurnUsage, is_node_id,
 };
+use materia_safe_fs::Folder;
 use serde::Serialize;
 
 use super::file::{self, Place, ViewProblem};
 use super::manifest::{self, MANIFEST_FILE};
-use super::news::{About, End, Ended, Given, Step, TurnName};
+use super::update::{About, End, Ended, Given, Step, TurnName};
 
 pub(super) const EVENTS_FILE: &str = "events.jsonl";
 const SOCKETS_FOLDER: &str = "sockets";

@@ -5,14 +5,14 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use materia_beneath::Folder;
 use materia_contract::{ChainHash, EventBody, EventError, Folders, Record, RunId};
 use materia_engine::{Head, Journal, ReadError, blocking};
+use materia_safe_fs::Folder;
 
 use super::cast::{Cast, EVENTS_FILE};
 use super::file::{self, Place, ViewProblem};
 use super::inputs::Inputs;
-use super::news::{About, Item, News};
+use super::update::{About, Item, ViewUpdate};
 use super::{line, manifest};
 
 /// Bytes of records that are read at once.
@@ -186,7 +186,7 @@ fn write_behind(
             let input = inputs.see(record, event.as_ref())?;
             items.push(Item { record, event: event.as_ref(), input });
         }
-        if let Some(news) = News::new(run, folders, items.into_iter()) {
+        if let Some(news) = ViewUpdate::new(run, folders, items.into_iter()) {
             for step in news.steps {
                 cast.apply(step)?;
             }

@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use materia_beneath::{Anchor, Folder};
+use materia_safe_fs::{Anchor, Folder};
 
 /// A view that could not be written. The run is not touched by it.
 #[derive(Debug, thiserror::Error)]

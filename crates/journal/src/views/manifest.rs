@@ -1,11 +1,11 @@
 //! `manifest.json`: what a cast is and how far it is, at one glance.
 
-use materia_beneath::Folder;
 use materia_contract::time::wall_time;
 use materia_contract::{CastStatus, ChainHash};
+use materia_safe_fs::Folder;
 use serde::{Deserialize, Serialize};
 
-use super::news::About;
+use super::update::About;
 
 pub(super) const MANIFEST_FILE: &str = "manifest.json";
 

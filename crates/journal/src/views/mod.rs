@@ -19,11 +19,11 @@ mod cast;
 mod catch_up;
 mod file;
 mod inputs;
-mod keeper;
 mod line;
 mod manifest;
-mod news;
 mod queue;
+mod update;
+mod writer;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
@@ -35,8 +35,8 @@ use materia_engine::{BoxFuture, Committed, Journal, Observer};
 pub use catch_up::{CatchUp, CatchUpError};
 pub use file::ViewProblem;
 
-use keeper::{Keeper, Message};
 use queue::Queue;
+use writer::{Message, ViewWriter};
 
 /// Keeps the views of the casts of one artifact root, on a thread of its own.
 ///
@@ -59,9 +59,9 @@ impl Views {
     #[must_use]
     pub fn start(root: &Path, project: &Folders) -> Self {
         // Held from now on: whatever a turn does to the path later leads nowhere else.
-        let _ = materia_beneath::Anchor::of(root);
+        let _ = materia_safe_fs::Anchor::of(root);
         let queue = Arc::new(Queue::default());
-        let keeper = Keeper::new(root.to_owned(), project.clone(), Arc::clone(&queue));
+        let keeper = ViewWriter::new(root.to_owned(), project.clone(), Arc::clone(&queue));
         let thread = thread::spawn(|| keeper.work());
         Self { root: root.to_owned(), project: project.clone(), queue, thread: Some(thread) }
     }
@@ -113,7 +113,7 @@ impl Observer for Views {
         let records: usize = news.records.iter().map(memory).sum();
         let bytes = records + news.events.iter().map(inputs::memory).sum::<usize>();
         // What they mean for the files is worked out over there: the run has better things to do.
-        self.queue.push(Message::News(news.clone()), bytes);
+        self.queue.push(Message::ViewUpdate(news.clone()), bytes);
     }
 
     fn room(&self) -> Option<BoxFuture<'static, ()>> {

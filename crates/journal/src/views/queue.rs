@@ -6,7 +6,7 @@ use std::time::Duration;
 use materia_engine::BoxFuture;
 use tokio::sync::Notify;
 
-use super::keeper::Message;
+use super::writer::Message;
 
 /// What may wait; beyond it runs wait for the views before they go on.
 const WAITING_BYTES_MAX: usize = 2 << 20;

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::ask::output;
 use crate::ask::scope::Scope;
+use crate::shorten::item_label;
 use crate::state::{ItemId, LoopState, Region, Run};
-use crate::words::item_label;
 
 /// The item that a node works on.
 pub(crate) struct Item<'run> {

@@ -1,22 +1,22 @@
 //! Questions about a run. Whatever is here looks at the state and changes nothing.
 
-pub(crate) mod alike;
+pub(crate) mod agent_request;
 pub(crate) mod approval;
-pub(crate) mod asked;
 pub(crate) mod budget;
 pub(crate) mod canonical;
 mod content;
 pub(crate) mod fits;
+pub(crate) mod forwarded;
 pub(crate) mod gates;
-pub(crate) mod given;
 pub(crate) mod insight;
 pub(crate) mod items;
 pub(crate) mod output;
 pub(crate) mod owed;
+pub(crate) mod repeats;
 pub(crate) mod route;
 pub(crate) mod scope;
 pub(crate) mod sent;
-pub(crate) mod shown;
 pub(crate) mod skipping;
 pub(crate) mod taking;
+pub(crate) mod utility_input;
 pub(crate) mod work;

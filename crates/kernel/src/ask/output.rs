@@ -10,8 +10,8 @@ use serde_json::{Map, Value, json};
 use crate::ask::items;
 use crate::ask::scope::{self, Scope};
 use crate::handoff::{self, Found, Needs};
+use crate::shorten::kind_of;
 use crate::state::{Run, Turn};
-use crate::words::kind_of;
 
 /// Fields that steer the graph. They are read at the top of an output and nowhere else.
 const CONTROL_FIELDS: [&str; 2] = ["workItems", "satisfied"];

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use materia_contract::time::Micros;
 use materia_contract::{Artifact, DedupeBy, Delivery, HandoffSent, Node, NodeId, OutputSelector};
 
-use crate::ask::shown;
+use crate::ask::forwarded;
 use crate::state::{Payload, Run};
 
 /// The payload that `from` sends, as its event describes it.
@@ -57,10 +57,10 @@ fn carrying_last(run: &Run, sender: &Node, data: &HandoffSent, ts: Micros) -> Pa
 /// How what was forwarded begins.
 pub(crate) fn preview(run: &Run, from: &NodeId, sent: &HandoffSent) -> String {
     match (&sent.mapped, &sent.offered, sent.turn) {
-        (Some(mapped), _, _) => shown::preview_of_content(mapped),
-        (None, Some(offered), _) => shown::preview_of_content(&offered.content()),
+        (Some(mapped), _, _) => forwarded::preview_of_content(mapped),
+        (None, Some(offered), _) => forwarded::preview_of_content(&offered.content()),
         (None, None, Some(_)) => {
-            shown::preview_of(&run.last, run.plan().nodes[from].output_selector)
+            forwarded::preview_of(&run.last, run.plan().nodes[from].output_selector)
         }
         (None, None, None) => String::new(),
     }

@@ -1,12 +1,12 @@
 //! From an input to events: what follows from what has happened.
 
 mod acts;
-mod alone;
 mod consent;
 mod cursor;
 mod deliver;
 mod draft;
 mod elements;
+mod exclusive;
 mod fault;
 mod halt;
 mod rejection;
@@ -234,7 +234,7 @@ fn accept_moment(run: &Run, moment: &Moment) -> Result<(), Rejection> {
         } else if timeline.is_some() {
             acts::accept_alone(run)?;
         } else {
-            alone::accept(run, act)?;
+            exclusive::accept(run, act)?;
         }
     }
     match moment.reports.first() {
@@ -265,11 +265,11 @@ fn instant(draft: &mut Draft<'_>, moment: Moment) {
         if let Some(index) = timeline {
             draft.emit(TimelineReached { index, act: act.clone() });
             // What a timeline does and the run does not take has no effect.
-            if alone::accept(draft.run(), &act).is_err() {
+            if exclusive::accept(draft.run(), &act).is_err() {
                 return schedule::go_on(draft);
             }
         }
-        alone::perform(draft, act, place);
+        exclusive::perform(draft, act, place);
         return;
     }
     // Stable: within a class the order is that of the list.

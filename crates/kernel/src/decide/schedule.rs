@@ -6,12 +6,12 @@ use materia_contract::{
     WorkspacePublishing,
 };
 
-use crate::ask::asked::{self, Asked};
+use crate::ask::agent_request::{self, Asked};
 use crate::ask::gates::{self, Gate, Start};
 use crate::ask::scope::Scope;
 use crate::ask::taking::Takeable;
 use crate::ask::work::{self, ContextPack};
-use crate::ask::{alike, approval, budget, items, taking};
+use crate::ask::{approval, budget, items, repeats, taking};
 use crate::decide::draft::Draft;
 use crate::decide::{consent, elements, settle, spending, stall};
 use crate::state::{Branch, Checkout, Held, Iteration, Payload, Phase, Run, Why};
@@ -28,7 +28,7 @@ pub(crate) fn go_on(draft: &mut Draft<'_>) {
             Next::Asked(index) => start_asked(draft, index),
             Next::Again(ended) => restart(draft, ended),
             Next::Element(index) => elements::begin_element(draft, index),
-            Next::Enter(index) if alike::is_endless(draft.run(), index) => {
+            Next::Enter(index) if repeats::is_endless(draft.run(), index) => {
                 stall::endless(draft, index);
             }
             Next::Enter(index) => enter(draft, index),
@@ -261,7 +261,7 @@ fn restart(draft: &mut Draft<'_>, ended: u64) {
 
 /// The part of `turn.started` that says what the runner gets and who it is; the rest is to be filled in.
 fn starting_with(run: &Run, index: usize, given: ContextPack) -> TurnStarted {
-    let Asked { provider, program_version, model, tools, schema } = asked::of(run, index);
+    let Asked { provider, program_version, model, tools, schema } = agent_request::of(run, index);
     let (prompt, layers, input) = match given {
         ContextPack::Prompt(prompt, layers) => (Some(prompt), layers, None),
         ContextPack::Input(input) => (None, Vec::new(), Some(input)),

@@ -2,7 +2,7 @@
 
 use materia_contract::{Mode, ModeChanged, Pace};
 
-use crate::ask::alike;
+use crate::ask::repeats;
 use crate::decide::draft::Draft;
 
 /// Stops the scheduler before a node on a cycle without a bound has more turns than it may.
@@ -11,7 +11,7 @@ pub(crate) fn endless(draft: &mut Draft<'_>, index: usize) {
     let most = run.plan().limits.max_cycle_turns;
     let what =
         format!("lies on a cycle without a bound and has had {most} turns (limits.maxCycleTurns)");
-    stop(draft, index, alike::newest(&run.nodes[index].traces), what);
+    stop(draft, index, repeats::newest(&run.nodes[index].traces), what);
 }
 
 fn stop(draft: &mut Draft<'_>, index: usize, evidence: Vec<u64>, what: String) {
@@ -27,6 +27,6 @@ pub(crate) fn watch(draft: &mut Draft<'_>, index: usize) {
         return;
     }
     let traces = &run.nodes[index].traces;
-    let Some((evidence, what)) = alike::repeated(traces) else { return };
+    let Some((evidence, what)) = repeats::repeated(traces) else { return };
     stop(draft, index, evidence, what.to_owned());
 }

@@ -6,7 +6,7 @@ use materia_contract::{
 };
 
 use super::node;
-use crate::ask::alike;
+use crate::ask::repeats;
 use crate::state::{Consent, Payload, Phase, Request, Rounds, Run, Stall, Traces, Why};
 
 pub(super) fn budget_changed(run: &mut Run, event: &Event, data: &BudgetChanged) {
@@ -52,7 +52,7 @@ pub(super) fn mode_changed(run: &mut Run, event: &Event, data: &ModeChanged) {
         }
         (Pace::Interactive, Some(node)) => {
             let what = data.message.as_deref().unwrap_or("repeats itself");
-            let message = alike::message(node, what, &data.evidence);
+            let message = repeats::message(node, what, &data.evidence);
             run.stalled = Some(Stall { node: node.clone(), message });
         }
         (Pace::Interactive, None) => {}

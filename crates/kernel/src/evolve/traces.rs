@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use crate::ask::alike::{ALTERNATING_OUTPUTS, EQUAL_DIFFS, EQUAL_FAILURES};
 use crate::ask::output;
+use crate::ask::repeats::{ALTERNATING_OUTPUTS, EQUAL_DIFFS, EQUAL_FAILURES};
 use crate::state::{ItemId, LastOutput, Traces};
 
 /// Keeps what the newest turns of a node came to, as far as they are about the same work item.

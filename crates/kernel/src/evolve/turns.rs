@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{files, node, traces};
 use crate::ask::budget::{self, Asks};
-use crate::ask::{given, items, output};
+use crate::ask::{items, output, utility_input};
 use crate::state::{Caught, Held, LastOutput, Run, Turn, TurnWork, Why};
 
 pub(super) fn turn_started(run: &mut Run, event: &Event, data: &TurnStarted) {
@@ -126,7 +126,7 @@ fn whole(run: &Run, index: usize, input: &UtilityInput, before: Option<&Held>) -
     }
     let state = &run.nodes[index];
     let payloads = state.foreach.as_ref().map_or(&state.taken.payloads, |it| &it.payloads);
-    Arc::new(given::whole(run, index, &parts.fields, payloads))
+    Arc::new(utility_input::whole(run, index, &parts.fields, payloads))
 }
 
 /// Notes whether a node has spent its own budget, after something that decides it has changed.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::words::kind_of;
+use crate::shorten::kind_of;
 
 /// What the graph needs of an output.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

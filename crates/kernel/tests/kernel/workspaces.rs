@@ -6,7 +6,7 @@ use materia_contract::{
     TurnStarted, WaitReason, WorkspacePublished,
 };
 use materia_kernel::{Effect, Input, Phase, Rejection, Run, TurnOutcome, decide, outstanding};
-use materia_opinion::Opinion;
+use materia_verifier::Verifier;
 
 use crate::play::{Kept, NodeExt as _, created, keep, plan, recomputed, utility};
 
@@ -91,7 +91,7 @@ impl Stage {
     /// Both who take the decisions again find nothing wrong.
     fn verify(&self) {
         recomputed("r", &self.journal).unwrap();
-        let mut opinion = Opinion::new(RunId::new("r"));
+        let mut opinion = Verifier::new(RunId::new("r"));
         for (decided, events) in &self.journal {
             for event in events {
                 opinion.see(event).unwrap();

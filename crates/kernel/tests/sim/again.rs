@@ -2,7 +2,7 @@
 
 use materia_contract::{ChainHash, Decided, Event, EventBody, ForkedFrom, Record, RunId, Uuid};
 use materia_kernel::{Recomputation, Run, cut, evolve};
-use materia_opinion::{Life, Objection, Opinion};
+use materia_verifier::{Life, Objection, Verifier};
 
 use crate::world::{World, resume};
 
@@ -30,7 +30,7 @@ pub(crate) fn read_back(world: &World<'_>) -> Vec<(Decided, Vec<Event>)> {
 /// Every decision is explained, and they lead to the run; nobody objects to any of it.
 pub(crate) fn explains(world: &World<'_>) {
     let mut again = Recomputation::new(world.id.clone());
-    let mut opinion = Opinion::new(world.id.clone());
+    let mut opinion = Verifier::new(world.id.clone());
     for (decided, events) in read_back(world) {
         if let Err(divergence) = again.next(&decided, &events) {
             panic!("{divergence}: {divergence:?}");
@@ -43,7 +43,7 @@ pub(crate) fn explains(world: &World<'_>) {
 }
 
 pub(crate) fn judged(
-    opinion: &mut Opinion,
+    opinion: &mut Verifier,
     decided: &Decided,
     events: &[Event],
 ) -> Result<(), Objection> {
@@ -95,7 +95,7 @@ pub(crate) fn notices(world: &mut World<'_>) {
     let place = *world.dice.pick(&decided);
     let seq = place as u64 + 1;
     let mut again = Recomputation::new(world.id.clone());
-    let mut opinion = Opinion::new(world.id.clone());
+    let mut opinion = Verifier::new(world.id.clone());
     for (decided, mut events) in read_back(world) {
         let own = events.iter().position(|event| event.seq == seq);
         let Some(own) = own else {

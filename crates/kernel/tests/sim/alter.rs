@@ -6,7 +6,7 @@
 
 use materia_contract::{Decided, Event, EventBody};
 use materia_kernel::Recomputation;
-use materia_opinion::Opinion;
+use materia_verifier::Verifier;
 use serde_json::{Map, Value, json};
 
 use crate::again::{judged, read_back};
@@ -90,7 +90,7 @@ pub(crate) enum Found {
     /// Only whoever decides again.
     Deciding,
     /// Only whoever knows the rules.
-    Opinion,
+    Verifier,
     /// Nobody, and it is known why.
     Unfindable(&'static str),
 }
@@ -131,7 +131,7 @@ pub(crate) fn one(world: &mut World<'_>) -> Found {
     let place = (*world.dice.pick(&instances)).clone();
     let Some(altered) = altered(&shown, &place, world) else { return Found::Reading };
     let mut again = Recomputation::new(world.id.clone());
-    let mut opinion = Opinion::new(world.id.clone());
+    let mut opinion = Verifier::new(world.id.clone());
     let (mut diverges, mut objected) = (false, false);
     for (nth, (decided, events)) in decisions.iter().enumerate() {
         let (decided, events) =
@@ -142,7 +142,7 @@ pub(crate) fn one(world: &mut World<'_>) -> Found {
     match (diverges, objected) {
         (true, true) => Found::Both,
         (true, false) => Found::Deciding,
-        (false, true) => Found::Opinion,
+        (false, true) => Found::Verifier,
         (false, false) => {
             let known = UNFINDABLE.iter().find(|(name, _)| class.starts_with(name));
             let Some((name, _)) = known else {

@@ -6,7 +6,7 @@
 
 use materia_contract::{ChainHash, Decided, Event, Record};
 use materia_kernel::Recomputation;
-use materia_opinion::Opinion;
+use materia_verifier::Verifier;
 use serde_json::{Value, json};
 
 use crate::again::judged;
@@ -79,7 +79,7 @@ fn hashed(world: &World<'_>, mut records: Vec<Record>) -> Vec<Record> {
 /// Checks a journal as `materia replay` does.
 pub(crate) fn verified(world: &World<'_>, records: &[Record]) -> Result<(), String> {
     let mut again = Recomputation::new(world.id.clone());
-    let mut opinion = Opinion::new(world.id.clone());
+    let mut opinion = Verifier::new(world.id.clone());
     let mut due = 1;
     for decision in records.chunk_by(|_, next| next.input.is_none()) {
         let Some(input) = &decision[0].input else { return Err("no input".to_owned()) };

@@ -5,7 +5,7 @@ use materia_contract::{
     RunPlace, StorageMeasured, Uuid,
 };
 use materia_kernel::{Acting, Input, Moment, Report, Run, evolve, step};
-use materia_opinion::Life;
+use materia_verifier::Life;
 
 use crate::answers::{self, Mood};
 use crate::files;

@@ -53,7 +53,7 @@ fn simulate(seed: u64, seen: &mut Sometimes, tells: bool) {
             alter::Found::Reading => "altered field: found by reading".to_owned(),
             alter::Found::Both => "altered field: found by both".to_owned(),
             alter::Found::Deciding => "altered field: found by deciding again".to_owned(),
-            alter::Found::Opinion => "altered field: found by the second opinion alone".to_owned(),
+            alter::Found::Verifier => "altered field: found by the second opinion alone".to_owned(),
             alter::Found::Unfindable(name) => format!("altered field: nobody can find {name}"),
         };
         world.seen.note(&told);

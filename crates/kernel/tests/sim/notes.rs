@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use materia_contract::{
     Cause, Delivery, DropReason, EdgeId, Event, EventBody, FAIL, NodeId, Pace, Plan, Timer, Uuid,
 };
-use materia_opinion::Opinion;
+use materia_verifier::Verifier;
 
 use crate::sometimes::Sometimes;
 
@@ -23,7 +23,7 @@ pub(crate) struct Notes {
 
 impl Notes {
     /// Notes what an event shows, before which this was thought of the run.
-    pub(crate) fn note(&mut self, event: &Event, before: &Opinion, seen: &mut Sometimes) {
+    pub(crate) fn note(&mut self, event: &Event, before: &Verifier, seen: &mut Sometimes) {
         seen.note(event.body.type_name());
         match &event.body {
             EventBody::ModeChanged(data) => {
@@ -115,7 +115,7 @@ impl Notes {
     }
 
     /// What becomes of payloads and timers.
-    fn on_the_way(&mut self, event: &Event, before: &Opinion, seen: &mut Sometimes) {
+    fn on_the_way(&mut self, event: &Event, before: &Verifier, seen: &mut Sometimes) {
         let Some(plan) = before.plan() else { return };
         match &event.body {
             EventBody::PayloadSuperseded(data) => {

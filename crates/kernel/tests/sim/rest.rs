@@ -4,7 +4,7 @@ use materia_contract::{
     Amount, Budget, Do, NodeBudgets, NodeId, Pace, RunWaiting, StorageMeasured, WaitReason,
 };
 use materia_kernel::{Acting, Input, Moment, Phase, is_idle};
-use materia_opinion::Life;
+use materia_verifier::Life;
 
 use crate::answers::Mood;
 use crate::files;

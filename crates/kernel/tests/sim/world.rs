@@ -7,7 +7,7 @@ use materia_contract::{
 use materia_kernel::{
     Decision, Effect, Input, Now, Rejection, Run, due_schedules, evolve, outstanding, take_with,
 };
-use materia_opinion::Opinion;
+use materia_verifier::Verifier;
 
 use crate::dice::Dice;
 use crate::files;
@@ -37,7 +37,7 @@ pub(crate) struct World<'a> {
     /// What every decision rests on, and where it ends.
     pub(crate) decisions: Vec<(Decided, usize)>,
     /// What the events alone say of the run.
-    pub(crate) opinion: Opinion,
+    pub(crate) opinion: Verifier,
     /// Turns that came to an end.
     pub(crate) ended: Vec<u64>,
     notes: Notes,
@@ -73,7 +73,7 @@ impl<'a> World<'a> {
             folded: Run::new(id.clone()),
             journal: Vec::new(),
             decisions: Vec::new(),
-            opinion: Opinion::new(id.clone()),
+            opinion: Verifier::new(id.clone()),
             ended: Vec::new(),
             notes: Notes::default(),
             now,

@@ -12,7 +12,7 @@ use materia_kernel::{
 use serde_json::{Map, Value};
 
 use super::answers::Given;
-use super::walk::{self, Step};
+use super::step::{self, Step};
 
 /// A turn that a history does not end takes longer than any history.
 const NEVER_MS: u64 = 30 * 24 * 3_600_000;
@@ -66,7 +66,7 @@ struct Entry {
 
 /// The script that plays a history, and how it ends; `None` where the history cannot be taken again.
 pub(crate) fn script(plan: &Plan, steps: &[Step], cut: bool) -> Option<(Script, End)> {
-    let (mut run, events) = walk::begin(plan)?;
+    let (mut run, events) = step::begin(plan)?;
     let mut script = Script::default();
     let (mut entries, mut visits) = (BTreeMap::<u64, Entry>::new(), Vec::new());
     let mut now: u64 = 0;
@@ -74,7 +74,7 @@ pub(crate) fn script(plan: &Plan, steps: &[Step], cut: bool) -> Option<(Script, 
     for step in steps {
         match step {
             Step::End(ended) => {
-                let alone = walk::in_flight(&run).len() == ended.len()
+                let alone = step::in_flight(&run).len() == ended.len()
                     && ended
                         .iter()
                         .all(|(turn, _)| entries.get(turn).is_some_and(|it| it.since == now));
@@ -94,7 +94,7 @@ pub(crate) fn script(plan: &Plan, steps: &[Step], cut: bool) -> Option<(Script, 
             }
         }
         let at = Micros::try_from(now).ok()?.saturating_mul(1_000);
-        let events = walk::apply(&mut run, plan, step, Some(at))?;
+        let events = step::apply(&mut run, plan, step, Some(at))?;
         note(&run, &events, now, &mut entries, &mut visits);
     }
     // In the order in which turns started, which is the order in which a script is read.
@@ -137,7 +137,7 @@ fn note(
 pub(crate) fn play(plan: &Plan, script: &Script) -> Option<End> {
     let mut timeline = script.timeline.clone();
     order_timeline(&mut timeline);
-    let (run, events) = walk::begin_with(plan, u32::try_from(timeline.len()).ok()?)?;
+    let (run, events) = step::begin_with(plan, u32::try_from(timeline.len()).ok()?)?;
     let mut stage = Play {
         plan,
         script,
@@ -172,7 +172,7 @@ impl Play<'_> {
         for (node, _) in started(events) {
             self.visits.push(node.clone());
         }
-        for turn in walk::in_flight(&self.run) {
+        for turn in step::in_flight(&self.run) {
             if !self.scheduled.insert(turn) {
                 continue;
             }
@@ -207,7 +207,7 @@ impl Play<'_> {
             .into_iter()
             .map(|(node, _)| node.clone())
             .collect();
-        let at = self.now + walk::SCHEDULE_MICROS;
+        let at = self.now + step::SCHEDULE_MICROS;
         let ticks: Vec<NextTick> = due.into_iter().map(|node| NextTick { node, at }).collect();
         let events = take_with(&mut self.run, self.now, &ticks, input).ok()?.events;
         self.hear(&events);

@@ -7,7 +7,7 @@ mod history;
 mod property;
 mod race;
 mod search;
-mod walk;
+mod step;
 
 use materia_contract::body::{
     ExploreBody, ExploreFinding, ExploreKind, ExploredHistory, Proof, PropertyAnswer,
@@ -18,7 +18,7 @@ pub use property::Property;
 pub use search::{Link, Options};
 
 use search::{Kind, Place, Search};
-use walk::Step;
+use step::Step;
 
 /// The result of an exploration.
 pub struct Explored<'a> {

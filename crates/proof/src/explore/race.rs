@@ -8,7 +8,7 @@ use materia_kernel::Run;
 
 use super::answers::{Answers, Given};
 use super::search::{first_step, key, visits};
-use super::walk::{self, Manner, Step};
+use super::step::{self, Manner, Step};
 
 /// The longest history that is led on with first answers.
 pub(crate) const STEPS_MAX: usize = 10_000;
@@ -51,7 +51,7 @@ impl Races {
         answers: &Answers,
         manner: Manner,
     ) -> Vec<Found> {
-        let turns = walk::in_flight(run);
+        let turns = step::in_flight(run);
         let mut found = Vec::new();
         for (place, one) in turns.iter().enumerate() {
             for other in &turns[place + 1..] {
@@ -113,7 +113,7 @@ impl Races {
             {
                 break;
             }
-            let events = walk::apply(&mut run, plan, step, None)?;
+            let events = step::apply(&mut run, plan, step, None)?;
             count(&mut counted, &visits(plan, &events));
         }
         let outcome = self.led_on(run, plan, answers, manner)?;

@@ -13,7 +13,7 @@ use super::answers::Answers;
 use super::history;
 use super::property::Property;
 use super::race::Races;
-use super::walk::{self, Manner, Step};
+use super::step::{self, Manner, Step};
 
 /// What is explored, and how far.
 #[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
@@ -155,7 +155,7 @@ impl<'a> Search<'a> {
     /// Looks at every state there is, or at as many as may be.
     pub(crate) fn run(&mut self, mut progress: impl FnMut(usize, usize)) {
         let began = Instant::now();
-        let Some((run, events)) = walk::begin(self.plan) else {
+        let Some((run, events)) = step::begin(self.plan) else {
             self.stopped = Some("the kernel does not take this plan".to_owned());
             return;
         };
@@ -182,7 +182,7 @@ impl<'a> Search<'a> {
     }
 
     fn expand(&mut self, state: u32, run: &Run, kept: &[u32]) {
-        let steps = walk::steps(run, self.plan, &self.answers, self.manner);
+        let steps = step::steps(run, self.plan, &self.answers, self.manner);
         if self.options.races {
             self.race(state, run);
         }
@@ -194,7 +194,7 @@ impl<'a> Search<'a> {
                 return;
             }
             let mut next = run.clone();
-            let Some(events) = walk::apply(&mut next, self.plan, &step, None) else { continue };
+            let Some(events) = step::apply(&mut next, self.plan, &step, None) else { continue };
             went_on = true;
             let place = Place { state, step: Some(step.clone()), cut: false };
             let kept = self.observe(&place, kept, &events, &next);
@@ -225,7 +225,7 @@ impl<'a> Search<'a> {
     }
 
     fn end(&mut self, state: u32, run: &Run) {
-        let cut = walk::is_cut(run, self.manner);
+        let cut = step::is_cut(run, self.manner);
         let place = Place { state, step: None, cut };
         if cut {
             self.cut += 1;
@@ -326,10 +326,10 @@ impl<'a> Search<'a> {
         if place.cut {
             return (steps, true);
         }
-        let Some((mut run, _)) = walk::begin(self.plan) else { return (steps, false) };
+        let Some((mut run, _)) = step::begin(self.plan) else { return (steps, false) };
         let mut taken = 0;
         for step in &steps {
-            if walk::apply(&mut run, self.plan, step, None).is_none() {
+            if step::apply(&mut run, self.plan, step, None).is_none() {
                 break;
             }
             taken += 1;
@@ -342,7 +342,7 @@ impl<'a> Search<'a> {
                 break;
             }
         }
-        (steps, walk::is_cut(&run, self.manner))
+        (steps, step::is_cut(&run, self.manner))
     }
 
     fn race(&mut self, state: u32, run: &Run) {
@@ -363,9 +363,9 @@ pub(crate) fn first_step(
     answers: &Answers,
     manner: Manner,
 ) -> Option<(Step, Vec<Event>)> {
-    for step in walk::steps(run, plan, answers, manner) {
+    for step in step::steps(run, plan, answers, manner) {
         let mut next = run.clone();
-        if let Some(events) = walk::apply(&mut next, plan, &step, None) {
+        if let Some(events) = step::apply(&mut next, plan, &step, None) {
             *run = next;
             return Some((step, events));
         }

@@ -2,7 +2,7 @@
 //!
 //! Each adapter says it by constants: nothing that a configuration names becomes a path. A confined turn
 //! gets a folder of its own, in which the agent finds its settings and its session. What it writes there
-//! goes with the turn; [`own`](super::own) gives back the session and the renewed login, and nothing else.
+//! goes with the turn; [`own`](super::private_files) gives back the session and the renewed login, and nothing else.
 
 use std::path::{Path, PathBuf};
 

@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep_until};
 use super::watchdog::{Limits, Watchdog, later};
 use super::{Cut, Exit, Polite};
 use crate::PlanningSupport;
-use crate::pinned::Pin;
+use crate::approved_files::Pin;
 use crate::supervise::mark::Mark;
 use crate::supervise::protocol::{RawPath, Spec, Verdict, Writable};
 use crate::utility::link::{Heard, Link, OVERDUE};
@@ -38,7 +38,7 @@ pub(super) struct Order {
 }
 
 /// Who listens to a process.
-pub(super) trait Ear: Send {
+pub(super) trait StreamReader: Send {
     /// Takes a piece of standard output.
     fn stdout(&mut self, bytes: &[u8]) -> Reply;
     /// Takes a piece of standard error.
@@ -88,7 +88,7 @@ pub(super) async fn follow(
     limits: Limits,
     wall: Instant,
     stop: &mut Stop,
-    ear: &mut dyn Ear,
+    ear: &mut dyn StreamReader,
 ) -> Course {
     let mark = order.mark.clone();
     let (spec, input) = spec(order, limits);
@@ -148,7 +148,7 @@ struct Pursuit {
 
 impl Pursuit {
     /// Does what follows from a piece of output.
-    async fn heed(&mut self, reply: &Reply, ear: &mut dyn Ear) {
+    async fn heed(&mut self, reply: &Reply, ear: &mut dyn StreamReader) {
         self.watchdog.heard(Instant::now());
         if !reply.say.is_empty() {
             self.link.say(Some(&reply.say)).await;
@@ -164,7 +164,7 @@ impl Pursuit {
     }
 
     /// Asks it to end. No reason means that it only did not leave by itself.
-    async fn end(&mut self, cut: Option<Cut>, ear: &mut dyn Ear) {
+    async fn end(&mut self, cut: Option<Cut>, ear: &mut dyn StreamReader) {
         self.cut = cut;
         let words = ear.farewell();
         if !words.is_empty() {

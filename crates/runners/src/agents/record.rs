@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use materia_beneath::{Folder, Typed};
 use materia_engine::TurnJob;
+use materia_safe_fs::{Folder, Typed};
 use serde::{Deserialize, Serialize};
 
 pub(super) use line::Line;

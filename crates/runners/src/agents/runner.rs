@@ -10,22 +10,22 @@ use materia_engine::{BoxFuture, Runner, Stop, TurnFault, TurnJob, TurnReport, Wo
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::ear::Listener;
-use super::fleet::{self, Agent, Fleet};
 use super::live::Voice;
-use super::own::Own;
+use super::private_files::Own;
 use super::process::{self, Course, Order};
 use super::record::{Recorder, Tape};
+use super::registry::{self, Agent, AgentRegistry};
 use super::report::{Conclusion, without_process};
-use super::room::Room;
 use super::sessions::{Held, SessionError};
-use super::transcript::Keeper;
+use super::stream_reader::Listener;
+use super::transcript::TranscriptWriter;
 use super::watchdog::{Limits, later};
+use super::write_access::WriteAccess;
 use super::{AgentSettings, Ask, Ended, Exit, Launch, SessionPlan, environment};
 use crate::dispatch::faulted;
 use crate::redact::Secrets;
 use crate::supervise::mark::Mark;
-use crate::{PlanningSupport, guard, leaving, pinned, place, planning_support};
+use crate::{PlanningSupport, approved_files, cast_folder, guard, planning_support, side_output};
 
 /// How long a turn waits for its session if another turn still uses it.
 pub const SESSION_PATIENCE_DEFAULT: Duration = Duration::from_secs(30);
@@ -34,7 +34,7 @@ pub const SESSION_PATIENCE_DEFAULT: Duration = Duration::from_secs(30);
 #[derive(Clone)]
 pub struct AgentRunner {
     supervisor: PathBuf,
-    fleet: Arc<Fleet>,
+    fleet: Arc<AgentRegistry>,
     limits: Limits,
     patience: Duration,
     recorder: Option<Recorder>,
@@ -44,7 +44,7 @@ impl AgentRunner {
     /// A runner that starts `supervisor` (with [`ARGUMENT`](crate::supervise::ARGUMENT)) for every
     /// process of an agent.
     #[must_use]
-    pub fn new(supervisor: PathBuf, fleet: Fleet) -> Self {
+    pub fn new(supervisor: PathBuf, fleet: AgentRegistry) -> Self {
         Self {
             supervisor,
             fleet: Arc::new(fleet),
@@ -92,7 +92,7 @@ impl Runner for AgentRunner {
             match turn {
                 Ok(turn) => {
                     // In this order: what is looked at last is everything that was written on the turn's account.
-                    let turn = leaving::performed(&job, turn.perform(session.as_ref()));
+                    let turn = side_output::performed(&job, turn.perform(session.as_ref()));
                     let (report, complaint) = Box::pin(guard::watched(&job, turn)).await;
                     match complaint {
                         Some(complaint) => not_accepted(report, &complaint),
@@ -159,10 +159,10 @@ struct Turn<'a> {
     job: &'a TurnJob,
     agent: &'a Agent,
     stop: Stop,
-    room: Room,
+    room: WriteAccess,
     ask: Ask,
     secrets: Secrets,
-    keeper: Keeper,
+    keeper: TranscriptWriter,
     voice: Voice,
     tape: Option<Tape>,
     notes: Vec<String>,
@@ -206,7 +206,7 @@ impl<'a> Turn<'a> {
             stop,
             room,
             ask,
-            keeper: Keeper::open(job, secrets.clone()),
+            keeper: TranscriptWriter::open(job, secrets.clone()),
             voice: Voice::new(job.control.live.clone(), secrets.clone()),
             tape: tape.transpose().map_err(|error| error.to_string())?,
             secrets,
@@ -264,8 +264,8 @@ impl<'a> Turn<'a> {
     /// Takes the session of the turn, if it has one.
     async fn hold(&mut self, session: Option<&SessionRef>) -> Result<Option<Held>, SessionError> {
         let Some(session) = session else { return Ok(None) };
-        let cast =
-            place::cast(self.job).map_err(|source| SessionError::Io { id: session.id, source })?;
+        let cast = cast_folder::cast(self.job)
+            .map_err(|source| SessionError::Io { id: session.id, source })?;
         let node = &self.job.node;
         Held::take(&cast, session, node, self.runner.patience, &mut self.stop).await.map(Some)
     }
@@ -281,7 +281,7 @@ impl<'a> Turn<'a> {
             Err(error) => return provider(FailureClass::Permanent, error.to_string()),
         };
         // Before anything is written for it: it may not be started at all.
-        let pinned = match pinned::of(self.job).await {
+        let pinned = match approved_files::of(self.job).await {
             Ok(pinned) => pinned,
             Err(why) => return Attempt::Withheld(why),
         };
@@ -417,7 +417,7 @@ impl<'a> Turn<'a> {
             Attempt::Withheld(why) => {
                 let message =
                     format!("socket `{}` did not ask {}: {why}", job.node, self.agent.name);
-                pinned::withheld(ErrorCode::ProviderFailed, message)
+                approved_files::withheld(ErrorCode::ProviderFailed, message)
             }
             Attempt::Failed(code, class, message, stderr) => {
                 let (message, stderr) = (secrets.remove(&message), secrets.remove(&stderr));
@@ -437,11 +437,11 @@ fn answered(ended: &Ended) -> bool {
 }
 
 /// The room of a turn. One that may only look is held to that by the kernel, whatever the mode and the agent.
-fn room_for(job: &TurnJob, ask: &Ask) -> Result<Room, String> {
+fn room_for(job: &TurnJob, ask: &Ask) -> Result<WriteAccess, String> {
     let nowhere: &[String] = &[];
     let policy = job.policy.as_ref().and_then(|policy| policy.write.as_deref());
-    let allowed = if fleet::looks_only(ask) { Some(nowhere) } else { policy };
-    Room::prepare(job, allowed)
+    let allowed = if registry::looks_only(ask) { Some(nowhere) } else { policy };
+    WriteAccess::prepare(job, allowed)
 }
 
 /// Whether the kernel can hold a process to its folders.

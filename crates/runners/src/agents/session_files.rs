@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use materia_beneath::Folder;
+use materia_safe_fs::Folder;
 
 /// How many names are looked at. Whoever fills the folder of a turn with more hides only its own session.
 const NAMES_MAX: usize = 200_000;

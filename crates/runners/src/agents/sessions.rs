@@ -14,9 +14,9 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use materia_beneath::Folder;
 use materia_contract::{NodeId, SessionRef, Uuid};
 use materia_engine::Stop;
+use materia_safe_fs::Folder;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 

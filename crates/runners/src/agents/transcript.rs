@@ -6,7 +6,7 @@ use materia_contract::Transcript;
 use materia_engine::TurnJob;
 use serde_json::{Value, json};
 
-use crate::kept::{Kept, KeptFile};
+use crate::growing_file::{Kept, KeptFile};
 use crate::redact::{Redactor, Secrets};
 
 /// The most of a stream that is kept. What an agent says beyond that is counted and read all the
@@ -17,14 +17,14 @@ pub const TRANSCRIPT_BYTES_MAX: u64 = 64 * 1024 * 1024;
 const EXTENSION: &str = "transcript.jsonl";
 
 /// Writes a transcript. Trouble with the file is remembered and never stops a turn.
-pub(super) struct Keeper {
+pub(super) struct TranscriptWriter {
     file: KeptFile,
     redactor: Redactor,
     /// What has been taken and not written yet.
     clean: Vec<u8>,
 }
 
-impl Keeper {
+impl TranscriptWriter {
     /// Opens the transcript of a turn; one that is there already is replaced.
     pub(super) fn open(job: &TurnJob, secrets: Secrets) -> Self {
         Self::new(KeptFile::begin(job, EXTENSION, TRANSCRIPT_BYTES_MAX), secrets)
@@ -71,15 +71,15 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    use materia_beneath::Folder;
+    use materia_safe_fs::Folder;
 
     use super::*;
 
-    fn keeper(dir: &Path, bytes_max: u64) -> Keeper {
+    fn keeper(dir: &Path, bytes_max: u64) -> TranscriptWriter {
         let name = "sockets/a/1-1.transcript.jsonl";
         let file = Folder::at(dir).and_then(|cast| cast.create(name));
         let file = KeptFile::new(file, name.to_owned(), bytes_max);
-        Keeper::new(file, Secrets::of_variables([("A_TOKEN", "very-secret")]))
+        TranscriptWriter::new(file, Secrets::of_variables([("A_TOKEN", "very-secret")]))
     }
 
     #[test]

@@ -25,16 +25,16 @@
 //! changed under ignored paths.
 
 mod git;
-mod look;
 mod repository;
+mod snapshot;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use materia_beneath::Temporary;
 use materia_engine::TurnJob;
+use materia_safe_fs::Temporary;
 
-use look::Look;
+use snapshot::Look;
 
 /// What is kept of a diff.
 const DIFF_BYTES_MAX: usize = 256 * 1024;

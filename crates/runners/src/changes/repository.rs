@@ -1,6 +1,6 @@
 //! The few settings of a repository that count for a look.
 
-use materia_beneath::Folder;
+use materia_safe_fs::Folder;
 use materia_workspace::Repository;
 
 /// The largest file of settings that is read.

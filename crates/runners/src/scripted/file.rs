@@ -11,7 +11,7 @@ use materia_contract::{Behavior, Plan, ScriptBinding};
 use serde::Deserialize as _;
 use serde_json::Value;
 
-use super::plain;
+use super::json_error;
 
 /// The largest script that is read, in bytes.
 pub const SCRIPT_BYTES_MAX: u64 = 16 * 1024 * 1024;
@@ -73,7 +73,7 @@ pub fn load(path: &Path) -> Result<Script, ScriptError> {
         let message = error.to_string();
         // The place is a field of its own here.
         let place = format!(" at line {line} column {column}");
-        let first = plain::words(message.strip_suffix(&place).unwrap_or(&message));
+        let first = json_error::words(message.strip_suffix(&place).unwrap_or(&message));
         let message = all_at_once(bytes).unwrap_or(first);
         ScriptError::Invalid { path: path.to_owned(), line, column, message }
     })?;
@@ -86,7 +86,9 @@ fn all_at_once(bytes: &[u8]) -> Option<String> {
     let Ok(Value::Object(fields)) = serde_json::from_slice(bytes) else { return None };
     let mut wrong = Vec::new();
     let mut look = |place: String, error: Option<serde_json::Error>| {
-        wrong.extend(error.map(|error| format!("`{place}`: {}", plain::words(&error.to_string()))));
+        wrong.extend(
+            error.map(|error| format!("`{place}`: {}", json_error::words(&error.to_string()))),
+        );
     };
     for (field, value) in &fields {
         match (field.as_str(), value) {

@@ -8,7 +8,7 @@
 mod diff;
 mod faults;
 mod file;
-mod plain;
+mod json_error;
 mod writes;
 
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use materia_contract::{Artifact, ErrorCode, GlobalMode, ScriptEntry, TurnOutput,
 use materia_engine::{BoxFuture, Runner, TurnFault, TurnJob, TurnOrder, TurnReport, Work};
 
 use crate::dispatch::faulted;
-use crate::{leaving, utility};
+use crate::{side_output, utility};
 
 pub use faults::faults;
 pub use file::{SCRIPT_BYTES_MAX, ScriptError, bind, load, unmatched_keys};
@@ -167,7 +167,7 @@ fn left(job: &TurnOrder, answer: &Answer) -> Result<TurnOutput, TurnFault> {
     let diff = writes::perform(job, answer).map_err(|error| fault(error.to_string(), None))?;
     let mut output = output(job, answer);
     if let Some(diff) = diff {
-        leaving::leave(job, &mut output, "diff", &diff);
+        side_output::leave(job, &mut output, "diff", &diff);
     }
     match &answer.error {
         None => Ok(output),

@@ -7,13 +7,13 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use materia_beneath::Folder;
 use materia_contract::GlobalMode;
 use materia_contract::script::Answer;
 use materia_engine::TurnOrder;
+use materia_safe_fs::Folder;
 
 use super::diff;
-use crate::place;
+use crate::cast_folder;
 use crate::planning::{self, DocRootError};
 use crate::redact::Secrets;
 
@@ -96,8 +96,8 @@ pub(super) fn perform(job: &TurnOrder, answer: &Answer) -> Result<Option<String>
     }
     for (kind, content) in &answer.artifacts {
         let content = Secrets::of_process().remove(content);
-        place::cast(job)
-            .and_then(|cast| cast.write(place::artifact(job, kind), content.as_bytes()))
+        cast_folder::cast(job)
+            .and_then(|cast| cast.write(cast_folder::artifact(job, kind), content.as_bytes()))
             .map_err(|source| WriteError::Io { path: kind.clone(), source })?;
     }
     Ok(Some(changed).filter(|changed| !changed.is_empty()))

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use materia_beneath::Folder;
+use materia_safe_fs::Folder;
 
 /// How long a lock is waited for. Only a tree whose materia was killed can hold it, and that
 /// tree is being killed as well.

@@ -24,9 +24,9 @@ use rustix::process::{Signal, getpid};
 
 use super::ARGUMENT;
 use super::cgroup::{self, Group};
+use super::membership::STEERS;
 use super::protocol::random;
 use super::tree::{self, Seen};
-use super::within::STEERS;
 
 /// The variable that holds the mark.
 pub(crate) const VARIABLE: &str = "MATERIA_TURN";

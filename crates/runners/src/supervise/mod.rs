@@ -32,18 +32,18 @@
 //! [`UtilityRunner`](crate::UtilityRunner) decides those. There is no async runtime either: the
 //! process must start fast.
 
-mod attend;
 mod cgroup;
 mod filter;
 mod lock;
 mod machine;
 pub(crate) mod mark;
+mod membership;
 pub(crate) mod protocol;
 mod pump;
 pub(crate) mod sandbox;
 mod spawn;
 pub(crate) mod tree;
-mod within;
+mod watch;
 
 use std::fs::File;
 use std::io;
@@ -53,12 +53,12 @@ use std::sync::Arc;
 
 pub use machine::{machine, planning_support};
 pub use materia_contract::body::PlanningSupport;
+pub use membership::{InTurn, Processes, name_driver, own_turn};
 pub(crate) use pump::PIPE_BYTES;
-pub use within::{InTurn, Processes, name_driver, own_turn};
 
-use attend::{Ended, Watch};
 use protocol::{Sink, Spec, Verdict};
 use spawn::NotStarted;
+use watch::{Ended, Watch};
 
 /// The hidden first argument that makes a program the supervisor.
 pub const ARGUMENT: &str = "__supervise";

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::PlanningSupport;
 use super::mark::VARIABLE;
-use crate::pinned::Pin;
+use crate::approved_files::Pin;
 
 /// Asks the supervisor to end the tree, politely first.
 pub(crate) const POLITE: u8 = b'T';

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use rustix::io::Errno;
 
 use super::protocol::Spec;
-use crate::pinned;
+use crate::approved_files;
 
 /// Why there is no child.
 pub(super) struct NotStarted {
@@ -45,7 +45,7 @@ pub(super) fn spawn(spec: &Spec) -> Result<Child, NotStarted> {
         .stderr(Stdio::piped())
         .process_group(0);
     // As late as can be: what is looked at here is what runs.
-    if let Some(why) = pinned::changed(&spec.pinned) {
+    if let Some(why) = approved_files::changed(&spec.pinned) {
         return Err(NotStarted { why, withheld: true });
     }
     command.spawn().map_err(|error| explain(program, &cwd, &error).into())

@@ -8,10 +8,10 @@ use materia_engine::{Keeps, TurnJob, TurnOrder};
 use serde::de::IgnoredAny;
 use tokio::time::Instant;
 
+use super::live_output::Words;
 use super::report::Text;
-use super::words::Words;
-use crate::kept::{Kept, KeptFile};
-use crate::place;
+use crate::cast_folder;
+use crate::growing_file::{Kept, KeptFile};
 use crate::redact::{Redactor, Secrets};
 
 /// How much of the beginning of a stream is reported.
@@ -174,7 +174,7 @@ impl<'a> Capture<'a> {
         if !self.is_long() {
             self.head.append(&mut self.tail);
             if let Some(Ok(Kept { name, .. })) = self.file.map(|file| file.finish()) {
-                let _ = place::cast(self.order).and_then(|cast| cast.remove_file(name));
+                let _ = cast_folder::cast(self.order).and_then(|cast| cast.remove_file(name));
             }
             return Ended { text: Text::new(self.head), dropped: 0, full: None };
         }
@@ -220,7 +220,7 @@ fn ends(mut head: Vec<u8>, tail: &[u8], total: u64, full: Option<&LeftFile>) -> 
 
 /// The text of a file with all of a stream, where that is one JSON object.
 pub(super) async fn whole_object(order: &TurnOrder, full: &LeftFile) -> Option<String> {
-    let cast = place::cast(order).ok()?;
+    let cast = cast_folder::cast(order).ok()?;
     let (name, hash, bytes) = (full.name.clone(), full.hash.clone(), full.bytes);
     let read = move || {
         let bytes = cast.read(&name, bytes).ok()?;

@@ -7,10 +7,10 @@
 mod capture;
 mod frames;
 pub(crate) mod link;
+mod live_output;
 pub(crate) mod report;
-mod room;
 mod scripted;
-mod words;
+mod write_access;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -25,10 +25,10 @@ use crate::redact::Secrets;
 use crate::supervise::mark::Mark;
 use crate::supervise::protocol::{RawPath, Spec, Verdict};
 use crate::tree_check::TreeCheck;
-use crate::{guard, leaving, pinned, place, planning};
+use crate::{approved_files, cast_folder, guard, planning, side_output};
 use capture::Streams;
 use link::{Ending, Link};
-use room::Room;
+use write_access::WriteAccess;
 
 pub(crate) use scripted::answered;
 
@@ -93,7 +93,7 @@ impl UtilityRunner {
                 return faulted(ErrorCode::UtilityFailed, format!("{name} was not run: {message}"));
             }
         };
-        let room = match Room::prepare(job).await {
+        let room = match WriteAccess::prepare(job).await {
             Ok(room) => room,
             Err(message) => {
                 return faulted(ErrorCode::UtilityFailed, format!("{name} was not run: {message}"));
@@ -104,7 +104,7 @@ impl UtilityRunner {
         input.push(b'\n');
         let spec = self.spec(job, command, input.len(), &room, &folder, &manner.env);
         let turn = self.turn(job, &name, spec, input, manner, stop);
-        let turn = leaving::performed(job, turn);
+        let turn = side_output::performed(job, turn);
         let (report, late) = match job.global_mode {
             // The room has looked already.
             GlobalMode::Planning => (turn.await, None),
@@ -128,7 +128,7 @@ impl UtilityRunner {
         manner: &Manner,
         stop: Stop,
     ) -> TurnReport {
-        let spec = match pinned::of(job).await {
+        let spec = match approved_files::of(job).await {
             Ok(pinned) => Spec { pinned, ..spec },
             Err(why) => return withheld(job, name, &why),
         };
@@ -157,7 +157,7 @@ impl UtilityRunner {
         job: &TurnJob,
         command: &[String],
         input_bytes: usize,
-        room: &Room,
+        room: &WriteAccess,
         folder: &Path,
         own: &[(String, String)],
     ) -> Spec {
@@ -192,7 +192,7 @@ fn noted(mut report: TurnReport, note: Option<String>) -> TurnReport {
 
 fn withheld(job: &TurnJob, name: &str, why: &str) -> TurnReport {
     let message = format!("socket `{}` did not run {name}: {why}", job.node);
-    pinned::withheld(ErrorCode::UtilityFailed, message)
+    approved_files::withheld(ErrorCode::UtilityFailed, message)
 }
 
 /// What the look after a turn has to say, where one is due.
@@ -323,8 +323,8 @@ async fn whole(job: &TurnJob, manner: &Manner, output: &mut TurnOutput) -> Optio
 
 /// Writes bytes that are no text to the turn's artifact, for the event can hold text only.
 fn keep_raw(job: &TurnJob, kind: &str, raw: &[u8]) -> io::Result<LeftFile> {
-    let name = place::artifact(job, kind);
-    place::cast(job)?.write(&name, raw)?;
+    let name = cast_folder::artifact(job, kind);
+    cast_folder::cast(job)?.write(&name, raw)?;
     let (kind, hash) = (kind.to_owned(), BlobHash::of(raw).to_string());
     Ok(LeftFile { kind, name, hash, bytes: raw.len() as u64, dropped: 0 })
 }

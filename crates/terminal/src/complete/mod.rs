@@ -7,9 +7,9 @@
 //! A name is written by whoever wrote the configuration. One with a character that no terminal should see is not
 //! offered; any other sign that means something to the shell is quoted, here or by the shell itself ([`shell`]).
 
+mod position;
 mod shell;
 mod values;
-mod walk;
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -18,11 +18,11 @@ use std::process::ExitCode;
 use clap::ValueEnum as _;
 use clap_complete::Shell;
 
-use materia_app::clean;
+use materia_app::sanitize;
+use position::Kind;
 pub use shell::script;
 use values::Offer;
 pub use values::Open;
-use walk::Kind;
 
 /// The first argument of a call that asks what may come next.
 pub const ARGUMENT: &str = "__complete";
@@ -47,7 +47,7 @@ pub fn main(line: clap::Command, open: &Open) -> ExitCode {
 /// What may take the place of the last word, the others being what they are.
 fn offered(mut line: clap::Command, words: &[String], open: &Open) -> Offer {
     line.build();
-    let place = walk::place(&line, words);
+    let place = position::place(&line, words);
     let mut offer = values::offered(&line, &place, open);
     let is_named = !matches!(place.kind, Kind::Option | Kind::Command);
     // A name that looks like an option would be taken for one.
@@ -56,12 +56,12 @@ fn offered(mut line: clap::Command, words: &[String], open: &Open) -> Offer {
     offer.names.truncate(OFFERED_MAX);
     for one in &mut offer.names {
         one.name.insert_str(0, &place.before);
-        one.about = clean::one_line(&one.about, ABOUT_CHARS_MAX);
+        one.about = sanitize::one_line(&one.about, ABOUT_CHARS_MAX);
     }
     offer
 }
 
 /// Whether a name is nothing but what it looks like.
 fn can_be_shown(name: &str) -> bool {
-    !name.is_empty() && name == clean::one_line(name, usize::MAX)
+    !name.is_empty() && name == sanitize::one_line(name, usize::MAX)
 }

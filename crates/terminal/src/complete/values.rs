@@ -8,7 +8,7 @@ use materia_app::names::{Name, Names};
 use materia_app::templates::TEMPLATES;
 use materia_compiler::shipped::SCRIPTS;
 
-use super::walk::{Kind, Place};
+use super::position::{Kind, Place};
 
 /// Opens the project of the present folder, with the configuration file that the line names.
 pub type Open = dyn Fn(Option<PathBuf>) -> Option<Project>;

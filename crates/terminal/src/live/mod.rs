@@ -9,7 +9,7 @@ use materia_contract::{NodeId, Plan, RunId};
 use materia_engine::{BoxFuture, Committed, Observer};
 
 use crate::{People, Terminal};
-use materia_app::story::Story;
+use materia_app::narrator::Narrator;
 
 pub use plain::Plain;
 pub use screen::Screen;
@@ -51,7 +51,7 @@ pub enum Live {
 impl Live {
     /// The live view where a person watches, lines elsewhere; it goes on from the story so far.
     #[must_use]
-    pub fn new(terminal: &Terminal, plan: &Plan, story: Story) -> Self {
+    pub fn new(terminal: &Terminal, plan: &Plan, story: Narrator) -> Self {
         if terminal.watched && !terminal.json {
             Self::Screen(Arc::new(Screen::new(plan, story)))
         } else {
@@ -94,7 +94,7 @@ pub struct Watching {
 impl Watching {
     /// Begins with the story so far.
     #[must_use]
-    pub fn new(terminal: &Terminal, plan: &Plan, story: Story) -> Self {
+    pub fn new(terminal: &Terminal, plan: &Plan, story: Narrator) -> Self {
         let live = Live::new(terminal, plan, story);
         let mut drawing = None;
         if let Live::Screen(screen) = &live {

@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use materia_app::news::{News, news};
+use materia_app::event_importance::{Importance, news};
 use materia_contract::time::Micros;
 use materia_contract::{NodeId, RunId};
 use materia_engine::{Committed, Observer};
 use materia_runners::agents::DOES;
 
 use crate::People;
-use materia_app::clean::one_line;
-use materia_app::say;
-use materia_app::story::Story;
+use materia_app::event_text;
+use materia_app::narrator::Narrator;
+use materia_app::sanitize::one_line;
 
 /// The most of what an agent does that is told on one line.
 const DOES_CHARS_MAX: usize = 120;
@@ -25,7 +25,7 @@ pub struct Plain {
 }
 
 struct Known {
-    story: Story,
+    story: Narrator,
     /// When the turns under way started.
     started: BTreeMap<u64, Micros>,
     /// The line that each node is writing, as much of it as matters.
@@ -35,7 +35,7 @@ struct Known {
 impl Plain {
     /// Tells it to `err`, going on from the story so far.
     #[must_use]
-    pub fn new(err: People, story: Story) -> Self {
+    pub fn new(err: People, story: Narrator) -> Self {
         Self {
             err,
             known: Mutex::new(Known { story, started: BTreeMap::new(), open: BTreeMap::new() }),
@@ -49,20 +49,20 @@ impl Observer for Plain {
         for event in &*told.events {
             known.story.note(event);
             let ended = match news(event) {
-                News::Started => {
+                Importance::Started => {
                     known.started.insert(event.seq, event.wall);
                     None
                 }
-                News::Ended(turn, _) => known.started.remove(&turn),
-                News::Worth => None,
-                News::Detail => continue,
+                Importance::Ended(turn, _) => known.started.remove(&turn),
+                Importance::Worth => None,
+                Importance::Detail => continue,
             };
             let took = ended
-                .map(|began| format!(" after {}", say::duration(event.wall - began)))
+                .map(|began| format!(" after {}", event_text::duration(event.wall - began)))
                 .unwrap_or_default();
             let title = |node| format!("{}: ", known.story.who(node));
             let whose = event.node.as_ref().map(title).unwrap_or_default();
-            self.err.say(format_args!("{whose}{}{took}", say::event(event, &known.story)));
+            self.err.say(format_args!("{whose}{}{took}", event_text::event(event, &known.story)));
         }
     }
 

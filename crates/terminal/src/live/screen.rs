@@ -6,16 +6,16 @@ use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use materia_app::news::{News, news};
-use materia_app::speech::Speech;
+use materia_app::event_importance::{Importance, news};
+use materia_app::live_line::LiveLine;
 use materia_contract::{
     CastReport, Event, EventBody, NodeId, OfTurn, Outcome, Plan, RunId, TurnUsage, UsageTotals,
 };
 use materia_engine::{Committed, Observer};
 
-use materia_app::clean::one_line;
-use materia_app::say;
-use materia_app::story::Story;
+use materia_app::event_text;
+use materia_app::narrator::Narrator;
+use materia_app::sanitize::one_line;
 
 /// How often the elapsed time is drawn anew.
 const REFRESH: Duration = Duration::from_millis(100);
@@ -49,7 +49,7 @@ struct Picture {
     spent: UsageTotals,
     /// Whether the view was taken away.
     done: bool,
-    story: Story,
+    story: Narrator,
     /// Counts changes, so that it is known what changed last.
     changes: u64,
 }
@@ -64,7 +64,7 @@ struct Socket {
     visits: u32,
     attempt: u32,
     item: Option<String>,
-    speech: Speech,
+    speech: LiveLine,
     changed: u64,
 }
 
@@ -79,7 +79,7 @@ enum State {
 impl Screen {
     /// A view of a run of `plan`, with nothing drawn yet, going on from the story so far.
     #[must_use]
-    pub fn new(plan: &Plan, story: Story) -> Self {
+    pub fn new(plan: &Plan, story: Narrator) -> Self {
         let bars = MultiProgress::new();
         // A wide message is cut at the edge of the terminal.
         let style =
@@ -198,7 +198,7 @@ impl Socket {
             visits: 0,
             attempt: 1,
             item: None,
-            speech: Speech::default(),
+            speech: LiveLine::default(),
             changed: 0,
         }
     }
@@ -229,7 +229,7 @@ impl Socket {
         let micros = |time: Duration| i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
         let mut line = format!("{:width$}  {word:<9}", self.title(name));
         if let Some(time) = time {
-            let _ = write!(line, " {:>8}", say::duration(micros(time)));
+            let _ = write!(line, " {:>8}", event_text::duration(micros(time)));
         }
         if self.visits > 1 {
             let _ = write!(line, "  visit {}", self.visits);
@@ -255,17 +255,17 @@ impl Picture {
     fn note(&mut self, event: &Event) -> Option<String> {
         self.story.note(event);
         let news = news(event);
-        if let News::Worth = news {
+        if let Importance::Worth = news {
             let socket = event.node.as_ref().and_then(|node| self.sockets.get_mut(node));
             if let (Some(socket), EventBody::ApprovalRequested(_)) = (socket, &event.body) {
                 socket.state = State::NeedsYou;
             }
             let title = |node| format!("{}: ", self.story.who(node));
             let whose = event.node.as_ref().map(title).unwrap_or_default();
-            return Some(format!("{whose}{}", say::event(event, &self.story)));
+            return Some(format!("{whose}{}", event_text::event(event, &self.story)));
         }
         let socket = self.sockets.get_mut(event.node.as_ref()?)?;
-        if let (News::Ended(..), Some(usage)) = (news, usage(&event.body)) {
+        if let (Importance::Ended(..), Some(usage)) = (news, usage(&event.body)) {
             let read = usage.input_tokens.unwrap_or(0);
             let tokens = read.saturating_add(usage.output_tokens.unwrap_or(0));
             self.spent.tokens = self.spent.tokens.saturating_add(tokens);
@@ -275,17 +275,17 @@ impl Picture {
             }
         }
         match (news, &event.body) {
-            (News::Started, EventBody::TurnStarted(data)) => {
+            (Importance::Started, EventBody::TurnStarted(data)) => {
                 self.spent.turns += 1;
                 socket.state = State::Running(Instant::now());
                 (socket.visits, socket.attempt) = (data.visit, data.attempt);
                 socket.item = self.story.item_of(event.node.as_ref(), data);
                 socket.speech.clear();
             }
-            (News::Ended(_, "done"), _) if socket.talks => socket.state = State::NeedsYou,
-            (News::Ended(_, "interrupted"), _) => socket.end("stopped"),
-            (News::Ended(_, word), _) => socket.end(word),
-            (News::Started | News::Worth | News::Detail, _) => return None,
+            (Importance::Ended(_, "done"), _) if socket.talks => socket.state = State::NeedsYou,
+            (Importance::Ended(_, "interrupted"), _) => socket.end("stopped"),
+            (Importance::Ended(_, word), _) => socket.end(word),
+            (Importance::Started | Importance::Worth | Importance::Detail, _) => return None,
         }
         self.changes += 1;
         socket.changed = self.changes;
@@ -301,7 +301,7 @@ impl Picture {
     fn sum(&self) -> String {
         let micros = i64::try_from(self.began.elapsed().as_micros()).unwrap_or(i64::MAX);
         let turns = if self.spent.turns == 1 { "turn" } else { "turns" };
-        let mut sum = format!("{} · {} {turns}", say::duration(micros), self.spent.turns);
+        let mut sum = format!("{} · {} {turns}", event_text::duration(micros), self.spent.turns);
         if self.spent.tokens > 0 {
             let _ = write!(sum, " · {} tokens", self.spent.tokens);
         }
@@ -448,7 +448,7 @@ mod tests {
 
     #[test]
     fn what_a_turn_says_is_on_its_line_while_it_runs() {
-        let screen = Screen::new(&plan(), Story::default());
+        let screen = Screen::new(&plan(), Narrator::default());
         assert_eq!(line(&screen), "a Build   not yet  ");
         tell(&screen, 1, started());
         screen.streamed(&RunId::new("c1"), &NodeId::new("a"), "one\ntw\x1b[2J");

@@ -25,7 +25,7 @@ fn temporary_folders_that_a_killed_process_left_are_swept_by_their_mark() {
     let place = stage.path("home/tmp");
     fs::create_dir(&place).unwrap();
     // One that is held, one that was left, and one that only has such a name.
-    let held = materia_beneath::Temporary::within(&place, "changes-x").unwrap();
+    let held = materia_safe_fs::Temporary::within(&place, "changes-x").unwrap();
     let left = place.join("materia-changes-left");
     fs::create_dir(&left).unwrap();
     fs::set_permissions(&left, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();

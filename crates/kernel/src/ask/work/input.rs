@@ -6,13 +6,13 @@ use indexmap::IndexMap;
 use materia_contract::{InputPart, InputParts, InputSource, UtilityInput, text_hash};
 use serde_json::{Value, json};
 
-use crate::ask::{given, items};
+use crate::ask::{items, utility_input};
 use crate::state::{Payload, Run};
 
 /// The input of a new turn at `seq`.
 pub(super) fn assemble(run: &Run, index: usize, seq: u64, payloads: &[Payload]) -> UtilityInput {
     let fields = fields(run, index, seq);
-    let whole = Arc::new(given::whole(run, index, &fields, payloads));
+    let whole = Arc::new(utility_input::whole(run, index, &fields, payloads));
     let hash = text_hash(&UtilityInput::text_of(&whole));
     UtilityInput::in_parts(InputParts { hash, fields, same_as: None }, whole)
 }

@@ -8,7 +8,7 @@ use materia_contract::{
 use serde_json::Value;
 
 use super::{FOLLOW_UP_CHARS_MAX, FOLLOW_UP_CHARS_SHOWN_MAX, requires};
-use crate::ask::{asked, items, output, shown};
+use crate::ask::{agent_request, forwarded, items, output};
 use crate::state::{Payload, Run};
 
 /// The layer with what was wrong with an answer.
@@ -53,7 +53,7 @@ pub(super) fn assemble(
         layered.add("materia", origin.to_owned(), prompt.trim_end());
     }
     let request = run.created().map_or("", |created| created.request.as_str());
-    let request = shown::said(request, "manifest.json");
+    let request = forwarded::said(request, "manifest.json");
     layered.section("request", "event 1".into(), "Request", &request);
     requires::render(&mut layered, run, index, payloads);
     incoming(&mut layered, run, index, payloads);
@@ -72,12 +72,12 @@ pub(super) fn incoming(layered: &mut Layered, run: &Run, index: usize, payloads:
         let Some(from) = &payload.from else {
             // The request has a layer of its own; anything else that a person says is new.
             if payload.kind == EnvelopeKind::User && payload.id != run.uuid(1) {
-                let body = shown::said_by_hand(&payload.text);
+                let body = forwarded::said_by_hand(&payload.text);
                 layered.section("instruction", origin, "Instruction", &body);
             }
             continue;
         };
-        let body = shown::shown(run, payload, |list| iterates(run, index, list));
+        let body = forwarded::shown(run, payload, |list| iterates(run, index, list));
         layered.section("incoming", origin, &format!("From {from}"), &body);
     }
 }
@@ -166,7 +166,7 @@ pub(super) fn closing(layered: &mut Layered, run: &Run, index: usize) {
 
 /// A sentence that says what a turn may write under its mode, tools and policy.
 fn what_may_change(run: &Run, index: usize) -> String {
-    let tools = asked::of(run, index).tools;
+    let tools = agent_request::of(run, index).tools;
     if !tools.as_ref().is_none_or(ToolsDoc::may_write) {
         return "The code is read-only. Write nothing.".to_owned();
     }

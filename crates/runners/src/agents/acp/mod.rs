@@ -9,8 +9,8 @@
 //! kernel, and where the kernel cannot, a socket that may only read is refused.
 
 mod permit;
-mod speech;
 mod talk;
+mod updates;
 
 use super::failure::Voice;
 use super::{

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::VOICE;
 use super::permit;
-use super::speech::Speech;
+use super::updates::SessionUpdates;
 use crate::agents::failure::Hints;
 use crate::agents::json::{count, event, list, shortened, text};
 use crate::agents::{
@@ -60,7 +60,7 @@ pub(super) struct Talk {
     session: Option<String>,
     /// What waits to be sent.
     out: Vec<u8>,
-    speech: Speech,
+    speech: SessionUpdates,
     notes: Vec<String>,
     refused: usize,
     hints: Hints,
@@ -106,7 +106,7 @@ impl Talk {
             settings: Vec::new(),
             session: None,
             out: Vec::new(),
-            speech: Speech::new(matches!(ask.session, SessionPlan::Resume(_))),
+            speech: SessionUpdates::new(matches!(ask.session, SessionPlan::Resume(_))),
             notes: Vec::new(),
             refused: 0,
             hints: Hints::default(),

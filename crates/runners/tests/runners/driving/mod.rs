@@ -18,7 +18,7 @@ use materia_contract::{
     AgentDoc, AgentProtocol, PricesDoc, SessionRef, ToolsDoc, TurnOutput, Uuid,
 };
 use materia_engine::{Live, StopSource, TurnFault, TurnJob, TurnReport, Work};
-use materia_runners::agents::{AgentRunner, Fleet, Limits};
+use materia_runners::agents::{AgentRegistry, AgentRunner, Limits};
 
 use crate::stage::{SUPERVISOR, Stage, marked, perform};
 
@@ -90,8 +90,8 @@ impl Driving {
         Self { stage, limits, patience, said, docs: vec![(name.to_owned(), doc)] }
     }
 
-    pub(crate) fn fleet(&self) -> Fleet {
-        Fleet::new(self.docs.clone(), PricesDoc::default(), None).with_home(self.home())
+    pub(crate) fn fleet(&self) -> AgentRegistry {
+        AgentRegistry::new(self.docs.clone(), PricesDoc::default(), None).with_home(self.home())
     }
 
     /// The home of the user, as far as agents keep something there.

@@ -1,0 +1,190 @@
+//! What the views need of some committed events, taken from them in one go.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use materia_contract::time::Micros;
+use materia_contract::{
+    Behavior, CastStatus, ChainHash, ErrorCode, Event, EventBody, Folders, InterruptReason, NodeId,
+    OfTurn, Record, RunCreated, RunId, TurnOutput,
+};
+use materia_engine::status_after;
+use serde_json::Value;
+
+use super::line;
+
+/// Events of one run that follow one another.
+#[derive(Debug)]
+pub(super) struct ViewUpdate {
+    pub(super) run: RunId,
+    /// The place of the first.
+    pub(super) first: u64,
+    /// The place and hash of the last.
+    pub(super) last: (u64, ChainHash),
+    /// Their lines.
+    pub(super) lines: Vec<u8>,
+    /// What else is to be done for them, in order.
+    pub(super) steps: Vec<Step>,
+}
+
+/// What one event means for the files of a cast.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// The cast is this.
+    Created(Box<About>),
+    /// It stands so.
+    Status(CastStatus),
+    /// A turn got this.
+    Started { turn: TurnName, given: Given },
+    /// A turn came to this.
+    Ended(Box<Ended>),
+}
+
+/// What a cast is.
+#[derive(Debug, Clone)]
+pub(super) struct About {
+    pub(super) loadout: String,
+    pub(super) request: String,
+    pub(super) started: Micros,
+    pub(super) from_cast: Option<String>,
+    /// The command of each utility.
+    pub(super) commands: HashMap<NodeId, Vec<String>>,
+}
+
+/// Which files a turn has.
+#[derive(Debug)]
+pub(super) struct TurnName {
+    pub(super) node: NodeId,
+    pub(super) visit: u32,
+    pub(super) attempt: u32,
+}
+
+/// What a turn starts with.
+#[derive(Debug)]
+pub(super) enum Given {
+    /// An agent's prompt.
+    Prompt(String),
+    /// A utility's input, ready to be written.
+    Input(Vec<u8>),
+}
+
+/// How a turn ended.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub(super) turn: TurnName,
+    /// The place of its `turn.started`.
+    pub(super) started: u64,
+    /// The place of this event.
+    pub(super) seq: u64,
+    pub(super) end: End,
+    /// What the runner reported; nothing where the turn was interrupted.
+    pub(super) report: Option<TurnOutput>,
+}
+
+/// The word for it, and what there is to say.
+#[derive(Debug)]
+pub(super) enum End {
+    Completed,
+    Failed(ErrorCode, String),
+    Interrupted(InterruptReason),
+}
+
+/// One event as it comes here.
+pub(super) struct Item<'a> {
+    pub(super) record: &'a Record,
+    /// What it says, if this version can read it.
+    pub(super) event: Option<&'a Event>,
+    /// The whole input of a utility's turn that starts, where the event itself has it not at hand.
+    pub(super) input: Option<Arc<Value>>,
+}
+
+impl ViewUpdate {
+    /// `None` if there are none. An event that this version cannot read has a line and no files.
+    pub(super) fn new<'a>(
+        run: &RunId,
+        folders: &Folders,
+        items: impl Iterator<Item = Item<'a>>,
+    ) -> Option<Self> {
+        let mut news: Option<Self> = None;
+        for Item { record, event, input } in items {
+            let news = news.get_or_insert_with(|| Self {
+                run: run.clone(),
+                first: record.seq,
+                last: (record.seq, record.hash),
+                lines: Vec::new(),
+                steps: Vec::new(),
+            });
+            news.last = (record.seq, record.hash);
+            line::push(&mut news.lines, record);
+            news.steps.extend(event.and_then(|event| step(event, input, folders)));
+            news.steps.extend(status_after(&record.kind).map(Step::Status));
+        }
+        news
+    }
+}
+
+fn step(event: &Event, input: Option<Arc<Value>>, folders: &Folders) -> Option<Step> {
+    let node = event.node.clone();
+    let name = |visit, attempt| Some(TurnName { node: node?, visit, attempt });
+    let ended = |turn, started, end, report| {
+        Step::Ended(Box::new(Ended { turn, started, seq: event.seq, end, report }))
+    };
+    if let EventBody::RunCreated(created) = &event.body {
+        return Some(Step::Created(Box::new(About::new(created, event.wall, folders))));
+    }
+    match event.body.of_turn()? {
+        OfTurn::Started(data) => {
+            let given = match (&data.prompt, &data.input) {
+                (Some(prompt), _) => Given::Prompt(prompt.clone()),
+                (None, Some(kept)) => {
+                    let input = input.or(kept.at_hand().cloned())?;
+                    let found = folders.input(&input);
+                    Given::Input(pretty(found.as_ref().unwrap_or(&*input)))
+                }
+                (None, None) => return None,
+            };
+            Some(Step::Started { turn: name(data.visit, data.attempt)?, given })
+        }
+        OfTurn::Completed(data) => Some(ended(
+            name(data.visit, data.attempt)?,
+            data.turn,
+            End::Completed,
+            Some(data.report.clone()),
+        )),
+        OfTurn::Failed(data) => Some(ended(
+            name(data.visit, data.attempt)?,
+            data.turn,
+            End::Failed(data.code, data.message.clone()),
+            Some(data.report.clone()),
+        )),
+        OfTurn::Interrupted(data) => Some(ended(
+            name(data.visit, data.attempt)?,
+            data.turn,
+            End::Interrupted(data.reason),
+            None,
+        )),
+    }
+}
+
+impl About {
+    pub(super) fn new(created: &RunCreated, wall: Micros, folders: &Folders) -> Self {
+        let created = folders.created(created);
+        let utility = |(id, node): (&NodeId, &materia_contract::Node)| match &node.behavior {
+            Behavior::Utility { command, .. } => Some((id.clone(), command.clone())),
+            Behavior::Agent { .. } => None,
+        };
+        Self {
+            loadout: created.plan.loadout.clone(),
+            request: created.request.clone(),
+            started: wall,
+            from_cast: created.from_cast_id.clone(),
+            commands: created.plan.nodes.iter().filter_map(utility).collect(),
+        }
+    }
+}
+
+fn pretty(value: &Value) -> Vec<u8> {
+    let mut text = serde_json::to_vec_pretty(value).expect("a value always renders");
+    text.push(b'\n');
+    text
+}

@@ -1,0 +1,33 @@
+//! Files beneath a folder, for those who write where others may write too.
+//!
+//! A path is a promise that others can break: whoever may rename a folder puts a link in its place, and what was
+//! meant for `sockets/a/1-1.stdout` lands in somebody's home. A [`Folder`] is a *handle*, which stays the folder it
+//! was, and everything is done beneath it.
+//!
+//! # Invariants
+//!
+//! * No symbolic link is followed, in no part of a path, and no path leads out (`openat2` with `RESOLVE_BENEATH` and
+//!   `RESOLVE_NO_SYMLINKS`; folder by folder with `O_NOFOLLOW` where the system has no `openat2`).
+//! * What is written is a new file under its name, never the file that has the name already: a second name of a file
+//!   elsewhere, a pipe or a device in its place is taken away, not written to. Only [`Folder::append`] goes on in a
+//!   file, and holds it to being a plain one with one name.
+//! * What is made is for its owner alone: files 0600, folders 0700. [`Folder::for_umask`] is for what people asked for.
+//!
+//! Deliberately absent: what lies beneath. Names and their meaning are the callers'.
+
+mod anchor;
+mod folder;
+mod hard_links;
+mod remove;
+mod resolve;
+mod temporary;
+mod typed;
+
+pub use anchor::Anchor;
+pub use folder::Folder;
+pub use hard_links::make_own;
+pub use temporary::{Temporary, sweep, sweep_now};
+pub use typed::Typed;
+
+#[cfg(test)]
+mod tests;

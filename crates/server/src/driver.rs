@@ -1,0 +1,135 @@
+//! Driving casts: from what was prepared to a run that goes on here.
+
+use std::sync::Arc;
+
+use materia_app::RunOptions;
+use materia_app::act::{Going, Held};
+use materia_app::drive::{Drive, Start};
+use materia_app::prepare::GoingOn;
+use materia_contract::RunId;
+use materia_engine::off_thread;
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+
+use crate::driven_casts::Entry;
+use crate::pending::{self, Named, Wanted};
+use crate::problem::Refused;
+use crate::projects::{Cast, Served, ServedProject};
+use crate::state::App;
+
+/// A cast that goes on here. It changes once, when the cast has come to rest or broken off: then it says how.
+pub(crate) type UnderWay = watch::Receiver<Option<Result<(), String>>>;
+
+/// Carries on a cast that is held. It waits for the disk.
+pub(crate) fn carry_on(
+    app: &Arc<App>,
+    cast: &Cast,
+    held: Held,
+    wanted: &Wanted,
+    named: &Named,
+) -> Result<UnderWay, Refused> {
+    let project = &cast.served.project;
+    let options = RunOptions { provider: named.provider.clone(), ..RunOptions::default() };
+    let (going_on, rest) = held.prepare(project, &options)?;
+    let mut warnings = Vec::new();
+    let going_on =
+        pending::settle(&app.pending, &cast.served, Some(cast), going_on, wanted, &mut warnings)?;
+    let supervisor = app.settings.supervisor.clone();
+    let agents = going_on.answerers(&supervisor)?;
+    let agents = Some(agents).filter(|now| *now != rest.before);
+    going_on.go_on(&mut warnings)?;
+    let plan = going_on.created().plan.clone();
+    let (GoingOn { prepared, loaded, .. }, cleared) = going_on.release();
+    // Before a fork is written: whatever dies in between, the next server carries it on.
+    note(app, (&cast.served, &cast.room), &cast.id, named)?;
+    let Going { found, lease, loaded, command } = match rest.go_on(loaded) {
+        Ok(going) => going,
+        Err(failure) => {
+            let _ = app.ledger.remove(&cast.room.root, &cast.id);
+            return Err(failure.into());
+        }
+    };
+    let start = Start::CarryOn(lease, Box::new(loaded), Box::new(command));
+    let drive = Drive::new(project, found, (prepared, cleared), plan, supervisor, start)?;
+    let drive = Drive { agents, go_on: named.go_on, ..drive };
+    tell(&warnings);
+    go(app, (&cast.served, &cast.room), drive, named)
+}
+
+/// What is worth a warning goes to the log: nobody looks at a server's terminal.
+pub(crate) fn tell(warnings: &[String]) {
+    for warning in warnings {
+        tracing::warn!(warning, "while a cast was prepared");
+    }
+}
+
+/// Drives a run in its room. It waits for the disk, not for the run.
+pub(crate) fn go(
+    app: &Arc<App>,
+    (served, room): (&Served, &Arc<ServedProject>),
+    drive: Drive,
+    named: &Named,
+) -> Result<UnderWay, Refused> {
+    let id = drive.id.clone();
+    if drive.goes_on() {
+        // Files beside the journal that cannot be mended now are mended by the next replay.
+        let _ = room.views.catch_up(&*room.journal, &id);
+    } else {
+        note(app, (served, room), &id, named)?;
+    }
+    let driven = match drive.among(&room.host) {
+        Ok(driven) => driven,
+        Err(failure) => {
+            let _ = app.ledger.remove(&room.root, &id);
+            return Err(failure.into());
+        }
+    };
+    let (done, under_way) = watch::channel(None);
+    let (app, room) = (Arc::clone(app), Arc::clone(room));
+    Handle::current().spawn(async move {
+        // In a task of its own: one that panics ends no other.
+        let rested = tokio::spawn(driven.rested()).await;
+        let ended = match rested {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(error)) => Err(error.to_string()),
+            Err(error) => Err(error.to_string()),
+        };
+        at_rest(app, room, id, ended.is_ok()).await;
+        done.send_replace(Some(ended));
+    });
+    Ok(under_way)
+}
+
+/// Notes that a cast is driven here.
+fn note(
+    app: &App,
+    (served, room): (&Served, &ServedProject),
+    id: &RunId,
+    named: &Named,
+) -> Result<(), Refused> {
+    let entry = Entry {
+        project: served.project.dir.clone(),
+        root: room.root.clone(),
+        cast_id: id.clone(),
+        deaths: 0,
+        provider: named.provider.clone(),
+    };
+    app.ledger.add(entry).map_err(|error| {
+        let what = format!("the state folder cannot be written: {error}");
+        Refused::from(materia_app::Failure::storage(what))
+    })
+}
+
+/// Puts in order what a cast leaves behind that is driven no more.
+async fn at_rest(app: Arc<App>, room: Arc<ServedProject>, id: RunId, in_order: bool) {
+    let tidy = move || {
+        if let Err(problem) = room.views.flush() {
+            tracing::warn!(%problem, "the files beside the journal are not complete");
+        }
+        // One that broke off stays noted: the next server carries it on.
+        if in_order && let Err(error) = app.ledger.remove(&room.root, &id) {
+            tracing::warn!(%error, "the state folder cannot be written");
+        }
+    };
+    off_thread(tidy).await;
+}

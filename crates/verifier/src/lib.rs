@@ -1,0 +1,152 @@
+//! A second opinion on a journal.
+//!
+//! From the plan and the events alone: is every event allowed where it stands? The rules are written
+//! down here a second time, from the specification, and share no code with the kernel. Where the
+//! kernel asks what must follow, this asks whether what is there may be there.
+//!
+//! # How it works
+//!
+//! * [`Verifier::see`] takes one event after the other. Most events oblige: what a turn has put out
+//!   must be read, patched into the variables, routed; what crosses an edge must be delivered, dropped
+//!   or kept. Such debts are a stack (`owed`); an event pays the topmost, or opens a new part of the
+//!   decision in the order of D7 (`order`).
+//! * [`Verifier::decided`] closes a decision. No debt may be left, no timer that was due, no node that
+//!   could have started; and the instant at which it was taken explains every time in it.
+//!
+//! # Invariants
+//!
+//! * No event, however absurd, makes it panic. Behind an objection nothing more can be said, but it
+//!   may still be asked.
+//! * What it keeps is bounded by the plan and by what is open, never by the history.
+
+mod arrive;
+mod budget;
+mod clock;
+mod cross;
+mod decided;
+mod fail;
+mod files;
+mod items;
+mod leave;
+mod life;
+mod lookup;
+mod money;
+mod obligations;
+mod order;
+mod people;
+mod precedence;
+mod read;
+mod shorten;
+mod skipped;
+mod stall;
+mod start;
+mod state;
+mod timers;
+mod trail;
+mod turn_input;
+mod turns;
+mod wiring;
+
+use materia_contract::time::Micros;
+use materia_contract::{Event, EventBody, NodeId, Pace, Plan, RunId, WaitReason};
+
+pub use life::Life;
+pub use state::Verifier;
+
+/// Why an event cannot stand where it does.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("event {seq}: {what}")]
+pub struct Objection {
+    /// The event.
+    pub seq: u64,
+    /// What is wrong with it, in a sentence.
+    pub what: String,
+}
+
+/// What a check comes to.
+pub(crate) type Checked<T = ()> = Result<T, Objection>;
+
+/// Objects unless something holds.
+macro_rules! hold {
+    ($opinion:expr, $holds:expr, $($why:tt)+) => {
+        if !$holds {
+            return Err($opinion.objection(format!($($why)+)));
+        }
+    };
+}
+pub(crate) use hold;
+
+impl Verifier {
+    /// Takes in one event and holds it to the rules.
+    pub fn see(&mut self, event: &Event) -> Result<(), Objection> {
+        self.clock(event)?;
+        if let EventBody::RunCreated(data) = &event.body {
+            return self.created(event, data);
+        }
+        self.lives_through(event)?;
+        if !start::is_start(&event.body) {
+            // Something else happened, which may let a socket run that could not before.
+            self.decision.oldest_taken = None;
+        }
+        if self.pays(Some(event))? {
+            return Ok(());
+        }
+        self.opens(event)
+    }
+
+    /// The plan, once the run was created.
+    #[must_use]
+    pub fn plan(&self) -> Option<&Plan> {
+        self.chart.as_ref().map(|chart| &chart.plan)
+    }
+
+    /// Where the run is in its life.
+    #[must_use]
+    pub fn life(&self) -> Life {
+        self.life
+    }
+
+    /// Why it waits, or waited last.
+    #[must_use]
+    pub fn waits_for(&self) -> Option<WaitReason> {
+        self.waits_for
+    }
+
+    /// Whether the scheduler starts turns.
+    #[must_use]
+    pub fn pace(&self) -> Pace {
+        self.pace
+    }
+
+    /// Turns in flight, in the order in which they started, with their nodes.
+    pub fn turns(&self) -> impl Iterator<Item = (u64, &NodeId)> {
+        let chart = self.chart.as_deref();
+        let named =
+            move |(seq, turn): (&u64, &state::Started)| Some((*seq, chart?.name(turn.node)));
+        self.turns.iter().filter_map(named)
+    }
+
+    /// The node of a turn in flight.
+    #[must_use]
+    pub fn node_of(&self, turn: u64) -> Option<&NodeId> {
+        Some(self.chart.as_ref()?.name(self.turns.get(&turn)?.node))
+    }
+
+    /// How many turns are in flight at a node.
+    #[must_use]
+    pub fn in_flight(&self, node: &NodeId) -> usize {
+        let place = self.plan().and_then(|plan| plan.nodes.get_index_of(node));
+        place.and_then(|place| self.nodes.get(place)).map_or(0, |at| at.in_flight as usize)
+    }
+
+    /// The instants of all timers that are set, earliest first.
+    pub fn timers(&self) -> impl Iterator<Item = Micros> {
+        self.timers.iter().map(|(at, _, _)| *at)
+    }
+
+    /// The run whose journal it is.
+    #[must_use]
+    pub fn run(&self) -> &RunId {
+        &self.run
+    }
+}
