@@ -5,14 +5,14 @@ use materia_engine::{Journal, ReadError, blocking};
 use materia_journal::{JOURNAL_FILE, Options, SqliteJournal};
 use tempfile::tempdir;
 
-use crate::story::{Narrator, first_misfit};
+use crate::story::{Story, first_misfit};
 
 /// A few runs of some length, closed.
-async fn written(root: &Path) -> Vec<Narrator> {
+async fn written(root: &Path) -> Vec<Story> {
     let journal = SqliteJournal::open(root, Options::default()).unwrap();
     let mut stories = Vec::new();
     for name in ["one", "two", "three"] {
-        let mut story = Narrator::begun(name);
+        let mut story = Story::begun(name);
         for visit in 1..=40 {
             let extra = serde_json::json!({ "output": format!("{name} says {visit}") });
             story.utility_turn(visit, extra);
@@ -35,7 +35,7 @@ enum Seen {
     SilentlyDifferent,
 }
 
-fn look(journal: &SqliteJournal, story: &Narrator) -> Seen {
+fn look(journal: &SqliteJournal, story: &Story) -> Seen {
     let count = story.records.len() + 10;
     match blocking(journal).records(&story.run, 0, count) {
         Err(ReadError::Damaged { .. } | ReadError::Storage(_) | ReadError::NoSuchPlace) => {
@@ -99,7 +99,7 @@ async fn a_flip_in_the_text_of_one_run_leaves_the_others_readable() {
 }
 
 /// Edits a closed journal by hand and reads one run.
-async fn read_after(sql: &str) -> (Narrator, Result<Vec<Record>, ReadError>) {
+async fn read_after(sql: &str) -> (Story, Result<Vec<Record>, ReadError>) {
     let root = tempdir().unwrap();
     let mut stories = written(root.path()).await;
     let edit = rusqlite::Connection::open(root.path().join(JOURNAL_FILE)).unwrap();

@@ -6,7 +6,7 @@ use materia_journal::{JOURNAL_FILE, Options, SqliteJournal};
 use serde_json::json;
 use tempfile::tempdir;
 
-use crate::story::{Narrator, batch, decisions};
+use crate::story::{Story, batch, decisions};
 
 /// The records of one decision behind `previous`, with these types, nodes and datas as they are.
 fn decided(after: u64, told: &[(&str, Option<&str>, &str)], previous: ChainHash) -> Vec<Record> {
@@ -130,7 +130,7 @@ async fn the_log_shows_what_a_read_gives() {
     let next = decided(4, &[("run.completed", None, "{}")], first[3].hash);
     journal.append(batch(&run, 0, first)).await.unwrap();
     journal.append(batch(&run, 4, next)).await.unwrap();
-    let mut story = Narrator::begun("told");
+    let mut story = Story::begun("told");
     story.utility_turn(1, json!({}));
     story.agent_turn(1, "{\"a\": [1, \"\\n\"]}");
     story.completed();

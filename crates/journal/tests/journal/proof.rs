@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tempfile::tempdir;
 
 use crate::inputs::run_of_utilities;
-use crate::story::Narrator;
+use crate::story::Story;
 
 /// What the other program says of each cast, and whether it is content. `None` where there is no
 /// Python.
@@ -37,7 +37,7 @@ async fn written(root: &Path) -> (usize, usize) {
     let records = blocking(&*journal).records(&real, 0, 1_000).unwrap();
     let decisions = records.iter().filter(|record| record.input.is_some()).count();
     for name in ["one", "other"] {
-        let mut story = Narrator::begun(name);
+        let mut story = Story::begun(name);
         story.utility_turn(1, json!({"output": "ü \"quoted\"\n".repeat(400)}));
         story.agent_turn(1, "{\"satisfied\": true}");
         story.completed();
@@ -66,7 +66,7 @@ async fn others_can_check_a_journal() {
 async fn others_can_check_long_texts_and_find_what_was_changed_in_them() {
     let root = tempdir().unwrap();
     let journal = SqliteJournal::open(root.path(), Options::default()).unwrap();
-    let mut story = Narrator::begun("long");
+    let mut story = Story::begun("long");
     let honest = json!({"$blob": "said", "$$blob": ["too"]});
     story.utility_turn(1, json!({"output": "ü \"quoted\"\n".repeat(6_000), "workItems": [honest]}));
     story.completed();

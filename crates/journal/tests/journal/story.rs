@@ -8,13 +8,13 @@ use materia_engine::{Batch, Committed, Epoch};
 use serde_json::{Value, json};
 
 /// A run that is told event by event.
-pub(crate) struct Narrator {
+pub(crate) struct Story {
     pub(crate) run: RunId,
     pub(crate) events: Vec<Event>,
     pub(crate) records: Vec<Record>,
 }
 
-impl Narrator {
+impl Story {
     /// A cast with a utility `hello` and an agent `ask`.
     pub(crate) fn begun(run: &str) -> Self {
         let (run, events, records) = (RunId::new(run), Vec::new(), Vec::new());

@@ -13,7 +13,7 @@ use materia_journal::{JOURNAL_FILE, Options, SqliteJournal, Views};
 use tempfile::tempdir;
 
 use crate::processes::spawn;
-use crate::story::{Narrator, batch, decisions};
+use crate::story::{Story, batch, decisions};
 
 fn open(root: &std::path::Path) -> SqliteJournal {
     SqliteJournal::open(root, Options::default()).unwrap()
@@ -142,7 +142,7 @@ async fn only_who_has_a_thread_to_itself_commits_there() {
 async fn whoever_observes_never_keeps_the_thread_waiting() {
     let root = tempdir().unwrap();
     let views = Views::start(root.path(), &Folders::default());
-    let mut story = Narrator::begun("r");
+    let mut story = Story::begun("r");
     let text = "x".repeat(1 << 20);
     for visit in 1..=6 {
         story.tell(

@@ -7,18 +7,18 @@ use materia_journal::{CatchUp, CatchUpError, Options, SqliteJournal, Views};
 use serde_json::{Value, json};
 use tempfile::{TempDir, tempdir};
 
-use crate::story::Narrator;
+use crate::story::Story;
 
 /// A journal and views in a folder, with a story of two turns told to the journal.
 struct Stage {
     root: TempDir,
     journal: MemoryJournal,
-    story: Narrator,
+    story: Story,
 }
 
 impl Stage {
     async fn set() -> Self {
-        let mut story = Narrator::begun("cast");
+        let mut story = Story::begun("cast");
         story.utility_turn(1, json!({}));
         story.agent_turn(1, " {\"satisfied\": true}\n");
         story.completed();
@@ -126,7 +126,7 @@ async fn turns_leave_their_files() {
 #[tokio::test]
 async fn text_is_no_json_and_an_interrupted_turn_has_only_its_meta() {
     let mut stage = Stage::set().await;
-    stage.story = Narrator::begun("cast");
+    stage.story = Story::begun("cast");
     stage.story.agent_turn(1, "[1]");
     let start = json!({
         "visit": 2, "attempt": 1, "item": null, "cause": {"kind": "input"}, "consumed": [],
@@ -147,7 +147,7 @@ async fn text_is_no_json_and_an_interrupted_turn_has_only_its_meta() {
 #[tokio::test]
 async fn raw_bytes_of_the_runner_are_left_alone() {
     let mut stage = Stage::set().await;
-    stage.story = Narrator::begun("cast");
+    stage.story = Story::begun("cast");
     stage.story.utility_turn(1, json!({"output": "\u{fffd}", "lossy": true}));
     fs::create_dir_all(stage.path("sockets/hello")).unwrap();
     fs::write(stage.path("sockets/hello/1-1.stdout"), b"\xff").unwrap();
@@ -316,7 +316,7 @@ async fn a_run_goes_on_after_catching_up() {
 fn more_runs_than_open_files() {
     let root = tempdir().unwrap();
     let views = Views::start(root.path(), &Folders::default());
-    let mut stories: Vec<_> = (0..300).map(|n| Narrator::begun(&format!("cast-{n}"))).collect();
+    let mut stories: Vec<_> = (0..300).map(|n| Story::begun(&format!("cast-{n}"))).collect();
     for visit in 1..=3 {
         for story in &mut stories {
             let from = if visit == 1 { 0 } else { story.records.len() };

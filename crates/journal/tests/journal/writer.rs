@@ -10,7 +10,7 @@ use materia_engine::{
 use materia_journal::{OpenError, Options, SqliteJournal};
 use tempfile::tempdir;
 
-use crate::story::{Narrator, batch, decisions};
+use crate::story::{Story, batch, decisions};
 
 fn open(root: &Path) -> SqliteJournal {
     SqliteJournal::open(root, Options::default()).unwrap()
@@ -110,7 +110,7 @@ async fn a_batch_with_a_gap_is_refused() {
 async fn the_list_follows_the_events() {
     let root = tempdir().unwrap();
     let journal = open(root.path());
-    let (mut first, mut second) = (Narrator::begun("first"), Narrator::begun("second"));
+    let (mut first, mut second) = (Story::begun("first"), Story::begun("second"));
     journal.append(first.whole()).await.unwrap();
     second.completed();
     journal.append(second.whole()).await.unwrap();
