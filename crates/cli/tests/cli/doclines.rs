@@ -165,3 +165,22 @@ fn the_examples_are_linked_and_each_is_there() {
     assert!(page("README.md").contains("examples/README.md"), "the README leads there");
     assert!(page("README.md").contains("docs/demo.svg"), "and shows the demo");
 }
+
+/// V1, V4: the README shows lines that `bounds` and `explore` really print.
+#[test]
+fn the_readme_shows_what_bounds_and_explore_print() {
+    let bench = Bench::new();
+    let mut printed = String::new();
+    let mut compared = 0;
+    for line in blocks(&page("README.md"), "text").concat().lines() {
+        if let Some(command) = line.strip_prefix("$ materia ") {
+            let args = words(command);
+            let args: Vec<&str> = args.iter().map(String::as_str).collect();
+            printed = bench.run(&args).exits(0).out;
+        } else if !line.is_empty() {
+            assert!(printed.lines().any(|real| real == line), "{line}\n{printed}");
+            compared += 1;
+        }
+    }
+    assert!(compared >= 8, "only {compared} lines");
+}
