@@ -1,11 +1,10 @@
-//! Long texts, kept apart from the events that have them, by their hash.
+//! Blobs: long texts that are stored apart from their events, named by hash.
 //!
-//! In the stored data of an event a long text is replaced by `{"$blob":"<hash>","bytes":<size>}`. The hash of
-//! the event is over the stored data, so the chain covers the text as well. An object that honestly has a
-//! field of that name gets one more `$` before it, as has one with the longer name, and so on: nothing that
-//! somebody said can be taken for a reference.
+//! In the stored data of an event a long text is replaced by `{"$blob":"<hash>","bytes":<size>}`. The hash of the
+//! event is over the stored data, so the chain covers the text as well. A field that is really named `$blob` gets one
+//! more `$` (`$$blob` gets a third, and so on), so that no text of an agent or a program is read as a reference.
 //!
-//! Only text with the mark in it is looked at closely; all other data costs one search for a few bytes.
+//! Data without the mark `$blob"` is not parsed: this check is one search for a few bytes.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -18,7 +17,7 @@ pub const INLINE_BYTES_MAX: usize = 64 << 10;
 /// The most bytes of texts kept apart that one event may name. Nothing that this program writes comes near it.
 pub const EVENT_BYTES_MAX: u64 = 256 << 20;
 
-/// What every reference has, and hardly anything else.
+/// Bytes that every reference contains; data without them needs no parsing.
 const MARK: &[u8] = b"$blob\"";
 
 /// The name of the field that makes an object a reference.

@@ -1,8 +1,8 @@
-//! What each kind of agent can do, as data.
+//! Capabilities of each kind of agent, as data.
 //!
-//! The compiler reads the table before a cast, the runners obey it during one; it stands here so
-//! that neither needs the other. An agent that speaks the Agent Client Protocol says most of this
-//! itself when it is started; until then [`ACP`] is what may be relied on.
+//! The compiler reads the table before a cast, the runners during one; it is here so that neither depends on the
+//! other. An agent that speaks the Agent Client Protocol reports most of this when it starts; until then [`ACP`]
+//! holds.
 
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ pub enum Guarded {
     Nobody,
 }
 
-/// What an agent does with a JSON Schema of the answer.
+/// How an agent uses a JSON Schema of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SchemaSupport {
@@ -31,7 +31,7 @@ pub enum SchemaSupport {
     Absent,
 }
 
-/// What an agent can do.
+/// Capabilities of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_excessive_bools, reason = "a row of a table, each column a yes or no")]
@@ -44,7 +44,7 @@ pub struct Capabilities {
     pub resume: bool,
     /// The name of a session can be chosen by whoever starts it.
     pub chosen_session: bool,
-    /// What it does with a schema.
+    /// How it uses a JSON Schema of the answer.
     pub schema: SchemaSupport,
     /// Who enforces `tools: "readOnly"`.
     pub read_only: Guarded,

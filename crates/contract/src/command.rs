@@ -1,6 +1,6 @@
-//! A command: something that somebody wants done to a run, and what became of it.
+//! A command to a run, and its answer.
 //!
-//! The same shape comes from the command line, lies in the inbox, and is later sent to a server.
+//! The command line, the inbox and the server use the same shape.
 
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -26,7 +26,7 @@ pub struct Command {
     /// The last event that the sender knows of. If the run has gone on since, nothing is done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_seq: Option<u64>,
-    /// What is to be done.
+    /// The act.
     #[serde(flatten)]
     pub what: Do,
 }
@@ -127,7 +127,7 @@ impl<'de> Deserialize<'de> for CommandId {
     }
 }
 
-/// What became of a command.
+/// Answer to a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "AnswerForm", try_from = "AnswerForm")]
 #[schemars(with = "AnswerForm")]
@@ -147,7 +147,7 @@ pub enum Answer {
     },
 }
 
-/// What became of a command, as it is shown.
+/// Answer to a command, as it is serialized.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct AnswerForm {
@@ -184,7 +184,7 @@ impl TryFrom<AnswerForm> for Answer {
     }
 }
 
-/// What became of a command, and of which.
+/// Answer to a command, with the command's id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Receipt {
@@ -193,7 +193,7 @@ pub struct Receipt {
     /// The hash of what it asked for ([`Command::body_hash`]). Receipts of the version before have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
-    /// What became of it.
+    /// The answer.
     #[serde(flatten)]
     pub answer: Answer,
 }

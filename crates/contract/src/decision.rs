@@ -1,8 +1,7 @@
-//! A decision as the journal keeps it: what was decided on, and the events that followed.
+//! A decision as the journal stores it: its input, and the events that followed.
 //!
-//! Most of an input stands in the events already: a report in the end of its turn, a plan in
-//! `run.created`. There the kept input names the place and says nothing twice. So nothing about
-//! an input is ever guessed, and nothing is paid for twice.
+//! Most of an input is in the events already: a report in the end of its turn, a plan in `run.created`. There the
+//! stored input refers to the event instead of storing the data twice.
 
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,7 +12,7 @@ use crate::{
     TurnOutcome,
 };
 
-/// What a decision rests on, as it is kept.
+/// Input and circumstances of a decision, as the journal stores them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Decided {
@@ -35,7 +34,7 @@ pub struct Decided {
     /// The rules by which it was taken, see [`RULES_VERSION`]. Only the same rules make the same of an
     /// input again.
     pub rules: u32,
-    /// What was decided on.
+    /// The input.
     pub input: RecordedInput,
 }
 
@@ -116,7 +115,7 @@ pub enum InputError {
 }
 
 impl Decided {
-    /// What was decided at that instant by the rules of this program, and by nobody's order.
+    /// A decision at that instant by the rules of this program, without an actor or a command.
     #[must_use]
     pub fn now(at: Micros, input: RecordedInput) -> Self {
         let (ticks, rules) = (Vec::new(), RULES_VERSION);

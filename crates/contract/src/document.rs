@@ -118,7 +118,8 @@ pub struct Loadout {
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     #[schemars(extend("examples" = [{"items": {"sockets": ["build"], "consumes": {"from": "plan", "output": "workItems"}}}]))]
     pub loops: IndexMap<String, LoopDoc>,
-    /// What holds for every history of it; `check --prove` looks at them. They are no part of the plan.
+    /// Properties that must hold in every history of the loadout; `check --prove` checks them. They are not part of
+    /// the plan.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("examples" = [["always eval before ship", "never-drops"]]))]
     pub properties: Vec<String>,

@@ -1,4 +1,4 @@
-//! What the world brings to a run: the one thing that a decision rests on besides the state.
+//! Inputs of a run. A decision rests on the state and one of these, and on nothing else.
 
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,10 +8,9 @@ use crate::{
     WorkspacePublished, path_tokens,
 };
 
-/// What the world brings to a run.
+/// An input of a run.
 ///
-/// `Created` is what a creation holds and `Reported` a report: whole where the kernel takes an
-/// input, and a place in the events where a decision is kept (see
+/// The kernel takes `Created` and `Reported` whole; a stored decision refers to the event that has them (see
 /// [`RecordedInput`](crate::RecordedInput)).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(
@@ -26,9 +25,9 @@ pub enum InputOf<Created, Reported> {
     Moment(MomentOf<Reported>),
     /// Others answer the agent nodes from here on (D46).
     SetAgents(Answerers),
-    /// What the run keeps was measured, and that decides whether anything may start.
+    /// A measurement of the run's storage; it decides whether turns may start.
     Measured(StorageMeasured),
-    /// What was under way when somebody stopped the run has been ended.
+    /// The turns in flight of a stopped run have been ended.
     Stopped {
         /// Turns that ended by themselves before they were ended.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -66,17 +65,16 @@ pub enum InputOf<Created, Reported> {
 /// An input as a run takes it.
 pub type Input = InputOf<Box<RunCreated>, Report>;
 
-/// What happens at one instant.
+/// Everything that happens at one instant.
 ///
-/// The order is that of D7: turns that ended, in the order they had started; arrivals; timers that
-/// are due; changes of modes; then the scheduler looks.
+/// Order (D7): ended turns, in the order of their starts; arrivals; due timers; changes of modes; then the scheduler.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", bound(deserialize = "Reported: Deserialize<'de>"))]
 pub struct MomentOf<Reported> {
     /// Turns that ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reports: Vec<Reported>,
-    /// What people and the timeline do, in order.
+    /// Acts of people and of the timeline, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub acts: Vec<Acting>,
 }
@@ -94,7 +92,7 @@ impl<Reported> Default for MomentOf<Reported> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Acting {
-    /// What.
+    /// The act.
     pub act: Do,
     /// Its place in the script's timeline, where it comes from there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -151,11 +149,11 @@ pub enum TurnOutcome {
     Ended(TurnOutput),
     /// Badly.
     Faulted {
-        /// What went wrong, by name.
+        /// The error code.
         code: ErrorCode,
-        /// What went wrong, in a sentence.
+        /// The error in a sentence.
         message: String,
-        /// What there was all the same.
+        /// The output until then.
         report: TurnOutput,
     },
 }

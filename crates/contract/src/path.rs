@@ -14,7 +14,7 @@ pub struct Path {
     pub steps: Vec<String>,
 }
 
-/// What the first word of a path names.
+/// The value that the first word of a path names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Root {
     /// `$`: what this turn has put out, parsed. In a `transform` it is the payload.

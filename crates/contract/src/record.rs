@@ -1,4 +1,4 @@
-//! An event as it is stored and as it is shown, and the chain of hashes that guards it.
+//! An event as it is stored and as it is shown, and the hash chain over events.
 
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use crate::{
 pub struct ChainHash(pub [u8; 32]);
 
 impl ChainHash {
-    /// What the first event of `run` follows on.
+    /// Start of the hash chain of `run`: the hash before its first event.
     #[must_use]
     pub fn origin(run: &RunId) -> Self {
         Self(blake3::derive_key("materia 2026-11-15 origin of a run", run.as_str().as_bytes()))
@@ -53,8 +53,7 @@ pub struct Record {
     pub data: String,
     /// The data with its long texts, or why one of them cannot be had; `None` where it has none.
     pub whole: Option<Result<String, BlobFault>>,
-    /// What the decision rests on that begins with this event, as JSON text (see
-    /// [`Decided`](crate::Decided)).
+    /// The input of the decision that begins with this event, as JSON text (see [`Decided`](crate::Decided)).
     pub input: Option<String>,
     /// The hash over all of the above and the hash before it.
     pub hash: ChainHash,
@@ -295,7 +294,7 @@ pub struct EventLine {
     pub prev_hash: String,
     /// The hash of this event.
     pub hash: String,
-    /// What happened: `type` and `data`.
+    /// The event: `type` and `data`.
     #[serde(flatten)]
     pub body: EventBody,
 }

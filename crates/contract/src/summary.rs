@@ -1,4 +1,4 @@
-//! What the commands print about a cast.
+//! Output of the commands about a cast.
 
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -52,7 +52,7 @@ impl CastStatus {
     }
 }
 
-/// What `cast --json` and `show --json` print.
+/// Output of `cast --json` and `show --json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CastReport {
@@ -72,10 +72,10 @@ pub struct CastReport {
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<RunFailed>,
-    /// What it waits for.
+    /// The reason why it waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<RunWaiting>,
-    /// What it has spent.
+    /// Its usage so far.
     pub usage: UsageTotals,
     /// Its folder.
     pub run_dir: String,
@@ -86,7 +86,7 @@ pub struct CastReport {
     /// The cast it continues from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_cast_id: Option<String>,
-    /// What was asked for.
+    /// The request of the user.
     #[serde(default)]
     pub request: String,
     /// When it began.
@@ -95,13 +95,13 @@ pub struct CastReport {
     /// From its beginning to its last event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elapsed_ms: Option<u64>,
-    /// What it was linked from.
+    /// The loadouts and materia that were linked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub linked: Vec<String>,
     /// The id of the graph that it was linked to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_id: Option<String>,
-    /// What sockets ask of people, or were told no about.
+    /// Open approvals of its sockets, and refused ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<OpenQuestion>,
     /// The newest answer: that of the socket that waits for a person, else of the last one that ended.
@@ -112,13 +112,13 @@ pub struct CastReport {
     pub workspace: Option<String>,
 }
 
-/// What a socket asks of a person before it runs.
+/// A question of a socket to a person before a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenQuestion {
     /// The socket.
     pub socket: NodeId,
-    /// What would run, by hash.
+    /// Hash of the turn that would run.
     pub hash: String,
     /// Whether it was refused.
     pub denied: bool,
@@ -127,7 +127,7 @@ pub struct OpenQuestion {
     pub reason: Option<String>,
 }
 
-/// What a turn has put out.
+/// Output of a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Said {
@@ -197,7 +197,7 @@ pub enum Outcome {
     Running,
 }
 
-/// What a run has spent.
+/// Usage of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UsageTotals {
@@ -219,7 +219,7 @@ pub struct CastLine {
     pub status: CastStatus,
     /// The loadout it runs.
     pub loadout: String,
-    /// What was asked for.
+    /// The request of the user.
     pub request: String,
     /// When it began.
     pub started_at: String,

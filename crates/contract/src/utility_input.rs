@@ -1,9 +1,8 @@
-//! What a utility reads, kept as its parts (D58).
+//! Input of a utility, stored as its parts (D58).
 //!
-//! Nearly all of that object stands in the journal already: the variables in the events that set
-//! them, the item in its list, the request in the first event. So the event keeps the object's
-//! fields by name, each with its value or with the place it is taken from, and the hash of the
-//! whole. What a step keeps does not grow with the variables.
+//! Nearly all of the object is in the journal already: the variables in the events that set them, the item in its
+//! list, the request in the first event. So the event stores each field as a value or as a reference to its source,
+//! and the hash of the whole. The size of a stored step does not grow with the variables.
 
 use std::sync::Arc;
 
@@ -47,7 +46,7 @@ pub struct InputParts {
 pub enum InputPart {
     /// This value.
     Value([Value; 1]),
-    /// What is found there.
+    /// The value of that source.
     From(InputSource),
     /// The variables, with the item among them under this name.
     StateWith {

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{Amount, CastStatus, EdgeId, NodeId, Outcome, RunId, UsageTotals};
 
-/// What `compare --json` prints.
+/// Output of `compare --json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Comparison {
@@ -24,7 +24,7 @@ pub struct Comparison {
     pub routes: Vec<ComparedRoute>,
     /// Variables that differ.
     pub variables: Vec<ComparedValue>,
-    /// What both have spent since they parted.
+    /// Usage of both casts; of forks only the part after the fork.
     pub totals: ComparedTotals,
 }
 
@@ -36,14 +36,14 @@ pub struct Compared {
     pub cast_id: RunId,
     /// The loadout it runs.
     pub loadout: String,
-    /// What was asked for.
+    /// The request of the user.
     pub request: String,
     /// Where it stands.
     pub status: CastStatus,
     /// The cast it was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<RunId>,
-    /// What it has spent in all.
+    /// Its usage in all.
     pub usage: UsageTotals,
 }
 
@@ -67,13 +67,13 @@ pub enum ComparedVerdict {
 pub enum ComparedAspect {
     /// How it ended.
     Outcome,
-    /// What it was asked or given.
+    /// Its prompt, or the input of a utility.
     Prompt,
-    /// What it put out.
+    /// Its output.
     Output,
     /// Where it led.
     Route,
-    /// What it cost.
+    /// Its cost.
     Cost,
 }
 
@@ -83,7 +83,7 @@ pub enum ComparedAspect {
 pub struct ComparedTurn {
     /// Where it ran.
     pub socket: NodeId,
-    /// What ran there.
+    /// The materia in the socket.
     pub materia: String,
     /// The key of the work item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -104,10 +104,10 @@ pub struct ComparedTurn {
     /// The turn of the second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub b: Option<TurnSide>,
-    /// What both were asked, where that differs.
+    /// Both prompts, where they differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<TwoTexts>,
-    /// What both put out, where that differs.
+    /// Both outputs, where they differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<TwoTexts>,
 }
@@ -170,7 +170,7 @@ pub struct ComparedValue {
     pub b: Option<Value>,
 }
 
-/// What both have spent since they parted.
+/// Usage of both casts; of forks only the part after the fork.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ComparedTotals {

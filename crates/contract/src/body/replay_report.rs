@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::{CastStatus, RunId};
 
-/// What came of verifying a cast.
+/// Result of verifying a cast.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum ReplayBody {
@@ -55,6 +55,6 @@ pub struct Mismatch {
     pub ok: bool,
     /// The first event that does not follow; absent where the damage lies beside the events.
     pub seq: Option<u64>,
-    /// What is wrong with it, in words.
+    /// The fault in a sentence.
     pub fault: String,
 }

@@ -1,4 +1,4 @@
-//! Cases of an author, and casts as cases.
+//! Results of `test`: cases of an author, and casts as cases.
 
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,11 +33,11 @@ pub enum TestBody {
 pub struct TestedCase {
     /// Its file.
     pub case: String,
-    /// What it shows; empty where it cannot be read.
+    /// The name of the case, a sentence; empty where the file cannot be read.
     pub name: String,
     /// Whether all was as expected.
     pub ok: bool,
-    /// What was expected and not found.
+    /// Expectations that did not hold.
     pub failures: Vec<String>,
     /// Whether its expectations were written anew.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

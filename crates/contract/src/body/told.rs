@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::RunId;
 
-/// What is answered where another process drives the cast: it has been told.
+/// Answer where another process drives the cast: the command is in its inbox.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Told {

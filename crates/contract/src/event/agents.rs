@@ -1,4 +1,4 @@
-//! Who answers the agent nodes of a run.
+//! The agents that answer the agent nodes of a run.
 
 use crate::schema::JsonSchema;
 use indexmap::IndexMap;
@@ -21,7 +21,7 @@ pub const RECORDED: &str = "recorded";
 pub struct Answerer {
     /// The provider, by the name that authors write.
     pub provider: String,
-    /// What its program says its version is, where it says so.
+    /// The version that the program of the agent reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_version: Option<String>,
     /// The model that it is asked for, where one was chosen.

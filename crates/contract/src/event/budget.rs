@@ -1,4 +1,4 @@
-//! What a run or a node may spend.
+//! Budgets of a run and of its nodes.
 
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -71,9 +71,9 @@ pub struct StorageMeasured {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DiskMeasured {
-    /// What is free.
+    /// Free bytes.
     pub free: u64,
-    /// What has to stay free.
+    /// Bytes that must stay free.
     pub floor: u64,
 }
 

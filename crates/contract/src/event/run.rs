@@ -1,4 +1,4 @@
-//! How a run comes to be, stops, goes on and ends.
+//! Start, stop, resumption and end of a run.
 
 use crate::schema::JsonSchema;
 use indexmap::IndexMap;
@@ -140,7 +140,7 @@ pub enum Pace {
 pub enum GlobalMode {
     /// Only the folder of documents.
     Planning,
-    /// What the node's policy allows.
+    /// The paths that the node's policy allows.
     #[default]
     Implementation,
 }
@@ -177,7 +177,7 @@ pub struct RunWaiting {
     pub message: String,
 }
 
-/// What a stopped run waits for.
+/// Reasons why a stopped run waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WaitReason {
@@ -195,7 +195,7 @@ pub enum WaitReason {
     Manual,
     /// The simulation reached its end.
     RunFor,
-    /// What a turn would have run is not what somebody approved.
+    /// A turn would have run something that is not approved.
     Trust,
     /// The workspace is not as the run left it, or its branch cannot be published.
     Workspace,
@@ -225,7 +225,7 @@ pub struct RunFailed {
     pub edge_id: Option<EdgeId>,
 }
 
-/// What can make a cast fail.
+/// Reasons why a cast fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorCode {

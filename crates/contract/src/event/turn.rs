@@ -1,4 +1,4 @@
-//! What a turn is given, and how it ends.
+//! Input of a turn, and its end.
 
 use std::sync::Arc;
 
@@ -99,7 +99,7 @@ fn file_state(
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PromptLayer {
-    /// What it is: `materia`, `request`, `incoming`, `item`, `followUp`, `mode`, `output`, …
+    /// Its kind: `materia`, `request`, `incoming`, `item`, `followUp`, `mode`, `output`, …
     pub name: String,
     /// Where it comes from: a place in the configuration, a payload, an event.
     pub origin: String,
@@ -172,12 +172,12 @@ pub struct TurnCompleted {
     /// The work items that a generator produced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work_items: Option<Arc<Vec<Value>>>,
-    /// What the runner reported.
+    /// The runner's report.
     #[serde(flatten)]
     pub report: TurnOutput,
 }
 
-/// What a runner reports of a turn that ended by itself.
+/// A runner's report of a turn.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnOutput {
@@ -290,7 +290,7 @@ pub struct Artifact {
     pub name: String,
     /// The hash of its content, in hexadecimal.
     pub hash: String,
-    /// What it holds.
+    /// Its content.
     pub content: String,
 }
 
@@ -331,7 +331,7 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// What one turn cost, as far as it is known.
+/// Tokens and cost of one turn, as far as they are known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnUsage {
@@ -370,7 +370,7 @@ pub struct TurnFailed {
     /// one, with all that the first turn was told. It counts as no retry.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub session_lost: bool,
-    /// What the runner reported beside that.
+    /// The rest of the runner's report.
     #[serde(flatten)]
     pub report: TurnOutput,
 }
@@ -395,7 +395,7 @@ pub struct TurnInterrupted {
     pub put_back: Option<bool>,
 }
 
-/// What interrupted a turn.
+/// Reasons why a turn was interrupted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum InterruptReason {
@@ -409,13 +409,13 @@ pub enum InterruptReason {
     RunFailed,
     /// The simulation reached its end.
     RunFor,
-    /// What it would have run is not what somebody approved: it was not started.
+    /// It would have run something that is not approved: it was not started.
     Trust,
     /// Somebody had changed the files of the workspace: it was not started.
     Workspace,
 }
 
-/// What an event says of a turn.
+/// The event that starts or ends a turn.
 #[derive(Debug, Clone, Copy)]
 pub enum OfTurn<'a> {
     /// It starts.
@@ -429,7 +429,7 @@ pub enum OfTurn<'a> {
 }
 
 impl EventBody {
-    /// What it says of a turn, if it speaks of the beginning or the end of one.
+    /// The data of the event, if it starts or ends a turn.
     #[must_use]
     pub fn of_turn(&self) -> Option<OfTurn<'_>> {
         match self {

@@ -1,4 +1,4 @@
-//! What is done to a cast, and what came of it.
+//! Acts on a cast, and their results.
 
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -74,17 +74,17 @@ pub struct DropBody {
     pub confirm: bool,
 }
 
-/// What came of an act on a workspace.
+/// Result of an act on a workspace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkspaceActed {
-    /// What was done, in a sentence.
+    /// The result in a sentence.
     pub message: String,
     /// The workspace afterwards.
     pub workspace: WorkspaceBody,
 }
 
-/// What came of an act.
+/// Result of an act.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Acted {
@@ -107,7 +107,7 @@ pub struct Acted {
 pub struct DriveBody {
     /// The project: its folder.
     pub project: Option<String>,
-    /// What is done to it: `resume`, `recast` or `revive`; it is resumed where nothing is named.
+    /// The act: `resume`, `recast` or `revive`; `resume` by default.
     #[serde(rename = "do")]
     pub what: Option<Do>,
     /// Variables that an agent of it needs and that are set where it was prepared.

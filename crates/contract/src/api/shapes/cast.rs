@@ -22,11 +22,11 @@ pub struct CastView {
     pub at: u64,
     /// Whether turns start by themselves.
     pub pace: Pace,
-    /// What turns may write.
+    /// Where turns may write.
     pub global_mode: GlobalMode,
-    /// What it may spend.
+    /// Its budget.
     pub budget: Budget,
-    /// What it runs.
+    /// Its plan.
     pub plan: Plan,
     /// The hash of that.
     pub plan_hash: String,
@@ -38,7 +38,7 @@ pub struct CastView {
     pub edges: Vec<EdgeNow>,
     /// The loops that were entered.
     pub loops: Vec<LoopNow>,
-    /// What a person can do to bring it on: commands, and words that are left to the person.
+    /// The next steps for a person: commands, and texts that the person has to fill in.
     pub next: Vec<Value>,
 }
 
@@ -70,7 +70,7 @@ pub enum SocketState {
 pub struct SocketNow {
     /// The socket.
     pub socket: NodeId,
-    /// What runs there.
+    /// The materia in the socket.
     pub materia: String,
     /// Where it stands.
     pub state: SocketState,
