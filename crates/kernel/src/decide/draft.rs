@@ -1,4 +1,4 @@
-//! A decision while it is being taken.
+//! A decision in the making: events are applied as they are written.
 
 use materia_contract::time::Micros;
 use materia_contract::{Event, EventBody, NextTick, NodeId, ReportedIn};
@@ -12,7 +12,7 @@ pub struct Now {
     /// In the run's time: what it says decides which timers are due. It never goes back for long,
     /// since whoever drives a run lets it go on from its last event.
     pub at: Micros,
-    /// What a clock on the wall showed. It is noted and decides nothing.
+    /// Wall-clock time. It is recorded and decides nothing.
     pub wall: Micros,
     /// Nothing is started behind this event. So a fork shares a decision up to there, and goes on by itself.
     pub until: Option<u64>,

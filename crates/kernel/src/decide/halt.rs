@@ -1,4 +1,4 @@
-//! How a run stops before its end, and how it goes on.
+//! Stops a run before its end, and resumes it.
 
 use materia_contract::{
     FileState, GoOnFrom, InterruptReason, MessageReceived, NodeId, OnInterrupt, Pace,
@@ -154,7 +154,7 @@ pub(crate) fn stop(draft: &mut Draft<'_>) {
     }
 }
 
-/// What was under way has ended: by itself, which counts, or because it was ended.
+/// Settles the turns that were in flight when the run was stopped: reports count, all others are interrupted.
 pub(crate) fn stopped(draft: &mut Draft<'_>, reports: Vec<Report>, message: String) {
     settle::reports(draft, reports);
     if draft.run().phase != Phase::Running {

@@ -1,4 +1,4 @@
-//! From an input to events: what follows from what has happened.
+//! Decisions: from an input to events.
 
 mod acts;
 mod consent;
@@ -35,18 +35,18 @@ use crate::ask::fits;
 use crate::ask::owed::is_idle;
 use crate::state::{Phase, Run};
 
-/// What was decided: the events, and what they rest on as it is kept.
+/// A decision: its events, and its input as the journal stores it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decision {
-    /// What was decided on. Reports that nobody waited for are no part of it.
+    /// The input, without reports of turns that are not in flight.
     pub input: RecordedInput,
     /// When schedules come round next, as far as that was needed.
     pub ticks: Vec<NextTick>,
-    /// What followed.
+    /// The events that follow.
     pub events: Vec<Event>,
 }
 
-/// What follows from `input` at the instant `now`. Changes nothing.
+/// The events that follow from `input` at the instant `now`. Changes nothing.
 ///
 /// A driver uses [`take`], which does the same without the copy.
 pub fn decide(run: &Run, now: impl Into<Now>, input: Input) -> Result<Vec<Event>, Rejection> {
