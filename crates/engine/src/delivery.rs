@@ -1,10 +1,10 @@
-//! What becomes of a command that was left for whoever drives a run, as its sender sees it.
+//! Result of a command in the inbox, as its sender sees it.
 
 use materia_contract::{CommandId, RunId};
 
 use crate::{Journal, ReadError, Receipt};
 
-/// What became of a command that was left.
+/// Result of a command in the inbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Delivered {
     /// It was taken, or refused.

@@ -58,7 +58,7 @@ impl Unfolding {
 /// A decision of a journal.
 #[derive(Debug)]
 pub(crate) struct Piece {
-    /// What it rests on.
+    /// The input and its circumstances.
     pub(crate) decided: Decided,
     pub(crate) events: Vec<Event>,
     /// The events as they are kept; none where a fork has just cut the decision.

@@ -89,14 +89,14 @@ pub trait Journal: Send + Sync {
     /// The runs for which commands wait.
     fn addressed(&self) -> BoxFuture<'_, Result<Vec<RunId>, ReadError>>;
 
-    /// What became of a command; `None` while it waits.
+    /// The answer to a command; `None` while it waits.
     fn receipt(
         &self,
         run: &RunId,
         command: &CommandId,
     ) -> BoxFuture<'_, Result<Option<Receipt>, ReadError>>;
 
-    /// What `run` keeps so far, files included. It is worked out elsewhere: nobody waits for it.
+    /// The disk usage of `run` so far, files included. It is computed on another thread; the caller does not wait.
     fn weigh(&self, _run: &RunId) -> DiskUsage {
         weight::nothing()
     }
@@ -143,7 +143,7 @@ pub struct Batch {
     pub after: u64,
     /// The records, sealed, at places `after + 1`, `after + 2`, …
     pub records: Arc<[Record]>,
-    /// What became of the command that this answers. A refused one comes without records.
+    /// The answer to the command behind this batch. A refused command has no records.
     pub receipt: Option<Receipt>,
     /// The verdict of the run so far, for the list of casts (D65).
     pub verdict: Option<bool>,
@@ -201,7 +201,7 @@ pub struct Posted {
     pub id: Option<CommandId>,
     /// The hash of what it asks for; absent where it was left without one.
     pub body: Option<String>,
-    /// What is asked; an error where it cannot be read.
+    /// The command; an error where it cannot be parsed.
     pub command: Result<Command, String>,
 }
 
@@ -219,12 +219,12 @@ impl From<Command> for Box<Posted> {
     }
 }
 
-/// What leaving a command came to.
+/// Result of leaving a command in the inbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Posting {
     /// The id of the command.
     pub id: CommandId,
-    /// What became of it, where that is known: it had been left before, or the run has ended.
+    /// Its answer, where there is one already: it had been left before, or the run has ended.
     pub receipt: Option<Receipt>,
 }
 
@@ -250,18 +250,18 @@ pub struct Snapshot {
     pub version: String,
     /// The state, in a form only that version knows.
     pub bytes: Vec<u8>,
-    /// What happened since the snapshot before, in short, for whoever tells the story of the run.
+    /// Summary of the turns since the previous snapshot, for reports.
     pub chapter: Vec<u8>,
 }
 
-/// What happened between two snapshots, in short. A cache like them.
+/// Summary of the turns between two snapshots. A cache like them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chapter {
     /// The place of the snapshot that it ends at.
     pub seq: u64,
     /// The version of the code that wrote it.
     pub version: String,
-    /// What happened, in a form only that version knows.
+    /// The summary, in a form only that version knows.
     pub bytes: Vec<u8>,
 }
 
@@ -352,7 +352,7 @@ pub enum ClaimError {
     Io {
         /// The run.
         run: RunId,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// The lease could not be noted.
@@ -360,7 +360,7 @@ pub enum ClaimError {
     Storage {
         /// The run.
         run: RunId,
-        /// What was said.
+        /// The error.
         what: String,
     },
 }
@@ -409,12 +409,12 @@ pub enum ReadError {
     /// The storage failed.
     #[error("the journal cannot be read: {0}")]
     Storage(String),
-    /// What is stored makes no sense.
+    /// The stored data is damaged.
     #[error("the journal is damaged at {place}: {what}")]
     Damaged {
         /// Where, for a person.
         place: String,
-        /// What is wrong there.
+        /// The damage.
         what: String,
     },
     /// The place in the list is none that this store has named.
