@@ -1,17 +1,16 @@
-//! Which journals this user's materia began, and where: notes in the user's state folder.
+//! Notes of the journals that this user's materia began, and where, in the user's state folder.
 //!
-//! A journal is evidence, and whoever wrote it can have written anything. One that is noted here was begun by
-//! this user's materia in this very place. Any other is *foreign*: it came with a repository, or was copied or
-//! restored. It is only read, until its owner says that it may be carried on.
+//! A journal can contain anything, since anyone may have written it. One that is noted here was begun by this user's
+//! materia in this place. Any other is *foreign*: it came with a repository, or was copied or restored. It is
+//! read-only until its owner adopts it.
 //!
 //! # Invariants
 //!
-//! * A note says the journal's id, its path, and which file it was: device, number and the instant at which the
-//!   system made it. A repository cannot choose those.
-//! * A journal at the path of its note is its own as long as it is the file that was made then; where a file
-//!   system does not tell that instant, as long as it has the id. One that was moved within its file system is
-//!   still that file.
-//! * A note is there before the first table of its journal.
+//! * A note has the journal's id, its path, and the identity of the file: device, inode and birth time. A repository
+//!   cannot choose those.
+//! * A journal at the path of its note is the user's own as long as its identity matches; where a file system has no
+//!   birth time, as long as the id matches. A journal that was moved within its file system still matches.
+//! * A note is written before the first table of its journal.
 
 use std::fmt::Write as _;
 use std::fs::{self, File, Metadata};
@@ -106,7 +105,7 @@ fn nanoseconds(at: &StatxTimestamp) -> Option<u64> {
     seconds.checked_mul(1_000_000_000)?.checked_add(u64::from(at.tv_nsec))
 }
 
-/// What is noted of a journal.
+/// The note of a journal.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Note {
     /// Its id.

@@ -1,4 +1,4 @@
-//! What a run keeps on the disk, and the room that is left there.
+//! Disk usage of a run, and free space.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, mpsc};

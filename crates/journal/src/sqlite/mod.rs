@@ -183,7 +183,7 @@ impl SqliteJournal {
         due
     }
 
-    /// What it takes to open the file for writing.
+    /// Arguments for opening the file for writing.
     fn opening(&self) -> Opening {
         let (path, options) = (self.path.clone(), self.options.clone());
         let (counters, changes) = (Arc::clone(&self.counters), Arc::clone(&self.changes));
@@ -210,7 +210,7 @@ impl SqliteJournal {
         Ok(self.writer.get_or_init(|| writer))
     }
 
-    /// What was written through this value so far.
+    /// Counters of the writes through this value.
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.counters.stats()
@@ -241,14 +241,14 @@ impl SqliteJournal {
     }
 }
 
-/// What the system says to a new file in `root`, if it refuses one: SQLite does not tell.
+/// The error of the system for a new file in `root`, if it refuses one: SQLite does not report it.
 fn why_not_writable(root: &Path) -> Option<OpenError> {
     // A new file under a name of its own, which goes at once.
     let probe = tempfile::Builder::new().prefix(".writable-").tempfile_in(root);
     probe.err().map(|source| OpenError::Folder { path: root.to_owned(), source })
 }
 
-/// What it takes to open the file for writing.
+/// Arguments for opening the file for writing.
 struct Opening {
     home: Home,
     counters: Arc<Counters>,
