@@ -1,4 +1,4 @@
-//! The way that work has come, and how often it went round without getting on (D22).
+//! The trail of work, and the number of cycles without progress (D22).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ struct Stretch {
     returns: BTreeMap<usize, u32>,
 }
 
-/// What a step does where it comes to a node that was entered before.
+/// Effect of a step to a node that was entered before.
 #[derive(Clone, Copy)]
 enum Counted {
     /// It closes a cycle.
