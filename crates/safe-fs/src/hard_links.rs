@@ -1,7 +1,7 @@
-//! Files with a second name somewhere else, made files of their own.
+//! Replaces hard-linked files by copies.
 //!
-//! A sandbox of paths cannot tell the names of a file apart: who may write `docs/x` writes `~/.bashrc` where both are
-//! one file. So what may be written is looked through before, and such a file becomes a copy of its own.
+//! A sandbox of paths cannot tell the names of a file apart: a program that may write `docs/x` can write `~/.bashrc`
+//! where both are one file. So the writable folders are searched before a turn, and such a file becomes a copy.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -191,7 +191,7 @@ fn copy(folder: &Folder, path: &Path, left: &mut u64) -> io::Result<()> {
 }
 
 impl Folder {
-    /// What `stat` says about a name in it; of a link about the link.
+    /// The `stat` of a name in it; links are not followed.
     fn look_at(&self, name: &OsStr) -> Result<rustix::fs::Stat, Errno> {
         rustix::fs::statat(self.handle(), name, AtFlags::SYMLINK_NOFOLLOW)
     }
