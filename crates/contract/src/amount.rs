@@ -1,7 +1,7 @@
-//! Money, and whatever else is compared with a bound (D55).
+//! Amounts that are compared with a limit, such as money (D55).
 //!
-//! Sums of floats drift: 0.7 and 0.1 are less than 0.8. So amounts are counted in millionths, as an
-//! integer, and are decimals only where they are shown or written down.
+//! Sums of floats drift: 0.7 and 0.1 are less than 0.8. So amounts are integers in millionths, and decimals only
+//! where they are shown or serialized.
 
 use std::fmt;
 

@@ -1,8 +1,8 @@
-//! The document format: what an author writes in a configuration file.
+//! The document format of configuration files.
 //!
-//! Every field is optional here and unknown ones are kept, so that a document survives being
-//! read and written by this version. The JSON Schema under `schemas/` is generated from these
-//! types; the compiler checks documents against the same schema and then gives them meaning.
+//! Every field is optional here and unknown ones are kept, so that reading and writing a document loses nothing. The
+//! JSON Schema under `schemas/` is generated from these types; the compiler checks documents against the same schema
+//! before it interprets them.
 
 mod edge;
 mod keywords;

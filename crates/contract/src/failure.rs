@@ -1,4 +1,4 @@
-//! The kinds of failure of a provider, which decide whether trying again can help.
+//! Failure classes of a provider. They decide whether a retry can help.
 
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};

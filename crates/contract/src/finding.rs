@@ -17,10 +17,9 @@ pub enum Severity {
     Info,
 }
 
-/// One thing found in a document.
+/// One finding in a document.
 ///
-/// The compiler gathers all of them before it gives up: a person mends a file once, not
-/// once for each mistake.
+/// The compiler collects all of them, so that a person can fix a file in one go.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {

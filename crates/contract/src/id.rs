@@ -1,4 +1,4 @@
-//! Identifiers. Each is its own type, so that a node id never stands in for an edge id.
+//! Identifiers. Each has a type of its own, so that a node id cannot be used as an edge id.
 
 use crate::schema::JsonSchema;
 use serde::{Deserialize, Serialize};

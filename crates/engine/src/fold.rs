@@ -1,4 +1,4 @@
-//! From events to state, and from records to decisions.
+//! Folds events to state, and groups records into decisions.
 
 use std::sync::Arc;
 

@@ -63,10 +63,9 @@ pub enum LoadError {
     },
 }
 
-/// A run as its journal has it.
+/// A run as loaded from its journal.
 ///
-/// Whoever shows a run to a person, asks for trust in it and then drives it does all of that with one such
-/// value: a journal that is read twice may say two things.
+/// Show it, ask for trust in it and drive it with one such value: a journal that is read twice may have changed.
 #[derive(Debug, Clone)]
 pub struct LoadedRun {
     /// In a box: it is handed on often.

@@ -97,10 +97,10 @@ struct Broken {
     begins: bool,
 }
 
-/// Replays a run, up to `at` where it is given. It waits for the journal.
+/// Replays a run, up to `at` where it is given. Blocks on the journal.
 ///
-/// One thread reads and checks the hashes, the next one takes events apart and holds them to the rules in
-/// its own way, this one decides again: each needs about as long as the others.
+/// One thread reads and checks the hashes, the second runs the verifier, and this one recomputes the decisions: each
+/// takes about the same time.
 pub fn replay(journal: &dyn Journal, id: &RunId, at: Option<u64>) -> Result<Replay, ReplayError> {
     std::thread::scope(|scope| {
         let (sender, records) = mpsc::sync_channel(PAGES_AHEAD);

@@ -59,11 +59,10 @@ impl FileIdentity {
         Self { device: found.dev(), number: found.ino(), made }
     }
 
-    /// That of what has this name now; a link is not followed.
+    /// The identity of the file with this name; a link is not followed.
     ///
-    /// The times of changes are not asked for. Newer systems give a file that somebody looked at in this way a new
-    /// time with its next change, and its next sync then has to write that time as well: one more write for each
-    /// commit.
+    /// Times of changes are not requested: on newer kernels that would give the file a new time with its next change,
+    /// and each commit would cost one more write.
     pub(crate) fn at(path: &Path) -> io::Result<Self> {
         let wanted = StatxFlags::INO | StatxFlags::BTIME;
         match rustix::fs::statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, wanted) {

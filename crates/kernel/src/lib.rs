@@ -1,14 +1,14 @@
-//! The rules of a run, with nothing else in the room.
+//! The rules of a run, as pure functions.
 //!
 //! # Invariants
 //!
-//! * No clock, no dice, no files, no threads, no `HashMap`. Time arrives as an input and ids are
+//! * No clock, no random numbers, no files, no threads, no `HashMap`. Time arrives as an input and ids are
 //!   derived, so that the same inputs give the same events, byte for byte.
-//! * [`evolve`] is the only code that changes a [`Run`], and it is total: what it applies has
-//!   already happened. Deciding works on the run through events alone.
+//! * [`evolve`] is the only code that changes a [`Run`], and it is total: its events have
+//!   already happened. A decision changes the run only through events.
 //! * Effects are never stored. [`outstanding`] derives them from the state, so that a process that
-//!   restarts asks for exactly what was still owed.
-//! * What a step costs does not depend on how many came before it: nothing here grows with
+//!   restarts gets exactly the outstanding ones.
+//! * The cost of a step does not depend on the number of steps before it: no data here grows with
 //!   history, and nothing copies the run.
 //!
 //! # The shape of a step
@@ -23,7 +23,7 @@
 //! state ◄── ask ◄── evolve ◄── decide ◄── recompute
 //! ```
 //!
-//! `state` is data: the run, its nodes, turns and loops, the delivery queue of an edge, the input buffer
+//! `state` is the data: the run, its nodes, turns and loops, the delivery queue of an edge, the input buffer
 //! of a node. `ask` only looks: which item a node works on, what a turn would take and be given, which
 //! `gates` must be passed before one starts. `evolve` applies events, the materializer of the execution
 //! contract. `decide` says which events follow: `settle` what a finished turn means, `deliver` how a

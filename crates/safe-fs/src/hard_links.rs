@@ -29,10 +29,10 @@ struct Names {
     found: Vec<(usize, PathBuf)>,
 }
 
-/// Makes every plain file beneath `roots` that has a name elsewhere a file of its own, with the same content and
-/// mode; says which. An error means that there is one which could not be.
+/// Replaces every plain file beneath `roots` that has a name elsewhere by a copy with the same content and mode;
+/// returns their paths. An error means that one could not be replaced.
 ///
-/// A root may be a file. Files whose names all lie beneath the roots stay as they are. Links are not followed.
+/// A root may be a file. Files with all names beneath the roots stay as they are. Links are not followed.
 pub fn make_own(roots: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
     make_own_within(roots, ENTRIES_MAX, BYTES_MAX)
 }

@@ -1,7 +1,7 @@
-//! Files beneath a folder, for those who write where others may write too.
+//! Files beneath a folder that other programs may write to as well.
 //!
-//! A path is a promise that others can break: whoever may rename a folder puts a link in its place, and what was
-//! meant for `sockets/a/1-1.stdout` lands in somebody's home. A [`Folder`] is a *handle*, which stays the folder it
+//! A path can be redirected: a program that may rename a folder can put a link in its place, so that data for
+//! `sockets/a/1-1.stdout` is written elsewhere. A [`Folder`] is a *handle*, which stays the folder it
 //! was, and everything is done beneath it.
 //!
 //! # Invariants

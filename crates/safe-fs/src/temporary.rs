@@ -84,10 +84,8 @@ impl Drop for Temporary {
     }
 }
 
-/// Takes away the temporary folders that processes left which were killed. Only what is ours, says so of itself, and
-/// is held by nobody, whatever its age.
-///
-/// A process does so once: whoever was killed since is another start's business.
+/// Removes the temporary folders of killed processes: those with our mark file and without a lock on it, at any age.
+/// Runs once in a process.
 pub fn sweep() {
     static SWEPT: Once = Once::new();
     SWEPT.call_once(|| {

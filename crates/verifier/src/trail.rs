@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// How work came to where it is. Every payload has its own.
+/// Trail of a payload. Every payload has its own.
 ///
-/// What lies outside all loops is told first, then what lies in each loop around the node that was come to.
-/// A loop counts outside as the member by which it was entered.
+/// The first level is outside all loops, then one for each loop around the present node. A loop counts outside as the
+/// member by which it was entered.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Trail(Arc<Vec<Stretch>>);
 

@@ -1,4 +1,4 @@
-//! Work items: the loops that go through them.
+//! Loops over work items.
 
 use std::sync::Arc;
 

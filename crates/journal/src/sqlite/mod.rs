@@ -3,16 +3,16 @@
 //! # Invariants
 //!
 //! * Only the writer thread appends, and it commits everything that waits in one transaction.
-//! * The unit is the decision: one row, which holds what was decided on and all events that followed.
-//! * `heads` names the last record of each run that rests, and a recent one of a run that goes on.
+//! * The unit is the decision: one row, with its input and all events that followed.
+//! * `heads` names the last record of each run at rest, and a recent one of a running one.
 //!   It is written in the transaction of that record, so a read that ends earlier than it says
-//!   has met damage and not the end of the run.
+//!   has found damage and not the end of the run.
 //! * Nothing in this process opens the file but SQLite: closing any other handle on it would
 //!   give up SQLite's locks.
-//! * A journal is evidence, never instructions: nothing that is defined in a file is run, a file that is not made
-//!   as ours are is refused, and one that came from elsewhere is only read.
+//! * A journal is data, never instructions: no trigger or view in a file is run, a file with another schema
+//!   is refused, and a foreign one is read-only.
 //!
-//! Deliberately absent: checking the chain of hashes. Whoever reads does that, since only the
+//! The hash chain is checked by readers of the journal, since only the
 //! reader knows what it read before.
 
 mod anchor;
@@ -216,10 +216,10 @@ impl SqliteJournal {
         self.counters.stats()
     }
 
-    /// Hands every record after place `after` to `visit`, in order, until it breaks off. For those who may wait.
+    /// Calls `visit` with every record after place `after`, in order, until it breaks off. Blocks.
     ///
-    /// Texts that are kept apart from the records are not looked for. The fastest way through a long run: one
-    /// query, and one [`Record`] that is filled anew for each row.
+    /// Blobs are not read. The fastest way through a long run: one query, and one [`Record`] that is reused for each
+    /// row.
     pub fn for_each(
         &self,
         run: &RunId,

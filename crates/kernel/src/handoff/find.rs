@@ -1,4 +1,4 @@
-//! Finding the object in an agent's output, by one rule in three steps (D26).
+//! Finds the object in an agent's output, by one rule in three steps (D26).
 
 use serde_json::{Map, Value};
 
