@@ -17,20 +17,18 @@
 //! input ─ decide ─▶ events ─ evolve ─▶ run ─ outstanding ─▶ effects
 //! ```
 //!
-//! # Rooms
+//! # Modules
 //!
 //! ```text
 //! state ◄── ask ◄── evolve ◄── decide ◄── recompute
 //! ```
 //!
-//! `state` is the data: the run, its nodes, turns and loops, the delivery queue of an edge, the input buffer
-//! of a node. `ask` only looks: which item a node works on, what a turn would take and be given, which
-//! `gates` must be passed before one starts. `evolve` applies events, the materializer of the execution
-//! contract. `decide` says which events follow: `settle` what a finished turn means, `deliver` how a
-//! payload reaches the next node, `cursor` and `elements` how lists move on, `timers` what happens when
-//! an instant comes, `schedule` who runs next, `acts` and `consent` what people do, `halt` how a run
-//! stops and goes on. A room knows those to its left and none to its right; a test reads the sources
-//! and holds them to it.
+//! `state` is the data: the run, its nodes, turns and loops, the delivery queue of an edge, the input buffer of a
+//! node. `ask` reads it: the item of a node, the inputs of a turn, the `gates` that must be passed before a
+//! start. `evolve` applies events, the materializer of the execution contract. `decide` computes events: `settle`
+//! for a finished turn, `deliver` for a payload, `cursor` and `elements` for lists, `timers` for due timers,
+//! `schedule` for the next start, `acts` and `consent` for people, `halt` for stop and resume. Imports go from
+//! right to left only; a test checks the sources.
 
 mod ask;
 mod decide;

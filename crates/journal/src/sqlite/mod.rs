@@ -2,7 +2,7 @@
 //!
 //! # Invariants
 //!
-//! * Only the writer thread appends, and it commits everything that waits in one transaction.
+//! * All appends go through the writer, which commits everything that waits in one transaction.
 //! * The unit is the decision: one row, with its input and all events that followed.
 //! * `heads` names the last record of each run at rest, and a recent one of a running one.
 //!   It is written in the transaction of that record, so a read that ends earlier than it says
