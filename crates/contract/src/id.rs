@@ -71,10 +71,8 @@ text_id!(
     EdgeId
 );
 text_id!(
-    /// One run of a plan. Authors call it a cast.
-    ///
-    /// It is also the name of a folder, so it is checked by [`RunId::parse`] wherever it
-    /// comes from outside.
+    /// One run of a plan. Authors call it a cast. It is also the name of a folder, so ids from outside are checked by
+    /// [`RunId::parse`].
     RunId
 );
 
@@ -141,10 +139,8 @@ fn is_name(text: &str, bytes_max: usize) -> bool {
         && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(byte))
 }
 
-/// The id of the event at `seq` of `run`, and of the payload that this event creates.
-///
-/// Computed, never drawn: the same run gives the same ids on every machine and in every
-/// replay. It is a UUID of version 8 over a hash of both parts.
+/// The id of the event at `seq` of `run`, and of the payload that this event creates. It is computed: a UUID of
+/// version 8 over a hash of both, the same on every machine and in every replay.
 #[must_use]
 pub fn derived_id(run: &RunId, seq: u64) -> Uuid {
     let mut hasher = blake3::Hasher::new_derive_key("materia 2026-11-15 id of an event");

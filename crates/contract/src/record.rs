@@ -106,10 +106,8 @@ impl Record {
         record
     }
 
-    /// The hash this record must have if it stands behind `previous`.
-    ///
-    /// Every stored field is covered, each with its length, so that no byte can move from one
-    /// field to the next unseen. `docs/reference/journal.md` has the form, byte by byte.
+    /// The hash of this record after `previous`. It covers every stored field with its length.
+    /// `docs/reference/journal.md` has the form, byte by byte.
     #[must_use]
     pub fn hash_after(&self, previous: ChainHash) -> ChainHash {
         let node = self.node.as_deref();

@@ -112,10 +112,8 @@ pub async fn fork(
     Ok(())
 }
 
-/// The beginning of `id`: the events of `from` up to `at`. It waits for the journal.
-///
-/// Where `at` stands in the middle of a decision, what that decision had settled up to there comes
-/// along with what it leads to, and nothing that it started afterwards.
+/// The first records of `id`: the events of `from` up to `at`. Blocks on the journal. Where `at` is in the middle of
+/// a decision, that decision is finished, but starts nothing after `at`.
 pub fn forked(
     journal: &dyn Journal,
     from: &RunId,

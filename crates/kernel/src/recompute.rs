@@ -181,10 +181,8 @@ impl Recomputation {
         self.run
     }
 
-    /// Takes a decision again and compares what follows with the events of the journal. Gives what would have been
-    /// written, for whoever knows the bytes that were.
-    ///
-    /// Behind a divergence the run has gone its own way, and nothing more can be compared.
+    /// Recomputes a decision, compares it with the events of the journal, and returns it for a comparison of the
+    /// bytes. After a divergence no further call is meaningful.
     pub fn next(&mut self, decided: &Decided, events: &[Event]) -> Result<Retaken, Divergence> {
         let Some(first) = events.first() else {
             return Ok(Retaken { decided: decided.clone(), events: Vec::new() });

@@ -100,10 +100,8 @@ pub struct ForkedFrom {
     pub started: Option<crate::time::Micros>,
 }
 
-/// Which list of a script answers which node.
-///
-/// It is pinned when the run begins, so that the position in each list is a fold over the
-/// events like everything else, and a resumed run goes on where its log says it was.
+/// The list of a script that answers each node. It is recorded when the run begins, so that the position in each list
+/// follows from the events, also after a resume.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ScriptBinding {

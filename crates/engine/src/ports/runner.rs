@@ -300,10 +300,7 @@ impl Default for Keeps {
     }
 }
 
-/// Where a turn says what it is doing.
-///
-/// What goes here is no fact: it is shown to whoever looks and then forgotten. What a turn came to
-/// is in its report.
+/// Live output of a turn. It is shown and then forgotten; the result of a turn is in its report.
 #[derive(Clone, Default)]
 pub struct Live(Option<Arc<Show>>);
 

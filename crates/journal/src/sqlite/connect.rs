@@ -212,10 +212,8 @@ fn distrust(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "cell_size_check", true)
 }
 
-/// Tries again while other processes are in the way.
-///
-/// SQLite gives up at once where waiting might deadlock, as on the switch to WAL; nothing is
-/// held between two tries here, so trying again is safe.
+/// Retries while other processes hold locks. SQLite gives up at once where waiting might deadlock, as on the switch
+/// to WAL; nothing is held between two tries, so a retry is safe.
 pub(super) fn patiently<T, E>(
     patience: Duration,
     busy: impl Fn(&E) -> bool,

@@ -115,11 +115,9 @@ impl SqliteJournal {
         self.changes.of_all()
     }
 
-    /// Opens the journal of `root` if there is one, whoever began it. Makes nothing, and works where nothing may
-    /// be written. To look at one that may be foreign there is [`Self::look`].
-    ///
-    /// Writing is possible as well where the system allows it; the writer then starts with the
-    /// first append.
+    /// Opens the journal of `root` if there is one, also a foreign one. Creates nothing, and works on read-only
+    /// media. To read a possibly foreign journal safely, use [`Self::look`]. If the system allows writes, the writer
+    /// starts with the first append.
     pub fn open_existing(root: &Path) -> Result<Option<Self>, OpenError> {
         let Some(path) = place::existing(root)? else { return Ok(None) };
         let options = Options::default();

@@ -85,10 +85,7 @@ fn descend<'a>(start: &'a Value, steps: &[String]) -> Option<&'a Value> {
     })
 }
 
-/// Sets the value at a dotted target, creating objects on the way.
-///
-/// What stands in the way and is no object is replaced by one: the assignment is what the author
-/// asked for, the old value is not.
+/// Sets the value at a dotted target, creating objects on the way. Other values on the way are replaced by objects.
 pub(crate) fn assign(variables: &mut Map<String, Value>, target: &str, value: Value) {
     let mut steps = target.split('.').peekable();
     let mut object = variables;

@@ -28,11 +28,8 @@ impl From<Micros> for Now {
 /// of them would never come to an end.
 const ANSWERS_MAX: u32 = 1_000;
 
-/// A decision in the making: every event is applied as soon as it is written down.
-///
-/// Later parts of a decision depend on earlier ones (a payload must have been delivered before a
-/// turn can take it). Applying each event at once keeps the rules in one place, [`evolve`], and
-/// makes it impossible to decide on a state that a replay of the events would not reach.
+/// A decision in the making: every event is applied as soon as it is written. So a decision can never rest on a state
+/// that a replay of the events would not reach.
 pub(crate) struct Draft<'run> {
     run: &'run mut Run,
     now: Now,

@@ -58,11 +58,8 @@ pub fn step(run: &mut Run, now: impl Into<Now>, input: Input) -> Result<Vec<Even
     Ok(take(run, now, input)?.events)
 }
 
-/// Decides what follows from `input` and applies it, event by event.
-///
-/// The events must be made durable before anything happens on their account. A caller that cannot
-/// make them durable must throw `run` away, for it has gone ahead of its journal. A rejected input
-/// has changed nothing.
+/// Decides on `input` and applies the events. The caller must make them durable before any effect; if it cannot, it
+/// must drop `run`, which is ahead of its journal. A rejected input changes nothing.
 pub fn take(run: &mut Run, now: impl Into<Now>, input: Input) -> Result<Decision, Rejection> {
     take_with(run, now, &[], input)
 }
