@@ -119,13 +119,13 @@ pub enum Do {
     },
     /// Stops the run for now, so that it can be carried on.
     Stop {
-        /// A sentence for whoever looks at it later.
+        /// A sentence for later readers.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<String>,
     },
     /// Ends the run for good.
     Abort {
-        /// Who, or why.
+        /// The person or the reason.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
@@ -175,7 +175,7 @@ impl Do {
         }
     }
 
-    /// Whether it belongs to an instant, beside whatever else happens at it (D7). Everything else is done alone.
+    /// Whether it can be decided together with other inputs of one instant (D7). All others are decided alone.
     #[must_use]
     pub fn is_of_an_instant(&self) -> bool {
         match self {
@@ -252,7 +252,7 @@ pub struct Offered {
     /// Things that travel with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<crate::ArtifactRef>,
-    /// Whether its source was content.
+    /// The verdict of its source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<PayloadStatus>,
 }

@@ -33,7 +33,7 @@ pub struct Amount {
 pub struct NoAmount;
 
 impl Amount {
-    /// So many millionths.
+    /// An amount in millionths.
     #[must_use]
     pub fn from_millionths(millionths: i64) -> Self {
         Self::held(millionths.into())
@@ -45,7 +45,7 @@ impl Amount {
         self.millionths
     }
 
-    /// Both together, or the largest amount where that is more.
+    /// The sum, or the largest amount on overflow.
     #[must_use]
     pub fn saturating_add(self, other: Self) -> Self {
         Self::held(self.millionths + other.millionths)

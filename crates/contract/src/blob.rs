@@ -74,7 +74,7 @@ pub enum BlobFault {
     /// It is not what was put there.
     #[error("the blob {0} was altered")]
     Altered(BlobHash),
-    /// It is more than somebody wants to hold in memory.
+    /// It is larger than the memory limit.
     #[error("the blob {hash} was not read: {what}")]
     TooLarge {
         /// Which.
@@ -99,7 +99,7 @@ pub fn apart(data: &str) -> Option<(String, Vec<Blob>)> {
     apart_where(data, |_| true)
 }
 
-/// The same for those texts alone that `is_kept` names; the others stay where they are.
+/// Moves out only the texts that `is_kept` names; the others stay in place.
 #[must_use]
 pub fn apart_where(
     data: &str,
@@ -140,8 +140,8 @@ pub fn has_mark(data: &str) -> bool {
     memchr_iter(b'$', bytes).any(|at| bytes[at..].starts_with(MARK))
 }
 
-/// The data as it was before its long texts were put apart; `fetch` gives a text of so many bytes back. Whoever wrote
-/// the data may be anybody: what names more than [`EVENT_BYTES_MAX`] is not put together.
+/// The data with its long texts put back in; `fetch` returns a text of the given size. The data may be hostile:
+/// references to more than [`EVENT_BYTES_MAX`] are refused.
 pub fn whole(
     stored: &str,
     mut fetch: impl FnMut(BlobHash, u64) -> Result<String, BlobFault>,
@@ -184,7 +184,7 @@ pub fn bytes_apart(stored: &str) -> u64 {
     keys.filter_map(|key| Some(Reference::at(stored, &key)?.bytes)).fold(0, u64::saturating_add)
 }
 
-/// Whether a name is that of the field, or one that had to be told apart from it.
+/// Whether a field is named `$blob`, or is an escaped form of that.
 fn is_field(name: &str) -> bool {
     name.ends_with(FIELD) && name.trim_start_matches('$').len() == FIELD.len() - 1
 }

@@ -12,7 +12,7 @@ use crate::{Actor, Do, content_hash};
 /// The longest id of a command, in bytes.
 pub const COMMAND_ID_BYTES_MAX: usize = 200;
 
-/// Something that somebody wants done to a run.
+/// A command to a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Command {
@@ -20,7 +20,7 @@ pub struct Command {
     /// sent. Where it is left out, one is made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<CommandId>,
-    /// Who asks.
+    /// The sender.
     #[serde(default = "Actor::person")]
     pub actor: Actor,
     /// The last event that the sender knows of. If the run has gone on since, nothing is done.
@@ -32,7 +32,7 @@ pub struct Command {
 }
 
 impl Command {
-    /// A person wants this done, whatever has happened since.
+    /// A command of a person, at any state of the run.
     #[must_use]
     pub fn person(what: Do) -> Self {
         Self { id: None, actor: Actor::PERSON, expected_seq: None, what }
@@ -142,7 +142,7 @@ pub enum Answer {
     },
     /// It was refused, and why.
     Refused {
-        /// A sentence for whoever sent it.
+        /// The reason in a sentence.
         reason: String,
     },
 }

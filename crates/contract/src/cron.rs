@@ -30,7 +30,7 @@ pub struct Cron {
     pub timezone: String,
 }
 
-/// The next tick of a node, as whoever knows time zones tells the run.
+/// The next tick of a node. The caller computes it, because the run knows no time zones.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NextTick {
@@ -64,7 +64,7 @@ pub enum CronError {
     Never,
 }
 
-/// A schedule that can say when it comes round.
+/// A schedule that can compute its next time.
 #[derive(Debug, Clone)]
 pub struct Schedule {
     minutes: u64,

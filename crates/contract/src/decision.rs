@@ -18,17 +18,17 @@ use crate::{
 pub struct Decided {
     /// The instant at which it was taken, in the run's time: which timers were due.
     pub at: Micros,
-    /// Who asked for it; absent where nobody did and the run went on by itself.
+    /// The actor; absent where the run went on by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Actor>,
     /// The command that it carries out, where it has an id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<CommandId>,
-    /// Where a fork has cut it: nothing was started behind this event any more. What the event had
-    /// settled is settled all the same.
+    /// The event at which a fork has cut the decision: nothing was started after it, but results up to it are
+    /// settled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<u64>,
-    /// When the schedules whose tick was due come round next. The run knows no time zones.
+    /// The next times of the schedules that were due. The run knows no time zones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ticks: Vec<NextTick>,
     /// The rules by which it was taken, see [`RULES_VERSION`]. Only the same rules make the same of an
@@ -45,7 +45,7 @@ pub const RULES_VERSION: u32 = 5;
 /// The rules of the first program whose runs are still read.
 const RULES_LEAST: u32 = 3;
 
-/// Who acts on a run: `person`, `timeline`, the name of a program.
+/// An actor: `person`, `timeline`, or the name of a program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Actor(std::borrow::Cow<'static, str>);
@@ -56,7 +56,7 @@ impl Actor {
     /// The timeline of a script.
     pub const TIMELINE: Self = Self(std::borrow::Cow::Borrowed("timeline"));
 
-    /// A person at a terminal, who acts where nobody else is named.
+    /// A person at a terminal, the default actor.
     #[must_use]
     pub fn person() -> Self {
         Self::PERSON

@@ -24,7 +24,7 @@ pub struct Envelope {
     pub edge_id: Option<EdgeId>,
     /// The run's logical time when it came to be.
     pub ts: Micros,
-    /// Text for whoever runs next.
+    /// Text for the next node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// Parsed output.
@@ -33,7 +33,7 @@ pub struct Envelope {
     /// Things too large to travel, named by hash.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<ArtifactRef>,
-    /// Whether the producing turn was content with its result.
+    /// The verdict of the producing turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<PayloadStatus>,
 }
@@ -42,9 +42,9 @@ pub struct Envelope {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EnvelopeKind {
-    /// Text that a node put out.
+    /// Text output of a node.
     Message,
-    /// A handoff object that a node put out.
+    /// A handoff object of a node.
     Handoff,
     /// A compact delta for a node that continues.
     Tick,
@@ -77,7 +77,7 @@ pub struct PayloadContent {
     /// Things that travel with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<ArtifactRef>,
-    /// Whether its source was content.
+    /// The verdict of its source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<PayloadStatus>,
 }

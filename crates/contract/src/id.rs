@@ -16,7 +16,7 @@ pub const NODE_ID_BYTES_MAX: usize = 64;
 /// The longest run id, in bytes.
 pub const RUN_ID_BYTES_MAX: usize = 128;
 
-/// The longest run id that somebody may choose, in bytes. What is derived from one is longer.
+/// The longest run id that a user may choose, in bytes. Derived ids are longer.
 pub const CHOSEN_RUN_ID_BYTES_MAX: usize = 64;
 
 macro_rules! text_id {
@@ -110,8 +110,8 @@ pub enum BadChosenRunId {
 }
 
 impl RunId {
-    /// Reads the name that somebody chose for a new run (D60). Names of runs that are there may be longer
-    /// and have dots: they are read by [`RunId::parse`].
+    /// Parses a chosen name of a new run (D60). Names of existing runs may be longer and have dots: [`RunId::parse`]
+    /// reads them.
     pub fn chosen(text: &str) -> Result<Self, BadChosenRunId> {
         if !is_name(text, CHOSEN_RUN_ID_BYTES_MAX) || text.contains('.') {
             return Err(BadChosenRunId::Grammar(text.to_owned()));

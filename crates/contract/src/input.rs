@@ -19,7 +19,7 @@ use crate::{
     bound(deserialize = "Created: Deserialize<'de>, Reported: Deserialize<'de>")
 )]
 pub enum InputOf<Created, Reported> {
-    /// Somebody asks for a run of a plan.
+    /// A run of a plan is created.
     Create(Created),
     /// An instant, with all that happens at it. Nothing starts before all of it is settled (D7).
     Moment(MomentOf<Reported>),
@@ -32,11 +32,11 @@ pub enum InputOf<Created, Reported> {
         /// Turns that ended by themselves before they were ended.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         reports: Vec<Reported>,
-        /// A sentence for whoever looks at it later.
+        /// A sentence for later readers.
         message: String,
     },
-    /// A turn was not started, because what it would have run is not what somebody approved. What else was under
-    /// way has been ended.
+    /// A turn was not started, because it would have run something that is not approved. All other turns have been
+    /// ended.
     Withheld {
         /// Turns that ended by themselves before they were ended.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -97,14 +97,13 @@ pub struct Acting {
     /// Its place in the script's timeline, where it comes from there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeline: Option<u32>,
-    /// Where the run is now, if whoever does it has just taken the run up. Turns that were in flight
-    /// are then nobody's any more.
+    /// The place of the run, if the actor has just taken it up. Turns in flight are then lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<RunPlace>,
 }
 
 impl Acting {
-    /// A person does it to a run that somebody drives.
+    /// An act of a person on a driven run.
     #[must_use]
     pub fn person(act: Do) -> Self {
         Self { act, timeline: None, place: None }
@@ -171,13 +170,13 @@ impl Input {
         Self::Moment(Moment { reports, acts: Vec::new() })
     }
 
-    /// A person does something to a run that somebody drives.
+    /// An act of a person on a driven run.
     #[must_use]
     pub fn act(act: Do) -> Self {
         Self::acting(Acting::person(act))
     }
 
-    /// Whoever has just taken the run up does something to it.
+    /// An act by the process that has just taken the run up.
     #[must_use]
     pub fn taken_up(act: Do, place: RunPlace) -> Self {
         Self::acting(Acting { place: Some(place), ..Acting::person(act) })
@@ -187,7 +186,7 @@ impl Input {
         Self::Moment(Moment { reports: Vec::new(), acts: vec![acting] })
     }
 
-    /// Somebody carries the run on, at this pace where one is named.
+    /// Resumes the run, at this pace where one is named.
     #[must_use]
     pub fn resume(pace: Option<Pace>) -> Self {
         Self::taken_up(Do::Resume { pace }, RunPlace::named())
@@ -207,7 +206,7 @@ impl Input {
 }
 
 impl<Created, Reported> InputOf<Created, Reported> {
-    /// The same input with its creation and its reports in another form.
+    /// Converts the creation and the reports of the input.
     pub fn try_map<C, R, E>(
         self,
         create: impl FnOnce(Created) -> Result<C, E>,

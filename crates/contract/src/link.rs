@@ -35,7 +35,7 @@ pub struct LinkTarget {
 }
 
 impl LinkTarget {
-    /// The form that means it whatever else bears its name: `loadout:Review`.
+    /// The unambiguous form: `loadout:Review`.
     #[must_use]
     pub fn reference(&self) -> String {
         format!("{}:{}", self.kind.word(), self.name)

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::{Behavior, EventBody, Plan, RunCreated, RunFailed, RunResumed};
 
-/// The project folder: that of its configuration.
+/// The folder of the project's configuration.
 pub const PROJECT: &str = "{project}";
 /// The folder that turns work in. It is the project's, unless a run has a workspace of its own.
 pub const WORKSPACE: &str = "{workspace}";
@@ -37,7 +37,7 @@ pub struct Folders {
 }
 
 impl Folders {
-    /// Each name with its folder. Where one lies in another, the inner one comes first.
+    /// Each placeholder with its folder; inner folders first.
     fn each(&self) -> [(&'static str, &str); 4] {
         [
             (RUN_DIR, &self.run_dir),
@@ -142,8 +142,7 @@ impl Folders {
         whole
     }
 
-    /// A creation with the names of folders in place of paths, as it is kept. The hash of its plan is
-    /// that of the plan that is kept.
+    /// A creation with placeholders in place of paths, as it is stored. The hash is of the stored plan.
     #[must_use]
     pub fn kept(&self, created: RunCreated) -> RunCreated {
         let plan = created.plan.with_paths(|path| self.named(path));

@@ -35,7 +35,7 @@ impl std::fmt::Display for ChainHash {
     }
 }
 
-/// One stored event: text as it lies in the journal, with the hash that seals it.
+/// One stored event: its text in the journal, and its hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
     /// Its place in the run, from 1.
@@ -181,14 +181,14 @@ impl Record {
         whole.and_then(blob::apart).map(|(_, blobs)| blobs).unwrap_or_default()
     }
 
-    /// Puts in what is kept apart; `fetch` gives a text of so many bytes back. Costs next to nothing where nothing is.
+    /// Puts the blobs back in; `fetch` returns a text of the given size. Nearly free where there are none.
     pub fn fill(&mut self, fetch: impl FnMut(BlobHash, u64) -> Result<String, BlobFault>) {
         if blob::has_mark(&self.data) {
             self.whole = Some(blob::whole(&self.data, fetch).map(std::borrow::Cow::into_owned));
         }
     }
 
-    /// Reads the event. Whoever wrote it may be anybody: ids that become names of files are held to their grammar.
+    /// Parses the event. It may be hostile: ids that become file names are checked.
     pub fn event(&self) -> Result<Event, EventError> {
         let node = self.node.as_deref().map(|node| checked(node).map(NodeId::new)).transpose()?;
         let body = EventBody::parse(&self.kind, self.whole_data()?)?;

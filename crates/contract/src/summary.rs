@@ -10,7 +10,7 @@ use crate::{Amount, NodeId, RunFailed, RunId, RunWaiting};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CastStatus {
-    /// It is under way, or its process was killed and nobody has resumed it yet.
+    /// It is running, or its process was killed and it was not resumed yet.
     Running,
     /// It waits for a person.
     Waiting,
@@ -104,7 +104,7 @@ pub struct CastReport {
     /// Open approvals of its sockets, and refused ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<OpenQuestion>,
-    /// The newest answer: that of the socket that waits for a person, else of the last one that ended.
+    /// The newest answer: of the socket that waits for a person, otherwise of the last turn that ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Said>,
     /// `own` where it works in a copy of the repository and not in the project folder.
@@ -164,7 +164,7 @@ pub struct Visit {
     /// Its verdict, where it gave one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub satisfied: Option<bool>,
-    /// Why it was not content, or failed.
+    /// Why it was not satisfied, or failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// How long it took.
@@ -191,7 +191,7 @@ pub enum Outcome {
     Rejected,
     /// Without a result.
     Failed,
-    /// Nobody knows.
+    /// With an unknown result.
     Interrupted,
     /// Not yet.
     Running,

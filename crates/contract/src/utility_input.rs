@@ -32,7 +32,7 @@ enum Kept {
 pub struct InputParts {
     /// The BLAKE3 hash of the exact text that the utility reads, in hexadecimal.
     pub hash: String,
-    /// The fields of the object, in order; none where it is that of an earlier attempt.
+    /// The fields of the object, in order; empty where `same_as` is set.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub fields: IndexMap<String, InputPart>,
     /// The attempt whose input it is once more.
@@ -61,7 +61,7 @@ pub enum InputPart {
 pub enum InputSource {
     /// The project folder: `run.created`, or the newest `run.resumed`.
     Cwd,
-    /// The folder of the cast, likewise.
+    /// The folder of the cast, from the same events.
     RunDir,
     /// The request: `run.created`.
     Request,

@@ -36,12 +36,12 @@ impl Method {
     }
 }
 
-/// Who may ask.
+/// Required authentication.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Anybody who passes the rest of the guard.
+    /// Every client that passes the rest of the guard.
     Open,
-    /// Who has the token, or a session with its key.
+    /// Clients with the token, or with a session and its key.
     Known,
     /// A session alone: a person has signed in.
     Person,
@@ -112,6 +112,6 @@ pub struct Endpoint {
     pub answer: Answer,
     /// The status of that.
     pub status: u16,
-    /// Who may ask.
+    /// The required authentication.
     pub access: Access,
 }

@@ -51,9 +51,9 @@ pub struct Compared {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ComparedVerdict {
-    /// Both are there and agree.
+    /// Both have it, with the same content.
     Same,
-    /// Both are there and do not.
+    /// Both have it, with different content.
     Differs,
     /// Only the first cast has it.
     OnlyA,
@@ -91,7 +91,7 @@ pub struct ComparedTurn {
     /// Its name for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item_label: Option<String>,
-    /// The how-manieth attempt at this item of this socket it is, since the casts parted.
+    /// The number of the attempt at this item of this socket, counted after the fork.
     pub attempt: u32,
     /// Whether they agree.
     pub verdict: ComparedVerdict,
@@ -129,7 +129,7 @@ pub struct TurnSide {
     /// Its cost, as far as it was reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Amount>,
-    /// Its tokens, likewise.
+    /// Its tokens, as far as they were reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
     /// How long it took.
@@ -140,9 +140,9 @@ pub struct TurnSide {
 /// A text of each cast.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TwoTexts {
-    /// That of the first.
+    /// The text of the first.
     pub a: String,
-    /// That of the second.
+    /// The text of the second.
     pub b: String,
 }
 
@@ -178,7 +178,7 @@ pub struct ComparedTotals {
     pub turns: Two<u64>,
     /// Tokens.
     pub tokens: Two<u64>,
-    /// Cost, where somebody reported one.
+    /// Cost, where it was reported.
     pub cost: Two<Option<Amount>>,
     /// Time in turns.
     pub duration_ms: Two<u64>,
@@ -187,8 +187,8 @@ pub struct ComparedTotals {
 /// A figure of each cast.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Two<T> {
-    /// That of the first.
+    /// The value of the first.
     pub a: T,
-    /// That of the second.
+    /// The value of the second.
     pub b: T,
 }

@@ -15,7 +15,7 @@ pub struct ExploreBody {
     pub loadout: String,
     /// The lengths of lists that were tried.
     pub items: Vec<u64>,
-    /// Whether every state was looked at.
+    /// Whether every state was explored.
     pub complete: bool,
     /// Why not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -101,7 +101,7 @@ pub enum Proof {
     Proved,
     /// A history breaks it.
     Refuted,
-    /// Not all histories were looked at, and none of those breaks it.
+    /// Not all histories were explored, and none of the explored ones breaks it.
     Undecided,
 }
 

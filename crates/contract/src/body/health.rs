@@ -48,7 +48,7 @@ pub struct AgentHealth {
     pub version: Option<String>,
     /// The version that it was tried with.
     pub tested_with: String,
-    /// Whether a login was found; absent where nobody can tell.
+    /// Whether a login was found; absent where it is unknown.
     pub logged_in: Option<bool>,
     /// The sign by which the login was found, such as a file or a variable.
     pub evidence: Option<String>,
@@ -56,7 +56,7 @@ pub struct AgentHealth {
     pub capabilities: Capabilities,
     /// Missing parts, and how to install them.
     pub missing: Option<String>,
-    /// Whether this project names its program and nobody has approved that: then it was not started.
+    /// Whether the project names its program and that is not approved: then it was not started.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub not_run: bool,
     /// The model that this project asks for; absent where it asks for none.

@@ -20,7 +20,7 @@ pub enum ReplayBody {
 pub struct Verified {
     /// The cast.
     pub cast_id: RunId,
-    /// `true`; `null` where nobody can say whether all events follow, see `undecided`.
+    /// `true`; `null` where it is unknown whether all events follow, see `undecided`.
     pub ok: Option<bool>,
     /// How many events were verified.
     pub events: u64,
@@ -53,7 +53,7 @@ pub struct Mismatch {
     pub cast_id: RunId,
     /// Always `false`.
     pub ok: bool,
-    /// The first event that does not follow; absent where the damage lies beside the events.
+    /// The first event that does not follow; absent where the damage is not in the events.
     pub seq: Option<u64>,
     /// The fault in a sentence.
     pub fault: String,

@@ -9,7 +9,7 @@ use crate::RunId;
 pub struct Told {
     /// The cast.
     pub cast_id: RunId,
-    /// Always true: the command is written down, and whoever drives the cast takes it.
+    /// Always true: the command waits in the inbox for the driver of the cast.
     pub told: bool,
     /// The events that followed from it; null where it has not been taken yet.
     pub events: Option<Vec<u64>>,

@@ -69,7 +69,7 @@ pub struct Suggestion {
 pub struct SuggestedStep {
     /// Its kind: `fork`, `wait`, or the name of the command.
     pub kind: String,
-    /// The same as a command, with all that belongs to it.
+    /// The step as a command with its arguments.
     #[serde(flatten)]
     pub what: Suggested,
     /// The command to type, where it is one.

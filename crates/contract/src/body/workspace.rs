@@ -76,7 +76,7 @@ pub struct WorkspaceDiff {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Cleaned {
-    /// Whether nothing was removed, because somebody only asks.
+    /// Whether it was a dry run, which removes nothing.
     pub dry_run: bool,
     /// The removed items.
     pub items: Vec<CleanedItem>,

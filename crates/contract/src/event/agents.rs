@@ -15,7 +15,7 @@ pub const MOCK: &str = "mock";
 /// The name under which a recording answers.
 pub const RECORDED: &str = "recorded";
 
-/// Who answers a node.
+/// The agent of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Answerer {
@@ -29,7 +29,7 @@ pub struct Answerer {
     pub model: Option<String>,
 }
 
-/// Who answers which node.
+/// The agents, by node.
 pub type Answerers = IndexMap<NodeId, Answerer>;
 
 /// Data of `agents.chosen`: from here on others answer than before.

@@ -24,7 +24,7 @@ pub struct TurnRequested {
 pub struct ApprovalRequested {
     /// A hash of the turn that would run: its node, item and payloads.
     pub hash: String,
-    /// Those payloads, in order.
+    /// The payloads, in order.
     pub payloads: Vec<Uuid>,
 }
 

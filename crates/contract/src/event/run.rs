@@ -19,7 +19,7 @@ pub struct RunCreated {
     pub plan_hash: String,
     /// The folder that turns work in, as [`path_tokens`](crate::path_tokens) names it.
     pub cwd: String,
-    /// The folder of this cast, likewise.
+    /// The folder of this cast, as a placeholder.
     pub run_dir: String,
     /// Whether the scheduler starts turns.
     pub pace: Pace,
@@ -92,8 +92,7 @@ pub struct ForkedFrom {
     pub seq: u64,
     /// The hash of that event there.
     pub hash: String,
-    /// Whose ids the shared events have: each cast with the last place at which it was the one
-    /// that wrote them.
+    /// The casts whose ids the shared events have, each with its last place.
     pub written_by: Vec<(crate::RunId, u64)>,
     /// When the fork was made, by the wall, in microseconds since 1970. Simulated runs have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -105,7 +104,7 @@ pub struct ForkedFrom {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ScriptBinding {
-    /// The file, as [`path_tokens`](crate::path_tokens) names it where it lies in the project.
+    /// The file; with a placeholder of [`path_tokens`](crate::path_tokens) if it is in the project.
     pub path: String,
     /// The key that each node uses; nodes without one are not in it. A utility that is in it never starts its program.
     pub keys: IndexMap<NodeId, String>,
@@ -149,7 +148,7 @@ pub enum GlobalMode {
 pub struct RunResumed {
     /// The folder that turns work in, as [`path_tokens`](crate::path_tokens) names it.
     pub cwd: String,
-    /// The folder of this cast, likewise.
+    /// The folder of this cast, as a placeholder.
     pub run_dir: String,
     /// Whether failed turns are tried again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -16,9 +16,9 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnStarted {
-    /// The how-manieth turn of this node it is, from 1.
+    /// The number of the visit of this node, from 1.
     pub visit: u32,
-    /// The how-manieth try at it, from 1.
+    /// The number of the attempt, from 1.
     pub attempt: u32,
     /// The key of the current work item.
     pub item: Option<String>,
@@ -155,7 +155,7 @@ pub enum Cause {
 pub struct TurnCompleted {
     /// The `turn.started` that began it.
     pub turn: u64,
-    /// The how-manieth turn of this node it is.
+    /// The number of the visit of this node, from 1.
     pub visit: u32,
     /// The number of the attempt, from 1.
     pub attempt: u32,
@@ -198,7 +198,7 @@ pub struct TurnOutput {
     /// Bytes of standard output that are not in `output`: those between its beginning and its end (D69).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub stdout_dropped: u64,
-    /// Bytes of standard error that are not in `stderr`, likewise.
+    /// Bytes of standard error that are not in `stderr`: those between its beginning and its end.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub stderr_dropped: u64,
     /// All of standard output, where `output` lacks its middle and JSON is read from it.
@@ -352,7 +352,7 @@ pub struct TurnUsage {
 pub struct TurnFailed {
     /// The `turn.started` that began it.
     pub turn: u64,
-    /// The how-manieth turn of this node it is.
+    /// The number of the visit of this node, from 1.
     pub visit: u32,
     /// The number of the attempt, from 1.
     pub attempt: u32,
@@ -366,8 +366,8 @@ pub struct TurnFailed {
     /// When it is tried again as it was, where that may help; a timer is set for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_at: Option<Micros>,
-    /// Whether the session that it should go on in is gone: the next attempt follows at once in a fresh
-    /// one, with all that the first turn was told. It counts as no retry.
+    /// Whether its session is lost: the next attempt follows at once in a fresh one, with the full prompt. It does
+    /// not count as a retry.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub session_lost: bool,
     /// The rest of the runner's report.
@@ -381,7 +381,7 @@ pub struct TurnFailed {
 pub struct TurnInterrupted {
     /// The `turn.started` that began it.
     pub turn: u64,
-    /// The how-manieth turn of this node it is.
+    /// The number of the visit of this node, from 1.
     pub visit: u32,
     /// The number of the attempt, from 1.
     pub attempt: u32,
@@ -401,7 +401,7 @@ pub struct TurnInterrupted {
 pub enum InterruptReason {
     /// The process that drove the run went away.
     Crash,
-    /// A person stopped the run, or another turn of it was not started for want of approval.
+    /// A person stopped the run, or another turn of it was not approved.
     Stopped,
     /// A person aborted the run.
     Aborted,
@@ -411,7 +411,7 @@ pub enum InterruptReason {
     RunFor,
     /// It would have run something that is not approved: it was not started.
     Trust,
-    /// Somebody had changed the files of the workspace: it was not started.
+    /// The files of the workspace were changed from outside: it was not started.
     Workspace,
 }
 
@@ -424,7 +424,7 @@ pub enum OfTurn<'a> {
     Completed(&'a TurnCompleted),
     /// It came to nothing.
     Failed(&'a TurnFailed),
-    /// Nobody knows how it would have ended.
+    /// Its result is unknown.
     Interrupted(&'a TurnInterrupted),
 }
 

@@ -76,7 +76,7 @@ pub struct Delivery {
     pub debounce_ms: Option<u64>,
     /// The key by which two payloads count as the same.
     pub dedupe_by: DedupeBy,
-    /// How far back sameness is looked for; absent means the last accepted one.
+    /// The window of the comparison; absent means the last accepted payload only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dedupe_window_ms: Option<u64>,
     /// A filter and a mapping.
@@ -139,7 +139,7 @@ pub enum PayloadPart {
     Message,
     /// Its parsed value.
     Structured,
-    /// Whether its source was content.
+    /// The verdict of its source.
     Status,
 }
 

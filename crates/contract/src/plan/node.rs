@@ -23,7 +23,7 @@ pub const UTILITY_TIMEOUT_MS_DEFAULT: u64 = 30_000;
 pub struct Node {
     /// The name of the materia.
     pub materia: String,
-    /// The colour of the materia, for whoever draws it.
+    /// The colour of the materia in drawings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub color: Option<String>,
     /// The agent or the utility that runs here.

@@ -11,7 +11,7 @@ use crate::decide::{acts, elements, fault, schedule, settle};
 use crate::state::{Checkout, Phase, Run};
 
 /// Resumes a run without a driver. Turns in flight are lost, because their results are unknown (D8). Without `pace`,
-/// a run at rest goes on at AUTO, and one that lost its process keeps its pace.
+/// a waiting or stopped run goes on at AUTO, and one that lost its process keeps its pace.
 pub(crate) fn take_up(draft: &mut Draft<'_>, at: RunPlace, pace: Option<Pace>) {
     let crashed = !draft.run().turns.is_empty();
     let rested = matches!(draft.run().phase, Phase::Waiting(_)) || draft.run().stopping;

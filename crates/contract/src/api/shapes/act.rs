@@ -40,7 +40,7 @@ pub struct ForkBody {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ForkWord {
-    /// It.
+    /// The only value.
     Fork,
 }
 
@@ -51,7 +51,7 @@ pub struct ResumeBody {
     /// Always `resume`.
     #[serde(rename = "do")]
     pub what: ResumeWord,
-    /// Takes back what somebody changed since the last turn.
+    /// Restores the files that were changed since the last turn.
     pub put_back: bool,
     /// Whether turns start by themselves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -62,7 +62,7 @@ pub struct ResumeBody {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ResumeWord {
-    /// It.
+    /// The only value.
     Resume,
 }
 
@@ -93,7 +93,7 @@ pub struct Acted {
     /// The cast that a fork began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cast_id: Option<RunId>,
-    /// It is written down, and whoever drives the cast next takes it first.
+    /// True if the command waits in the inbox for the next driver of the cast.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub waits: bool,
     /// The open questions in those events, including one that changed since it was answered.

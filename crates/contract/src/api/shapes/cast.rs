@@ -16,7 +16,7 @@ pub struct CastView {
     pub report: CastReport,
     /// The project it belongs to.
     pub project: String,
-    /// Whether somebody drives it now.
+    /// Whether a process drives it now.
     pub driven: bool,
     /// The event that all of this is as of.
     pub at: u64,
@@ -30,7 +30,7 @@ pub struct CastView {
     pub plan: Plan,
     /// The hash of that.
     pub plan_hash: String,
-    /// The same as a graph.
+    /// Its plan as a graph.
     pub graph: Grid,
     /// Where each socket stands.
     pub sockets: Vec<SocketNow>,
@@ -103,7 +103,7 @@ pub struct EdgeNow {
 pub struct LoopNow {
     /// The loop.
     pub id: String,
-    /// The how-manieth time.
+    /// The number of the entry, from 1.
     pub entry: u32,
     /// The item that is current, from 0; as many as there are when it is through.
     pub index: u32,

@@ -14,7 +14,7 @@ pub struct CastSummary {
     pub line: CastLine,
     /// The project it belongs to.
     pub project: String,
-    /// Whether somebody drives it now.
+    /// Whether a process drives it now.
     pub driven: bool,
     /// The place of its last event.
     pub last_seq: u64,
@@ -86,11 +86,11 @@ pub struct StartBody {
     pub interactive: bool,
     /// Its budget.
     pub budget: Option<Budget>,
-    /// The same, one by one.
+    /// The highest cost.
     pub max_cost: Option<Amount>,
-    /// Likewise.
+    /// The most turns.
     pub max_turns: Option<u64>,
-    /// Likewise.
+    /// The most tokens.
     pub max_tokens: Option<u64>,
     /// Only with `--test-hooks`: the script that answers.
     pub script: Option<String>,

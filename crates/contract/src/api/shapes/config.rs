@@ -33,7 +33,7 @@ pub struct Saved {
     pub hash: String,
 }
 
-/// Documents to be looked at.
+/// Documents to check.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CheckBody {
@@ -55,7 +55,7 @@ pub struct Findings {
     /// The graph of the loadout that was named, where it has no error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub graph: Option<Grid>,
-    /// The plan of that loadout, likewise.
+    /// The plan of that loadout, where it has no error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<Plan>,
 }
@@ -82,7 +82,7 @@ pub struct CatalogItem {
     /// Of a materia: `agent` or `utility`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<MateriaKind>,
-    /// Of a materia: whether it puts out work items.
+    /// Of a materia: whether its output has work items.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub generator: bool,
     /// Of a materia: its name for people.
@@ -113,7 +113,7 @@ pub struct LoadoutView {
     pub name: String,
     /// Its graph, where it has no error.
     pub graph: Option<Grid>,
-    /// Its plan, likewise.
+    /// Its plan, where it has no error.
     pub plan: Option<Plan>,
     /// The findings of a check.
     pub findings: Vec<Finding>,

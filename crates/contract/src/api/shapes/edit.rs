@@ -119,7 +119,7 @@ pub struct Choice {
     pub socket: NodeId,
     /// How it ends.
     pub outcome: ChosenEnd,
-    /// How many work items a generator puts out; three where nothing is said.
+    /// The number of work items of a generator; 3 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub items: Option<u32>,
     /// The output itself, instead of one that is made up.
@@ -155,9 +155,9 @@ pub struct Walk {
     /// Why it failed or waits, or which choice could not be taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// The same as a script for `materia cast --script`: the agents' answers.
+    /// The walk as a script for `materia cast --script`: the agents' answers.
     pub script: Value,
-    /// The same as a conformance case.
+    /// The walk as a conformance case.
     pub case: Value,
     /// Why nothing could be walked.
     pub findings: Vec<Finding>,
@@ -171,7 +171,7 @@ pub struct WalkStep {
     pub socket: NodeId,
     /// The materia in the socket.
     pub materia: String,
-    /// The how-manieth turn of this socket it was.
+    /// The number of the visit, from 1.
     pub visit: u32,
     /// The key of the work item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -228,7 +228,7 @@ pub struct Choices {
     pub choices: Vec<Choice>,
 }
 
-/// A link to be looked at.
+/// A link to check.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LinkBody {

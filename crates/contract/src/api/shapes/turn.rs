@@ -52,7 +52,7 @@ pub struct TurnView {
     /// Its output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
-    /// The same as data.
+    /// Its parsed output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parsed: Option<Value>,
     /// Standard error.
@@ -67,7 +67,7 @@ pub struct TurnView {
     /// Its tokens and cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<TurnUsage>,
-    /// Who answered.
+    /// The provider that answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
     /// Which model was asked for.
@@ -94,7 +94,7 @@ pub struct GivenView {
     pub prompt: Option<String>,
     /// Where each part of it comes from.
     pub layers: Vec<PromptLayer>,
-    /// A utility's input, likewise.
+    /// A utility's input; absent for a `foreach`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Value>,
     /// The payloads that it would take, in order.

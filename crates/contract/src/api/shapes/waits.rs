@@ -27,7 +27,7 @@ pub struct InboxItem {
     pub request: String,
     /// Why it waits: as `show --json` has it, or `trust`.
     pub reason: String,
-    /// The same in a sentence.
+    /// The reason in a sentence.
     pub message: String,
     /// Where it waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -81,7 +81,7 @@ pub struct Denied {
     pub seq: u64,
     /// When.
     pub at: String,
-    /// Who refused: `person` (at a terminal), `page`, `timeline` or the name of a program.
+    /// The actor: `person` (at a terminal), `page`, `timeline` or the name of a program.
     pub by: String,
     /// Why, in the person's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -108,9 +108,9 @@ pub struct TrustItem {
     pub cast_id: Option<RunId>,
     /// All of it, in words.
     pub text: String,
-    /// The same, line by line: what runs, who is asked, where turns may write, what is settled, what has changed.
+    /// The text line by line: programs, agents, writable paths, settings, changes.
     pub runs: Vec<String>,
-    /// The same as data: programs, agents, where turns may write, settings, changes.
+    /// The question as data: programs, agents, writable paths, settings, changes.
     pub question: Value,
 }
 
